@@ -1,0 +1,262 @@
+//! `probity demo`: the whole main job on data whose discrimination is known.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::inputs::{Hardware, new_run};
+use super::interrupt::Interrupt;
+use super::output::Output;
+use super::progress::AuditBar;
+use super::render::{self, count, percent, table};
+use super::train::render_summary;
+use crate::data::builtin;
+use crate::data::schema::Schema;
+use crate::data::synthetic::{planted_share, synthetic_census};
+use crate::data::table::Table;
+use crate::fairness::audit::{AuditOptions, AuditSummary, StrategyName, audit};
+use crate::nn::Objective;
+use crate::nn::train_options::{Categories, TrainOptions};
+use crate::nn::training_run::{TrainingRun, TrainingSummary, run_training};
+use crate::report::run_directory::{RunDirectory, SUMMARY, file_sha256, write_with};
+use crate::report::samples::SamplesFormat;
+
+/// Arguments of `probity demo`.
+#[derive(Debug, Args)]
+pub(super) struct DemoArgs {
+    /// Directory for data, model and audit [default: the next free runs/demo-N]
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// People in the synthetic census
+    #[arg(long, default_value_t = 30_000, value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
+    rows: u32,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    hardware: Hardware,
+}
+
+/// What was planted and what the audit says, for one protected set.
+#[derive(Serialize)]
+struct Recovery {
+    protected: Vec<String>,
+    planted: f64,
+    estimated: f64,
+    ci95: [f64; 2],
+    recovered: bool,
+}
+
+#[derive(Serialize)]
+struct DemoSummary {
+    schema_version: u32,
+    command: &'static str,
+    recovery: Vec<Recovery>,
+    training: TrainingSummary,
+    audit: AuditSummary,
+}
+
+/// Runs `probity demo`.
+pub(super) fn run(args: DemoArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    let device = args.hardware.open(output)?;
+    let Some(schema) = builtin::schema("synthetic-census")? else {
+        anyhow::bail!("the built-in schema is missing");
+    };
+    let directory = new_run(args.out.as_ref(), "demo")?;
+    let data = directory.file("people.csv");
+    output.remark(&format!(
+        "Making a synthetic census of {} people …",
+        count(args.rows.into())
+    ));
+    write_csv(
+        &data,
+        &schema,
+        &synthetic_census(&schema, args.rows as usize, args.seed),
+    )?;
+    let interrupt = Interrupt::listen()?;
+
+    let training = TrainingRun {
+        command: "train".to_owned(),
+        probity_version: env!("CARGO_PKG_VERSION").to_owned(),
+        data_sha256: file_sha256(&data)?,
+        data: data.clone(),
+        device: device.name(),
+        hardware: device.hardware(),
+        options: TrainOptions {
+            seed: args.seed,
+            // Origin and household have no order.
+            categories: Categories::OneHot,
+            ..TrainOptions::default()
+        },
+        schema: schema.clone(),
+    };
+    output.remark("Training a classifier on it …");
+    let bar = output.progress(
+        u64::from(training.options.epochs),
+        "train  [{bar:28}] {pos}/{len} epochs, {msg}, {eta} left",
+    );
+    let model = RunDirectory::create(&directory.file("model"))?;
+    let trained = run_training(&training, &model, &device, false, &mut |report| {
+        bar.set_position(u64::from(report.epoch));
+        bar.set_message(format!("loss {:.4}", report.loss));
+        interrupt.flow()
+    })?;
+    bar.finish_and_clear();
+    if !trained.finished {
+        anyhow::bail!(
+            "interrupted; what there is is in {}",
+            directory.path().display()
+        );
+    }
+
+    let protected: Vec<String> = schema
+        .protected()
+        .into_iter()
+        .map(|attribute| schema.attributes[attribute].name.clone())
+        .collect();
+    output.remark("Searching it for individual discrimination …");
+    let options = AuditOptions {
+        command: "audit".to_owned(),
+        probity_version: env!("CARGO_PKG_VERSION").to_owned(),
+        model: model.path().to_owned(),
+        model_sha256: trained.model_sha256.clone(),
+        data_sha256: training.data_sha256.clone(),
+        data,
+        outside: None,
+        protected,
+        strategy: StrategyName::Adf,
+        objective: Objective::Margin,
+        seeds: 1000,
+        clusters: 4,
+        max_iter: 10,
+        local: 100,
+        step_global: 1,
+        step_local: 1,
+        estimate: 10_000,
+        time_seconds: None,
+        max_found: None,
+        fail_above: None,
+        batch: 4096,
+        samples_format: SamplesFormat::Parquet,
+        seed: args.seed,
+        device: device.name(),
+        hardware: device.hardware(),
+    };
+    let run = RunDirectory::create(&directory.file("audit"))?;
+    let mut bar = AuditBar::new(output, interrupt);
+    let audited = audit(&options, &run, &device, false, &mut |progress| {
+        bar.observe(progress)
+    })?;
+    let recovery = recovery(&schema, &audited)?;
+    let text = render(&training, &trained, &audited, &recovery, &directory);
+    let summary = DemoSummary {
+        schema_version: 1,
+        command: "demo",
+        recovery,
+        training: trained,
+        audit: audited,
+    };
+    directory.write_json(SUMMARY, &summary)?;
+    output.result(&summary, &text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn recovery(schema: &Schema, audited: &AuditSummary) -> anyhow::Result<Vec<Recovery>> {
+    audited
+        .fairness
+        .iter()
+        .map(|estimate| {
+            let protected = estimate
+                .protected
+                .iter()
+                .map(|name| schema.index_of(name))
+                .collect::<Result<Vec<_>, _>>()?;
+            let planted = planted_share(schema, &protected);
+            Ok(Recovery {
+                protected: estimate.protected.clone(),
+                planted,
+                estimated: estimate.rate,
+                ci95: estimate.ci95,
+                recovered: estimate.ci95[0] <= planted && planted <= estimate.ci95[1],
+            })
+        })
+        .collect()
+}
+
+fn render(
+    training: &TrainingRun,
+    trained: &TrainingSummary,
+    audited: &AuditSummary,
+    recovery: &[Recovery],
+    directory: &RunDirectory,
+) -> String {
+    let rows: Vec<Vec<String>> = recovery
+        .iter()
+        .map(|recovery| {
+            vec![
+                recovery.protected.join(" × "),
+                percent(recovery.planted),
+                percent(recovery.estimated),
+                format!(
+                    "{} – {}",
+                    percent(recovery.ci95[0]),
+                    percent(recovery.ci95[1])
+                ),
+                if recovery.recovered { "yes" } else { "no" }.to_owned(),
+            ]
+        })
+        .collect();
+    let path = directory.path().display();
+    let mut text = String::from("\nThe classifier\n");
+    text.push_str(&render_summary(trained, training));
+    text.push_str("\nThe search\n");
+    text.push_str(&render::audit(audited));
+    text.push_str("\nPlanted in the data, and found in the classifier\n");
+    text.push_str(&table(
+        &[
+            "protected",
+            "planted",
+            "found",
+            "95 % interval",
+            "planted inside",
+        ],
+        &rows,
+    ));
+    // Writing to a String cannot fail.
+    let _ = write!(
+        text,
+        "\nFiles: {path} (people.csv, model/, audit/)\n\
+         Next:\n  \
+         probity verify {path}/audit\n  \
+         probity audit --model {path}/model --data {path}/people.csv --protected sex --fail-above 0.05\n  \
+         probity schema infer YOUR.csv --label COLUMN --protected COLUMN,COLUMN --out your.toml\n  \
+         probity train --data YOUR.csv --schema your.toml\n"
+    );
+    text
+}
+
+fn write_csv(file: &std::path::Path, schema: &Schema, table: &Table) -> anyhow::Result<()> {
+    write_with(file, |writer| {
+        let mut csv = csv::Writer::from_writer(writer);
+        let names = schema
+            .attributes
+            .iter()
+            .map(|attribute| attribute.name.as_str());
+        csv.write_record(names.chain([schema.label.name.as_str()]))?;
+        for (row, &label) in table.labels().iter().enumerate() {
+            let mut record: Vec<String> = schema
+                .attributes
+                .iter()
+                .zip(table.row(row))
+                .map(|(attribute, &code)| attribute.decode(code))
+                .collect();
+            record.push(schema.label.classes[label as usize].clone());
+            csv.write_record(&record)?;
+        }
+        csv.flush()
+    })?;
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! Arguments that several commands share, and how they become values.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
+
+use super::output::Output;
+use crate::data::builtin;
+use crate::data::schema::{Outside, Schema};
+use crate::device::{ComputeDevice, DeviceName, use_threads};
+use crate::report::run_directory::RunDirectory;
+
+/// Where new run directories are made unless `--out` says otherwise.
+const RUNS: &str = "runs";
+
+/// Where the work is done.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Hardware")]
+pub(super) struct Hardware {
+    /// Device; `auto` is the first GPU that answers, else the CPU (flex)
+    #[arg(long, value_enum, default_value_t)]
+    pub device: DeviceName,
+    /// CPU threads [default: one a core]; no influence on results
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+}
+
+impl Hardware {
+    /// Opens the device and sets the threads.
+    pub fn open(&self, output: &Output) -> anyhow::Result<ComputeDevice> {
+        use_threads(self.threads.map(usize::from))?;
+        let device = ComputeDevice::open(self.device)?;
+        output.detail(&format!(
+            "device: {} ({})",
+            device.name(),
+            device.hardware()
+        ));
+        Ok(device)
+    }
+}
+
+/// `--outside` on the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum OutsideArg {
+    /// Refuse the file
+    Reject,
+    /// Move to the nearest end of the domain
+    Clip,
+    /// Give them a code of their own
+    Level,
+    /// Leave the row out, and count it
+    Skip,
+}
+
+impl From<OutsideArg> for Outside {
+    fn from(arg: OutsideArg) -> Outside {
+        match arg {
+            OutsideArg::Reject => Outside::Reject,
+            OutsideArg::Clip => Outside::Clip,
+            OutsideArg::Level => Outside::Level,
+            OutsideArg::Skip => Outside::Skip,
+        }
+    }
+}
+
+/// The schema in the file `name`, or the built-in one of that name.
+pub(super) fn schema(name: &str) -> anyhow::Result<Schema> {
+    let file = Path::new(name);
+    if file.is_file() {
+        let text = fs::read_to_string(file).with_context(|| format!("cannot read {name}"))?;
+        return Schema::from_toml(&text).with_context(|| name.to_owned());
+    }
+    match builtin::schema(name)? {
+        Some(schema) => Ok(schema),
+        None => bail!(
+            "'{name}' is neither a schema file nor a built-in schema ({}); \
+             `probity schema infer` drafts one from your data",
+            builtin::names().collect::<Vec<_>>().join(", ")
+        ),
+    }
+}
+
+/// The directory for a new run: `out`, or the next free number of `name` under `runs`.
+pub(super) fn new_run(out: Option<&PathBuf>, name: &str) -> anyhow::Result<RunDirectory> {
+    Ok(match out {
+        Some(path) => RunDirectory::create(path)?,
+        None => RunDirectory::create_numbered(Path::new(RUNS), name)?,
+    })
+}
+
+/// A separator given as one character, `tab` or `\t`.
+pub(super) fn character(text: &str) -> Result<char, String> {
+    let mut characters = text.chars();
+    match (text, characters.next(), characters.next()) {
+        ("tab" | "\\t", _, _) => Ok('\t'),
+        ("space", _, _) => Ok(' '),
+        (_, Some(character), None) if character.is_ascii() => Ok(character),
+        _ => Err("one ASCII character, 'tab' or 'space' is expected".to_owned()),
+    }
+}
+
+/// A path without needless parts, for run.toml: absolute where that can be found out.
+pub(super) fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}

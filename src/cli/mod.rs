@@ -1,0 +1,146 @@
+//! The command line: one file a subcommand. Each takes arguments, calls into the library, renders.
+//!
+//! Exit codes: 0 done; 1 ran, and a declared bound failed; 2 bad usage or input; 3 cannot run here
+//! (no such device, the device failed). A closed pipe (`| head`) ends quietly with 0.
+
+mod audit;
+mod data;
+mod demo;
+mod devices;
+mod import;
+mod inputs;
+mod interrupt;
+mod output;
+mod progress;
+mod render;
+mod schema;
+mod shell;
+mod train;
+mod verify;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+use crate::device::DeviceError;
+use crate::fairness::audit::AuditError;
+use crate::nn::ModelError;
+use crate::nn::train::TrainError;
+use output::Output;
+
+/// Find, measure and repair individual discrimination in classifiers.
+#[derive(Debug, Parser)]
+#[command(name = "probity", version, propagate_version = true)]
+#[command(
+    after_help = "Start with `probity demo`. Exit codes: 0 done, 1 a declared bound failed, \
+                        2 bad usage or input, 3 cannot run here."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    reporting: Reporting,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Args)]
+struct Reporting {
+    /// Print the summary as JSON on stdout, and nothing else there
+    #[arg(long, global = true, help_heading = "Reporting")]
+    json: bool,
+    /// No progress and no remarks on stderr
+    #[arg(
+        short,
+        long,
+        global = true,
+        help_heading = "Reporting",
+        conflicts_with = "verbose"
+    )]
+    quiet: bool,
+    /// Say more on stderr
+    #[arg(short, long, global = true, help_heading = "Reporting")]
+    verbose: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Train and audit a classifier on a built-in census with planted discrimination
+    Demo(demo::DemoArgs),
+    /// Describe tables: infer, check, list or show schemas
+    Schema(schema::SchemaArgs),
+    /// Fetch published data sets
+    Data(data::DataArgs),
+    /// Train a classifier on a table
+    Train(train::TrainArgs),
+    /// Bring a network from a safetensors, PyTorch or NumPy file
+    Import(import::ImportArgs),
+    /// Search a classifier for individual discrimination
+    Audit(audit::AuditArgs),
+    /// Re-check every pair of an audit one by one
+    Verify(verify::VerifyArgs),
+    /// Say which devices answer
+    Devices(devices::DevicesArgs),
+    /// Print shell completions
+    Completions(shell::CompletionsArgs),
+    /// Print the manual page
+    Man(shell::ManArgs),
+}
+
+/// Runs the command line and gives its exit code.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let output = Output::new(&cli.reporting);
+    match run(cli.command, &output) {
+        Ok(code) => code,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            output.error(&error);
+            ExitCode::from(code_of(&error))
+        }
+    }
+}
+
+fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Demo(args) => demo::run(args, output),
+        Command::Schema(args) => schema::run(args, output),
+        Command::Data(args) => data::run(args, output),
+        Command::Train(args) => train::run(args, output),
+        Command::Import(args) => import::run(args, output),
+        Command::Audit(args) => audit::run(args, output),
+        Command::Verify(args) => verify::run(args, output),
+        Command::Devices(args) => devices::run(args, output),
+        Command::Completions(args) => shell::completions(args, Cli::command()),
+        Command::Man(args) => shell::man(args, Cli::command()),
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// 3 when this machine is the problem, else 2.
+fn code_of(error: &anyhow::Error) -> u8 {
+    let device_failed = |cause: &ModelError| matches!(cause, ModelError::Device(_));
+    let here = error.chain().any(|cause| {
+        cause.is::<DeviceError>()
+            || cause.downcast_ref::<ModelError>().is_some_and(device_failed)
+            || matches!(cause.downcast_ref::<AuditError>(), Some(AuditError::Model(e)) if device_failed(e))
+            || matches!(cause.downcast_ref::<TrainError>(), Some(TrainError::Model(e)) if device_failed(e))
+    });
+    if here { 3 } else { 2 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

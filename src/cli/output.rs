@@ -1,0 +1,89 @@
+//! Where text goes: results to stdout, remarks and errors to stderr.
+
+use std::io::{self, Write};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+
+use super::Reporting;
+
+/// How much is said, and in which form.
+pub(super) struct Output {
+    json: bool,
+    quiet: bool,
+    verbose: bool,
+}
+
+impl Output {
+    pub fn new(reporting: &Reporting) -> Output {
+        Output {
+            json: reporting.json,
+            quiet: reporting.quiet,
+            verbose: reporting.verbose,
+        }
+    }
+
+    /// Prints the result: `summary` with `--json`, else `text`.
+    pub fn result<T: Serialize>(&self, summary: &T, text: &str) -> anyhow::Result<()> {
+        if self.json {
+            let mut json = serde_json::to_string_pretty(summary)?;
+            json.push('\n');
+            print(&json)?;
+        } else {
+            print(text)?;
+        }
+        Ok(())
+    }
+
+    /// A remark about what goes on.
+    pub fn remark(&self, text: &str) {
+        if !self.quiet {
+            to_stderr(text);
+        }
+    }
+
+    /// A detail, with `--verbose`.
+    pub fn detail(&self, text: &str) {
+        if self.verbose {
+            to_stderr(text);
+        }
+    }
+
+    /// An error and its causes.
+    pub fn error(&self, error: &anyhow::Error) {
+        let mut text = format!("error: {error}");
+        for cause in error.chain().skip(1) {
+            let cause = cause.to_string();
+            if !text.contains(&cause) {
+                text.push_str(&format!(": {cause}"));
+            }
+        }
+        to_stderr(&text);
+    }
+
+    /// A progress bar on stderr; silent when that is no terminal, or with `--quiet`.
+    pub fn progress(&self, length: u64, template: &str) -> ProgressBar {
+        let target = if self.quiet {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr_with_hz(10)
+        };
+        let bar = ProgressBar::with_draw_target(Some(length), target);
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        bar
+    }
+}
+
+/// Writes `text` to stdout; a closed pipe is an error that [`super::main`] takes for the end.
+pub(super) fn print(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}
+
+fn to_stderr(text: &str) {
+    // Nobody is left to tell when stderr is closed.
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}

@@ -1,0 +1,61 @@
+//! Progress of an audit as a bar: rate, found so far, time left.
+
+use std::ops::ControlFlow;
+
+use indicatif::ProgressBar;
+
+use super::interrupt::Interrupt;
+use super::output::Output;
+use super::render::count;
+use crate::fairness::audit::AuditProgress;
+
+const TEMPLATE: &str = "{prefix:6} [{bar:28}] {pos}/{len} rounds, {msg}, {eta} left";
+
+/// Shows an audit's progress and passes Ctrl-C on.
+pub(super) struct AuditBar {
+    bar: ProgressBar,
+    interrupt: Interrupt,
+}
+
+impl AuditBar {
+    pub fn new(output: &Output, interrupt: Interrupt) -> AuditBar {
+        AuditBar {
+            bar: output.progress(1, TEMPLATE),
+            interrupt,
+        }
+    }
+
+    /// One step of the audit.
+    pub fn observe(&mut self, progress: AuditProgress<'_>) -> ControlFlow<()> {
+        match progress {
+            AuditProgress::Search {
+                global,
+                local,
+                rounds: (done, all),
+                is_local,
+                found,
+            } => {
+                let (name, phase) = if is_local {
+                    ("local", local)
+                } else {
+                    ("global", global)
+                };
+                if self.bar.prefix() != name {
+                    self.bar.reset();
+                    self.bar.set_prefix(name);
+                    self.bar.set_length(u64::from(all));
+                }
+                self.bar.set_position(u64::from(done));
+                let a_second = (phase.checks as f64 / phase.seconds.max(1e-9)) as u64;
+                self.bar.set_message(format!(
+                    "{} found, {} checks/s",
+                    count(found),
+                    count(a_second)
+                ));
+            }
+            AuditProgress::Estimate => self.bar.set_message("estimating the share"),
+            AuditProgress::Write => self.bar.finish_and_clear(),
+        }
+        self.interrupt.flow()
+    }
+}

@@ -1,0 +1,242 @@
+//! Tables and sentences for people.
+
+use comfy_table::{Cell, CellAlignment, Table, presets};
+
+use crate::fairness::audit::AuditSummary;
+use crate::fairness::estimate::{Estimate, Verdict};
+use crate::fairness::search::Ending;
+use crate::nn::metrics::Metrics;
+
+/// A Markdown table; columns after the first are right-aligned.
+pub(super) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN);
+    table.set_header(header.to_vec());
+    for row in rows {
+        table.add_row(row.iter().enumerate().map(|(column, text)| {
+            let alignment = if column == 0 {
+                CellAlignment::Left
+            } else {
+                CellAlignment::Right
+            };
+            Cell::new(text).set_alignment(alignment)
+        }));
+    }
+    format!("{table}\n")
+}
+
+/// 1234567 as `1,234,567`.
+pub(super) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// 0.0312 as `3.12 %`.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.2} %", 100.0 * share)
+}
+
+/// A rate of something a second.
+pub(super) fn rate(number: u64, seconds: f64) -> String {
+    if seconds > 0.0 {
+        count((number as f64 / seconds).round() as u64)
+    } else {
+        "-".to_owned()
+    }
+}
+
+/// The plain statement about one protected set.
+pub(super) fn statement(estimate: &Estimate) -> String {
+    format!(
+        "By {}: {} of uniform random inputs are discriminatory (95 % interval {} – {}, {} sampled).\n",
+        estimate.protected.join(" × "),
+        percent(estimate.rate),
+        percent(estimate.ci95[0]),
+        percent(estimate.ci95[1]),
+        count(estimate.sampled)
+    )
+}
+
+/// The result of an audit.
+pub(super) fn audit(summary: &AuditSummary) -> String {
+    let (global, local, total) = (&summary.global, &summary.local, &summary.total);
+    let row = |name: &str, starts: u64, steps: u64, generated: u64, found: u64, seconds: f64| {
+        let share = if generated > 0 {
+            percent(found as f64 / generated as f64)
+        } else {
+            "-".to_owned()
+        };
+        vec![
+            name.to_owned(),
+            if starts > 0 {
+                count(starts)
+            } else {
+                "-".into()
+            },
+            count(steps),
+            count(generated),
+            count(found),
+            share,
+            rate(found, seconds),
+            format!("{seconds:.2}"),
+        ]
+    };
+    let mut text = table(
+        &[
+            "phase",
+            "starts",
+            "steps",
+            "generated",
+            "discriminatory",
+            "success",
+            "per second",
+            "seconds",
+        ],
+        &[
+            row(
+                "global",
+                global.seeds,
+                global.iterations,
+                global.generated,
+                global.discriminatory,
+                global.seconds,
+            ),
+            row(
+                "local",
+                local.seeds,
+                local.trials,
+                local.generated,
+                local.discriminatory,
+                local.seconds,
+            ),
+            row(
+                "both",
+                0,
+                global.iterations + local.trials,
+                total.generated,
+                total.discriminatory,
+                total.seconds,
+            ),
+        ],
+    );
+    text.push_str(
+        "generated and discriminatory count distinct individuals (the protected part left out).\n",
+    );
+    text.push_str(&format!(
+        "{} checks, {} a second; {} pairs of full rows in {}.\n",
+        count(total.checks),
+        count(total.checks_per_second.round() as u64),
+        count(total.discriminatory_rows),
+        summary.samples_file
+    ));
+    if total.unconfirmed > 0 {
+        text.push_str(&format!(
+            "{} pairs found on {} were not confirmed on the CPU and are left out.\n",
+            count(total.unconfirmed),
+            summary.device
+        ));
+    }
+    let data = &summary.data;
+    if data.mapped_values > 0 || data.skipped_rows > 0 {
+        text.push_str(&format!(
+            "Of the data, {} values outside their domains were mapped and {} rows were left out, as the schema asks.\n",
+            count(data.mapped_values),
+            count(data.skipped_rows)
+        ));
+    }
+    text.push('\n');
+    for estimate in &summary.fairness {
+        text.push_str(&statement(estimate));
+    }
+    if let Some(bound) = &summary.fail_above {
+        let share = percent(bound.bound);
+        text.push_str(&match bound.verdict {
+            Verdict::Within => format!("Within the bound of {share}: the whole interval is below it.\n"),
+            Verdict::Exceeds => format!("EXCEEDS the bound of {share}: the whole interval is above it.\n"),
+            Verdict::Inconclusive => format!(
+                "INCONCLUSIVE: the interval contains the bound of {share}, so it is not shown to hold; raise --estimate.\n"
+            ),
+        });
+    }
+    match summary.ending {
+        Ending::Complete => {}
+        Ending::MaxFound => text.push_str("Stopped: --max-found was reached.\n"),
+        Ending::Time => {
+            text.push_str("Stopped: the --time was used up; --resume with --time goes on.\n")
+        }
+        Ending::Interrupted => {
+            text.push_str("Interrupted: this is what was found so far; --resume goes on.\n")
+        }
+    }
+    text
+}
+
+/// Quality of a classifier on several parts of its data.
+pub(super) fn metrics(parts: &[(&str, &Metrics)], classes: &[String]) -> String {
+    let rows: Vec<Vec<String>> = parts
+        .iter()
+        .map(|(name, metrics)| {
+            vec![
+                (*name).to_owned(),
+                count(metrics.rows as u64),
+                percent(metrics.accuracy),
+                percent(metrics.majority_share),
+                percent(metrics.balanced_accuracy),
+                metrics
+                    .auc
+                    .map_or("-".to_owned(), |auc| format!("{auc:.4}")),
+                format!("{:.4}", metrics.f1),
+            ]
+        })
+        .collect();
+    let mut text = table(
+        &[
+            "part",
+            "rows",
+            "accuracy",
+            "majority class",
+            "balanced",
+            "AUC",
+            "F1",
+        ],
+        &rows,
+    );
+    if let Some((name, metrics)) = parts.last() {
+        let mut header = vec!["actual".to_owned()];
+        header.extend(classes.iter().map(|class| format!("predicted {class}")));
+        let rows: Vec<Vec<String>> = classes
+            .iter()
+            .zip(&metrics.confusion)
+            .map(|(class, row)| {
+                let mut cells = vec![class.clone()];
+                cells.extend(row.iter().map(|&rows| count(rows)));
+                cells
+            })
+            .collect();
+        text.push_str(&format!("Confusion matrix, {name} part:\n"));
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        text.push_str(&table(&header, &rows));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(percent(0.03141), "3.14 %");
+        assert_eq!(rate(10, 0.0), "-");
+    }
+}

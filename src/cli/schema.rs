@@ -1,0 +1,248 @@
+//! `probity schema`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use super::inputs::{OutsideArg, character, schema};
+use super::output::Output;
+use super::render::{count, table};
+use crate::data::builtin;
+use crate::data::infer::{InferOptions, infer};
+use crate::data::schema::{Format, Kind, Schema};
+use crate::data::table::{Labels, ReadCounts, Table};
+use crate::report::run_directory::write_atomically;
+
+/// Arguments of `probity schema`.
+#[derive(Debug, Args)]
+pub(super) struct SchemaArgs {
+    #[command(subcommand)]
+    command: SchemaCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum SchemaCommand {
+    /// Draft a schema from a file, to be edited
+    Infer(InferArgs),
+    /// Check a file against a schema
+    Check(CheckArgs),
+    /// List the built-in schemas
+    List,
+    /// Print a schema
+    Show {
+        /// Schema file, or the name of a built-in schema
+        schema: String,
+    },
+}
+
+#[derive(Debug, Args)]
+struct InferArgs {
+    /// Table: CSV (also .gz) or Parquet
+    file: PathBuf,
+    /// Column to predict
+    #[arg(long)]
+    label: String,
+    /// Protected columns
+    #[arg(long, value_delimiter = ',')]
+    protected: Vec<String>,
+    /// Columns to leave out
+    #[arg(long, value_delimiter = ',')]
+    ignore: Vec<String>,
+    /// Field separator: one character, 'tab' or 'space'
+    #[arg(long, default_value = ",", value_parser = character)]
+    separator: char,
+    /// Quote character
+    #[arg(long, default_value = "\"", value_parser = character)]
+    quote: char,
+    /// The file has no header; these are the column names by position
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    no_header: Vec<String>,
+    /// Whole numbers spread over more values than this get bins
+    #[arg(long, default_value_t = 200)]
+    max_integer_span: i64,
+    /// The most different words a category may have
+    #[arg(long, default_value_t = 100)]
+    max_words: usize,
+    /// File for the schema [default: stdout]
+    #[arg(long)]
+    out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct CheckArgs {
+    /// Table: CSV (also .gz) or Parquet
+    file: PathBuf,
+    /// Schema file, or the name of a built-in schema
+    #[arg(long)]
+    schema: String,
+    /// Missing and outside values, where the schema expects any
+    #[arg(long, value_enum)]
+    outside: Option<OutsideArg>,
+}
+
+#[derive(Serialize)]
+struct CheckSummary {
+    schema_version: u32,
+    command: &'static str,
+    schema: String,
+    attributes: usize,
+    data: ReadCounts,
+    class_rows: Vec<(String, u64)>,
+}
+
+/// Runs `probity schema`.
+pub(super) fn run(args: SchemaArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    match args.command {
+        SchemaCommand::Infer(args) => run_infer(args, output)?,
+        SchemaCommand::Check(args) => run_check(args, output)?,
+        SchemaCommand::List => list(output)?,
+        SchemaCommand::Show { schema: name } => {
+            let parsed = schema(&name)?;
+            let text = match builtin::text(&name) {
+                Some(text) => text.to_owned(),
+                None => parsed.to_toml()?,
+            };
+            output.result(&parsed, &text)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<()> {
+    let name = args.file.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.split('.').next().unwrap_or("table").to_owned();
+    let options = InferOptions {
+        format: Format {
+            separator: args.separator,
+            quote: args.quote,
+            header: args.no_header.is_empty(),
+            columns: args.no_header,
+            ..Format::default()
+        },
+        label: args.label,
+        protected: args.protected,
+        ignore: args.ignore,
+        max_integer_span: args.max_integer_span,
+        max_words: args.max_words,
+        name,
+    };
+    if options.protected.contains(&options.label) {
+        bail!("the label '{}' cannot be protected", options.label);
+    }
+    let schema = infer(&args.file, &options)?;
+    let text = format!(
+        "# Drafted from {} by probity {}: check kinds, domains, bins and the order of levels.\n{}",
+        args.file.display(),
+        env!("CARGO_PKG_VERSION"),
+        schema.to_toml()?
+    );
+    match args.out {
+        Some(file) => {
+            write_atomically(&file, text.as_bytes())?;
+            output.result(
+                &schema,
+                &format!(
+                    "{} attributes in {}\n",
+                    schema.attributes.len(),
+                    file.display()
+                ),
+            )
+        }
+        None => output.result(&schema, &text),
+    }
+}
+
+fn run_check(args: CheckArgs, output: &Output) -> anyhow::Result<()> {
+    let mut schema = schema(&args.schema)?;
+    if let Some(outside) = args.outside {
+        schema = schema.with_outside(outside.into());
+    }
+    let table = Table::read(&args.file, &schema, Labels::Optional)?;
+    let class_rows: Vec<(String, u64)> = schema
+        .label
+        .classes
+        .iter()
+        .enumerate()
+        .map(|(class, name)| {
+            let rows = table
+                .labels()
+                .iter()
+                .filter(|&&label| label as usize == class);
+            (name.clone(), rows.count() as u64)
+        })
+        .collect();
+    let counts = table.counts.clone();
+    let mut text = format!(
+        "{} fits the schema '{}': {} rows, {} attributes.\n",
+        args.file.display(),
+        schema.name,
+        count(counts.rows),
+        schema.attributes.len()
+    );
+    if counts.mapped_values > 0 || counts.skipped_rows > 0 {
+        text.push_str(&format!(
+            "{} values outside their domains were mapped, {} rows left out.\n",
+            count(counts.mapped_values),
+            count(counts.skipped_rows)
+        ));
+    }
+    if table.labels().is_empty() {
+        text.push_str(&format!(
+            "There is no label column '{}'.\n",
+            schema.label.name
+        ));
+    } else {
+        for (class, rows) in &class_rows {
+            text.push_str(&format!(
+                "  {} = {class}: {} rows\n",
+                schema.label.name,
+                count(*rows)
+            ));
+        }
+    }
+    let summary = CheckSummary {
+        schema_version: 1,
+        command: "schema check",
+        schema: schema.name,
+        attributes: schema.attributes.len(),
+        data: counts,
+        class_rows,
+    };
+    output.result(&summary, &text)
+}
+
+fn list(output: &Output) -> anyhow::Result<()> {
+    let schemas = builtin::names()
+        .filter_map(|name| builtin::schema(name).transpose())
+        .collect::<Result<Vec<Schema>, _>>()?;
+    let rows: Vec<Vec<String>> = schemas
+        .iter()
+        .map(|schema| {
+            let categorical = schema
+                .attributes
+                .iter()
+                .filter(|attribute| matches!(attribute.kind, Kind::Categorical { .. }));
+            let protected: Vec<&str> = schema
+                .protected()
+                .into_iter()
+                .map(|attribute| schema.attributes[attribute].name.as_str())
+                .collect();
+            vec![
+                schema.name.clone(),
+                schema.attributes.len().to_string(),
+                categorical.count().to_string(),
+                schema.label.name.clone(),
+                protected.join(", "),
+            ]
+        })
+        .collect();
+    let text = table(
+        &["schema", "attributes", "categorical", "label", "protected"],
+        &rows,
+    );
+    let names: Vec<&str> = builtin::names().collect();
+    output.result(&names, &text)
+}

@@ -1,0 +1,250 @@
+//! `probity train`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::Args;
+
+use super::inputs::{Hardware, OutsideArg, absolute, new_run, schema};
+use super::interrupt::Interrupt;
+use super::output::Output;
+use super::render;
+use crate::nn::fnn::Activation;
+use crate::nn::metrics::Metrics;
+use crate::nn::optimizer::OptimizerName;
+use crate::nn::train_options::{Categories, ClassWeights, Schedule, TrainOptions};
+use crate::nn::training_run::{TrainingRun, TrainingSummary, run_training};
+use crate::report::run_directory::{RUN, RunDirectory, file_sha256};
+
+/// Arguments of `probity train`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example: probity train --data people.csv --schema people.toml --out models/people"
+)]
+pub(super) struct TrainArgs {
+    /// Table to learn from: CSV (also .gz) or Parquet
+    #[arg(long, required_unless_present = "resume")]
+    data: Option<PathBuf>,
+    /// Schema file, or the name of a built-in schema
+    #[arg(long, required_unless_present = "resume")]
+    schema: Option<String>,
+    /// Directory for the model [default: the next free runs/train-N]
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Go on with the unfinished training in --out; all other options come from there
+    #[arg(long, requires = "out", conflicts_with_all = ["data", "schema", "outside"])]
+    resume: bool,
+    /// Missing and outside values, where the schema expects any
+    #[arg(long, value_enum)]
+    outside: Option<OutsideArg>,
+    #[command(flatten)]
+    network: NetworkArgs,
+    #[command(flatten)]
+    course: CourseArgs,
+    #[command(flatten)]
+    hardware: Hardware,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Network")]
+struct NetworkArgs {
+    /// Hidden layer widths
+    #[arg(long, value_delimiter = ',', default_value = "64,32,16,8,4")]
+    hidden: Vec<usize>,
+    /// Function between layers
+    #[arg(long, value_enum, default_value_t)]
+    activation: Activation,
+    /// How unordered categories enter: codes, onehot or embed:LENGTH
+    #[arg(long, default_value = "codes", value_parser = categories)]
+    categories: Categories,
+    /// Share of hidden units left out at random in each step
+    #[arg(long, default_value_t = 0.0)]
+    dropout: f32,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Training")]
+struct CourseArgs {
+    /// Passes over the training part
+    #[arg(long, default_value_t = 30)]
+    epochs: u32,
+    /// Rows a step
+    #[arg(long, default_value_t = 256)]
+    batch: usize,
+    /// Optimiser
+    #[arg(long, value_enum, default_value_t)]
+    optimizer: OptimizerName,
+    /// Learning rate at the start
+    #[arg(long, default_value_t = 0.003)]
+    learning_rate: f64,
+    /// Course of the learning rate
+    #[arg(long, value_enum, default_value_t)]
+    schedule: Schedule,
+    /// Stop after this many epochs without a better validation loss and keep the best (0: never)
+    #[arg(long, default_value_t = 0)]
+    patience: u32,
+    /// Class weights: none, balanced, or one number a class
+    #[arg(long, default_value = "none", value_parser = class_weights)]
+    class_weights: ClassWeights,
+    /// Weight decay
+    #[arg(long, default_value_t = 0.0)]
+    weight_decay: f32,
+    /// Share of rows to validate on
+    #[arg(long, default_value_t = 0.1)]
+    validation: f64,
+    /// Share of rows to test on
+    #[arg(long, default_value_t = 0.2)]
+    test: f64,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+fn categories(text: &str) -> Result<Categories, String> {
+    match text.split_once(':') {
+        None if text == "codes" => Ok(Categories::Codes),
+        None if text == "onehot" => Ok(Categories::OneHot),
+        Some(("embed", length)) => length
+            .parse()
+            .map(Categories::Embedded)
+            .map_err(|_| format!("'{length}' is not a vector length")),
+        _ => Err("codes, onehot or embed:LENGTH is expected".to_owned()),
+    }
+}
+
+fn class_weights(text: &str) -> Result<ClassWeights, String> {
+    match text {
+        "none" => Ok(ClassWeights::None),
+        "balanced" => Ok(ClassWeights::Balanced),
+        numbers => numbers
+            .split(',')
+            .map(|number| number.trim().parse::<f32>())
+            .collect::<Result<Vec<_>, _>>()
+            .map(ClassWeights::Given)
+            .map_err(|_| "none, balanced or numbers like 1,2.5 are expected".to_owned()),
+    }
+}
+
+/// Runs `probity train`.
+pub(super) fn run(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    let device = args.hardware.open(output)?;
+    let (training, directory) = if args.resume {
+        let directory = RunDirectory::open(&args.out.clone().unwrap_or_default())?;
+        let training: TrainingRun = directory.read_toml(RUN)?;
+        if training.device != device.name() {
+            bail!(
+                "the training began on {}, not on {}; add --device {}",
+                training.device,
+                device.name(),
+                training.device
+            );
+        }
+        (training, directory)
+    } else {
+        let (Some(data), Some(name)) = (&args.data, &args.schema) else {
+            bail!("--data and --schema are needed");
+        };
+        let mut schema = schema(name)?;
+        if let Some(outside) = args.outside {
+            schema = schema.with_outside(outside.into());
+        }
+        let training = TrainingRun {
+            command: "train".to_owned(),
+            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
+            data: absolute(data),
+            data_sha256: file_sha256(data)?,
+            device: device.name(),
+            hardware: device.hardware(),
+            options: args.options(),
+            schema,
+        };
+        // Everything that can be wrong with the input is found before anything is written.
+        training
+            .options
+            .check(training.schema.label.classes.len())?;
+        crate::data::table::Table::read(
+            data,
+            &training.schema,
+            crate::data::table::Labels::Required,
+        )?;
+        (training, new_run(args.out.as_ref(), "train")?)
+    };
+    let interrupt = Interrupt::listen()?;
+    let bar = output.progress(
+        u64::from(training.options.epochs),
+        "train  [{bar:28}] {pos}/{len} epochs, {msg}, {eta} left",
+    );
+    let summary = run_training(&training, &directory, &device, args.resume, &mut |report| {
+        bar.set_position(u64::from(report.epoch));
+        let accuracy = report
+            .validation_accuracy
+            .map_or(String::new(), |accuracy| {
+                format!(", validation accuracy {}", render::percent(accuracy))
+            });
+        bar.set_message(format!("loss {:.4}{accuracy}", report.loss));
+        interrupt.flow()
+    })
+    .with_context(|| format!("training on {}", training.data.display()))?;
+    bar.finish_and_clear();
+    let mut text = render_summary(&summary, &training);
+    let model = directory.path().display();
+    if summary.finished {
+        text.push_str(&format!(
+            "Model: {model}\nNext: probity audit --model {model} --data {}\n",
+            training.data.display()
+        ));
+    } else {
+        text.push_str(&format!(
+            "Interrupted after {} of {} epochs; the model so far is in {model}.\n\
+             Go on with: probity train --resume --out {model}\n",
+            summary.history.len(),
+            training.options.epochs
+        ));
+    }
+    output.result(&summary, &text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Quality part by part.
+pub(super) fn render_summary(summary: &TrainingSummary, training: &TrainingRun) -> String {
+    let mut parts: Vec<(&str, &Metrics)> = vec![("training", &summary.train)];
+    if let Some(validation) = &summary.validation {
+        parts.push(("validation", validation));
+    }
+    if let Some(test) = &summary.test {
+        parts.push(("test", test));
+    }
+    let mut text = render::metrics(&parts, &training.schema.label.classes);
+    if summary.data.mapped_values > 0 || summary.data.skipped_rows > 0 {
+        text.push_str(&format!(
+            "Of the data, {} values outside their domains were mapped and {} rows were left out, as the schema asks.\n",
+            render::count(summary.data.mapped_values),
+            render::count(summary.data.skipped_rows)
+        ));
+    }
+    text
+}
+
+impl TrainArgs {
+    fn options(&self) -> TrainOptions {
+        let (network, course) = (&self.network, &self.course);
+        TrainOptions {
+            hidden: network.hidden.clone(),
+            activation: network.activation,
+            categories: network.categories,
+            dropout: network.dropout,
+            epochs: course.epochs,
+            batch: course.batch,
+            optimizer: course.optimizer,
+            learning_rate: course.learning_rate,
+            schedule: course.schedule,
+            patience: course.patience,
+            class_weights: course.class_weights.clone(),
+            weight_decay: course.weight_decay,
+            validation: course.validation,
+            test: course.test,
+            seed: course.seed,
+        }
+    }
+}

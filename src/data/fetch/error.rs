@@ -1,0 +1,141 @@
+//! What can go wrong while a data set is fetched.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::CACHE_DIR_VARIABLE;
+
+/// Why a data set could not be fetched.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum FetchError {
+    /// No data set of that name.
+    #[error("there is no data set named `{name}`; the known ones are {known}")]
+    UnknownDataSet {
+        /// The name asked for.
+        name: String,
+        /// The names of the catalogue, separated by commas.
+        known: String,
+    },
+    /// The system tells of no cache folder.
+    #[error("this system names no cache folder for the user; set {CACHE_DIR_VARIABLE} to a folder")]
+    NoCacheDir,
+    /// The file system refused.
+    #[error("cannot {action} `{}`: {source}", path.display())]
+    Io {
+        /// What was attempted.
+        action: &'static str,
+        /// On which path.
+        path: PathBuf,
+        /// What the system answered.
+        source: io::Error,
+    },
+    /// Another process holds the set's folder.
+    #[error("another process is fetching into `{}`; wait for it to end, then try again", folder.display())]
+    Busy {
+        /// The set's folder in the cache.
+        folder: PathBuf,
+    },
+    /// No answer came.
+    #[error(
+        "no answer from {url}: {reason}; check the connection, or download the file by hand and pass its folder with --from DIR"
+    )]
+    Unreachable {
+        /// The address.
+        url: String,
+        /// What went wrong.
+        reason: String,
+    },
+    /// The server answered with something other than the file.
+    #[error(
+        "{url} answered with HTTP status {status}; the publisher may have moved the file: download it by hand and pass its folder with --from DIR"
+    )]
+    Status {
+        /// The address.
+        url: String,
+        /// The HTTP status code.
+        status: u16,
+    },
+    /// The body ended early; what arrived is kept.
+    #[error(
+        "{url} broke off after {received} of {} bytes ({reason}); run the same command again to resume from there",
+        expected.map_or_else(|| "an unknown number of".to_owned(), |bytes| bytes.to_string())
+    )]
+    Interrupted {
+        /// The address.
+        url: String,
+        /// Bytes that are kept.
+        received: u64,
+        /// Bytes that the server announced, where it did.
+        expected: Option<u64>,
+        /// What went wrong.
+        reason: String,
+    },
+    /// The server sent more than is accepted.
+    #[error(
+        "{url} sends more than {limit} bytes, so it is not the expected file; nothing was kept"
+    )]
+    TooLarge {
+        /// The address.
+        url: String,
+        /// The largest accepted body in bytes.
+        limit: u64,
+    },
+    /// The content isn't the published one.
+    #[error(
+        "`{file}` from {from} has SHA-256 {actual}, expected {expected}; it is not the published file, and nothing was kept in the cache"
+    )]
+    WrongHash {
+        /// The file's name in the cache.
+        file: String,
+        /// The address or path that gave it.
+        from: String,
+        /// The pinned hash.
+        expected: String,
+        /// The hash of what came.
+        actual: String,
+    },
+    /// The archive that should hold the file doesn't.
+    #[error(
+        "cannot take `{member}` out of the zip archive from {from}: {reason}; nothing was kept in the cache"
+    )]
+    Archive {
+        /// The address or path of the archive.
+        from: String,
+        /// The path inside, archives separated by `/`.
+        member: String,
+        /// What went wrong.
+        reason: String,
+    },
+    /// The folder of local copies lacks the file.
+    #[error("`{}` holds no copy of `{file}`; looked for {looked_for}", folder.display())]
+    NotInFolder {
+        /// The file's name in the cache.
+        file: String,
+        /// The folder.
+        folder: PathBuf,
+        /// The paths tried below it, separated by commas.
+        looked_for: String,
+    },
+    /// None of several addresses gave the file.
+    #[error("no source gave `{file}`: {}", failures.iter().map(ToString::to_string).collect::<Vec<_>>().join("; and "))]
+    EverySourceFailed {
+        /// The file's name in the cache.
+        file: String,
+        /// What each source answered, in order.
+        failures: Vec<FetchError>,
+    },
+}
+
+impl FetchError {
+    /// For `map_err`: names the action and the path of a file-system failure.
+    pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io {
+            action,
+            path: path.to_owned(),
+            source,
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Tables: what they are, how they are read, and where they come from.
+
+pub mod builtin;
+pub mod fetch;
+pub mod infer;
+pub mod read;
+pub mod schema;
+pub mod synthetic;
+pub mod table;

@@ -1,0 +1,603 @@
+//! A whole audit as one call: options → seeds → search → estimates → run directory.
+//!
+//! [`AuditOptions`] are what `run.toml` holds: everything resolved, so that a run can be replayed
+//! from its directory alone. [`AuditSummary`] is `summary.json`; its keys are stable and documented
+//! in docs/file-formats.md.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::adf::{Adf, AdfMemory};
+use super::distinct::Mark;
+use super::domain::{DomainError, TabularDomain};
+use super::estimate::{Estimate, Verdict, discriminatory_share};
+use super::search::{Ending, PhaseCounts, Search, SearchOptions, SearchState};
+use super::seeds::clustered_seeds;
+use crate::data::read::ReadError;
+use crate::data::schema::{Attribute, Outside, SchemaError};
+use crate::data::table::{Labels, ReadCounts, Table};
+use crate::device::{ComputeDevice, DeviceName};
+use crate::nn::fnn::Fnn;
+use crate::nn::model::{Model, StoreError};
+use crate::nn::{Classifier, ModelError, Objective};
+use crate::report::run_directory::{RUN, RunDirectory, RunError, SUMMARY, file_sha256};
+use crate::report::samples::{SamplesFormat, write_samples};
+
+/// How often a running search is saved.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
+
+/// Why an audit cannot be done.
+#[derive(Debug, Error)]
+pub enum AuditError {
+    /// The model cannot be loaded.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The data cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A protected attribute does not exist.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// The protected set cannot be searched.
+    #[error(transparent)]
+    Domain(#[from] DomainError),
+    /// The model cannot answer.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The run directory cannot be used.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// An option has no meaning.
+    #[error("{option} is {value}, but must be {expected}")]
+    Option {
+        /// Its name on the command line.
+        option: &'static str,
+        /// What was given.
+        value: String,
+        /// What is allowed.
+        expected: &'static str,
+    },
+    /// The model or the data are no longer what the run began with.
+    #[error("{what} changed since the run began (SHA-256 {now}, was {then}); start a new run")]
+    Changed {
+        /// The model or the data file.
+        what: String,
+        /// Its hash now.
+        now: String,
+        /// Its hash at the start.
+        then: String,
+    },
+}
+
+/// Which search strategy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum StrategyName {
+    /// Gradient-guided global and local search (ADF).
+    #[default]
+    Adf,
+}
+
+/// Everything that determines an audit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AuditOptions {
+    /// Always `audit`.
+    pub command: String,
+    /// Version that began the run.
+    pub probity_version: String,
+    /// Model directory.
+    pub model: PathBuf,
+    /// SHA-256 of the model.
+    pub model_sha256: String,
+    /// Data file that the seeds come from.
+    pub data: PathBuf,
+    /// SHA-256 of the data file.
+    pub data_sha256: String,
+    /// Policy for missing and outside values, where it is not the schema's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside: Option<Outside>,
+    /// Names of the protected attributes.
+    pub protected: Vec<String>,
+    /// Search strategy.
+    pub strategy: StrategyName,
+    /// What is differentiated.
+    pub objective: Objective,
+    /// Seeds of the global phase.
+    pub seeds: usize,
+    /// Clusters that the seeds come from.
+    pub clusters: usize,
+    /// Global moves a seed at most.
+    pub max_iter: u32,
+    /// Local trials a start.
+    pub local: u32,
+    /// Codes a global step moves.
+    pub step_global: u32,
+    /// Codes a local step moves.
+    pub step_local: u32,
+    /// Uniform inputs an estimate.
+    pub estimate: u64,
+    /// Search seconds at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_seconds: Option<f64>,
+    /// Distinct individuals to find at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_found: Option<u64>,
+    /// Bound on the discriminatory share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fail_above: Option<f64>,
+    /// Walkers a chunk at most; no influence on the result.
+    pub batch: usize,
+    /// Form of the samples file.
+    pub samples_format: SamplesFormat,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Device that searched.
+    pub device: DeviceName,
+    /// What that device calls itself.
+    pub hardware: String,
+}
+
+impl AuditOptions {
+    /// Checks what the types cannot.
+    ///
+    /// # Errors
+    /// [`AuditError::Option`] naming the first option out of range.
+    pub fn check(&self) -> Result<(), AuditError> {
+        let fail = |option, value: String, expected| {
+            Err(AuditError::Option {
+                option,
+                value,
+                expected,
+            })
+        };
+        for (option, value) in [
+            ("--seeds", self.seeds as u64),
+            ("--clusters", self.clusters as u64),
+            ("--step-global", u64::from(self.step_global)),
+            ("--step-local", u64::from(self.step_local)),
+            ("--estimate", self.estimate),
+            ("--batch", self.batch as u64),
+            ("--max-found", self.max_found.unwrap_or(1)),
+        ] {
+            if value == 0 {
+                return fail(option, "0".into(), "at least 1");
+            }
+        }
+        for (option, value) in [("--local", self.local), ("--max-iter", self.max_iter)] {
+            if value >= 1 << 31 {
+                return fail(option, value.to_string(), "below 2147483648");
+            }
+        }
+        if let Some(bound) = self.fail_above
+            && !(0.0..=1.0).contains(&bound)
+        {
+            return fail("--fail-above", bound.to_string(), "a share from 0 to 1");
+        }
+        Ok(())
+    }
+}
+
+/// One phase in the summary.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GlobalSummary {
+    /// Seeds.
+    pub seeds: u64,
+    /// Moves made by all seeds.
+    pub iterations: u64,
+    /// Distinct individuals checked.
+    pub generated: u64,
+    /// Distinct rows checked.
+    pub generated_rows: u64,
+    /// Distinct discriminatory individuals.
+    pub discriminatory: u64,
+    /// Distinct discriminatory rows.
+    pub discriminatory_rows: u64,
+    /// Checks made.
+    pub checks: u64,
+    /// Search time.
+    pub seconds: f64,
+}
+
+/// The local phase in the summary.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LocalSummary {
+    /// Starts: distinct individuals that the global phase found.
+    pub seeds: u64,
+    /// Trials from all starts.
+    pub trials: u64,
+    /// Distinct individuals checked.
+    pub generated: u64,
+    /// Distinct rows checked.
+    pub generated_rows: u64,
+    /// Distinct discriminatory individuals.
+    pub discriminatory: u64,
+    /// Distinct discriminatory rows.
+    pub discriminatory_rows: u64,
+    /// Checks made.
+    pub checks: u64,
+    /// Search time.
+    pub seconds: f64,
+}
+
+/// Both phases together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TotalSummary {
+    /// Distinct individuals checked.
+    pub generated: u64,
+    /// Distinct discriminatory individuals.
+    pub discriminatory: u64,
+    /// Distinct discriminatory rows: pairs in the samples file.
+    pub discriminatory_rows: u64,
+    /// discriminatory / generated.
+    pub success_rate: f64,
+    /// Candidates checked against all of their variants.
+    pub checks: u64,
+    /// checks / seconds.
+    pub checks_per_second: f64,
+    /// discriminatory / seconds.
+    pub discriminatory_per_second: f64,
+    /// Search time of both phases.
+    pub seconds: f64,
+    /// Pairs that the search device found and the reference device did not confirm.
+    pub unconfirmed: u64,
+}
+
+/// A bound and what the joint estimate says of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BoundSummary {
+    /// The declared bound.
+    pub bound: f64,
+    /// What the interval says.
+    pub verdict: Verdict,
+}
+
+/// `summary.json` of an audit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AuditSummary {
+    /// Version of this layout.
+    pub schema_version: u32,
+    /// Always `audit`.
+    pub command: String,
+    /// Version that ended the run.
+    pub probity_version: String,
+    /// How the search ended.
+    pub ending: Ending,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Device that searched.
+    pub device: DeviceName,
+    /// SHA-256 of the model.
+    pub model_sha256: String,
+    /// SHA-256 of the data file.
+    pub data_sha256: String,
+    /// What reading the data changed or left out.
+    pub data: ReadCounts,
+    /// Search strategy.
+    pub strategy: StrategyName,
+    /// Protected attributes.
+    pub protected: Vec<String>,
+    /// Global phase.
+    pub global: GlobalSummary,
+    /// Local phase.
+    pub local: LocalSummary,
+    /// Both phases.
+    pub total: TotalSummary,
+    /// Discriminatory share of uniform random inputs, per protected attribute and jointly.
+    pub fairness: Vec<Estimate>,
+    /// The declared bound, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fail_above: Option<BoundSummary>,
+    /// Name of the samples file in the run directory.
+    pub samples_file: String,
+}
+
+/// Where a running audit stands, for progress displays.
+#[derive(Debug, Clone, Copy)]
+pub enum AuditProgress<'a> {
+    /// A round of the search is done.
+    Search {
+        /// Global phase so far.
+        global: &'a PhaseCounts,
+        /// Local phase so far.
+        local: &'a PhaseCounts,
+        /// Rounds done and rounds at most, of the current phase.
+        rounds: (u32, u32),
+        /// Whether the current phase is the local one.
+        is_local: bool,
+        /// Distinct discriminatory individuals.
+        found: u64,
+    },
+    /// The search is over; the share of random inputs is estimated.
+    Estimate,
+    /// The samples are written.
+    Write,
+}
+
+/// Runs the audit that `options` describe in `run`, on the open `device`.
+///
+/// With `resume` the run's checkpoint, if there is one, is taken up; the result is that of an
+/// uninterrupted run. `observe` sees every round and may stop the search; the run directory then
+/// holds what was found, and the checkpoint.
+///
+/// # Errors
+/// See [`AuditError`].
+pub fn audit(
+    options: &AuditOptions,
+    run: &RunDirectory,
+    device: &ComputeDevice,
+    resume: bool,
+    observe: &mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
+) -> Result<AuditSummary, AuditError> {
+    let prepared = Prepared::new(options, device)?;
+    let table = &prepared.table;
+    let saved = if resume { run.read_checkpoint()? } else { None };
+    let mut state: SearchState<AdfMemory> = match saved {
+        Some(state) => state,
+        None => {
+            run.write_toml(RUN, options)?;
+            let seeds = clustered_seeds(table, options.clusters, options.seeds, options.seed);
+            let rows = seeds.iter().map(|&row| table.row(row as usize).to_vec());
+            SearchState::new(rows, prepared.fnn.classes())
+        }
+    };
+    let strategy = Adf {
+        model: &prepared.fnn,
+        domain: &prepared.domain,
+        objective: options.objective,
+        step_global: options.step_global,
+        step_local: options.step_local,
+        seed: options.seed,
+    };
+    let search_options = SearchOptions {
+        max_iter: options.max_iter,
+        local: options.local,
+        batch: options.batch,
+        max_found: options.max_found,
+        time: options.time_seconds.map(Duration::from_secs_f64),
+    };
+    let search = Search {
+        model: &prepared.fnn,
+        reference: prepared
+            .reference
+            .as_ref()
+            .map(|fnn| fnn as &dyn Classifier),
+        domain: &prepared.domain,
+        strategy: &strategy,
+        options: &search_options,
+    };
+    let mut failed = None;
+    let mut saved_at = Instant::now();
+    let ending = search.run(&mut state, &mut |state| {
+        if saved_at.elapsed() >= CHECKPOINT_EVERY {
+            if let Err(error) = run.write_checkpoint(state) {
+                failed = Some(error);
+                return ControlFlow::Break(());
+            }
+            saved_at = Instant::now();
+        }
+        observe(progress_of(state, &search_options))
+    })?;
+    if let Some(error) = failed {
+        return Err(error.into());
+    }
+    let resumable = matches!(ending, Ending::Interrupted | Ending::Time);
+    if resumable {
+        run.write_checkpoint(&state)?;
+    }
+    // What was found is worth having even if the caller wants to stop here.
+    let _ = observe(AuditProgress::Estimate);
+    let fairness = prepared.estimates(options)?;
+    let _ = observe(AuditProgress::Write);
+    let samples_file = options.samples_format.file_name();
+    write_samples(
+        &run.file(samples_file),
+        options.samples_format,
+        &prepared.model.schema,
+        &prepared.domain,
+        state.pairs(),
+    )?;
+    let summary = summarise(options, ending, table.counts.clone(), &state, fairness);
+    run.write_json(SUMMARY, &summary)?;
+    if !resumable {
+        run.remove_checkpoint()?;
+    }
+    Ok(summary)
+}
+
+/// Loads and checks everything that [`audit`] will use, without writing anything.
+///
+/// # Errors
+/// See [`AuditError`].
+pub fn check_inputs(options: &AuditOptions) -> Result<(), AuditError> {
+    Prepared::new(options, &ComputeDevice::flex()).map(|_| ())
+}
+
+fn progress_of<'a>(
+    state: &'a SearchState<AdfMemory>,
+    options: &SearchOptions,
+) -> AuditProgress<'a> {
+    let is_local = state.phase() != super::search::Phase::Global;
+    AuditProgress::Search {
+        global: state.global(),
+        local: state.local(),
+        rounds: if is_local {
+            (state.round(), options.local)
+        } else {
+            (state.round(), options.max_iter + 1)
+        },
+        is_local,
+        found: state.individuals().discriminatory(),
+    }
+}
+
+/// The model, the data and the domain of an audit, loaded and checked.
+struct Prepared {
+    model: Model,
+    fnn: Fnn,
+    reference: Option<Fnn>,
+    table: Table,
+    domain: TabularDomain,
+}
+
+impl Prepared {
+    fn new(options: &AuditOptions, device: &ComputeDevice) -> Result<Prepared, AuditError> {
+        options.check()?;
+        let model = Model::load(&options.model)?;
+        expect_hash(
+            &options.model.display().to_string(),
+            model.sha256(),
+            &options.model_sha256,
+        )?;
+        expect_hash(
+            &options.data.display().to_string(),
+            file_sha256(&options.data)?,
+            &options.data_sha256,
+        )?;
+        let protected = positions(&model, &options.protected)?;
+        let domain = TabularDomain::new(&model.schema, &model.network.layout, &protected)?;
+        let read_schema = match options.outside {
+            Some(outside) => model.schema.clone().with_outside(outside),
+            None => model.schema.clone(),
+        };
+        let grows = |(own, read): (&Attribute, &Attribute)| read.domain().1 > own.domain().1;
+        if model
+            .schema
+            .attributes
+            .iter()
+            .zip(&read_schema.attributes)
+            .any(grows)
+        {
+            return Err(AuditError::Option {
+                option: "--outside",
+                value: "level".into(),
+                expected: "clip, skip or reject: this model was trained without such a level",
+            });
+        }
+        let table = Table::read(&options.data, &read_schema, Labels::Optional)?;
+        Ok(Prepared {
+            fnn: Fnn::new(&model.network, device),
+            reference: (device.name() != DeviceName::Flex)
+                .then(|| Fnn::new(&model.network, &ComputeDevice::flex())),
+            model,
+            table,
+            domain,
+        })
+    }
+
+    /// The share for each protected attribute alone and, if there are several, for all jointly.
+    fn estimates(&self, options: &AuditOptions) -> Result<Vec<Estimate>, AuditError> {
+        let mut sets: Vec<Vec<String>> = options
+            .protected
+            .iter()
+            .map(|name| vec![name.clone()])
+            .collect();
+        if options.protected.len() > 1 {
+            sets.push(options.protected.clone());
+        }
+        sets.into_iter()
+            .map(|names| {
+                let protected = positions(&self.model, &names)?;
+                let layout = &self.model.network.layout;
+                let domain = TabularDomain::new(&self.model.schema, layout, &protected)?;
+                let share = discriminatory_share(
+                    &self.fnn,
+                    &domain,
+                    names,
+                    options.estimate,
+                    options.seed,
+                )?;
+                Ok(share)
+            })
+            .collect()
+    }
+}
+
+fn positions(model: &Model, names: &[String]) -> Result<Vec<usize>, SchemaError> {
+    names
+        .iter()
+        .map(|name| model.schema.index_of(name))
+        .collect()
+}
+
+fn expect_hash(what: &str, now: String, then: &str) -> Result<(), AuditError> {
+    if now == then {
+        return Ok(());
+    }
+    Err(AuditError::Changed {
+        what: what.to_owned(),
+        now,
+        then: then.to_owned(),
+    })
+}
+
+fn summarise(
+    options: &AuditOptions,
+    ending: Ending,
+    data: ReadCounts,
+    state: &SearchState<AdfMemory>,
+    fairness: Vec<Estimate>,
+) -> AuditSummary {
+    let (individuals, rows) = (state.individuals(), state.rows());
+    let (global, local) = (state.global(), state.local());
+    let checks = global.checks + local.checks;
+    let seconds = global.seconds + local.seconds;
+    let per = |count: u64, of: f64| if of > 0.0 { count as f64 / of } else { 0.0 };
+    let discriminatory = individuals.discriminatory();
+    AuditSummary {
+        schema_version: 1,
+        command: options.command.clone(),
+        probity_version: env!("CARGO_PKG_VERSION").to_owned(),
+        ending,
+        seed: options.seed,
+        device: options.device,
+        model_sha256: options.model_sha256.clone(),
+        data_sha256: options.data_sha256.clone(),
+        data,
+        strategy: options.strategy,
+        protected: options.protected.clone(),
+        global: GlobalSummary {
+            seeds: global.starts,
+            iterations: global.steps,
+            generated: individuals.count(Mark::GlobalGenerated),
+            generated_rows: rows.count(Mark::GlobalGenerated),
+            discriminatory: individuals.count(Mark::GlobalDiscriminatory),
+            discriminatory_rows: rows.count(Mark::GlobalDiscriminatory),
+            checks: global.checks,
+            seconds: global.seconds,
+        },
+        local: LocalSummary {
+            seeds: local.starts,
+            trials: local.steps,
+            generated: individuals.count(Mark::LocalGenerated),
+            generated_rows: rows.count(Mark::LocalGenerated),
+            discriminatory: individuals.count(Mark::LocalDiscriminatory),
+            discriminatory_rows: rows.count(Mark::LocalDiscriminatory),
+            checks: local.checks,
+            seconds: local.seconds,
+        },
+        total: TotalSummary {
+            generated: individuals.len(),
+            discriminatory,
+            discriminatory_rows: rows.discriminatory(),
+            success_rate: per(discriminatory, individuals.len() as f64),
+            checks,
+            checks_per_second: per(checks, seconds),
+            discriminatory_per_second: per(discriminatory, seconds),
+            seconds,
+            unconfirmed: state.unconfirmed(),
+        },
+        fail_above: options
+            .fail_above
+            .zip(fairness.last())
+            .map(|(bound, joint)| BoundSummary {
+                bound,
+                verdict: joint.verdict(bound),
+            }),
+        fairness,
+        samples_file: options.samples_format.file_name().to_owned(),
+    }
+}

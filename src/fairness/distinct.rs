@@ -1,0 +1,148 @@
+//! Counting distinct samples: a compact set of keys with four flags each.
+//!
+//! Memory: 17 bytes a slot of a hash table, at most 8/7 · 2 slots a key.
+
+use hashbrown::HashTable;
+use serde::{Deserialize, Serialize};
+
+use super::domain::KEY_BITS;
+
+/// What is known of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Mark {
+    /// Checked in the global phase.
+    GlobalGenerated = 1,
+    /// Checked in the local phase.
+    LocalGenerated = 2,
+    /// Found discriminatory in the global phase.
+    GlobalDiscriminatory = 4,
+    /// Found discriminatory in the local phase.
+    LocalDiscriminatory = 8,
+}
+
+const DISCRIMINATORY: u8 = Mark::GlobalDiscriminatory as u8 | Mark::LocalDiscriminatory as u8;
+
+/// Distinct keys, how many carry each mark, and how many are discriminatory in any phase.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<u128>", into = "Vec<u128>")]
+pub struct DistinctSet {
+    entries: HashTable<u128>,
+    counts: [u64; 4],
+    discriminatory: u64,
+}
+
+impl DistinctSet {
+    /// Sets `mark` on `key` (below 2^[`KEY_BITS`]); says whether this is the first discriminatory
+    /// mark that the key gets.
+    pub fn mark(&mut self, key: u128, mark: Mark) -> bool {
+        debug_assert!(key >> KEY_BITS == 0);
+        let bit = mark as u8;
+        let entry =
+            self.entries
+                .entry(hash(key), |&have| have >> 4 == key, |&have| hash(have >> 4));
+        let mut entry = entry.or_insert(key << 4);
+        let slot = entry.get_mut();
+        let before = (*slot & 15) as u8;
+        if before & bit != 0 {
+            return false;
+        }
+        *slot |= u128::from(bit);
+        self.counts[bit.trailing_zeros() as usize] += 1;
+        let first = bit & DISCRIMINATORY != 0 && before & DISCRIMINATORY == 0;
+        self.discriminatory += u64::from(first);
+        first
+    }
+
+    /// Number of distinct keys.
+    pub fn len(&self) -> u64 {
+        self.entries.len() as u64
+    }
+
+    /// Whether no key was marked.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Number of keys that carry `mark`.
+    pub fn count(&self, mark: Mark) -> u64 {
+        self.counts[(mark as u8).trailing_zeros() as usize]
+    }
+
+    /// Number of keys found discriminatory in any phase.
+    pub fn discriminatory(&self) -> u64 {
+        self.discriminatory
+    }
+}
+
+/// Folded multiplication: every bit of the key reaches the bits that the table uses.
+fn hash(key: u128) -> u64 {
+    let low = (key as u64) ^ 0x9e37_79b9_7f4a_7c15;
+    let high = ((key >> 64) as u64) ^ 0xbf58_476d_1ce4_e5b9;
+    let first = u128::from(low) * 0x94d0_49bb_1331_11eb_u128;
+    let mixed = (first as u64) ^ ((first >> 64) as u64) ^ high;
+    let second = u128::from(mixed) * 0xff51_afd7_ed55_8ccd_u128;
+    (second as u64) ^ ((second >> 64) as u64)
+}
+
+impl From<Vec<u128>> for DistinctSet {
+    fn from(entries: Vec<u128>) -> Self {
+        let mut set = DistinctSet {
+            entries: HashTable::with_capacity(entries.len()),
+            ..DistinctSet::default()
+        };
+        for entry in entries {
+            let marks = (entry & 15) as u8;
+            for bit in 0..4 {
+                set.counts[bit] += u64::from(marks >> bit & 1);
+            }
+            set.discriminatory += u64::from(marks & DISCRIMINATORY != 0);
+            set.entries
+                .insert_unique(hash(entry >> 4), entry, |&have| hash(have >> 4));
+        }
+        set
+    }
+}
+
+impl From<DistinctSet> for Vec<u128> {
+    fn from(set: DistinctSet) -> Self {
+        set.entries.into_iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    proptest! {
+        #[test]
+        fn counts_like_a_plain_map(marks in prop::collection::vec((0u128..40, 0usize..4), 0..300)) {
+            let all = [
+                Mark::GlobalGenerated,
+                Mark::LocalGenerated,
+                Mark::GlobalDiscriminatory,
+                Mark::LocalDiscriminatory,
+            ];
+            let mut set = DistinctSet::default();
+            let mut plain: HashMap<u128, u8> = HashMap::new();
+            for (key, mark) in marks {
+                let key = key << 119; // keys that use the high bits
+                let key = key & ((1 << KEY_BITS) - 1);
+                let before = plain.get(&key).copied().unwrap_or(0);
+                let first = set.mark(key, all[mark]);
+                prop_assert_eq!(first, mark >= 2 && before & 12 == 0);
+                *plain.entry(key).or_default() |= 1 << mark;
+            }
+            let set = DistinctSet::from(Vec::from(set));
+            prop_assert_eq!(set.len(), plain.len() as u64);
+            for (bit, mark) in all.into_iter().enumerate() {
+                let expected = plain.values().filter(|marks| *marks >> bit & 1 == 1).count();
+                prop_assert_eq!(set.count(mark), expected as u64);
+            }
+            let expected = plain.values().filter(|marks| *marks & 12 != 0).count();
+            prop_assert_eq!(set.discriminatory(), expected as u64);
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Individual discrimination: finding it, counting it, proving each find.
+//!
+//! The data flow: a [`domain::TabularDomain`] says what inputs there are and which are variants of
+//! each other; [`seeds`] picks where to begin; [`search::Search`] advances all seeds in lockstep by
+//! a [`strategy::Strategy`] ([`adf::Adf`]) and [`check`]s them; [`distinct`] counts and [`pairs`]
+//! keeps what is found; [`estimate`] says how common it is among all inputs; [`verify`] re-checks
+//! every reported pair alone.
+//!
+//! Source: Zhang et al., "White-box Fairness Testing through Adversarial Sampling" (ICSE 2020) and
+//! its extended version ("Automatic Fairness Testing of Neural Classifiers through Adversarial
+//! Sampling", TSE 2021).
+
+pub mod adf;
+pub mod audit;
+pub mod check;
+pub mod distinct;
+pub mod domain;
+pub mod estimate;
+pub mod pairs;
+pub mod search;
+pub mod seeds;
+pub mod strategy;
+pub mod verify;

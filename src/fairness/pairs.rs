@@ -1,0 +1,125 @@
+//! Discriminatory pairs, stored compactly: what was found, by which walker, when.
+
+use serde::{Deserialize, Serialize};
+
+use super::check::Checked;
+use super::search::Phase;
+
+/// One discriminatory pair.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair<'a> {
+    /// Number of the seed.
+    pub seed: u64,
+    /// Phase in which it was found.
+    pub phase: Phase,
+    /// Iteration (global) or trial (local), from 0.
+    pub step: u32,
+    /// x.
+    pub row: &'a [i32],
+    /// Which variant of x the other side x' is.
+    pub variant: u32,
+    /// Predicted class of x.
+    pub label: u32,
+    /// Predicted class of x'.
+    pub other_label: u32,
+    /// Logits of x.
+    pub logits: &'a [f32],
+    /// Logits of x'.
+    pub other_logits: &'a [f32],
+}
+
+impl<'a> Pair<'a> {
+    /// The pair of `row` and the first flip of `check`. A check without a flip gives a pair with
+    /// itself, which verification would reject; the driver records none.
+    pub fn new(seed: u64, phase: Phase, step: u32, row: &'a [i32], check: &'a Checked) -> Pair<'a> {
+        let flip = check.flips.first();
+        Pair {
+            seed,
+            phase,
+            step,
+            row,
+            variant: flip.map_or(0, |flip| flip.variant),
+            label: check.label,
+            other_label: flip.map_or(check.label, |flip| flip.label),
+            logits: &check.logits,
+            other_logits: flip.map_or(&check.logits, |flip| &flip.logits),
+        }
+    }
+}
+
+/// Many pairs, column by column.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PairStore {
+    width: usize,
+    classes: usize,
+    rows: Vec<i32>,
+    /// Own logits, then the other side's.
+    logits: Vec<f32>,
+    variants: Vec<u32>,
+    labels: Vec<(u32, u32)>,
+    seeds: Vec<u64>,
+    /// Steps; local ones with the highest bit set.
+    steps: Vec<u32>,
+}
+
+const LOCAL: u32 = 1 << 31;
+
+impl PairStore {
+    /// An empty store of rows of `width` codes and models of `classes` classes.
+    pub fn new(width: usize, classes: usize) -> PairStore {
+        PairStore {
+            width,
+            classes,
+            ..PairStore::default()
+        }
+    }
+
+    /// Adds a pair.
+    pub fn push(&mut self, pair: &Pair<'_>) {
+        self.rows.extend_from_slice(pair.row);
+        self.logits.extend_from_slice(pair.logits);
+        self.logits.extend_from_slice(pair.other_logits);
+        self.variants.push(pair.variant);
+        self.labels.push((pair.label, pair.other_label));
+        self.seeds.push(pair.seed);
+        let local = if pair.phase == Phase::Global {
+            0
+        } else {
+            LOCAL
+        };
+        self.steps.push(pair.step | local);
+    }
+
+    /// Number of pairs.
+    pub fn len(&self) -> usize {
+        self.variants.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.variants.is_empty()
+    }
+
+    /// The pairs in the order added.
+    pub fn iter(&self) -> impl Iterator<Item = Pair<'_>> {
+        (0..self.len()).map(|i| {
+            let logits = &self.logits[2 * i * self.classes..2 * (i + 1) * self.classes];
+            let (own, other) = logits.split_at(self.classes);
+            Pair {
+                seed: self.seeds[i],
+                phase: if self.steps[i] & LOCAL == 0 {
+                    Phase::Global
+                } else {
+                    Phase::Local
+                },
+                step: self.steps[i] & !LOCAL,
+                row: &self.rows[i * self.width..(i + 1) * self.width],
+                variant: self.variants[i],
+                label: self.labels[i].0,
+                other_label: self.labels[i].1,
+                logits: own,
+                other_logits: other,
+            }
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! Probity audits classifiers whose decisions touch people's lives.
+//!
+//! It trains or imports neural classifiers on tables and searches them for *individual
+//! discrimination*: inputs whose decision changes when nothing but a protected attribute does.
+//!
+//! | module       | what is there                                                          |
+//! |--------------|------------------------------------------------------------------------|
+//! | [`data`]     | schemas, the table reader, published data sets, the synthetic census   |
+//! | [`nn`]       | the two model interfaces, networks, training, import, model directory  |
+//! | [`fairness`] | protected variants, check, search driver, ADF, estimates, verification |
+//! | [`device`]   | the only place that knows backends                                     |
+//! | [`report`]   | run directories and samples files                                      |
+//! | [`stream`]   | keyed random streams                                                   |
+//! | [`cli`]      | the command `probity`                                                  |
+//!
+//! # Example: how much does a decision rule discriminate?
+//!
+//! Anything that gives logits is a [`nn::Classifier`]. Here a rule that asks women for more:
+//!
+//! ```
+//! use probity::data::schema::Schema;
+//! use probity::fairness::domain::TabularDomain;
+//! use probity::fairness::estimate::discriminatory_share;
+//! use probity::nn::encoding::{Encoding, InputLayout};
+//! use probity::nn::{Classifier, ModelError, Rows};
+//!
+//! struct Rule;
+//! impl Classifier for Rule {
+//!     fn width(&self) -> usize { 2 }
+//!     fn classes(&self) -> usize { 2 }
+//!     fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
+//!         let score = |row: &[i32]| row[0] as f32 - if row[1] == 0 { 6.5 } else { 4.5 };
+//!         Ok(rows.iter().flat_map(|row| [0.0, score(row)]).collect())
+//!     }
+//! }
+//!
+//! let schema = Schema::from_toml(r#"
+//!     name = "hiring"
+//!     [label]
+//!     name = "hired"
+//!     classes = ["no", "yes"]
+//!     [[attribute]]
+//!     name = "skill"
+//!     kind = "integer"
+//!     min = 1
+//!     max = 10
+//!     [[attribute]]
+//!     name = "sex"
+//!     kind = "categorical"
+//!     levels = ["female", "male"]
+//! "#)?;
+//! let layout = InputLayout::new(&schema.attributes, &[Encoding::RAW; 2]);
+//! let domain = TabularDomain::new(&schema, &layout, &[1])?;
+//! let share = discriminatory_share(&Rule, &domain, vec!["sex".into()], 10_000, 1)?;
+//! // Skills 5 and 6 of 10 are hired only if male.
+//! assert!(share.ci95[0] < 0.2 && 0.2 < share.ci95[1]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod cli;
+pub mod data;
+pub mod device;
+pub mod fairness;
+pub mod nn;
+pub mod report;
+pub mod stream;

@@ -1,0 +1,7 @@
+//! The command `probity`: parse, dispatch, exit code.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    probity::cli::main()
+}

@@ -1,0 +1,130 @@
+//! How good a classifier is: accuracy, balanced accuracy, AUC, F1, confusion matrix.
+
+use serde::{Deserialize, Serialize};
+
+use super::predicted_class;
+
+/// Quality of a classifier on one set of labelled rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Metrics {
+    /// Rows.
+    pub rows: usize,
+    /// Share of rows predicted right.
+    pub accuracy: f64,
+    /// Share of the most frequent class: what always answering it would reach.
+    pub majority_share: f64,
+    /// Mean over the classes present of the share of their rows predicted right.
+    pub balanced_accuracy: f64,
+    /// Area under the ROC curve of the last class against the rest, ties counted half
+    /// (Mann-Whitney); the mean over all classes against the rest when there are more than two.
+    /// `None` when a class is absent.
+    pub auc: Option<f64>,
+    /// F1 of the last class; the unweighted mean over all classes when there are more than two.
+    pub f1: f64,
+    /// `confusion[actual][predicted]`: rows.
+    pub confusion: Vec<Vec<u64>>,
+}
+
+impl Metrics {
+    /// Compares `logits` (row-major `[rows, classes]`) with `labels`.
+    pub fn new(logits: &[f32], classes: usize, labels: &[u32]) -> Metrics {
+        let mut confusion = vec![vec![0u64; classes]; classes];
+        for (logits, &label) in logits.chunks_exact(classes).zip(labels) {
+            confusion[label as usize][predicted_class(logits) as usize] += 1;
+        }
+        let rows = labels.len();
+        let actual: Vec<u64> = confusion.iter().map(|row| row.iter().sum()).collect();
+        let right: u64 = (0..classes).map(|class| confusion[class][class]).sum();
+        let recalls: Vec<f64> = (0..classes)
+            .filter(|&class| actual[class] > 0)
+            .map(|class| confusion[class][class] as f64 / actual[class] as f64)
+            .collect();
+        let f1_of = |class: usize| {
+            let predicted: u64 = confusion.iter().map(|row| row[class]).sum();
+            let total = predicted + actual[class];
+            if total == 0 {
+                0.0
+            } else {
+                2.0 * confusion[class][class] as f64 / total as f64
+            }
+        };
+        let (auc, f1) = if classes == 2 {
+            (auc(logits, classes, labels, 1), f1_of(1))
+        } else {
+            let aucs: Option<Vec<f64>> = (0..classes)
+                .map(|class| auc(logits, classes, labels, class))
+                .collect();
+            (
+                aucs.map(|aucs| mean(&aucs)),
+                mean(&(0..classes).map(f1_of).collect::<Vec<_>>()),
+            )
+        };
+        Metrics {
+            rows,
+            accuracy: right as f64 / rows.max(1) as f64,
+            majority_share: actual.iter().copied().max().unwrap_or(0) as f64 / rows.max(1) as f64,
+            balanced_accuracy: mean(&recalls),
+            auc,
+            f1,
+            confusion,
+        }
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// The probability that a row of `class` scores above a row of another class, ties half. The score
+/// is the logit of `class` minus the largest other logit.
+fn auc(logits: &[f32], classes: usize, labels: &[u32], class: usize) -> Option<f64> {
+    let mut scored: Vec<(f32, bool)> = logits
+        .chunks_exact(classes)
+        .zip(labels)
+        .map(|(logits, &label)| {
+            let rival = (0..classes)
+                .filter(|&other| other != class)
+                .map(|other| logits[other])
+                .fold(f32::NEG_INFINITY, f32::max);
+            (logits[class] - rival, label as usize == class)
+        })
+        .collect();
+    scored.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let positives = scored.iter().filter(|(_, positive)| *positive).count() as f64;
+    let negatives = scored.len() as f64 - positives;
+    if positives == 0.0 || negatives == 0.0 {
+        return None;
+    }
+    let mut won = 0.0;
+    let mut negatives_below = 0.0;
+    for tied in scored.chunk_by(|a, b| a.0 == b.0) {
+        let positive = tied.iter().filter(|(_, positive)| *positive).count() as f64;
+        let negative = tied.len() as f64 - positive;
+        won += positive * (negatives_below + negative / 2.0);
+        negatives_below += negative;
+    }
+    Some(won / (positives * negatives))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worked_example() {
+        // Scores 2, 1, 1, −1 with labels 1, 0, 1, 0: pairs won 1 + 1 + 0.5 + 1 of 4.
+        let logits = [0.0, 2.0, 0.0, 1.0, 0.0, 1.0, 0.0, -1.0];
+        let metrics = Metrics::new(&logits, 2, &[1, 0, 1, 0]);
+        assert_eq!(metrics.confusion, [[1, 1], [0, 2]]);
+        assert_eq!(metrics.accuracy, 0.75);
+        assert_eq!(metrics.balanced_accuracy, 0.75);
+        assert_eq!(metrics.auc, Some(0.875));
+        assert_eq!(metrics.f1, 0.8);
+        assert_eq!(metrics.majority_share, 0.5);
+    }
+
+    #[test]
+    fn an_absent_class_has_no_auc() {
+        assert_eq!(Metrics::new(&[0.0, 1.0], 2, &[1]).auc, None);
+    }
+}

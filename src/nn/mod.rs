@@ -1,0 +1,198 @@
+//! Classifiers: the two interfaces that everything else uses, and the networks behind them.
+//!
+//! * [`Classifier`]: a batch of inputs in, logits out. All that a black-box method needs.
+//! * [`Differentiable`]: also vector-Jacobian products with respect to the input, from which any
+//!   objective's gradient follows ([`Objective`]).
+//!
+//! An input is a row of integers: attribute codes of a table ([`crate::data::schema`]). The
+//! network decides how a code becomes numbers ([`encoding`]).
+//!
+//! **A row's result never depends on its neighbours.** Batches are cut into tiles of a fixed
+//! height, the last one padded, and the products of a tile treat all of its rows alike; a row
+//! therefore gives bit for bit the same logits and gradients alone, in any batch, and at any
+//! position. A test holds this on every device that answers.
+
+pub mod encoding;
+pub mod fnn;
+pub mod import;
+pub mod metrics;
+pub mod model;
+pub mod optimizer;
+pub mod train;
+pub mod train_options;
+pub mod training_run;
+pub mod weights;
+
+use thiserror::Error;
+
+/// Why a model cannot answer.
+#[derive(Debug, Error)]
+pub enum ModelError {
+    /// The device failed while it computed.
+    #[error("the device failed: {0}")]
+    Device(String),
+    /// An output is NaN or infinite.
+    #[error(
+        "the model's output for input {row:?} is not finite; its weights or inputs are out of range"
+    )]
+    NotFinite {
+        /// The input.
+        row: Vec<i32>,
+    },
+}
+
+/// A batch of inputs: integer rows of equal width, row-major.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows<'a> {
+    /// All codes.
+    pub codes: &'a [i32],
+    /// Codes a row.
+    pub width: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// The rows in `codes`, `width` codes each.
+    pub fn new(codes: &'a [i32], width: usize) -> Rows<'a> {
+        Rows { codes, width }
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.codes.len().checked_div(self.width).unwrap_or(0)
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.codes.is_empty()
+    }
+
+    /// The rows one by one.
+    pub fn iter(&self) -> std::slice::ChunksExact<'a, i32> {
+        self.codes.chunks_exact(self.width.max(1))
+    }
+}
+
+/// A model that classifies rows.
+pub trait Classifier: Sync {
+    /// Codes an input.
+    fn width(&self) -> usize;
+
+    /// Number of classes.
+    fn classes(&self) -> usize;
+
+    /// Logits, row-major `[rows, classes]`. A row's logits do not depend on the other rows.
+    ///
+    /// # Errors
+    /// When the device fails or an output is not finite.
+    fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError>;
+}
+
+/// A classifier whose outputs can be differentiated with respect to its input features.
+pub trait Differentiable: Classifier {
+    /// Numbers that the network sees of an input; see [`encoding::InputLayout`].
+    fn features(&self) -> usize;
+
+    /// For each row r, Σ_c `cotangents[r, c]` · ∂logit_c/∂feature: row-major
+    /// `[rows, features]`. `cotangents` is row-major `[rows, classes]`.
+    ///
+    /// # Errors
+    /// When the device fails or a gradient is not finite.
+    fn input_gradients(&self, rows: Rows<'_>, cotangents: &[f32]) -> Result<Vec<f32>, ModelError>;
+}
+
+/// The class with the largest logit, the first of them on ties.
+pub fn predicted_class(logits: &[f32]) -> u32 {
+    let mut best = 0;
+    for (class, &logit) in logits.iter().enumerate() {
+        if logit > logits[best] {
+            best = class;
+        }
+    }
+    best as u32
+}
+
+/// What the search differentiates, for an input's own predicted class y.
+///
+/// NOTES 1: the loss saturates (its gradient is exactly zero in f32 once the softmax is), which
+/// would silently end the search; the margin does not.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+    clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Objective {
+    /// Logit of y minus the largest other logit; to be descended.
+    #[default]
+    Margin,
+    /// Logit of y; to be descended.
+    Logit,
+    /// Cross-entropy of y; to be ascended.
+    Loss,
+}
+
+impl Objective {
+    /// ∂J/∂logits at `logits` for class `label`, signed so that *descending* J always moves
+    /// towards the decision boundary. Appends one value a class to `out`.
+    pub fn cotangent(self, logits: &[f32], label: u32, out: &mut Vec<f32>) {
+        let label = label as usize;
+        let start = out.len();
+        out.resize(start + logits.len(), 0.0);
+        let cotangent = &mut out[start..];
+        match self {
+            Objective::Logit => cotangent[label] = 1.0,
+            Objective::Margin => {
+                cotangent[label] = 1.0;
+                let rival =
+                    (0..logits.len())
+                        .filter(|&class| class != label)
+                        .reduce(|best, class| {
+                            if logits[class] > logits[best] {
+                                class
+                            } else {
+                                best
+                            }
+                        });
+                if let Some(rival) = rival {
+                    cotangent[rival] = -1.0;
+                }
+            }
+            Objective::Loss => {
+                // −∂CE/∂logits = onehot − softmax.
+                let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                let total: f32 = logits.iter().map(|logit| (logit - largest).exp()).sum();
+                for (value, logit) in cotangent.iter_mut().zip(logits) {
+                    *value = -(logit - largest).exp() / total;
+                }
+                cotangent[label] += 1.0;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_go_to_the_first_class() {
+        assert_eq!(predicted_class(&[1.0, 1.0]), 0);
+        assert_eq!(predicted_class(&[0.0, 2.0, 2.0]), 1);
+    }
+
+    #[test]
+    fn cotangents() {
+        let mut out = Vec::new();
+        Objective::Margin.cotangent(&[3.0, 1.0, 2.0], 0, &mut out);
+        assert_eq!(out, [1.0, 0.0, -1.0]);
+        out.clear();
+        Objective::Loss.cotangent(&[80.0, -80.0], 0, &mut out);
+        assert_eq!(out, [0.0, 0.0], "saturated, as documented");
+    }
+}

@@ -1,0 +1,269 @@
+//! Run directories, and the one way to write a file: under a temporary name, then renamed.
+//!
+//! A reader therefore never sees half a file under a final name, whatever ends the program.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+use tempfile::NamedTempFile;
+use thiserror::Error;
+
+/// Name of the file with all options resolved.
+pub const RUN: &str = "run.toml";
+/// Name of the summary.
+pub const SUMMARY: &str = "summary.json";
+/// Name of the checkpoint of an unfinished run.
+pub const CHECKPOINT: &str = "checkpoint.bin";
+
+/// Why a run directory cannot be used.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// It cannot be made or written.
+    #[error("cannot write {}: {source}; choose another --out", file.display())]
+    Write {
+        /// The file or directory.
+        file: PathBuf,
+        /// The operating system's word.
+        source: io::Error,
+    },
+    /// It holds something else already.
+    #[error("{} is not empty; choose another --out (or --resume to go on with an unfinished run)", directory.display())]
+    NotEmpty {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// A file of it cannot be read.
+    #[error("cannot read {}: {source}", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// The operating system's word.
+        source: io::Error,
+    },
+    /// A file of it is not what this build writes.
+    #[error("{} is not what this version of probity writes: {problem}", file.display())]
+    Foreign {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+/// A directory that holds one run.
+#[derive(Debug, Clone)]
+pub struct RunDirectory {
+    path: PathBuf,
+}
+
+impl RunDirectory {
+    /// Makes `path` for a new run. It may exist when it is empty.
+    ///
+    /// # Errors
+    /// When it cannot be made or written, or holds something.
+    pub fn create(path: &Path) -> Result<RunDirectory, RunError> {
+        let failed = |source| RunError::Write {
+            file: path.to_owned(),
+            source,
+        };
+        fs::create_dir_all(path).map_err(failed)?;
+        if fs::read_dir(path).map_err(failed)?.next().is_some() {
+            return Err(RunError::NotEmpty {
+                directory: path.to_owned(),
+            });
+        }
+        // Found out now rather than after the work.
+        NamedTempFile::new_in(path).map_err(failed)?;
+        Ok(RunDirectory {
+            path: path.to_owned(),
+        })
+    }
+
+    /// The first of `parent/NAME-1`, `parent/NAME-2` … that does not exist, for a new run.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn create_numbered(parent: &Path, name: &str) -> Result<RunDirectory, RunError> {
+        let free = (1u32..)
+            .map(|number| parent.join(format!("{name}-{number}")))
+            .find(|path| !path.exists());
+        Self::create(&free.unwrap_or_else(|| parent.join(name)))
+    }
+
+    /// The run that is already in `path`.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn open(path: &Path) -> Result<RunDirectory, RunError> {
+        let file = path.join(RUN);
+        File::open(&file).map_err(|source| RunError::Read { file, source })?;
+        Ok(RunDirectory {
+            path: path.to_owned(),
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file called `name` in it.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Writes a value as TOML.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_toml<T: Serialize>(&self, name: &str, value: &T) -> Result<(), RunError> {
+        let file = self.file(name);
+        let text = toml::to_string(value).map_err(|error| foreign(&file, &error))?;
+        write_atomically(&file, text.as_bytes())
+    }
+
+    /// Reads a value back from TOML.
+    ///
+    /// # Errors
+    /// When the file is missing or of another form.
+    pub fn read_toml<T: DeserializeOwned>(&self, name: &str) -> Result<T, RunError> {
+        let file = self.file(name);
+        let text = fs::read_to_string(&file).map_err(|source| RunError::Read {
+            file: file.clone(),
+            source,
+        })?;
+        toml::from_str(&text).map_err(|error| foreign(&file, &error))
+    }
+
+    /// Writes a value as indented JSON.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), RunError> {
+        let file = self.file(name);
+        let mut text =
+            serde_json::to_string_pretty(value).map_err(|error| foreign(&file, &error))?;
+        text.push('\n');
+        write_atomically(&file, text.as_bytes())
+    }
+
+    /// Writes a checkpoint. Its form is private to the version that wrote it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_checkpoint<T: Serialize>(&self, value: &T) -> Result<(), RunError> {
+        let file = self.file(CHECKPOINT);
+        write_with(&file, |writer| {
+            postcard::to_io(value, writer)
+                .map(|_| ())
+                .map_err(io::Error::other)
+        })
+    }
+
+    /// Reads the checkpoint, if there is one.
+    ///
+    /// # Errors
+    /// When it cannot be read or is of another version.
+    pub fn read_checkpoint<T: DeserializeOwned>(&self) -> Result<Option<T>, RunError> {
+        let file = self.file(CHECKPOINT);
+        let bytes = match fs::read(&file) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(RunError::Read { file, source }),
+        };
+        postcard::from_bytes(&bytes)
+            .map(Some)
+            .map_err(|error| foreign(&file, &error))
+    }
+
+    /// Removes the checkpoint of a run that is complete.
+    ///
+    /// # Errors
+    /// When it is there and cannot be removed.
+    pub fn remove_checkpoint(&self) -> Result<(), RunError> {
+        let file = self.file(CHECKPOINT);
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(RunError::Write {
+                file,
+                source: error,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn foreign(file: &Path, error: &dyn std::fmt::Display) -> RunError {
+    RunError::Foreign {
+        file: file.to_owned(),
+        problem: error.to_string(),
+    }
+}
+
+/// Writes `bytes` to `file` under a temporary name first; its directory is made if needed.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_atomically(file: &Path, bytes: &[u8]) -> Result<(), RunError> {
+    write_with(file, |writer| writer.write_all(bytes))
+}
+
+/// Lets `write` fill `file` under a temporary name, then renames it.
+///
+/// # Errors
+/// When it cannot be written; nothing is then left under the final name.
+pub fn write_with(
+    file: &Path,
+    write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
+) -> Result<(), RunError> {
+    let failed = |source| RunError::Write {
+        file: file.to_owned(),
+        source,
+    };
+    let directory = match file.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    fs::create_dir_all(directory).map_err(failed)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".probity-");
+    // Temporary files are private by default; results are as readable as the user's umask allows.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut temporary = builder.tempfile_in(directory).map_err(failed)?;
+    let mut writer = BufWriter::new(temporary.as_file_mut());
+    write(&mut writer)
+        .and_then(|()| writer.flush())
+        .map_err(failed)?;
+    drop(writer);
+    temporary.as_file().sync_all().map_err(failed)?;
+    temporary
+        .persist(file)
+        .map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// SHA-256 of a file's bytes, in hex.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn file_sha256(file: &Path) -> Result<String, RunError> {
+    let failed = |source| RunError::Read {
+        file: file.to_owned(),
+        source,
+    };
+    let mut hasher = Sha256::new();
+    let mut reader = File::open(file).map_err(failed)?;
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let read = io::Read::read(&mut reader, &mut buffer).map_err(failed)?;
+        if read == 0 {
+            break;
+        }
+        hasher.update(&buffer[..read]);
+    }
+    Ok(crate::nn::model::hex(&hasher.finalize()))
+}

@@ -1,0 +1,111 @@
+//! Keyed random streams: the one source of randomness in Probity.
+//!
+//! A draw is never taken from a shared generator. Every place that needs chance asks for the
+//! stream of its *(seed, purpose, item, step)* and draws from that alone, so that a result cannot
+//! depend on batch size, thread count, the order of work, or on where a run was interrupted.
+//!
+//! The key is hashed with the 64-bit finaliser of SplitMix64 (Steele, Lea, Flood: "Fast splittable
+//! pseudorandom number generators", OOPSLA 2014) and seeds a xoshiro256++ generator. These streams
+//! are for simulation and search. They are not cryptographic and must never produce privacy noise.
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// What a stream is used for. Two purposes never share draws, even for equal items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Purpose {
+    /// Initial weights of a network (item: layer).
+    Weights = 1,
+    /// Assignment of rows to training, validation and test part.
+    Split = 2,
+    /// Order of rows in an epoch (item: epoch).
+    Shuffle = 3,
+    /// Dropout masks (item: batch counted over all epochs, step: layer).
+    Dropout = 4,
+    /// Initial centres of the seed clustering.
+    Clusters = 5,
+    /// Moves of the global phase (item: seed, step: iteration).
+    GlobalMove = 6,
+    /// Moves of the local phase (item: start, step: trial).
+    LocalMove = 7,
+    /// Uniform inputs for the estimate of the discriminatory share (item: sample).
+    UniformInput = 8,
+    /// Rows of the synthetic census (item: row).
+    Synthetic = 9,
+}
+
+/// The generator behind every keyed stream.
+pub type Stream = Xoshiro256PlusPlus;
+
+/// The stream of `(seed, purpose, item, step)`.
+///
+/// ```
+/// use probity::stream::{stream, Purpose};
+/// use rand::RngExt;
+/// let a: u64 = stream(1, Purpose::LocalMove, 7, 3).random();
+/// let b: u64 = stream(1, Purpose::LocalMove, 7, 3).random();
+/// assert_eq!(a, b);
+/// ```
+pub fn stream(seed: u64, purpose: Purpose, item: u64, step: u64) -> Stream {
+    let mut state = mix(seed ^ 0x9e37_79b9_7f4a_7c15);
+    for word in [purpose as u64, item, step] {
+        state = mix(state.wrapping_add(0x9e37_79b9_7f4a_7c15) ^ mix(word));
+    }
+    Stream::seed_from_u64(state)
+}
+
+/// The numbers `0..count` in the random order of `(seed, purpose, item)`.
+pub fn permutation(seed: u64, purpose: Purpose, item: u64, count: u32) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..count).collect();
+    order.shuffle(&mut stream(seed, purpose, item, 0));
+    order
+}
+
+/// SplitMix64's output function: a bijection on 64-bit words with good avalanche.
+fn mix(mut word: u64) -> u64 {
+    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::RngExt;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_part_of_the_key_matters() {
+        let mut seen = HashSet::new();
+        for seed in 0..4 {
+            for purpose in [Purpose::GlobalMove, Purpose::LocalMove, Purpose::Split] {
+                for item in 0..8 {
+                    for step in 0..8 {
+                        seen.insert(stream(seed, purpose, item, step).random::<u64>());
+                    }
+                }
+            }
+        }
+        assert_eq!(seen.len(), 4 * 3 * 8 * 8);
+    }
+
+    #[test]
+    fn neighbouring_keys_are_uniform() {
+        // Mean of 100,000 uniform draws: standard error 0.0009; six of them bound the error
+        // probability by 2e-9.
+        let sum: f64 = (0..100_000)
+            .map(|item| stream(3, Purpose::UniformInput, item, 0).random::<f64>())
+            .sum();
+        assert!((sum / 100_000.0 - 0.5).abs() < 0.0055);
+    }
+
+    #[test]
+    fn permutation_holds_every_number_once() {
+        let mut order = permutation(5, Purpose::Shuffle, 2, 1000);
+        assert_ne!(order[..10], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        order.sort_unstable();
+        assert!(order.iter().enumerate().all(|(i, &v)| i as u32 == v));
+    }
+}
