@@ -14,10 +14,11 @@ use super::progress::AuditBar;
 use super::render;
 use crate::fairness::audit::{AuditOptions, AuditSummary, StrategyName, audit, check_inputs};
 use crate::fairness::estimate::Verdict;
+use crate::fairness::samples::SamplesFormat;
+use crate::fairness::search::Ending;
 use crate::nn::Objective;
 use crate::nn::model::Model;
-use crate::report::run_directory::{RUN, RunDirectory, SUMMARY, file_sha256};
-use crate::report::samples::SamplesFormat;
+use crate::report::run_directory::{CHECKPOINT, RUN, RunDirectory, SUMMARY, file_sha256};
 
 /// Arguments of `probity audit`.
 #[derive(Debug, Args)]
@@ -79,7 +80,7 @@ struct SearchArgs {
     /// Codes that a local step moves
     #[arg(long, default_value_t = 1)]
     step_local: u32,
-    /// Walkers a chunk at most; no influence on the result
+    /// Inputs worked on at a time by one thread; no influence on the result
     #[arg(long, default_value_t = 4096)]
     batch: usize,
     /// Form of the samples file
@@ -93,8 +94,8 @@ struct SearchArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Budget and bound")]
 struct BudgetArgs {
-    /// Search time at most, such as 60s or 5m
-    #[arg(long, value_parser = humantime::parse_duration)]
+    /// Search time at most, such as 60s or 5m, counted from the beginning of the run
+    #[arg(long, value_parser = duration)]
     time: Option<Duration>,
     /// Stop when this many distinct individuals are found
     #[arg(long, value_name = "N")]
@@ -105,6 +106,10 @@ struct BudgetArgs {
     /// Exit with 1 unless the joint discriminatory share is shown to be at most this
     #[arg(long, value_name = "SHARE")]
     fail_above: Option<f64>,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text).map_err(|_| "a time such as 90s, 5m or 1h is expected".into())
 }
 
 /// Runs `probity audit`.
@@ -123,11 +128,7 @@ pub(super) fn run(args: AuditArgs, output: &Output) -> anyhow::Result<ExitCode> 
         }
         options.time_seconds = args.budget.time.map(|time| time.as_secs_f64());
         options.max_found = args.budget.max_found.or(options.max_found);
-        if !directory
-            .file(crate::report::run_directory::CHECKPOINT)
-            .is_file()
-            && directory.file(SUMMARY).is_file()
-        {
+        if !directory.file(CHECKPOINT).is_file() && directory.file(SUMMARY).is_file() {
             bail!(
                 "the run in {} is complete; there is nothing to resume",
                 directory.path().display()
@@ -149,11 +150,26 @@ pub(super) fn run(args: AuditArgs, output: &Output) -> anyhow::Result<ExitCode> 
         &mut |progress| bar.observe(progress),
     )
     .with_context(|| format!("auditing {}", options.model.display()))?;
+    if summary.global.seeds < options.seeds as u64 {
+        output.remark(&format!(
+            "note: the data have {} rows, so there are {} seeds, not {}",
+            summary.global.seeds, summary.global.seeds, options.seeds
+        ));
+    }
+    let path = directory.path().display();
     let mut text = render::audit(&summary);
-    text.push_str(&format!(
-        "Run: {0}\nNext: probity verify {0}\n",
-        directory.path().display()
-    ));
+    text.push_str(&match summary.ending {
+        Ending::Complete => String::new(),
+        Ending::MaxFound => "Stopped: --max-found was reached.\n".to_owned(),
+        Ending::Time => format!(
+            "Stopped: the time is used up. Go on with: probity audit --resume --out {path} --time LONGER \
+             (counted from the beginning), or without --time to the end.\n"
+        ),
+        Ending::Interrupted => format!(
+            "Interrupted: this is what was found so far. Go on with: probity audit --resume --out {path}\n"
+        ),
+    });
+    text.push_str(&format!("Run: {path}\nNext: probity verify {path}\n"));
     output.result(&summary, &text)?;
     Ok(exit_code(&summary))
 }

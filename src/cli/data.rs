@@ -120,5 +120,7 @@ fn list(output: &Output) -> anyhow::Result<()> {
         .collect();
     let text = table(&["data set", "files", "bytes", "licence"], &rows);
     let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
-    output.result(&names, &text)
+    let summary =
+        serde_json::json!({"schema_version": 1, "command": "data list", "data_sets": names});
+    output.result(&summary, &text)
 }

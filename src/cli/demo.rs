@@ -18,11 +18,11 @@ use crate::data::schema::Schema;
 use crate::data::synthetic::{planted_share, synthetic_census};
 use crate::data::table::Table;
 use crate::fairness::audit::{AuditOptions, AuditSummary, StrategyName, audit};
+use crate::fairness::samples::SamplesFormat;
 use crate::nn::Objective;
 use crate::nn::train_options::{Categories, TrainOptions};
 use crate::nn::training_run::{TrainingRun, TrainingSummary, run_training};
 use crate::report::run_directory::{RunDirectory, SUMMARY, file_sha256, write_with};
-use crate::report::samples::SamplesFormat;
 
 /// Arguments of `probity demo`.
 #[derive(Debug, Args)]
@@ -225,6 +225,13 @@ fn render(
         ],
         &rows,
     ));
+    if recovery.iter().any(|recovery| !recovery.recovered) {
+        text.push_str(
+            "The interval speaks of the trained classifier. Where the planted share is outside, the \
+             classifier\nlearned the rule imperfectly (more --rows help) or the sample is one of the \
+             5 in 100 that miss.\n",
+        );
+    }
     // Writing to a String cannot fail.
     let _ = write!(
         text,

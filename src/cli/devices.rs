@@ -20,6 +20,13 @@ struct DeviceReport {
     says: String,
 }
 
+#[derive(Serialize)]
+struct DevicesSummary {
+    schema_version: u32,
+    command: &'static str,
+    devices: Vec<DeviceReport>,
+}
+
 /// Runs `probity devices`.
 pub(super) fn run(_args: DevicesArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let reports: Vec<DeviceReport> = DeviceName::value_variants()
@@ -53,6 +60,11 @@ pub(super) fn run(_args: DevicesArgs, output: &Output) -> anyhow::Result<ExitCod
             ]
         })
         .collect();
-    output.result(&reports, &table(&["device", "answers", ""], &rows))?;
+    let summary = DevicesSummary {
+        schema_version: 1,
+        command: "devices",
+        devices: reports,
+    };
+    output.result(&summary, &table(&["device", "answers", ""], &rows))?;
     Ok(ExitCode::SUCCESS)
 }

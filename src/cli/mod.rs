@@ -21,7 +21,9 @@ mod verify;
 use std::io;
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::device::DeviceError;
 use crate::fairness::audit::AuditError;
@@ -29,7 +31,7 @@ use crate::nn::ModelError;
 use crate::nn::train::TrainError;
 use output::Output;
 
-/// Find, measure and repair individual discrimination in classifiers.
+/// Find and measure individual discrimination in classifiers.
 #[derive(Debug, Parser)]
 #[command(name = "probity", version, propagate_version = true)]
 #[command(
@@ -89,7 +91,14 @@ enum Command {
 
 /// Runs the command line and gives its exit code.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = Cli::command().get_matches();
+    if let Err(error) = refuse_with_resume(&matches) {
+        error.exit();
+    }
+    let cli = match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli,
+        Err(error) => error.exit(),
+    };
     let output = Output::new(&cli.reporting);
     match run(cli.command, &output) {
         Ok(code) => code,
@@ -98,6 +107,52 @@ pub fn main() -> ExitCode {
             output.error(&error);
             ExitCode::from(code_of(&error))
         }
+    }
+}
+
+/// A resumed run takes its options from its directory; one given again would be ignored silently,
+/// so it is refused. Budgets and hardware may change.
+fn refuse_with_resume(matches: &ArgMatches) -> Result<(), clap::Error> {
+    const FREE: [&str; 9] = [
+        "resume",
+        "out",
+        "time",
+        "max_found",
+        "device",
+        "threads",
+        "json",
+        "quiet",
+        "verbose",
+    ];
+    let Some((name, given)) = matches.subcommand() else {
+        return Ok(());
+    };
+    if !given
+        .try_get_one::<bool>("resume")
+        .is_ok_and(|resume| resume == Some(&true))
+    {
+        return Ok(());
+    }
+    let mut command = Cli::command();
+    command.build();
+    let Some(command) = command.find_subcommand_mut(name) else {
+        return Ok(());
+    };
+    let refused = command
+        .get_arguments()
+        .find(|argument| {
+            let id = argument.get_id().as_str();
+            !FREE.contains(&id)
+                && given.try_contains_id(id).unwrap_or(false)
+                && given.value_source(id) == Some(ValueSource::CommandLine)
+        })
+        .and_then(|argument| argument.get_long().map(str::to_owned));
+    match refused {
+        None => Ok(()),
+        Some(option) => Err(command.error(
+            ErrorKind::ArgumentConflict,
+            format!("--{option} cannot be given with --resume: it comes from the run that goes on"),
+        )),
     }
 }
 
@@ -111,8 +166,8 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Audit(args) => audit::run(args, output),
         Command::Verify(args) => verify::run(args, output),
         Command::Devices(args) => devices::run(args, output),
-        Command::Completions(args) => shell::completions(args, Cli::command()),
-        Command::Man(args) => shell::man(args, Cli::command()),
+        Command::Completions(args) => shell::completions(args, Cli::command(), output),
+        Command::Man(args) => shell::man(args, Cli::command(), output),
     }
 }
 

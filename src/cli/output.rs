@@ -35,6 +35,12 @@ impl Output {
         Ok(())
     }
 
+    /// For commands whose output is made for another program already.
+    pub fn refuse_json(&self, command: &str) -> anyhow::Result<()> {
+        anyhow::ensure!(!self.json, "{command} has no JSON form; leave --json out");
+        Ok(())
+    }
+
     /// A remark about what goes on.
     pub fn remark(&self, text: &str) {
         if !self.quiet {

@@ -4,7 +4,6 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 
 use crate::fairness::audit::AuditSummary;
 use crate::fairness::estimate::{Estimate, Verdict};
-use crate::fairness::search::Ending;
 use crate::nn::metrics::Metrics;
 
 /// A Markdown table; columns after the first are right-aligned.
@@ -130,7 +129,7 @@ pub(super) fn audit(summary: &AuditSummary) -> String {
         "generated and discriminatory count distinct individuals (the protected part left out).\n",
     );
     text.push_str(&format!(
-        "{} checks, {} a second; {} pairs of full rows in {}.\n",
+        "Checks: {}, {} a second. Pairs of full rows: {}, in {}.\n",
         count(total.checks),
         count(total.checks_per_second.round() as u64),
         count(total.discriminatory_rows),
@@ -164,16 +163,6 @@ pub(super) fn audit(summary: &AuditSummary) -> String {
                 "INCONCLUSIVE: the interval contains the bound of {share}, so it is not shown to hold; raise --estimate.\n"
             ),
         });
-    }
-    match summary.ending {
-        Ending::Complete => {}
-        Ending::MaxFound => text.push_str("Stopped: --max-found was reached.\n"),
-        Ending::Time => {
-            text.push_str("Stopped: the --time was used up; --resume with --time goes on.\n")
-        }
-        Ending::Interrupted => {
-            text.push_str("Interrupted: this is what was found so far; --resume goes on.\n")
-        }
     }
     text
 }

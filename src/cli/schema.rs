@@ -57,9 +57,9 @@ struct InferArgs {
     /// Quote character
     #[arg(long, default_value = "\"", value_parser = character)]
     quote: char,
-    /// The file has no header; these are the column names by position
+    /// Column names by position, for a file without a header
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    no_header: Vec<String>,
+    columns: Vec<String>,
     /// Whole numbers spread over more values than this get bins
     #[arg(long, default_value_t = 200)]
     max_integer_span: i64,
@@ -118,8 +118,8 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<()> {
         format: Format {
             separator: args.separator,
             quote: args.quote,
-            header: args.no_header.is_empty(),
-            columns: args.no_header,
+            header: args.columns.is_empty(),
+            columns: args.columns,
             ..Format::default()
         },
         label: args.label,
@@ -134,7 +134,7 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<()> {
     }
     let schema = infer(&args.file, &options)?;
     let text = format!(
-        "# Drafted from {} by probity {}: check kinds, domains, bins and the order of levels.\n{}",
+        "# Drafted from {} by probity {}: check kinds, domains, bins, and the order of levels and\n# classes (F1 and AUC speak of the last class).\n{}",
         args.file.display(),
         env!("CARGO_PKG_VERSION"),
         schema.to_toml()?
@@ -244,5 +244,7 @@ fn list(output: &Output) -> anyhow::Result<()> {
         &rows,
     );
     let names: Vec<&str> = builtin::names().collect();
-    output.result(&names, &text)
+    let summary =
+        serde_json::json!({"schema_version": 1, "command": "schema list", "schemas": names});
+    output.result(&summary, &text)
 }

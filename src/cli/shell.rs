@@ -2,10 +2,11 @@
 
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-use super::output::print;
+use super::output::{Output, print};
 
 /// Arguments of `probity completions`.
 #[derive(Debug, Args)]
@@ -21,12 +22,17 @@ pub(super) struct CompletionsArgs {
     after_help = "Read it with: probity man | man -l -   One command's page: probity man audit"
 )]
 pub(super) struct ManArgs {
-    /// Command to describe [default: probity itself]
-    command: Option<String>,
+    /// Command to describe, such as `audit` or `data fetch` [default: probity itself]
+    command: Vec<String>,
 }
 
 /// Prints the completions of a shell.
-pub(super) fn completions(args: CompletionsArgs, mut command: Command) -> anyhow::Result<ExitCode> {
+pub(super) fn completions(
+    args: CompletionsArgs,
+    mut command: Command,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    output.refuse_json("completions")?;
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut command, "probity", &mut text);
     print(&String::from_utf8_lossy(&text))?;
@@ -34,18 +40,24 @@ pub(super) fn completions(args: CompletionsArgs, mut command: Command) -> anyhow
 }
 
 /// Prints a manual page.
-pub(super) fn man(args: ManArgs, mut command: Command) -> anyhow::Result<ExitCode> {
+pub(super) fn man(
+    args: ManArgs,
+    mut command: Command,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    output.refuse_json("man")?;
     command.build();
-    let mut text = Vec::new();
-    match &args.command {
-        None => clap_mangen::Man::new(command).render(&mut text)?,
-        Some(name) => match command.find_subcommand(name) {
-            Some(found) => clap_mangen::Man::new(found.clone())
-                .title(format!("probity-{name}"))
-                .render(&mut text)?,
-            None => anyhow::bail!("there is no command '{name}'; see probity --help"),
-        },
+    let mut page = &command;
+    for name in &args.command {
+        page = page
+            .find_subcommand(name)
+            .with_context(|| format!("there is no command '{name}'; see probity --help"))?;
     }
+    let title = [&["probity".to_owned()], args.command.as_slice()].concat();
+    let mut text = Vec::new();
+    clap_mangen::Man::new(page.clone())
+        .title(title.join("-"))
+        .render(&mut text)?;
     print(&String::from_utf8_lossy(&text))?;
     Ok(ExitCode::SUCCESS)
 }

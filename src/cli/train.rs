@@ -15,7 +15,7 @@ use crate::nn::metrics::Metrics;
 use crate::nn::optimizer::OptimizerName;
 use crate::nn::train_options::{Categories, ClassWeights, Schedule, TrainOptions};
 use crate::nn::training_run::{TrainingRun, TrainingSummary, run_training};
-use crate::report::run_directory::{RUN, RunDirectory, file_sha256};
+use crate::report::run_directory::{CHECKPOINT, RUN, RunDirectory, SUMMARY, file_sha256};
 
 /// Arguments of `probity train`.
 #[derive(Debug, Args)]
@@ -140,6 +140,12 @@ pub(super) fn run(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> 
                 training.device
             );
         }
+        if !directory.file(CHECKPOINT).is_file() && directory.file(SUMMARY).is_file() {
+            bail!(
+                "the training in {} is complete; there is nothing to resume",
+                directory.path().display()
+            );
+        }
         (training, directory)
     } else {
         let (Some(data), Some(name)) = (&args.data, &args.schema) else {
@@ -168,6 +174,7 @@ pub(super) fn run(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> 
             &training.schema,
             crate::data::table::Labels::Required,
         )?;
+        remark_on_codes(&training, output);
         (training, new_run(args.out.as_ref(), "train")?)
     };
     let interrupt = Interrupt::listen()?;
@@ -204,6 +211,25 @@ pub(super) fn run(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> 
     }
     output.result(&summary, &text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Codes of unordered words are rarely what a user wants; the paper's data sets are coded so.
+fn remark_on_codes(training: &TrainingRun, output: &Output) {
+    if training.options.categories != Categories::Codes {
+        return;
+    }
+    let attributes = training.schema.attributes.iter();
+    let unordered: Vec<&str> = attributes
+        .filter(|attribute| !attribute.is_ordered() && attribute.levels() > 2)
+        .map(|attribute| attribute.name.as_str())
+        .collect();
+    if !unordered.is_empty() {
+        output.remark(&format!(
+            "note: {} enter as the position of their word in the schema, though their order means nothing; \
+             --categories onehot or embed:4 usually learns more",
+            unordered.join(", ")
+        ));
+    }
 }
 
 /// Quality part by part.

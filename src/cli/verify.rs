@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Args;
+use serde::Serialize;
 
 use super::output::Output;
 use super::render::count;
@@ -22,6 +23,14 @@ pub(super) struct VerifyArgs {
     /// Model directory, if the model has moved since
     #[arg(long)]
     model: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct VerifySummary<'a> {
+    schema_version: u32,
+    command: &'static str,
+    #[serde(flatten)]
+    result: &'a Verification,
 }
 
 /// Runs `probity verify`.
@@ -54,7 +63,12 @@ pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode>
         bar.set_position(done)
     })?;
     bar.finish_and_clear();
-    output.result(&result, &render(&result))?;
+    let summary = VerifySummary {
+        schema_version: 1,
+        command: "verify",
+        result: &result,
+    };
+    output.result(&summary, &render(&result))?;
     Ok(if result.rejected == 0 {
         ExitCode::SUCCESS
     } else {

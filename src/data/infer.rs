@@ -2,7 +2,7 @@
 //!
 //! Rules, applied to the whole file in one pass: a column of whole numbers is `integer` over its
 //! range; other numbers, or whole numbers spread over more than [`InferOptions::max_integer_span`]
-//! values, are `numeric` with bins at rounded quantiles; anything else is `categorical` with its
+//! values, are `numeric` with bins at quantiles; anything else is `categorical` with its
 //! words in order of first appearance. `?`, `NA`, `N/A`, `null`, `nan` and empty cells count as
 //! missing; a column has one marker, so a second spelling is refused rather than guessed at.
 

@@ -76,8 +76,7 @@ pub enum Outside {
 }
 
 /// What an attribute measures, and its domain.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     /// Whole numbers `min..=max`.
     Integer {
@@ -91,7 +90,6 @@ pub enum Kind {
         /// The words, in code order.
         levels: Vec<String>,
         /// Whether neighbouring levels are alike, so that a step of one is meaningful.
-        #[serde(default)]
         ordered: bool,
     },
     /// Any number, sorted into bins.
@@ -103,21 +101,122 @@ pub enum Kind {
 
 /// One input column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "WrittenAttribute", into = "WrittenAttribute")]
 pub struct Attribute {
     /// Column name.
     pub name: String,
     /// Kind and domain.
-    #[serde(flatten)]
     pub kind: Kind,
     /// Whether decisions must not depend on it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub protected: bool,
     /// The marker that stands for "not known", compared with the whole trimmed cell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
     /// What happens to missing and out-of-domain values.
-    #[serde(default)]
     pub outside: Outside,
+}
+
+/// An attribute as TOML has it: every key of every kind. A key that is misspelt, or belongs to
+/// another kind, is refused rather than ignored.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenAttribute {
+    name: String,
+    kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    levels: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ordered: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bins: Option<Vec<f64>>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    protected: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<String>,
+    #[serde(default)]
+    outside: Outside,
+}
+
+impl TryFrom<WrittenAttribute> for Attribute {
+    type Error = String;
+
+    fn try_from(written: WrittenAttribute) -> Result<Attribute, String> {
+        let name = written.name.clone();
+        let given = [
+            ("min", written.min.is_some()),
+            ("max", written.max.is_some()),
+            ("levels", written.levels.is_some()),
+            ("ordered", written.ordered.is_some()),
+            ("bins", written.bins.is_some()),
+        ];
+        let own: &[&str] = match written.kind.as_str() {
+            "integer" => &["min", "max"],
+            "categorical" => &["levels", "ordered"],
+            "numeric" => &["bins"],
+            other => {
+                return Err(format!(
+                    "attribute '{name}': kind '{other}' is not integer, categorical or numeric"
+                ));
+            }
+        };
+        if let Some((key, _)) = given.iter().find(|(key, is)| *is && !own.contains(key)) {
+            return Err(format!(
+                "attribute '{name}': '{key}' has no meaning for kind {}",
+                written.kind
+            ));
+        }
+        let needs = |key: &str| format!("attribute '{name}': kind {} needs '{key}'", written.kind);
+        let kind = match written.kind.as_str() {
+            "integer" => Kind::Integer {
+                min: written.min.ok_or_else(|| needs("min"))?,
+                max: written.max.ok_or_else(|| needs("max"))?,
+            },
+            "categorical" => Kind::Categorical {
+                levels: written.levels.ok_or_else(|| needs("levels"))?,
+                ordered: written.ordered.unwrap_or(false),
+            },
+            _ => Kind::Numeric {
+                bins: written.bins.ok_or_else(|| needs("bins"))?,
+            },
+        };
+        Ok(Attribute {
+            name: written.name,
+            kind,
+            protected: written.protected,
+            missing: written.missing,
+            outside: written.outside,
+        })
+    }
+}
+
+impl From<Attribute> for WrittenAttribute {
+    fn from(attribute: Attribute) -> WrittenAttribute {
+        let mut written = WrittenAttribute {
+            name: attribute.name,
+            protected: attribute.protected,
+            missing: attribute.missing,
+            outside: attribute.outside,
+            ..WrittenAttribute::default()
+        };
+        match attribute.kind {
+            Kind::Integer { min, max } => {
+                written.kind = "integer".to_owned();
+                (written.min, written.max) = (Some(min), Some(max));
+            }
+            Kind::Categorical { levels, ordered } => {
+                written.kind = "categorical".to_owned();
+                (written.levels, written.ordered) = (Some(levels), Some(ordered));
+            }
+            Kind::Numeric { bins } => {
+                written.kind = "numeric".to_owned();
+                written.bins = Some(bins);
+            }
+        }
+        written
+    }
 }
 
 /// The column to predict.
@@ -660,6 +759,14 @@ outside = "clip"
             ("\"low\", \"high\"", "\"low\"", "two classes"),
             ("name = \"gain\"", "name = \"age\"", "two columns"),
             ("max = 90", "max = 90000000", "too many"),
+            ("protected = true", "protectd = true", "protectd"),
+            (
+                "min = 17",
+                "min = 17\nlevels = [\"a\"]",
+                "'levels' has no meaning",
+            ),
+            ("min = 17\n", "", "needs 'min'"),
+            ("kind = \"integer\"", "kind = \"real\"", "'real'"),
         ] {
             let error = Schema::from_toml(&PEOPLE.replacen(from, to, 1)).unwrap_err();
             assert!(error.to_string().contains(needle), "{error}");

@@ -21,11 +21,11 @@ use crate::data::read::ReadError;
 use crate::data::schema::{Attribute, Outside, SchemaError};
 use crate::data::table::{Labels, ReadCounts, Table};
 use crate::device::{ComputeDevice, DeviceName};
+use crate::fairness::samples::{SamplesFormat, write_samples};
 use crate::nn::fnn::Fnn;
 use crate::nn::model::{Model, StoreError};
 use crate::nn::{Classifier, ModelError, Objective};
 use crate::report::run_directory::{RUN, RunDirectory, RunError, SUMMARY, file_sha256};
-use crate::report::samples::{SamplesFormat, write_samples};
 
 /// How often a running search is saved.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);

@@ -9,8 +9,13 @@
 //!
 //! Both work on a batch of inputs at once; an input's outcome does not depend on the others.
 
+use smallvec::SmallVec;
+
 use super::domain::Domain;
 use crate::nn::{Classifier, ModelError, Rows, predicted_class};
+
+/// Logits of one input: on the stack for up to four classes.
+pub type Logits = SmallVec<[f32; 4]>;
 
 /// A variant with another predicted class than the input.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -20,7 +25,7 @@ pub struct Flip {
     /// Its predicted class.
     pub label: u32,
     /// Its logits.
-    pub logits: Vec<f32>,
+    pub logits: Logits,
 }
 
 /// An input after its check.
@@ -29,9 +34,9 @@ pub struct Checked {
     /// Its predicted class.
     pub label: u32,
     /// Its logits.
-    pub logits: Vec<f32>,
+    pub logits: Logits,
     /// Variants that flip: all of them, or the first one found. Empty: not discriminatory.
-    pub flips: Vec<Flip>,
+    pub flips: SmallVec<[Flip; 1]>,
 }
 
 /// An input with the logits of all of its variants.
@@ -81,14 +86,14 @@ pub fn check_all(
                 (other != label).then(|| Flip {
                     variant: variant as u32,
                     label: other,
-                    logits: logits.to_vec(),
+                    logits: logits.into(),
                 })
             })
             .collect();
         results.push(FullyChecked {
             checked: Checked {
                 label,
-                logits: own_logits.to_vec(),
+                logits: own_logits.into(),
                 flips,
             },
             own,
@@ -129,8 +134,8 @@ pub fn check_until_flip(
         let own = logits.next().unwrap_or_default();
         let mut checked = Checked {
             label: predicted_class(own),
-            logits: own.to_vec(),
-            flips: Vec::new(),
+            logits: own.into(),
+            flips: SmallVec::new(),
         };
         if let Some(variant) = order.last
             && let Some(logits) = logits.next()
@@ -175,7 +180,7 @@ impl Checked {
             self.flips.push(Flip {
                 variant: variant as u32,
                 label,
-                logits: logits.to_vec(),
+                logits: logits.into(),
             });
         }
     }

@@ -33,23 +33,23 @@ pub struct DistinctSet {
 }
 
 impl DistinctSet {
-    /// Sets `mark` on `key` (below 2^[`KEY_BITS`]); says whether this is the first discriminatory
-    /// mark that the key gets.
-    pub fn mark(&mut self, key: u128, mark: Mark) -> bool {
+    /// Sets `marks` on `key` (below 2^[`KEY_BITS`]); says whether this gives the key its first
+    /// discriminatory mark.
+    pub fn mark(&mut self, key: u128, marks: &[Mark]) -> bool {
         debug_assert!(key >> KEY_BITS == 0);
-        let bit = mark as u8;
+        let bits = marks.iter().fold(0, |bits, &mark| bits | mark as u8);
         let entry =
             self.entries
                 .entry(hash(key), |&have| have >> 4 == key, |&have| hash(have >> 4));
         let mut entry = entry.or_insert(key << 4);
         let slot = entry.get_mut();
         let before = (*slot & 15) as u8;
-        if before & bit != 0 {
-            return false;
+        let new = bits & !before;
+        *slot |= u128::from(new);
+        for (bit, count) in self.counts.iter_mut().enumerate() {
+            *count += u64::from(new >> bit & 1);
         }
-        *slot |= u128::from(bit);
-        self.counts[bit.trailing_zeros() as usize] += 1;
-        let first = bit & DISCRIMINATORY != 0 && before & DISCRIMINATORY == 0;
+        let first = new & DISCRIMINATORY != 0 && before & DISCRIMINATORY == 0;
         self.discriminatory += u64::from(first);
         first
     }
@@ -131,7 +131,7 @@ mod tests {
                 let key = key << 119; // keys that use the high bits
                 let key = key & ((1 << KEY_BITS) - 1);
                 let before = plain.get(&key).copied().unwrap_or(0);
-                let first = set.mark(key, all[mark]);
+                let first = set.mark(key, &[all[mark]]);
                 prop_assert_eq!(first, mark >= 2 && before & 12 == 0);
                 *plain.entry(key).or_default() |= 1 << mark;
             }

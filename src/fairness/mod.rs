@@ -3,8 +3,8 @@
 //! The data flow: a [`domain::TabularDomain`] says what inputs there are and which are variants of
 //! each other; [`seeds`] picks where to begin; [`search::Search`] advances all seeds in lockstep by
 //! a [`strategy::Strategy`] ([`adf::Adf`]) and [`check`]s them; [`distinct`] counts and [`pairs`]
-//! keeps what is found; [`estimate`] says how common it is among all inputs; [`verify`] re-checks
-//! every reported pair alone.
+//! keeps what is found; [`estimate`] says how common it is among all inputs; [`samples`] writes
+//! the pairs and [`verify`] re-checks every one of them alone; [`audit`] is all of it as one call.
 //!
 //! Source: Zhang et al., "White-box Fairness Testing through Adversarial Sampling" (ICSE 2020) and
 //! its extended version ("Automatic Fairness Testing of Neural Classifiers through Adversarial
@@ -17,6 +17,7 @@ pub mod distinct;
 pub mod domain;
 pub mod estimate;
 pub mod pairs;
+pub mod samples;
 pub mod search;
 pub mod seeds;
 pub mod strategy;

@@ -266,7 +266,7 @@ impl<S: Strategy> Search<'_, S> {
             let found = !flips.is_empty() && confirmed;
             state.unconfirmed += u64::from(!flips.is_empty() && !confirmed);
             if found {
-                let first = self.record(state, Phase::Global, seed.id, &before.row, &check.checked);
+                let first = self.record(state, seed.id, &before.row, &check.checked);
                 if first {
                     state.walkers.push(LocalWalker {
                         id: seed.id,
@@ -280,7 +280,7 @@ impl<S: Strategy> Search<'_, S> {
                     });
                 }
             } else {
-                self.count(state, Phase::Global, &before.row);
+                self.count(state, &before.row);
                 if may_move {
                     state.global.steps += 1;
                     next.push(seed);
@@ -374,16 +374,19 @@ impl<S: Strategy> Search<'_, S> {
             };
             state.local.checks += 1;
             state.unconfirmed += u64::from(!check.flips.is_empty() && !confirmed);
-            state.individuals.mark(individual, Mark::LocalGenerated);
-            state.rows.mark(row, Mark::LocalGenerated);
-            if check.flips.is_empty() || !confirmed {
+            let found = !check.flips.is_empty() && confirmed;
+            let marks: &[Mark] = if found {
+                &[Mark::LocalGenerated, Mark::LocalDiscriminatory]
+            } else {
+                &[Mark::LocalGenerated]
+            };
+            state.individuals.mark(individual, marks);
+            let is_new_row = state.rows.mark(row, marks);
+            if !found {
                 walker.away = None;
                 continue;
             }
-            state
-                .individuals
-                .mark(individual, Mark::LocalDiscriminatory);
-            if state.rows.mark(row, Mark::LocalDiscriminatory) {
+            if is_new_row {
                 state.pairs.push(&Pair::new(
                     walker.id,
                     Phase::Local,
@@ -479,35 +482,31 @@ impl<S: Strategy> Search<'_, S> {
             .collect())
     }
 
-    fn count(&self, state: &mut SearchState<S::Memory>, phase: Phase, row: &[i32]) -> (u128, u128) {
-        let (individual, full) = (self.domain.individual_key(row), self.domain.row_key(row));
-        let mark = match phase {
-            Phase::Global => Mark::GlobalGenerated,
-            Phase::Local | Phase::Done => Mark::LocalGenerated,
-        };
-        state.individuals.mark(individual, mark);
-        state.rows.mark(full, mark);
-        (individual, full)
+    /// Counts a row of the global phase that is not discriminatory.
+    fn count(&self, state: &mut SearchState<S::Memory>, row: &[i32]) {
+        let marks = [Mark::GlobalGenerated];
+        state
+            .individuals
+            .mark(self.domain.individual_key(row), &marks);
+        state.rows.mark(self.domain.row_key(row), &marks);
     }
 
     /// Counts a discriminatory row of the global phase; says whether its individual is new.
     fn record(
         &self,
         state: &mut SearchState<S::Memory>,
-        phase: Phase,
         id: u64,
         row: &[i32],
         check: &Checked,
     ) -> bool {
-        let (individual, full) = self.count(state, phase, row);
-        if state.rows.mark(full, Mark::GlobalDiscriminatory) {
-            state
-                .pairs
-                .push(&Pair::new(id, phase, state.round, row, check));
+        let marks = [Mark::GlobalGenerated, Mark::GlobalDiscriminatory];
+        if state.rows.mark(self.domain.row_key(row), &marks) {
+            let pair = Pair::new(id, Phase::Global, state.round, row, check);
+            state.pairs.push(&pair);
         }
         state
             .individuals
-            .mark(individual, Mark::GlobalDiscriminatory)
+            .mark(self.domain.individual_key(row), &marks)
     }
 
     fn enter(&self, state: &mut SearchState<S::Memory>, phase: Phase) {

@@ -13,10 +13,10 @@ use thiserror::Error;
 
 use crate::data::read::ReadError;
 use crate::device::ComputeDevice;
+use crate::fairness::samples::{SampledPair, read_samples};
 use crate::nn::fnn::{Fnn, Network};
 use crate::nn::model::Model;
 use crate::nn::{Classifier, ModelError, Rows, predicted_class};
-use crate::report::samples::{SampledPair, read_samples};
 
 /// Why pairs cannot be verified.
 #[derive(Debug, Error)]

@@ -128,12 +128,12 @@ pub fn predicted_class(logits: &[f32]) -> u32 {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Objective {
-    /// Logit of y minus the largest other logit; to be descended.
+    /// Lead of the predicted class over the next: logit minus the largest other logit
     #[default]
     Margin,
-    /// Logit of y; to be descended.
+    /// Logit of the predicted class
     Logit,
-    /// Cross-entropy of y; to be ascended.
+    /// Cross-entropy of the predicted class, as in the ADF paper; vanishes for confident models
     Loss,
 }
 

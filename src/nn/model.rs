@@ -18,7 +18,7 @@ use super::encoding::{Encoding, InputLayout};
 use super::fnn::{Activation, Dense, Embedding, Network};
 use super::weights::{Weight, WeightsError, read_weights};
 use crate::data::schema::{Schema, SchemaError};
-use crate::report::run_directory::{RunError, write_atomically};
+use crate::report::run_directory::{RunError, hex, write_atomically};
 
 /// File names inside a model directory.
 pub const DESCRIPTION: &str = "model.toml";
@@ -271,11 +271,6 @@ impl Model {
         }
         hex(&hasher.finalize())
     }
-}
-
-/// Bytes as lower-case hex digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 struct Tensors {

@@ -1,4 +1,3 @@
-//! What a run leaves behind: its directory, its summary, its samples, its tables.
+//! What a run leaves behind: its directory and the files in it.
 
 pub mod run_directory;
-pub mod samples;

@@ -265,5 +265,10 @@ pub fn file_sha256(file: &Path) -> Result<String, RunError> {
         }
         hasher.update(&buffer[..read]);
     }
-    Ok(crate::nn::model::hex(&hasher.finalize()))
+    Ok(hex(&hasher.finalize()))
+}
+
+/// Bytes as lower-case hex digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

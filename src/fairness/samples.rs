@@ -26,12 +26,12 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use serde::{Deserialize, Serialize};
 
-use super::run_directory::{RunError, write_with};
+use super::domain::Domain;
+use super::pairs::{Pair, PairStore};
+use super::search::Phase;
 use crate::data::read::{ReadError, Records};
 use crate::data::schema::{Attribute, Encoded, Encoder, Format, Kind, Schema};
-use crate::fairness::domain::Domain;
-use crate::fairness::pairs::{Pair, PairStore};
-use crate::fairness::search::Phase;
+use crate::report::run_directory::{RunError, write_with};
 
 /// Pairs a Parquet row group.
 const GROUP: usize = 65_536;

@@ -1,0 +1,219 @@
+//! How fast the local phase is, against what its arithmetic allows, and where the time goes.
+//!
+//! The network is the published ADF census network where the data folder is there (environment
+//! PROBITY_DATA_DIR, else `../shared/data`), else a random one of the same shape; speed does not
+//! depend on the weights except through the share of successful trials.
+//!
+//! ```text
+//! cargo bench --bench local_phase                   # sex, and sex × race × age; 1,000 × 1,000
+//! cargo bench --bench local_phase -- growth         # 10², 10³, 10⁴ seeds
+//! ```
+
+use std::hint::black_box;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use probity::data::builtin;
+use probity::data::schema::Schema;
+use probity::data::table::{Labels, Table};
+use probity::device::ComputeDevice;
+use probity::fairness::adf::{Adf, AdfMemory};
+use probity::fairness::check::check_until_flip;
+use probity::fairness::distinct::{DistinctSet, Mark};
+use probity::fairness::domain::{Domain, TabularDomain};
+use probity::fairness::search::{Search, SearchOptions, SearchState};
+use probity::fairness::seeds::clustered_seeds;
+use probity::nn::encoding::{Encoding, InputLayout};
+use probity::nn::fnn::{Activation, Fnn, Network};
+use probity::nn::import::ImportConfig;
+use probity::nn::weights::read_weights;
+use probity::nn::{Differentiable, Objective, Rows};
+use rayon::prelude::*;
+
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Failure> {
+    let subject = Subject::load()?;
+    println!(
+        "network: {}, {} multiply-adds a forward row; {} threads",
+        subject.origin,
+        subject.network.multiply_adds(),
+        rayon::current_num_threads()
+    );
+    if std::env::args().any(|argument| argument == "growth") {
+        return growth(&subject);
+    }
+    breakdown(&subject)?;
+    for protected in [&["sex"][..], &["sex", "race", "age"]] {
+        subject.search(protected, 1000, 1000)?;
+    }
+    Ok(())
+}
+
+/// Seeds and trials against time: linear.
+fn growth(subject: &Subject) -> Result<(), Failure> {
+    for (seeds, trials) in [
+        (100, 1000),
+        (1000, 1000),
+        (10_000, 1000),
+        (1000, 100),
+        (1000, 10_000),
+    ] {
+        subject.search(&["sex"], seeds, trials)?;
+    }
+    Ok(())
+}
+
+/// The parts of one check, each alone in large batches on all threads, for one protected pair.
+fn breakdown(subject: &Subject) -> Result<(), Failure> {
+    let domain = subject.domain(&["sex"])?;
+    let model = Fnn::new(&subject.network, &ComputeDevice::flex());
+    let checks: usize = 1 << 18;
+    let chunk = 512;
+    let codes: Vec<i32> = (0..chunk as u64)
+        .flat_map(|item| domain.random_input(1, item))
+        .collect();
+    let width = domain.width();
+    let rows = Rows::new(&codes, width);
+    let time = |name: &str, work: &(dyn Fn() + Sync)| {
+        let started = Instant::now();
+        (0..checks / chunk).into_par_iter().for_each(|_| work());
+        let nanoseconds = started.elapsed().as_secs_f64() * 1e9 / checks as f64;
+        println!("  {name:46} {nanoseconds:8.1} ns a check");
+    };
+    // A check: two forward rows; the gradients that led to it: two rows, forward and backward.
+    let operations = 2 * 2 * 3 * subject.network.multiply_adds();
+    println!(
+        "arithmetic of a check with fresh gradients: {operations} floating-point operations\n\
+         ({} when the forward pass of the check is shared with the gradient's)",
+        2 * 2 * 2 * subject.network.multiply_adds()
+    );
+    let hints = vec![0; chunk];
+    time("variants: 2 forward rows and their comparison", &|| {
+        black_box(check_until_flip(&model, &domain, rows, &hints).ok());
+    });
+    let cotangents: Vec<f32> = (0..chunk).flat_map(|_| [1.0, -1.0]).collect();
+    time("gradients: 2 rows, forward and backward", &|| {
+        for _ in 0..2 {
+            black_box(model.input_gradients(rows, &cotangents).ok());
+        }
+    });
+    time("keys of a row and of its individual", &|| {
+        for row in rows.iter() {
+            black_box((domain.row_key(row), domain.individual_key(row)));
+        }
+    });
+    let started = Instant::now();
+    let mut sets = (DistinctSet::default(), DistinctSet::default());
+    for item in 0..checks as u128 {
+        let key = item.wrapping_mul(0x9e37_79b9_7f4a_7c15) & ((1 << 60) - 1);
+        let marks = [Mark::LocalGenerated, Mark::LocalDiscriminatory];
+        sets.0.mark(key, &marks);
+        sets.1.mark(key, &marks);
+    }
+    black_box(&sets);
+    println!(
+        "  {:46} {:8.1} ns a check (one thread)",
+        "distinct sets: two marks in two sets",
+        started.elapsed().as_secs_f64() * 1e9 / checks as f64
+    );
+    Ok(())
+}
+
+struct Subject {
+    origin: &'static str,
+    schema: Schema,
+    network: Network,
+    table: Table,
+}
+
+impl Subject {
+    fn load() -> Result<Subject, Failure> {
+        let schema = builtin::schema("adf-census")?.ok_or("no schema adf-census")?;
+        let data = std::env::var_os("PROBITY_DATA_DIR").map_or_else(
+            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
+            PathBuf::from,
+        );
+        let weights = data.join("peer-models/adf-census/keras_layout.npz");
+        if weights.is_file() {
+            let config = ImportConfig::from_toml(include_str!("../models/adf-fnn.toml"))?;
+            let (network, _) = config.network(&read_weights(&weights)?, &schema)?;
+            let table = Table::read(&data.join("adf/census.csv.gz"), &schema, Labels::Required)?;
+            return Ok(Subject {
+                origin: "published ADF census network",
+                schema,
+                network,
+                table,
+            });
+        }
+        let layout = InputLayout::new(&schema.attributes, &[Encoding::RAW; 13]);
+        let network = Network::random(layout, &[64, 32, 16, 8, 4], 2, Activation::Relu, 1);
+        let domain = TabularDomain::new(&schema, &network.layout, &[8])?;
+        let codes = (0..32_561).flat_map(|item| domain.random_input(1, item));
+        Ok(Subject {
+            origin: "random network of the ADF census network's shape",
+            table: Table::new(13, codes.collect(), Vec::new()),
+            schema,
+            network,
+        })
+    }
+
+    fn domain(&self, protected: &[&str]) -> Result<TabularDomain, Failure> {
+        let protected = protected
+            .iter()
+            .map(|name| self.schema.index_of(name))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(TabularDomain::new(
+            &self.schema,
+            &self.network.layout,
+            &protected,
+        )?)
+    }
+
+    fn search(&self, protected: &[&str], seeds: usize, trials: u32) -> Result<(), Failure> {
+        let domain = self.domain(protected)?;
+        let model = Fnn::new(&self.network, &ComputeDevice::flex());
+        let strategy = Adf {
+            model: &model,
+            domain: &domain,
+            objective: Objective::Margin,
+            step_global: 1,
+            step_local: 1,
+            seed: 1,
+        };
+        let options = SearchOptions {
+            max_iter: 10,
+            local: trials,
+            batch: 4096,
+            max_found: None,
+            time: None,
+        };
+        let search = Search {
+            model: &model,
+            reference: None,
+            domain: &domain,
+            strategy: &strategy,
+            options: &options,
+        };
+        let seeds = clustered_seeds(&self.table, 4, seeds, 1);
+        let rows = seeds
+            .iter()
+            .map(|&row| self.table.row(row as usize).to_vec());
+        let mut state: SearchState<AdfMemory> = SearchState::new(rows, 2);
+        search.run(&mut state, &mut |_| ControlFlow::Continue(()))?;
+        let local = state.local();
+        let found = state.individuals().count(Mark::LocalDiscriminatory);
+        println!(
+            "{:16} {:6} seeds x {trials:5} trials: {:8.2} s, {:9} checks, {:8.0} checks/s, {:8.0} distinct discriminatory/s, {:6.0} ns a check",
+            protected.join(" x "),
+            seeds.len(),
+            local.seconds,
+            local.checks,
+            local.checks as f64 / local.seconds,
+            found as f64 / local.seconds,
+            1e9 * local.seconds / local.checks as f64,
+        );
+        Ok(())
+    }
+}

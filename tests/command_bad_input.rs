@@ -1,0 +1,271 @@
+//! Bad tables, schemas, options, devices and places to the command: a message that names what is
+//! wrong and where, exit code 2 (3 where the machine is the problem), and nothing written.
+
+mod probity_command;
+
+use probity_command::refusal::{SCHEMA, people, people_and_model, refuses};
+
+/// Every fault of a table, as `train` and `audit` meet it: the file, the place, the column and the
+/// value are named.
+#[test]
+fn tables() {
+    const HEADER: &str = "age,wage,sex,income\n40,1,male,low\n";
+    let header = |rest: &[u8]| [HEADER.as_bytes(), rest].concat();
+    let cases: Vec<(Vec<u8>, &[&str])> = vec![
+        (header(b"41,2,female\n"), &["line 3", "3 fields where 4"]),
+        (
+            header(b"41,2,female,high,1\n"),
+            &["line 3", "5 fields where 4"],
+        ),
+        (
+            header(b"41,2,other,high\n"),
+            &["line 3", "'sex'", "'other'", "female, male"],
+        ),
+        (
+            header(b"16,2,female,high\n"),
+            &["line 3", "'age'", "'16'", "17 to 90"],
+        ),
+        (
+            header(b"40.5,2,female,high\n"),
+            &["line 3", "'age'", "'40.5'", "whole number"],
+        ),
+        (
+            header(b"41,20.5,female,high\n"),
+            &["line 3", "'wage'", "'20.5'", "0 to 20"],
+        ),
+        (
+            header(b"41,NaN,female,high\n"),
+            &["line 3", "'wage'", "'NaN'"],
+        ),
+        (
+            header(b"41,-inf,female,high\n"),
+            &["line 3", "'wage'", "'-inf'"],
+        ),
+        (
+            header(b"inf,2,female,high\n"),
+            &["line 3", "'age'", "'inf'"],
+        ),
+        (header(b"41,,female,high\n"), &["line 3", "'wage'", "''"]),
+        (
+            header(b"41,2,f\xe9male,high\n"),
+            &["line 3", "'sex'", "UTF-8"],
+        ),
+        (
+            header(b"41,2,female,middling\n"),
+            &["line 3", "'income'", "'middling'", "low, high"],
+        ),
+        (
+            header(b"41,\"2,female,high\n"),
+            &["line 3", "2 fields where 4", "quotes"],
+        ),
+        (b"\xffage,wage,sex,income\n".to_vec(), &["line 1", "UTF-8"]),
+        (Vec::new(), &["no rows"]),
+        (b"\n\n\n".to_vec(), &["no rows"]),
+        (b"age,wage,sex,income\n".to_vec(), &["no rows"]),
+        (
+            b"age,wage,income\n40,1,low\n".to_vec(),
+            &["no column 'sex'", "age, wage, income"],
+        ),
+        (
+            b"age,wage,sex,income,zip\n40,1,male,low,7\n".to_vec(),
+            &["column 'zip'", "ignore_other_columns"],
+        ),
+        (
+            b"age,age,wage,sex,income\n40,40,1,male,low\n".to_vec(),
+            &["two columns called 'age'"],
+        ),
+        (b"PAR1 and no more".to_vec(), &["Parquet"]),
+        (b"\x1f\x8bno gzip".to_vec(), &["cannot read"]),
+        (b"\x00\x01\x02\x03".to_vec(), &["no column 'age'"]),
+    ];
+    let workspace = people_and_model();
+    for (bytes, needles) in cases {
+        workspace.write("bad.csv", bytes);
+        for line in [
+            "train --data bad.csv --schema people.toml --out out",
+            "audit --data bad.csv --model model --out out",
+            "schema check bad.csv --schema people.toml",
+        ] {
+            refuses(&workspace, line, 2, needles).complains(&["bad.csv"]);
+        }
+    }
+}
+
+/// One class is enough to audit, but not to learn from; neither is a missing label.
+#[test]
+fn labels_to_learn_from() {
+    let workspace = people();
+    workspace.write(
+        "one.csv",
+        "age,wage,sex,income\n40,1,male,low\n41,2,female,low\n",
+    );
+    workspace.write("none.csv", "age,wage,sex\n40,1,male\n41,2,female\n");
+    let train = |data: &str| format!("train --data {data} --schema people.toml --out out");
+    let needles = ["one.csv", "2 rows", "'low'", "two classes"];
+    refuses(&workspace, &train("one.csv"), 2, &needles);
+    let needles = ["none.csv", "no column 'income'", "age, wage, sex"];
+    refuses(&workspace, &train("none.csv"), 2, &needles);
+    refuses(&workspace, &train("absent.csv"), 2, &["absent.csv"]);
+    refuses(&workspace, &train("."), 2, &["directory"]);
+}
+
+/// Schemas that are unknown, no text, no TOML or contradictory.
+#[test]
+fn schemas() {
+    let workspace = people();
+    let cases: [(&[u8], &[&str]); 7] = [
+        (b"name = \"\xff\"", &["UTF-8"]),
+        (b"name = ", &["line 1"]),
+        (b"name = \"x\"\n", &["label"]),
+        (
+            b"name = \"x\"\n[label]\nname = \"y\"\nclasses = [\"a\", \"b\"]\nattribute = []\n",
+            &["bad.toml"],
+        ),
+        (
+            SCHEMA.replace("max = 90", "max = 9").leak().as_bytes(),
+            &["'age'", "min 17 is above max 9"],
+        ),
+        (
+            SCHEMA.replace(", \"high\"", "").leak().as_bytes(),
+            &["'income'", "two classes"],
+        ),
+        (
+            SCHEMA.replace("10.0, 20.0", "nan, 20.0").leak().as_bytes(),
+            &["'wage'", "NaN"],
+        ),
+    ];
+    for (text, needles) in cases {
+        workspace.write("bad.toml", text);
+        let line = "train --data people.csv --schema bad.toml --out out";
+        refuses(&workspace, line, 2, needles).complains(&["bad.toml"]);
+    }
+    let line = "train --data people.csv --schema cencus --out out";
+    refuses(
+        &workspace,
+        line,
+        2,
+        &["'cencus'", "census, german-credit", "infer"],
+    );
+    for (line, needle) in [
+        (
+            "schema infer people.csv --label wages --out out",
+            "no column 'wages'",
+        ),
+        (
+            "schema infer people.csv --label income --protected creed --out out",
+            "no column 'creed'",
+        ),
+        (
+            "schema infer people.csv --label sex --protected sex --out out",
+            "'sex' cannot be protected",
+        ),
+        (
+            "schema infer people.csv --label income --separator ;; --out out",
+            "one ASCII character",
+        ),
+    ] {
+        refuses(&workspace, line, 2, &[needle]);
+    }
+}
+
+/// Options out of their range, misspelt or contradictory, for every command that searches or
+/// learns.
+#[test]
+fn options() {
+    let workspace = people_and_model();
+    let audit = "audit --model model --data people.csv --out out";
+    for (more, needles) in [
+        ("--seeds 0", &["--seeds is 0", "at least 1"][..]),
+        ("--clusters 0", &["--clusters is 0"]),
+        ("--estimate 0", &["--estimate is 0"]),
+        ("--batch 0", &["--batch is 0"]),
+        ("--step-global 0", &["--step-global is 0"]),
+        ("--step-local 0", &["--step-local is 0"]),
+        ("--max-found 0", &["--max-found is 0"]),
+        ("--local 4000000000", &["--local is 4000000000"]),
+        ("--fail-above 2", &["--fail-above is 2", "0 to 1"]),
+        ("--fail-above NaN", &["--fail-above is NaN"]),
+        ("--fail-above=-0.1", &["--fail-above is -0.1"]),
+        ("--time nonsense", &["'nonsense'", "--time"]),
+        ("--seeds many", &["'many'", "--seeds"]),
+        ("--seeds=-1", &["'-1'", "--seeds"]),
+        ("--threads 0", &["--threads"]),
+        ("--seedz 3", &["'--seedz'", "--seed"]),
+        ("--strategy guess", &["'guess'", "adf"]),
+        ("--protected creed", &["'creed'", "age, wage, sex"]),
+        ("--protected sex,sex", &["'sex'", "twice"]),
+        ("--protected age,wage,sex", &["every attribute"]),
+        ("--quiet --verbose", &["--verbose"]),
+        ("--resume", &["--resume", "--model"]),
+    ] {
+        refuses(&workspace, &format!("{audit} {more}"), 2, needles);
+    }
+    let train = "train --data people.csv --schema people.toml --out out";
+    for (more, needles) in [
+        ("--epochs 0", &["--epochs is 0"][..]),
+        ("--batch 0", &["--batch is 0"]),
+        ("--hidden 8,0", &["--hidden", "0"]),
+        ("--learning-rate 0", &["--learning-rate is 0"]),
+        ("--learning-rate NaN", &["--learning-rate is NaN"]),
+        ("--dropout 1", &["--dropout is 1"]),
+        ("--test 1", &["--test is 1"]),
+        ("--validation=-0.1", &["--validation is -0.1"]),
+        ("--class-weights 1", &["--class-weights"]),
+        ("--class-weights 0,0", &["--class-weights"]),
+        ("--categories embed:0", &["embed:0"]),
+        ("--categories words", &["onehot"]),
+        ("--optimizer magic", &["'magic'"]),
+    ] {
+        refuses(&workspace, &format!("{train} {more}"), 2, needles);
+    }
+    refuses(&workspace, "audit --out out", 2, &["--model", "--data"]);
+    refuses(&workspace, "audti", 2, &["'audti'", "audit"]);
+    refuses(&workspace, "demo --rows 5 --out out", 2, &["100"]);
+    refuses(&workspace, "completions fizz", 2, &["'fizz'", "bash"]);
+    refuses(&workspace, "man fizz", 2, &["'fizz'"]);
+    refuses(&workspace, "data fetch fizz --cache out", 2, &["fizz"]);
+}
+
+/// A device that this build lacks is the machine's problem, exit code 3; one that nobody knows is
+/// the user's.
+#[test]
+fn devices() {
+    let workspace = people_and_model();
+    for command in [
+        "train --data people.csv --schema people.toml --out out",
+        "audit --data people.csv --model model --out out",
+        "demo --out out",
+    ] {
+        if !cfg!(feature = "cuda") {
+            let line = format!("{command} --device cuda");
+            refuses(&workspace, &line, 3, &["'cuda'", "--features cuda"]);
+        }
+        if !cfg!(feature = "wgpu") {
+            let line = format!("{command} --device wgpu");
+            refuses(&workspace, &line, 3, &["'wgpu'", "--features wgpu"]);
+        }
+        let line = format!("{command} --device abacus");
+        refuses(&workspace, &line, 2, &["'abacus'", "flex"]);
+    }
+}
+
+/// Places that cannot be written to (below a regular file, which holds for root too) or already
+/// hold something.
+#[test]
+fn outputs() {
+    let workspace = people_and_model();
+    for line in [
+        "train --data people.csv --schema people.toml",
+        "audit --data people.csv --model model",
+        "demo --rows 100",
+    ] {
+        let below = format!("{line} --out people.csv/out");
+        refuses(&workspace, &below, 2, &["people.csv/out", "--out"]);
+        let onto = format!("{line} --out people.csv");
+        refuses(&workspace, &onto, 2, &["people.csv", "--out"]);
+        let full = format!("{line} --out model");
+        refuses(&workspace, &full, 2, &["model is not empty", "--out"]);
+    }
+    let line = "schema infer people.csv --label income --out people.csv/out";
+    refuses(&workspace, line, 2, &["people.csv/out"]);
+}

@@ -1,0 +1,125 @@
+//! Long work that is stopped, by Ctrl-C or by a budget, leaves what it has and goes on to the very
+//! result of uninterrupted work.
+
+mod probity_command;
+
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+
+use probity_command::{Outcome, Workspace, figures};
+
+/// Enough people to learn the planted rule from.
+const PEOPLE: u32 = 2000;
+
+/// A small audit of the demo's model.
+const AUDIT: &str =
+    "audit --model demo/model --data demo/people.csv --seeds 60 --local 20 --estimate 2000";
+
+/// Ctrl-C ends a running audit with what it has; resumed, it ends with the very files of an
+/// uninterrupted one.
+#[cfg(unix)]
+#[test]
+fn interrupted_and_resumed() {
+    let workspace = Workspace::with_demo(PEOPLE);
+    let audit = "audit --model demo/model --data demo/people.csv --protected sex --seeds 1000 --local 500 --estimate 500 --samples csv";
+    let mut child = workspace
+        .prepared(&format!("{audit} --out run"))
+        .spawn()
+        .unwrap();
+    // The command listens for Ctrl-C before it writes this file, and searches after it.
+    wait_for(&workspace, "run/run.toml", &mut child);
+    interrupt(&child);
+    let outcome = Outcome::new(child.wait_with_output().unwrap()).exits(0);
+    outcome.says(&["Interrupted", "--resume"]);
+    let summary = workspace.json("run/summary.json");
+    assert_eq!(summary["ending"], "interrupted");
+    assert!(workspace.path("run/checkpoint.bin").is_file());
+    workspace.line("verify run").exits(0).says(&[" 0 rejected"]);
+
+    workspace.line("audit --resume --out run").exits(0);
+    assert_eq!(workspace.json("run/summary.json")["ending"], "complete");
+    assert!(!workspace.path("run/checkpoint.bin").exists());
+    workspace.line(&format!("{audit} --out whole")).exits(0);
+    assert_eq!(
+        figures(&workspace.json("run/summary.json")),
+        figures(&workspace.json("whole/summary.json"))
+    );
+    assert!(workspace.read("run/samples.csv") == workspace.read("whole/samples.csv"));
+}
+
+/// The same for training: the resumed model is the uninterrupted one, bit for bit.
+#[cfg(unix)]
+#[test]
+fn interrupted_training_and_resumed() {
+    let workspace = Workspace::with_demo(PEOPLE);
+    let train = "train --data demo/people.csv --schema synthetic-census --hidden 16,8 --epochs 150";
+    let mut child = workspace
+        .prepared(&format!("{train} --out model"))
+        .spawn()
+        .unwrap();
+    wait_for(&workspace, "model/run.toml", &mut child);
+    interrupt(&child);
+    Outcome::new(child.wait_with_output().unwrap())
+        .exits(0)
+        .says(&["Interrupted after", "train --resume --out model"]);
+    assert_eq!(workspace.json("model/summary.json")["finished"], false);
+    workspace.line("train --resume --out model").exits(0);
+    workspace.line(&format!("{train} --out whole")).exits(0);
+    let [resumed, whole] =
+        ["model", "whole"].map(|run| workspace.json(&format!("{run}/summary.json")));
+    assert_eq!(resumed["finished"], true);
+    assert_eq!(resumed["history"], whole["history"]);
+    assert_eq!(resumed["model_sha256"], whole["model_sha256"]);
+}
+
+/// A budget ends the search; a larger one takes it up again.
+#[test]
+fn budgets() {
+    let workspace = Workspace::with_demo(PEOPLE);
+    workspace
+        .line(&format!("{AUDIT} --time 0s --out timed"))
+        .exits(0)
+        .says(&["the --time was used up"]);
+    assert_eq!(workspace.json("timed/summary.json")["ending"], "time");
+    workspace
+        .line("audit --resume --out timed --time 1h")
+        .exits(0);
+    workspace.line(&format!("{AUDIT} --out whole")).exits(0);
+    assert_eq!(
+        figures(&workspace.json("timed/summary.json")),
+        figures(&workspace.json("whole/summary.json"))
+    );
+    workspace
+        .line(&format!("{AUDIT} --max-found 25 --out few"))
+        .exits(0)
+        .says(&["--max-found was reached"]);
+    let summary = workspace.json("few/summary.json");
+    assert_eq!(summary["ending"], "max_found");
+    assert_eq!(summary["total"]["discriminatory"], 25);
+    workspace.line("verify few").exits(0).says(&["0 rejected"]);
+}
+
+/// Waits until `file` is there; the process's end is the bound of the wait.
+fn wait_for(workspace: &Workspace, file: &str, child: &mut Child) {
+    let path = workspace.path(file);
+    while !path.is_file() {
+        if let Some(status) = child.try_wait().unwrap() {
+            let mut stderr = String::new();
+            if let Some(pipe) = &mut child.stderr {
+                pipe.read_to_string(&mut stderr).unwrap();
+            }
+            panic!("ended before {file} was there: {status} {stderr}");
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// Sends what Ctrl-C sends.
+fn interrupt(child: &Child) {
+    let status = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .stdin(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success());
+}

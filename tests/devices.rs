@@ -1,0 +1,153 @@
+//! Every device that answers gives what flex gives: logits, gradients, training, a small audit.
+//!
+//! Devices round differently, so numbers are compared within tolerances; what must be exact (a
+//! row's independence of its batch, every reported pair confirmed on the CPU) is compared exactly.
+//! A device that does not answer is skipped with the reason it gives.
+
+use std::ops::ControlFlow;
+
+use clap::ValueEnum;
+use probity::data::builtin;
+use probity::data::schema::Schema;
+use probity::data::synthetic::synthetic_census;
+use probity::device::{ComputeDevice, DeviceName};
+use probity::fairness::adf::Adf;
+use probity::fairness::domain::TabularDomain;
+use probity::fairness::search::{Ending, Search, SearchOptions, SearchState};
+use probity::fairness::seeds::clustered_seeds;
+use probity::nn::fnn::{Fnn, Network};
+use probity::nn::train::train;
+use probity::nn::train_options::{Categories, TrainOptions};
+use probity::nn::{Classifier, Differentiable, Objective, Rows, predicted_class};
+
+fn others() -> Vec<ComputeDevice> {
+    DeviceName::value_variants()
+        .iter()
+        .filter(|name| !matches!(name, DeviceName::Auto | DeviceName::Flex))
+        .filter_map(|&name| match ComputeDevice::open(name) {
+            Ok(device) => {
+                eprintln!("{name} answers: {}", device.hardware());
+                Some(device)
+            }
+            Err(error) => {
+                eprintln!("skipped {name}: {error}");
+                None
+            }
+        })
+        .collect()
+}
+
+fn options() -> TrainOptions {
+    TrainOptions {
+        hidden: vec![12, 6],
+        categories: Categories::OneHot,
+        epochs: 3,
+        batch: 256,
+        ..TrainOptions::default()
+    }
+}
+
+fn trained(schema: &Schema, device: &ComputeDevice) -> (Network, f64) {
+    let table = synthetic_census(schema, 1200, 3);
+    let trained = train(&table, schema, &options(), device, None, &mut |_, _| {
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    let loss = trained.history.last().unwrap().loss;
+    (trained.network, loss)
+}
+
+fn close(left: &[f32], right: &[f32], tolerance: f32, what: &str) {
+    assert_eq!(left.len(), right.len());
+    for (a, b) in left.iter().zip(right) {
+        assert!(
+            (a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs())),
+            "{what}: {a} {b}"
+        );
+    }
+}
+
+#[test]
+fn all_devices_agree_with_flex() {
+    let schema = builtin::schema("synthetic-census").unwrap().unwrap();
+    let flex = ComputeDevice::flex();
+    let (network, loss) = trained(&schema, &flex);
+    let reference = Fnn::new(&network, &flex);
+    let table = synthetic_census(&schema, 300, 5);
+    let rows = Rows::new(table.codes(), table.width());
+    let logits = reference.logits(rows).unwrap();
+    let mut cotangents = Vec::new();
+    for logits in logits.chunks_exact(2) {
+        Objective::Margin.cotangent(logits, predicted_class(logits), &mut cotangents);
+    }
+    let gradients = reference.input_gradients(rows, &cotangents).unwrap();
+    for device in others() {
+        let name = device.name();
+        let model = Fnn::new(&network, &device);
+        let answer = model.logits(rows).unwrap();
+        close(&answer, &logits, 1e-4, &format!("{name} logits"));
+        close(
+            &model.input_gradients(rows, &cotangents).unwrap(),
+            &gradients,
+            1e-3,
+            &format!("{name} gradients"),
+        );
+        let alone = Rows::new(table.row(7), table.width());
+        assert_eq!(
+            model.logits(alone).unwrap(),
+            answer[14..16],
+            "{name}: a row's logits depend on its batch"
+        );
+        let (_, its_loss) = trained(&schema, &device);
+        assert!(
+            (loss - its_loss).abs() < 0.01,
+            "{name}: loss {its_loss}, flex {loss}"
+        );
+        small_audit(&schema, &network, &device);
+    }
+}
+
+/// A short search on `device`: whatever it reports stands on the CPU, row by row.
+fn small_audit(schema: &Schema, network: &Network, device: &ComputeDevice) {
+    let protected = schema.protected();
+    let domain = TabularDomain::new(schema, &network.layout, &protected).unwrap();
+    let model = Fnn::new(network, device);
+    let reference = Fnn::new(network, &ComputeDevice::flex());
+    let strategy = Adf {
+        model: &model,
+        domain: &domain,
+        objective: Objective::Margin,
+        step_global: 1,
+        step_local: 1,
+        seed: 2,
+    };
+    let options = SearchOptions {
+        max_iter: 5,
+        local: 5,
+        batch: 4096,
+        max_found: None,
+        time: None,
+    };
+    let search = Search {
+        model: &model,
+        reference: Some(&reference),
+        domain: &domain,
+        strategy: &strategy,
+        options: &options,
+    };
+    let table = synthetic_census(schema, 200, 6);
+    let seeds = clustered_seeds(&table, 4, 40, 1);
+    let rows = seeds.iter().map(|&row| table.row(row as usize).to_vec());
+    let mut state = SearchState::new(rows, 2);
+    let ending = search
+        .run(&mut state, &mut |_| ControlFlow::Continue(()))
+        .unwrap();
+    assert_eq!(ending, Ending::Complete);
+    assert!(!state.pairs().is_empty(), "{}", device.name());
+    for pair in state.pairs().iter() {
+        let label = reference
+            .predict(Rows::new(pair.row, pair.row.len()))
+            .unwrap();
+        assert_eq!(label, [pair.label]);
+    }
+}

@@ -1,0 +1,204 @@
+//! Runs the built command in a folder of its own and says what is expected of it.
+//!
+//! In the spirit of ripgrep's `Dir` and `TestCommand`: a [`Workspace`] is an empty temporary folder
+//! that the command runs in, an [`Outcome`] is what it did, and every expectation that does not
+//! hold shows the whole outcome.
+
+#![allow(dead_code)] // Each test program uses its own part of this.
+
+pub mod refusal;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// An empty folder for one test; gone when the test is over.
+pub struct Workspace {
+    folder: TempDir,
+}
+
+impl Workspace {
+    /// Makes the folder.
+    pub fn new() -> Workspace {
+        Workspace {
+            folder: TempDir::new().unwrap(),
+        }
+    }
+
+    /// A folder with the model, the table and the audit of `probity demo` on `rows` people in
+    /// `demo/`.
+    pub fn with_demo(rows: u32) -> Workspace {
+        let workspace = Workspace::new();
+        workspace
+            .run(["demo", "--out", "demo", "--rows", &rows.to_string()])
+            .exits(0);
+        workspace
+    }
+
+    /// The path of `name` in it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a file.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    /// Reads a text file.
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Reads a JSON file.
+    pub fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&self.read(name)).unwrap()
+    }
+
+    /// Replaces the only place where `from` stands in a text file.
+    pub fn edit(&self, name: &str, from: &str, to: &str) {
+        let text = self.read(name);
+        assert_eq!(text.matches(from).count(), 1, "'{from}' in {text}");
+        self.write(name, text.replace(from, to));
+    }
+
+    /// Copies a folder of files.
+    pub fn copy_folder(&self, from: &str, to: &str) {
+        fs::create_dir_all(self.path(to)).unwrap();
+        for entry in fs::read_dir(self.path(from)).unwrap() {
+            let entry = entry.unwrap();
+            fs::copy(entry.path(), self.path(to).join(entry.file_name())).unwrap();
+        }
+    }
+
+    /// Every path under the folder with the bytes of the files, sorted: what a command that refuses
+    /// its input must leave as it was.
+    pub fn snapshot(&self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+        let mut found = Vec::new();
+        collect(self.folder.path(), &mut found);
+        found.sort();
+        found
+    }
+
+    /// Runs the command in the folder to its end.
+    pub fn run<I, S>(&self, arguments: I) -> Outcome
+    where
+        I: IntoIterator<Item = S>,
+        S: AsRef<OsStr>,
+    {
+        let mut command = Command::new(binary());
+        command
+            .current_dir(self.folder.path())
+            .args(arguments)
+            .stdin(Stdio::null());
+        Outcome::new(command.output().unwrap())
+    }
+
+    /// Runs a command line that is split at blanks; see [`Workspace::run`].
+    pub fn line(&self, line: &str) -> Outcome {
+        self.run(line.split_whitespace())
+    }
+
+    /// The command in the folder, split at blanks, not yet started, with piped output.
+    pub fn prepared(&self, line: &str) -> Command {
+        let mut command = Command::new(binary());
+        command
+            .current_dir(self.folder.path())
+            .args(line.split_whitespace())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+}
+
+/// The command that was built for these tests.
+pub fn binary() -> &'static str {
+    env!("CARGO_BIN_EXE_probity")
+}
+
+fn collect(folder: &Path, found: &mut Vec<(PathBuf, Option<Vec<u8>>)>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.push((path.clone(), None));
+            collect(&path, found);
+        } else {
+            let bytes = fs::read(&path).unwrap();
+            found.push((path, Some(bytes)));
+        }
+    }
+}
+
+/// What a command did.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Its exit code; `None` when a signal ended it.
+    pub code: Option<i32>,
+    /// What it printed.
+    pub stdout: String,
+    /// What it remarked.
+    pub stderr: String,
+}
+
+impl Outcome {
+    /// The outcome of a finished process.
+    pub fn new(output: Output) -> Outcome {
+        Outcome {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Holds the exit code; nothing may have panicked.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Outcome {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        assert!(!self.stderr.contains("panicked"), "{self:#?}");
+        self
+    }
+
+    /// Holds that stdout contains each of `needles`.
+    #[track_caller]
+    pub fn says(self, needles: &[&str]) -> Outcome {
+        for needle in needles {
+            assert!(self.stdout.contains(needle), "no '{needle}' in {self:#?}");
+        }
+        self
+    }
+
+    /// Holds that stderr contains each of `needles`.
+    #[track_caller]
+    pub fn complains(self, needles: &[&str]) -> Outcome {
+        for needle in needles {
+            assert!(self.stderr.contains(needle), "no '{needle}' in {self:#?}");
+        }
+        self
+    }
+
+    /// stdout as JSON, which must be all of it.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        match serde_json::from_str(&self.stdout) {
+            Ok(value) => value,
+            Err(error) => panic!("{error} in {self:#?}"),
+        }
+    }
+}
+
+/// An audit's summary without what depends on the clock and on the form of the samples.
+pub fn figures(summary: &Value) -> Value {
+    let mut figures = summary.clone();
+    for part in ["global", "local", "total"] {
+        for key in ["seconds", "checks_per_second", "discriminatory_per_second"] {
+            figures[part].as_object_mut().unwrap().remove(key);
+        }
+    }
+    figures.as_object_mut().unwrap().remove("samples_file");
+    figures
+}
