@@ -144,13 +144,18 @@ fn runs() {
     refuses(&workspace, "train --resume --out run", 2, &["run/run.toml"]);
     refuses(&workspace, "verify run", 2, &["run/run.toml"]);
     refuses(&workspace, "verify people.csv", 2, &["people.csv/run.toml"]);
-    refuses(&workspace, "verify model", 2, &["model/run.toml"]);
+    refuses(
+        &workspace,
+        "verify model",
+        2,
+        &["'train'", "not of an audit"],
+    );
     // No time at all: the search ends before its first round and leaves a checkpoint.
     let audit = "audit --model model --data people.csv --out run --local 3 --estimate 50";
     workspace
         .line(&format!("{audit} --time 0s"))
         .exits(0)
-        .says(&["--time was used up"]);
+        .says(&["Stopped", "--time"]);
     assert!(workspace.path("run/checkpoint.bin").is_file());
     for (file, change) in [
         ("people.csv", "20,5,male,low\n"),

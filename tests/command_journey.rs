@@ -255,11 +255,11 @@ fn tampered_samples_are_rejected() {
     };
     let flipped = |label: &str| if label == "low" { "high" } else { "low" };
     rejected(
-        tampered(&[("x_label", flipped(cell("x_label")))]),
+        tampered(&[("label_x", flipped(cell("label_x")))]),
         "the file says class",
     );
     rejected(
-        tampered(&[("other_label", flipped(cell("other_label")))]),
+        tampered(&[("label_other", flipped(cell("label_other")))]),
         "the file says class",
     );
     let age = if cell("x_age") == "30" { "31" } else { "30" };
@@ -267,7 +267,7 @@ fn tampered_samples_are_rejected() {
     rejected(
         tampered(&[
             ("x_sex", cell("other_sex")),
-            ("x_label", cell("other_label")),
+            ("label_x", cell("label_other")),
         ]),
         "both sides are equal",
     );

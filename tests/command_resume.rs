@@ -47,6 +47,34 @@ fn interrupted_and_resumed() {
     assert!(workspace.read("run/samples.csv") == workspace.read("whole/samples.csv"));
 }
 
+/// A killed audit leaves no half file under a final name, and `--resume` makes it whole.
+#[test]
+fn killed_and_resumed() {
+    let workspace = Workspace::with_demo(PEOPLE);
+    let audit = format!("{AUDIT} --seeds 400 --local 200 --samples csv")
+        .replace("--seeds 60 --local 20 ", "");
+    let mut child = workspace
+        .prepared(&format!("{audit} --out run"))
+        .spawn()
+        .unwrap();
+    wait_for(&workspace, "run/run.toml", &mut child);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!workspace.path("run/summary.json").exists());
+    assert!(!workspace.path("run/samples.csv").exists());
+    workspace
+        .line("verify run")
+        .exits(2)
+        .complains(&["unfinished", "--resume"]);
+    workspace.line("audit --resume --out run").exits(0);
+    workspace.line(&format!("{audit} --out whole")).exits(0);
+    assert_eq!(
+        figures(&workspace.json("run/summary.json")),
+        figures(&workspace.json("whole/summary.json"))
+    );
+    assert!(workspace.read("run/samples.csv") == workspace.read("whole/samples.csv"));
+}
+
 /// The same for training: the resumed model is the uninterrupted one, bit for bit.
 #[cfg(unix)]
 #[test]
@@ -79,7 +107,7 @@ fn budgets() {
     workspace
         .line(&format!("{AUDIT} --time 0s --out timed"))
         .exits(0)
-        .says(&["the --time was used up"]);
+        .says(&["Stopped", "--time"]);
     assert_eq!(workspace.json("timed/summary.json")["ending"], "time");
     workspace
         .line("audit --resume --out timed --time 1h")
@@ -92,7 +120,7 @@ fn budgets() {
     workspace
         .line(&format!("{AUDIT} --max-found 25 --out few"))
         .exits(0)
-        .says(&["--max-found was reached"]);
+        .says(&["Stopped", "--max-found"]);
     let summary = workspace.json("few/summary.json");
     assert_eq!(summary["ending"], "max_found");
     assert_eq!(summary["total"]["discriminatory"], 25);

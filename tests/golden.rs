@@ -313,6 +313,7 @@ fn thorough(epochs: u32, batch: usize) -> TrainOptions {
         epochs,
         batch,
         learning_rate: 0.005,
+        weight_decay: 0.0,
         validation: 0.0,
         test: 0.0,
         ..TrainOptions::default()
@@ -344,11 +345,7 @@ fn census_is_predicted() {
         let schema = schema("adf-census").with_outside(outside);
         let table = read(&folder, CENSUS, &schema);
         let options = TrainOptions {
-            epochs: 15,
-            batch: 512,
-            learning_rate: 0.02,
             test: 1.0 / 3.0,
-            validation: 0.0,
             ..TrainOptions::default()
         };
         let (_, test) = quality(&table, &schema, &options);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use clap::Args;
 
-use super::inputs::{Hardware, OutsideArg, absolute, new_run};
+use super::inputs::{Hardware, OutsideArg, absolute, new_run, with_outside};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::AuditBar;
@@ -39,7 +39,7 @@ pub(super) struct AuditArgs {
     /// Run directory [default: the next free runs/audit-N]
     #[arg(long)]
     out: Option<PathBuf>,
-    /// Go on with the unfinished run in --out; all other options but the budgets come from there
+    /// Go on with the unfinished run in --out; all options but --time come from there
     #[arg(long, requires = "out", conflicts_with_all = ["model", "data", "protected", "outside"])]
     resume: bool,
     /// Missing and outside values, where the model's schema expects any
@@ -127,7 +127,6 @@ pub(super) fn run(args: AuditArgs, output: &Output) -> anyhow::Result<ExitCode> 
             );
         }
         options.time_seconds = args.budget.time.map(|time| time.as_secs_f64());
-        options.max_found = args.budget.max_found.or(options.max_found);
         if !directory.file(CHECKPOINT).is_file() && directory.file(SUMMARY).is_file() {
             bail!(
                 "the run in {} is complete; there is nothing to resume",
@@ -188,6 +187,9 @@ impl AuditArgs {
             bail!("--model and --data are needed");
         };
         let model = Model::load(model_path)?;
+        if let Some(outside) = self.outside {
+            with_outside(model.schema.clone(), outside)?;
+        }
         let protected = if self.protected.is_empty() {
             let marked = model.schema.protected();
             marked

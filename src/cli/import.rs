@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::{OutsideArg, absolute, new_run, schema};
+use super::inputs::{OutsideArg, absolute, new_run, schema, with_outside};
 use super::output::Output;
 use crate::nn::import::{ImportConfig, ImportReport};
 use crate::nn::model::Model;
@@ -73,7 +73,7 @@ pub(super) fn run(args: ImportArgs, output: &Output) -> anyhow::Result<ExitCode>
     let config = ImportConfig::from_toml(&config_text).with_context(|| args.config.clone())?;
     let mut schema = schema(&args.schema)?;
     if let Some(outside) = args.outside {
-        schema = schema.with_outside(outside.into());
+        schema = with_outside(schema, outside)?;
     }
     let weights = read_weights(&args.weights)?;
     let (network, report) = config

@@ -82,6 +82,17 @@ pub(super) fn schema(name: &str) -> anyhow::Result<Schema> {
     }
 }
 
+/// `schema` with the policy of `--outside`, which must have something to act on.
+pub(super) fn with_outside(schema: Schema, outside: OutsideArg) -> anyhow::Result<Schema> {
+    if !schema.expects_outside() {
+        bail!(
+            "--outside has nothing to act on: no attribute of the schema '{}' has a missing marker or an outside policy",
+            schema.name
+        );
+    }
+    Ok(schema.with_outside(outside.into()))
+}
+
 /// The directory for a new run: `out`, or the next free number of `name` under `runs`.
 pub(super) fn new_run(out: Option<&PathBuf>, name: &str) -> anyhow::Result<RunDirectory> {
     Ok(match out {

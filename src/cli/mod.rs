@@ -111,18 +111,10 @@ pub fn main() -> ExitCode {
 }
 
 /// A resumed run takes its options from its directory; one given again would be ignored silently,
-/// so it is refused. Budgets and hardware may change.
+/// so it is refused. The time budget and the threads may change.
 fn refuse_with_resume(matches: &ArgMatches) -> Result<(), clap::Error> {
-    const FREE: [&str; 9] = [
-        "resume",
-        "out",
-        "time",
-        "max_found",
-        "device",
-        "threads",
-        "json",
-        "quiet",
-        "verbose",
+    const FREE: [&str; 8] = [
+        "resume", "out", "time", "device", "threads", "json", "quiet", "verbose",
     ];
     let Some((name, given)) = matches.subcommand() else {
         return Ok(());

@@ -7,7 +7,7 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use super::inputs::{OutsideArg, character, schema};
+use super::inputs::{OutsideArg, character, schema, with_outside};
 use super::output::Output;
 use super::render::{count, table};
 use crate::data::builtin;
@@ -158,7 +158,7 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<()> {
 fn run_check(args: CheckArgs, output: &Output) -> anyhow::Result<()> {
     let mut schema = schema(&args.schema)?;
     if let Some(outside) = args.outside {
-        schema = schema.with_outside(outside.into());
+        schema = with_outside(schema, outside)?;
     }
     let table = Table::read(&args.file, &schema, Labels::Optional)?;
     let class_rows: Vec<(String, u64)> = schema

@@ -6,13 +6,15 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::Args;
 
-use super::inputs::{Hardware, OutsideArg, absolute, new_run, schema};
+use super::inputs::{Hardware, OutsideArg, absolute, new_run, schema, with_outside};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render;
+use crate::data::table::{Labels, Table};
 use crate::nn::fnn::Activation;
 use crate::nn::metrics::Metrics;
 use crate::nn::optimizer::OptimizerName;
+use crate::nn::train::plan_split;
 use crate::nn::train_options::{Categories, ClassWeights, Schedule, TrainOptions};
 use crate::nn::training_run::{TrainingRun, TrainingSummary, run_training};
 use crate::report::run_directory::{CHECKPOINT, RUN, RunDirectory, SUMMARY, file_sha256};
@@ -70,27 +72,27 @@ struct CourseArgs {
     #[arg(long, default_value_t = 30)]
     epochs: u32,
     /// Rows a step
-    #[arg(long, default_value_t = 256)]
+    #[arg(long, default_value_t = 512)]
     batch: usize,
     /// Optimiser
     #[arg(long, value_enum, default_value_t)]
     optimizer: OptimizerName,
     /// Learning rate at the start
-    #[arg(long, default_value_t = 0.003)]
+    #[arg(long, default_value_t = 0.01)]
     learning_rate: f64,
     /// Course of the learning rate
     #[arg(long, value_enum, default_value_t)]
     schedule: Schedule,
-    /// Stop after this many epochs without a better validation loss and keep the best (0: never)
+    /// Stop after this many epochs without a better validation loss (0: never)
     #[arg(long, default_value_t = 0)]
     patience: u32,
     /// Class weights: none, balanced, or one number a class
     #[arg(long, default_value = "none", value_parser = class_weights)]
     class_weights: ClassWeights,
-    /// Weight decay
-    #[arg(long, default_value_t = 0.0)]
+    /// Weight decay; 0 lets a network learn its training part by heart
+    #[arg(long, default_value_t = 0.1)]
     weight_decay: f32,
-    /// Share of rows to validate on
+    /// Share of rows to validate on; the epoch with the least loss there is kept
     #[arg(long, default_value_t = 0.1)]
     validation: f64,
     /// Share of rows to test on
@@ -153,7 +155,7 @@ pub(super) fn run(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> 
         };
         let mut schema = schema(name)?;
         if let Some(outside) = args.outside {
-            schema = schema.with_outside(outside.into());
+            schema = with_outside(schema, outside)?;
         }
         let training = TrainingRun {
             command: "train".to_owned(),
@@ -169,11 +171,9 @@ pub(super) fn run(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> 
         training
             .options
             .check(training.schema.label.classes.len())?;
-        crate::data::table::Table::read(
-            data,
-            &training.schema,
-            crate::data::table::Labels::Required,
-        )?;
+        let table = Table::read(data, &training.schema, Labels::Required)?;
+        plan_split(&table, &training.schema, &training.options)?;
+        drop(table);
         remark_on_codes(&training, output);
         (training, new_run(args.out.as_ref(), "train")?)
     };

@@ -36,6 +36,15 @@ struct VerifySummary<'a> {
 /// Runs `probity verify`.
 pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let directory = RunDirectory::open(&args.run)?;
+    let written: toml::Table = directory.read_toml(RUN)?;
+    let command = written.get("command").and_then(toml::Value::as_str);
+    if command != Some("audit") {
+        bail!(
+            "{} holds a run of '{}', not of an audit",
+            args.run.display(),
+            command.unwrap_or("something else")
+        );
+    }
     let options: AuditOptions = directory.read_toml(RUN)?;
     let model = Model::load(args.model.as_ref().unwrap_or(&options.model))?;
     if model.sha256() != options.model_sha256 {
@@ -58,11 +67,22 @@ pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode>
             args.run.display()
         );
     }
+    let summary: serde_json::Value = directory.read_json(SUMMARY)?;
+    let stated = summary["total"]["discriminatory_rows"]
+        .as_u64()
+        .unwrap_or(0);
     let bar = output.progress(0, "verify {pos} pairs, {per_sec}");
-    let result = verify(&samples, &model, &protected, &mut |done| {
+    let mut result = verify(&samples, &model, &protected, &mut |done| {
         bar.set_position(done)
     })?;
     bar.finish_and_clear();
+    if result.pairs != stated {
+        result.problems.push(format!(
+            "{SUMMARY} counts {stated} pairs, but the file holds {}",
+            result.pairs
+        ));
+        result.rejected += stated.abs_diff(result.pairs);
+    }
     let summary = VerifySummary {
         schema_version: 1,
         command: "verify",

@@ -157,6 +157,9 @@ pub enum ReadError {
     },
 }
 
+/// How gzip files begin.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
 /// Where in a file a record stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
@@ -186,6 +189,8 @@ enum Source {
     Csv {
         reader: Box<csv::Reader<Box<dyn Read + Send>>>,
         record: csv::ByteRecord,
+        /// To find a record's line again.
+        comment: Option<u8>,
         /// The first record, when it had to be read to learn the number of columns.
         pending: bool,
     },
@@ -201,7 +206,6 @@ enum Source {
 /// One record.
 pub struct Record<'a> {
     records: &'a Records,
-    place: Place,
 }
 
 impl Records {
@@ -218,7 +222,7 @@ impl Records {
         let start = input.fill_buf().map_err(io_error)?;
         let records = if start.starts_with(b"PAR1") {
             Self::open_parquet(file)?
-        } else if start.starts_with(&[0x1f, 0x8b]) {
+        } else if start.starts_with(&GZIP) {
             let text: Box<dyn Read + Send> = Box::new(MultiGzDecoder::new(input));
             Self::open_csv(file, text, format)?
         } else {
@@ -297,6 +301,7 @@ impl Records {
             source: Source::Csv {
                 reader: Box::new(reader),
                 record,
+                comment: format.comment.map(|c| c as u8),
                 pending,
             },
         })
@@ -352,11 +357,12 @@ impl Records {
     /// # Errors
     /// When the file is broken at this place.
     pub fn advance(&mut self) -> Result<Option<Record<'_>>, ReadError> {
-        let place = match &mut self.source {
+        match &mut self.source {
             Source::Csv {
                 reader,
                 record,
                 pending,
+                ..
             } => {
                 let found = std::mem::take(pending)
                     || reader
@@ -365,16 +371,6 @@ impl Records {
                 if !found {
                     return Ok(None);
                 }
-                let line = record.position().map_or(0, csv::Position::line);
-                if record.len() != self.names.len() {
-                    return Err(ReadError::Ragged {
-                        file: self.file.clone(),
-                        line,
-                        found: record.len(),
-                        expected: self.names.len(),
-                    });
-                }
-                Place::Line(line)
             }
             Source::Parquet {
                 reader,
@@ -412,13 +408,69 @@ impl Records {
                     }
                 }
                 *next_in_batch += 1;
-                Place::Row(*rows_before + *next_in_batch as u64)
             }
+        }
+        if self.fields() != self.names.len() {
+            return Err(ReadError::Ragged {
+                file: self.file.clone(),
+                line: self.line(),
+                found: self.fields(),
+                expected: self.names.len(),
+            });
+        }
+        Ok(Some(Record { records: self }))
+    }
+}
+
+impl Records {
+    /// Fields of the current CSV record.
+    fn fields(&self) -> usize {
+        match &self.source {
+            Source::Csv { record, .. } => record.len(),
+            Source::Parquet { .. } => self.names.len(),
+        }
+    }
+
+    /// The line on which the current CSV record begins. The parser's own count is taken before it
+    /// skips empty lines and comments, so they are skipped again here.
+    fn line(&self) -> u64 {
+        let Source::Csv {
+            record, comment, ..
+        } = &self.source
+        else {
+            return 0;
         };
-        Ok(Some(Record {
-            records: self,
-            place,
-        }))
+        let Some(position) = record.position() else {
+            return 0;
+        };
+        self.count_lines(position.byte(), *comment)
+            .unwrap_or(position.line())
+    }
+
+    /// Lines before the first one at or after byte `offset` that is neither empty nor a comment,
+    /// plus one.
+    fn count_lines(&self, offset: u64, comment: Option<u8>) -> io::Result<u64> {
+        let mut input = BufReader::new(File::open(&self.file)?);
+        let mut text: Box<dyn BufRead> = if input.fill_buf()?.starts_with(&GZIP) {
+            Box::new(BufReader::new(MultiGzDecoder::new(input)))
+        } else {
+            Box::new(input)
+        };
+        let mut lines = 0;
+        let mut passed = 0;
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let length = text.read_until(b'\n', &mut line)? as u64;
+            let skipped = matches!(line.as_slice(), b"\n" | b"\r\n" | b"\r")
+                || comment.is_some_and(|comment| line.first() == Some(&comment));
+            passed += length;
+            // The parser stops between the two characters of a CRLF.
+            if length == 0 || (passed > offset + 1 && !skipped) {
+                return Ok(lines + 1);
+            }
+            lines += 1;
+        }
     }
 }
 
@@ -433,7 +485,7 @@ impl<'a> Record<'a> {
                 std::str::from_utf8(record.get(position).unwrap_or_default()).map_err(|_| {
                     ReadError::Utf8 {
                         file: self.records.file.clone(),
-                        place: self.place,
+                        place: self.place(),
                         column: self.records.names[position].clone(),
                     }
                 })
@@ -442,9 +494,17 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Where the record stands.
+    /// Where the record stands. Made for error messages: a line number costs a pass over the file
+    /// up to there.
     pub fn place(&self) -> Place {
-        self.place
+        match &self.records.source {
+            Source::Csv { .. } => Place::Line(self.records.line()),
+            Source::Parquet {
+                next_in_batch,
+                rows_before,
+                ..
+            } => Place::Row(rows_before + *next_in_batch as u64),
+        }
     }
 }
 

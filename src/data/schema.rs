@@ -21,6 +21,10 @@ use thiserror::Error;
 /// The most codes one attribute may have; keeps one-hot layers and protected products sane.
 const MAX_DOMAIN: i64 = 1_000_000;
 
+/// How the level for outside values of a categorical attribute is written where it has no missing
+/// marker.
+const OTHER: &str = "(other)";
+
 /// Why a schema cannot be used.
 #[derive(Debug, Error)]
 pub enum SchemaError {
@@ -324,6 +328,10 @@ impl Attribute {
         (i64::from(max) - i64::from(min) + 1) as usize
     }
 
+    fn expects_outside(&self) -> bool {
+        self.missing.is_some() || self.outside != Outside::Reject
+    }
+
     /// Whether a step of one code up or down is meaningful.
     pub fn is_ordered(&self) -> bool {
         match &self.kind {
@@ -360,7 +368,7 @@ impl Attribute {
         if code > declared_max {
             return self.missing.clone().unwrap_or_else(|| match &self.kind {
                 Kind::Integer { .. } => code.to_string(),
-                Kind::Categorical { .. } => "(other)".to_owned(),
+                Kind::Categorical { .. } => OTHER.to_owned(),
                 Kind::Numeric { bins } => bins
                     .last()
                     .map(|edge| (edge + edge.abs().max(1.0)).to_string())
@@ -394,7 +402,27 @@ impl Attribute {
             Kind::Integer { min, max } if min > max => {
                 return fail(format!("min {min} is above max {max}"));
             }
+            // One code above the domain must exist, for the level of outside values.
+            Kind::Integer { max, .. } if *max == i32::MAX => {
+                return fail(format!("max {max} is too large, at most {}", i32::MAX - 1));
+            }
             Kind::Categorical { levels, .. } => {
+                if let Some(level) = levels
+                    .iter()
+                    .find(|level| level.is_empty() || level.trim() != level.as_str())
+                {
+                    return fail(format!(
+                        "level '{level}' is empty or has blanks around it; cells are trimmed, so it would never match"
+                    ));
+                }
+                if self.outside == Outside::Level
+                    && self.missing.is_none()
+                    && levels.iter().any(|level| level == OTHER)
+                {
+                    return fail(format!(
+                        "level '{OTHER}' is the name of the level for outside values; give a missing marker"
+                    ));
+                }
                 let mut seen = HashSet::new();
                 if let Some(twice) = levels.iter().find(|level| !seen.insert(level.as_str())) {
                     return fail(format!("level '{twice}' is listed twice"));
@@ -424,6 +452,26 @@ impl Attribute {
                 }
             }
             Kind::Integer { .. } => {}
+        }
+        if let Some(missing) = &self.missing {
+            if missing.trim() != missing {
+                return fail(format!(
+                    "the missing marker '{missing}' has blanks around it; cells are trimmed, so it would never match"
+                ));
+            }
+            let declared = Attribute {
+                missing: None,
+                outside: Outside::Reject,
+                ..self.clone()
+            };
+            if matches!(
+                Encoder::new(&declared).encode(missing),
+                Ok(Encoded::Code(_))
+            ) {
+                return fail(format!(
+                    "the missing marker '{missing}' is a value of the domain"
+                ));
+            }
         }
         if self.declared_levels() > MAX_DOMAIN {
             return fail(format!(
@@ -568,6 +616,12 @@ impl Schema {
             .collect()
     }
 
+    /// Whether any attribute expects missing or outside values: has a missing marker, or a policy
+    /// other than [`Outside::Reject`].
+    pub fn expects_outside(&self) -> bool {
+        self.attributes.iter().any(Attribute::expects_outside)
+    }
+
     /// The same schema with another policy for missing and outside values, in every attribute
     /// that expects any: one with a missing marker, or a policy other than [`Outside::Reject`].
     /// The others go on refusing, so that no domain grows without need; categorical attributes
@@ -575,7 +629,7 @@ impl Schema {
     #[must_use]
     pub fn with_outside(mut self, outside: Outside) -> Schema {
         for attribute in &mut self.attributes {
-            let expects = attribute.missing.is_some() || attribute.outside != Outside::Reject;
+            let expects = attribute.expects_outside();
             let clips_words =
                 outside == Outside::Clip && matches!(attribute.kind, Kind::Categorical { .. });
             if expects && !clips_words {

@@ -172,6 +172,11 @@ impl AuditOptions {
                 return fail(option, value.to_string(), "below 2147483648");
             }
         }
+        if let Some(seconds) = self.time_seconds
+            && !(0.0..1e9).contains(&seconds)
+        {
+            return fail("--time", format!("{seconds} s"), "below 1,000,000,000 s");
+        }
         if let Some(bound) = self.fail_above
             && !(0.0..=1.0).contains(&bound)
         {
@@ -357,7 +362,9 @@ pub fn audit(
         local: options.local,
         batch: options.batch,
         max_found: options.max_found,
-        time: options.time_seconds.map(Duration::from_secs_f64),
+        time: options
+            .time_seconds
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
     };
     let search = Search {
         model: &prepared.fnn,

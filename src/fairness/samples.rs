@@ -6,8 +6,8 @@
 //! | `phase`, `step` | `global` and iteration, or `local` and trial, from 0 |
 //! | `x_ATTRIBUTE` … | x, as values of the schema (they encode to the very codes that were checked) |
 //! | `other_ATTRIBUTE` … | x', which differs from x in protected attributes only |
-//! | `x_label`, `other_label` | predicted classes |
-//! | `x_logit_CLASS`, `other_logit_CLASS` … | logits |
+//! | `label_x`, `label_other` | predicted classes |
+//! | `logit_x_CLASS`, `logit_other_CLASS` … | logits |
 //! | `changed` | what differs, as `sex: Female -> Male; race: …` |
 //!
 //! A numeric attribute is written as the lower edge of its bin.
@@ -122,10 +122,10 @@ impl Columns<'_> {
             let attributes = self.schema.attributes.iter();
             names.extend(attributes.map(|attribute| format!("{side}_{}", attribute.name)));
         }
-        names.extend(["x_label".to_owned(), "other_label".to_owned()]);
+        names.extend(["label_x".to_owned(), "label_other".to_owned()]);
         for side in ["x", "other"] {
             let classes = self.schema.label.classes.iter();
-            names.extend(classes.map(|class| format!("{side}_logit_{class}")));
+            names.extend(classes.map(|class| format!("logit_{side}_{class}")));
         }
         names.push("changed".to_owned());
         names
@@ -303,7 +303,7 @@ pub fn read_samples<E: From<ReadError>>(
             .iter()
             .map(|attribute| column(format!("{side}_{}", attribute.name)))
             .collect::<Result<Vec<_>, _>>()?;
-        sides.push((positions, column(format!("{side}_label"))?));
+        sides.push((positions, column(format!("label_{side}"))?));
     }
     let encoders: Vec<Encoder> = schema.attributes.iter().map(Encoder::new).collect();
     while let Some(record) = records.advance()? {

@@ -5,8 +5,9 @@
 //! gradients added in shard order, so that the result does not depend on the number of threads.
 //! What the device draws at random would not be keyed, so dropout masks are drawn here.
 //!
-//! The loss is the class-weighted mean cross-entropy. Early stopping watches the validation part
-//! and returns the parameters of its best epoch; without a validation part the last epoch's.
+//! The loss is the class-weighted mean cross-entropy. With a validation part the parameters of the
+//! epoch with the least validation loss are returned, and early stopping watches it; without one,
+//! the last epoch's.
 
 use std::ops::ControlFlow;
 
@@ -151,19 +152,7 @@ pub fn train(
     observe: &mut Observe<'_>,
 ) -> Result<Trained, TrainError> {
     let classes = schema.label.classes.len();
-    options.check(classes)?;
-    let split = Split::new(table.rows(), options);
-    let mut class_rows = vec![0u64; classes];
-    for &row in &split.train {
-        class_rows[table.labels()[row as usize] as usize] += 1;
-    }
-    let present = class_rows.iter().filter(|&&rows| rows > 0).count();
-    if present < 2 {
-        return Err(TrainError::TooFewRows {
-            rows: split.train.len(),
-            classes: present,
-        });
-    }
+    let (split, class_rows) = plan_split(table, schema, options)?;
     let layout = InputLayout::new(
         &schema.attributes,
         &encodings(table, schema, &split.train, options),
@@ -211,6 +200,31 @@ pub fn train(
         history,
         finished,
     })
+}
+
+/// Checks `options`, deals the rows of `table`, and counts the training rows of each class.
+///
+/// # Errors
+/// Options out of range, or a training part without two classes.
+pub fn plan_split(
+    table: &Table,
+    schema: &Schema,
+    options: &TrainOptions,
+) -> Result<(Split, Vec<u64>), TrainError> {
+    options.check(schema.label.classes.len())?;
+    let split = Split::new(table.rows(), options);
+    let mut class_rows = vec![0u64; schema.label.classes.len()];
+    for &row in &split.train {
+        class_rows[table.labels()[row as usize] as usize] += 1;
+    }
+    let present = class_rows.iter().filter(|&&rows| rows > 0).count();
+    if present < 2 {
+        return Err(TrainError::TooFewRows {
+            rows: split.train.len(),
+            classes: present,
+        });
+    }
+    Ok((split, class_rows))
 }
 
 /// How each attribute enters: means and deviations are of the training part.
@@ -584,8 +598,8 @@ impl Trainer<'_> {
     /// The best validated parameters, or the last.
     fn finish(mut self) -> Network {
         let values = match self.best.take() {
-            Some((_, best)) if self.options.patience > 0 => best,
-            _ => self.values(),
+            Some((_, best)) => best,
+            None => self.values(),
         };
         self.network_with(&values)
     }

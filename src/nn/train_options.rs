@@ -6,6 +6,11 @@ use super::fnn::Activation;
 use super::optimizer::OptimizerName;
 use super::train::TrainError;
 
+/// Layers and units a layer at most: what training can hold in memory comes first, but a slip of
+/// the finger must not end in an allocation failure.
+const MAX_LAYERS: usize = 64;
+const MAX_WIDTH: usize = 8192;
+
 /// How the learning rate changes over the epochs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
@@ -87,13 +92,13 @@ impl Default for TrainOptions {
             activation: Activation::Relu,
             categories: Categories::Codes,
             epochs: 30,
-            batch: 256,
+            batch: 512,
             optimizer: OptimizerName::Adamw,
-            learning_rate: 0.003,
+            learning_rate: 0.01,
             schedule: Schedule::Cosine,
             patience: 0,
             class_weights: ClassWeights::None,
-            weight_decay: 0.0,
+            weight_decay: 0.1,
             dropout: 0.0,
             validation: 0.1,
             test: 0.2,
@@ -115,11 +120,16 @@ impl TrainOptions {
                 expected,
             })
         };
-        if self.hidden.contains(&0) {
+        if self.hidden.len() > MAX_LAYERS
+            || self
+                .hidden
+                .iter()
+                .any(|width| !(1..=MAX_WIDTH).contains(width))
+        {
             return fail(
                 "--hidden",
                 format!("{:?}", self.hidden),
-                "widths of at least 1",
+                "at most 64 widths from 1 to 8192",
             );
         }
         if self.epochs == 0 {
@@ -142,11 +152,13 @@ impl TrainOptions {
                 return fail(option, share.to_string(), "from 0 to below 1");
             }
         }
-        if self.categories == Categories::Embedded(0) {
+        if let Categories::Embedded(length) = self.categories
+            && !(1..=MAX_WIDTH).contains(&length)
+        {
             return fail(
                 "--categories",
-                "embed:0".into(),
-                "a vector length of at least 1",
+                format!("embed:{length}"),
+                "a vector length from 1 to 8192",
             );
         }
         if self.patience > 0 && self.validation == 0.0 {

@@ -151,6 +151,19 @@ impl RunDirectory {
         write_atomically(&file, text.as_bytes())
     }
 
+    /// Reads a value back from JSON.
+    ///
+    /// # Errors
+    /// When the file is missing or of another form.
+    pub fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<T, RunError> {
+        let file = self.file(name);
+        let bytes = fs::read(&file).map_err(|source| RunError::Read {
+            file: file.clone(),
+            source,
+        })?;
+        serde_json::from_slice(&bytes).map_err(|error| foreign(&file, &error))
+    }
+
     /// Writes a checkpoint. Its form is private to the version that wrote it.
     ///
     /// # Errors

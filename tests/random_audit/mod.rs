@@ -12,6 +12,7 @@ use probity::device::ComputeDevice;
 use probity::fairness::adf::{Adf, AdfMemory};
 use probity::fairness::distinct::Mark;
 use probity::fairness::domain::{Domain, TabularDomain};
+use probity::fairness::samples::{SamplesFormat, read_samples, write_samples};
 use probity::fairness::search::{Ending, Phase, Search, SearchOptions, SearchState};
 use probity::fairness::strategy::Strategy;
 use probity::fairness::verify::verify;
@@ -19,7 +20,6 @@ use probity::nn::encoding::{Encoding, InputLayout};
 use probity::nn::fnn::{Activation, Fnn, Network};
 use probity::nn::model::Model;
 use probity::nn::{Classifier, Objective};
-use probity::report::samples::{SamplesFormat, read_samples, write_samples};
 use probity::stream::{Purpose, stream};
 use rand::RngExt;
 
