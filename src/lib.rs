@@ -51,7 +51,9 @@
 //! "#)?;
 //! let layout = InputLayout::new(&schema.attributes, &[Encoding::RAW; 2]);
 //! let domain = TabularDomain::new(&schema, &layout, &[1])?;
-//! let share = discriminatory_share(&Rule, &domain, vec!["sex".into()], 10_000, 1)?;
+//! let sex = vec!["sex".into()];
+//! let go_on = &mut |_| std::ops::ControlFlow::Continue(());
+//! let share = discriminatory_share(&Rule, &domain, sex, 10_000, 1, go_on)?;
 //! // Skills 5 and 6 of 10 are hired only if male.
 //! assert!(share.ci95[0] < 0.2 && 0.2 < share.ci95[1]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

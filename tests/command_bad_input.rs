@@ -157,7 +157,7 @@ fn schemas() {
         ),
         (
             "schema infer people.csv --label sex --protected sex --out out",
-            "'sex' cannot be protected",
+            "'sex' is the label and protected",
         ),
         (
             "schema infer people.csv --label income --separator ;; --out out",

@@ -148,7 +148,7 @@ fn runs() {
         &workspace,
         "verify model",
         2,
-        &["'train'", "not of an audit"],
+        &["'train'", "not of 'audit'"],
     );
     // No time at all: the search ends before its first round and leaves a checkpoint.
     let audit = "audit --model model --data people.csv --out run --local 3 --estimate 50";

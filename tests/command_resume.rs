@@ -75,6 +75,33 @@ fn killed_and_resumed() {
     assert!(workspace.read("run/samples.csv") == workspace.read("whole/samples.csv"));
 }
 
+/// Killed after a checkpoint was written: interrupted, gone on with, killed, gone on with again.
+#[cfg(unix)]
+#[test]
+fn killed_after_a_checkpoint() {
+    let workspace = Workspace::with_demo(PEOPLE);
+    let audit = format!("{AUDIT} --seeds 400 --local 300 --samples csv")
+        .replace("--seeds 60 --local 20 ", "");
+    workspace
+        .line(&format!("{audit} --out run --time 10ms"))
+        .exits(0);
+    assert!(workspace.path("run/checkpoint.bin").is_file());
+    let mut child = workspace
+        .prepared("audit --resume --out run")
+        .spawn()
+        .unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    workspace.line("audit --resume --out run").exits(0);
+    workspace.line(&format!("{audit} --out whole")).exits(0);
+    assert_eq!(
+        figures(&workspace.json("run/summary.json")),
+        figures(&workspace.json("whole/summary.json"))
+    );
+    assert!(workspace.read("run/samples.csv") == workspace.read("whole/samples.csv"));
+    assert!(!workspace.path("run/checkpoint.bin").exists());
+}
+
 /// The same for training: the resumed model is the uninterrupted one, bit for bit.
 #[cfg(unix)]
 #[test]

@@ -102,7 +102,7 @@ fn both_layouts_predict_what_was_published() {
     }
 }
 
-/// Issue 2's shares of uniform random rows that are discriminatory, which an independent
+/// Shares of uniform random rows that are discriminatory, which an independent
 /// implementation measured, and for which the paper prints 3.14, 9.75 and 10.88 %.
 ///
 /// The share that is counted in 100,000 rows must have an interval (Clopper-Pearson, covering the
@@ -123,7 +123,10 @@ fn the_share_of_discriminatory_inputs() {
     ] {
         let position = schema.index_of(protected).unwrap();
         let domain = TabularDomain::new(&schema, &network.layout, &[position]).unwrap();
-        let share = discriminatory_share(&fnn, &domain, vec![], 100_000, 1).unwrap();
+        let share = discriminatory_share(&fnn, &domain, vec![], 100_000, 1, &mut |_| {
+            ControlFlow::Continue(())
+        })
+        .unwrap();
         assert_eq!(share.sampled, 100_000);
         let interval = clopper_pearson(share.discriminatory, share.sampled, 1e-4);
         assert!(
@@ -139,7 +142,7 @@ fn the_share_of_discriminatory_inputs() {
     }
 }
 
-/// Issue 2's yields: from 1,000 seeds at least so many distinct individuals in the global phase
+/// Yields: from 1,000 seeds at least so many distinct individuals in the global phase
 /// (the paper found 334, 456 and 658), and of the local phase's distinct individuals at least such
 /// a part discriminatory.
 #[test]
@@ -334,7 +337,7 @@ fn census_is_learnt() {
     assert!(train.accuracy >= 0.8815, "{train:?}");
 }
 
-/// Issue 2: at least 84 % on a third of the census that was held out, in each way of entering the
+/// At least 84 % on a third of the census that was held out, in each way of entering the
 /// missing values.
 #[test]
 fn census_is_predicted() {

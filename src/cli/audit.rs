@@ -12,13 +12,13 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::AuditBar;
 use super::render;
-use crate::fairness::audit::{AuditOptions, AuditSummary, StrategyName, audit, check_inputs};
+use crate::fairness::audit::{AuditOptions, AuditSummary, PreparedAudit, StrategyName, audit};
 use crate::fairness::estimate::Verdict;
 use crate::fairness::samples::SamplesFormat;
 use crate::fairness::search::Ending;
 use crate::nn::Objective;
 use crate::nn::model::Model;
-use crate::report::run_directory::{CHECKPOINT, RUN, RunDirectory, SUMMARY, file_sha256};
+use crate::report::run_directory::{CHECKPOINT, RunDirectory, SUMMARY, file_sha256};
 
 /// Arguments of `probity audit`.
 #[derive(Debug, Args)]
@@ -115,9 +115,9 @@ fn duration(text: &str) -> Result<Duration, String> {
 /// Runs `probity audit`.
 pub(super) fn run(args: AuditArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let device = args.hardware.open(output)?;
-    let (options, directory) = if args.resume {
-        let directory = RunDirectory::open(&args.out.clone().unwrap_or_default())?;
-        let mut options: AuditOptions = directory.read_toml(RUN)?;
+    let (prepared, directory) = if args.resume {
+        let out = args.out.clone().unwrap_or_default();
+        let (directory, mut options): (_, AuditOptions) = RunDirectory::open_run(&out, "audit")?;
         if options.device != device.name() {
             bail!(
                 "the run began on {}, not on {}; add --device {}",
@@ -133,21 +133,17 @@ pub(super) fn run(args: AuditArgs, output: &Output) -> anyhow::Result<ExitCode> 
                 directory.path().display()
             );
         }
-        (options, directory)
+        (PreparedAudit::new(options, &device)?, directory)
     } else {
-        let options = args.options(&device)?;
         // Everything that can be wrong with the input is found before anything is written.
-        check_inputs(&options)?;
-        (options, new_run(args.out.as_ref(), "audit")?)
+        let prepared = PreparedAudit::new(args.options(&device)?, &device)?;
+        (prepared, new_run(args.out.as_ref(), "audit")?)
     };
+    let options = prepared.options();
     let mut bar = AuditBar::new(output, Interrupt::listen()?);
-    let summary = audit(
-        &options,
-        &directory,
-        &device,
-        args.resume,
-        &mut |progress| bar.observe(progress),
-    )
+    let summary = audit(&prepared, &directory, args.resume, &mut |progress| {
+        bar.observe(progress)
+    })
     .with_context(|| format!("auditing {}", options.model.display()))?;
     if summary.global.seeds < options.seeds as u64 {
         output.remark(&format!(
@@ -158,15 +154,12 @@ pub(super) fn run(args: AuditArgs, output: &Output) -> anyhow::Result<ExitCode> 
     let path = directory.path().display();
     let mut text = render::audit(&summary);
     text.push_str(&match summary.ending {
-        Ending::Complete => String::new(),
-        Ending::MaxFound => "Stopped: --max-found was reached.\n".to_owned(),
+        Ending::Complete | Ending::MaxFound => String::new(),
         Ending::Time => format!(
-            "Stopped: the time is used up. Go on with: probity audit --resume --out {path} --time LONGER \
+            "Go on with: probity audit --resume --out {path} --time LONGER \
              (counted from the beginning), or without --time to the end.\n"
         ),
-        Ending::Interrupted => format!(
-            "Interrupted: this is what was found so far. Go on with: probity audit --resume --out {path}\n"
-        ),
+        Ending::Interrupted => format!("Go on with: probity audit --resume --out {path}\n"),
     });
     text.push_str(&format!("Run: {path}\nNext: probity verify {path}\n"));
     output.result(&summary, &text)?;

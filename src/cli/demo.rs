@@ -17,7 +17,7 @@ use crate::data::builtin;
 use crate::data::schema::Schema;
 use crate::data::synthetic::{planted_share, synthetic_census};
 use crate::data::table::Table;
-use crate::fairness::audit::{AuditOptions, AuditSummary, StrategyName, audit};
+use crate::fairness::audit::{AuditOptions, AuditSummary, PreparedAudit, StrategyName, audit};
 use crate::fairness::samples::SamplesFormat;
 use crate::nn::Objective;
 use crate::nn::train_options::{Categories, TrainOptions};
@@ -103,7 +103,8 @@ pub(super) fn run(args: DemoArgs, output: &Output) -> anyhow::Result<ExitCode> {
         "train  [{bar:28}] {pos}/{len} epochs, {msg}, {eta} left",
     );
     let model = RunDirectory::create(&directory.file("model"))?;
-    let trained = run_training(&training, &model, &device, false, &mut |report| {
+    let table = training.read_table()?;
+    let trained = run_training(&training, &table, &model, &device, false, &mut |report| {
         bar.set_position(u64::from(report.epoch));
         bar.set_message(format!("loss {:.4}", report.loss));
         interrupt.flow()
@@ -114,6 +115,7 @@ pub(super) fn run(args: DemoArgs, output: &Output) -> anyhow::Result<ExitCode> {
             "Interrupted; what there is so far is in {}.",
             directory.path().display()
         ));
+        output.result(&trained, &render_summary(&trained, &training))?;
         return Ok(ExitCode::SUCCESS);
     }
 
@@ -152,7 +154,8 @@ pub(super) fn run(args: DemoArgs, output: &Output) -> anyhow::Result<ExitCode> {
     };
     let run = RunDirectory::create(&directory.file("audit"))?;
     let mut bar = AuditBar::new(output, interrupt);
-    let audited = audit(&options, &run, &device, false, &mut |progress| {
+    let prepared = PreparedAudit::new(options, &device)?;
+    let audited = audit(&prepared, &run, false, &mut |progress| {
         bar.observe(progress)
     })?;
     let recovery = recovery(&schema, &audited)?;

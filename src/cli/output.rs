@@ -82,11 +82,17 @@ impl Output {
     }
 }
 
-/// Writes `text` to stdout; a closed pipe is an error that [`super::main`] takes for the end.
+/// Writes `text` to stdout. A reader that has gone (`| head`) is no error: what the command decided,
+/// its exit code above all, does not depend on who listens.
 pub(super) fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes())?;
-    stdout.flush()
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
 }
 
 fn to_stderr(text: &str) {

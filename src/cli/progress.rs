@@ -9,7 +9,7 @@ use super::output::Output;
 use super::render::count;
 use crate::fairness::audit::AuditProgress;
 
-const TEMPLATE: &str = "{prefix:6} [{bar:28}] {pos}/{len} rounds, {msg}, {eta} left";
+const TEMPLATE: &str = "{prefix:8} [{bar:28}] {pos}/{len}, {msg}, {eta} left";
 
 /// Shows an audit's progress and passes Ctrl-C on.
 pub(super) struct AuditBar {
@@ -53,7 +53,15 @@ impl AuditBar {
                     count(a_second)
                 ));
             }
-            AuditProgress::Estimate => self.bar.set_message("estimating the share"),
+            AuditProgress::Estimate { done, all } => {
+                if self.bar.prefix() != "estimate" {
+                    self.bar.reset();
+                    self.bar.set_prefix("estimate");
+                    self.bar.set_length(all);
+                    self.bar.set_message("share of random inputs");
+                }
+                self.bar.set_position(done);
+            }
             AuditProgress::Write => self.bar.finish_and_clear(),
         }
         self.interrupt.flow()

@@ -4,6 +4,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 
 use crate::fairness::audit::AuditSummary;
 use crate::fairness::estimate::{Estimate, Verdict};
+use crate::fairness::search::Ending;
 use crate::nn::metrics::Metrics;
 
 /// A Markdown table; columns after the first are right-aligned.
@@ -37,9 +38,15 @@ pub(super) fn count(number: u64) -> String {
     text
 }
 
-/// 0.0312 as `3.12 %`.
+/// 0.0312 as `3.12 %`; two significant digits where two decimals would say zero.
 pub(super) fn percent(share: f64) -> String {
-    format!("{:.2} %", 100.0 * share)
+    let percent = 100.0 * share;
+    if percent > 0.0 && percent < 0.01 {
+        let decimals = (1.0 - percent.log10().floor()) as usize;
+        format!("{percent:.decimals$} %")
+    } else {
+        format!("{percent:.2} %")
+    }
 }
 
 /// A rate of something a second.
@@ -164,6 +171,14 @@ pub(super) fn audit(summary: &AuditSummary) -> String {
             ),
         });
     }
+    match summary.ending {
+        Ending::Complete => {}
+        Ending::MaxFound => text.push_str("Stopped: --max-found was reached.\n"),
+        Ending::Time => {
+            text.push_str("Stopped: the time is used up. This is what was found so far.\n")
+        }
+        Ending::Interrupted => text.push_str("Interrupted. This is what was found so far.\n"),
+    }
     text
 }
 
@@ -226,6 +241,8 @@ mod tests {
         assert_eq!(count(999), "999");
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(percent(0.03141), "3.14 %");
+        assert_eq!(percent(0.0), "0.00 %");
+        assert_eq!(percent(3.689e-6), "0.00037 %");
         assert_eq!(rate(10, 0.0), "-");
     }
 }

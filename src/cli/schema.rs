@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::bail;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
@@ -129,9 +128,6 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<()> {
         max_words: args.max_words,
         name,
     };
-    if options.protected.contains(&options.label) {
-        bail!("the label '{}' cannot be protected", options.label);
-    }
     let schema = infer(&args.file, &options)?;
     let text = format!(
         "# Drafted from {} by probity {}: check kinds, domains, bins, and the order of levels and\n# classes (F1 and AUC speak of the last class).\n{}",

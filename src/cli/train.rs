@@ -17,7 +17,7 @@ use crate::nn::optimizer::OptimizerName;
 use crate::nn::train::plan_split;
 use crate::nn::train_options::{Categories, ClassWeights, Schedule, TrainOptions};
 use crate::nn::training_run::{TrainingRun, TrainingSummary, run_training};
-use crate::report::run_directory::{CHECKPOINT, RUN, RunDirectory, SUMMARY, file_sha256};
+use crate::report::run_directory::{CHECKPOINT, RunDirectory, SUMMARY, file_sha256};
 
 /// Arguments of `probity train`.
 #[derive(Debug, Args)]
@@ -131,9 +131,10 @@ fn class_weights(text: &str) -> Result<ClassWeights, String> {
 /// Runs `probity train`.
 pub(super) fn run(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let device = args.hardware.open(output)?;
+    let table;
     let (training, directory) = if args.resume {
-        let directory = RunDirectory::open(&args.out.clone().unwrap_or_default())?;
-        let training: TrainingRun = directory.read_toml(RUN)?;
+        let out = args.out.clone().unwrap_or_default();
+        let (directory, training): (_, TrainingRun) = RunDirectory::open_run(&out, "train")?;
         if training.device != device.name() {
             bail!(
                 "the training began on {}, not on {}; add --device {}",
@@ -148,6 +149,7 @@ pub(super) fn run(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> 
                 directory.path().display()
             );
         }
+        table = training.read_table()?;
         (training, directory)
     } else {
         let (Some(data), Some(name)) = (&args.data, &args.schema) else {
@@ -171,9 +173,8 @@ pub(super) fn run(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> 
         training
             .options
             .check(training.schema.label.classes.len())?;
-        let table = Table::read(data, &training.schema, Labels::Required)?;
+        table = Table::read(data, &training.schema, Labels::Required)?;
         plan_split(&table, &training.schema, &training.options)?;
-        drop(table);
         remark_on_codes(&training, output);
         (training, new_run(args.out.as_ref(), "train")?)
     };
@@ -182,16 +183,23 @@ pub(super) fn run(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> 
         u64::from(training.options.epochs),
         "train  [{bar:28}] {pos}/{len} epochs, {msg}, {eta} left",
     );
-    let summary = run_training(&training, &directory, &device, args.resume, &mut |report| {
-        bar.set_position(u64::from(report.epoch));
-        let accuracy = report
-            .validation_accuracy
-            .map_or(String::new(), |accuracy| {
-                format!(", validation accuracy {}", render::percent(accuracy))
-            });
-        bar.set_message(format!("loss {:.4}{accuracy}", report.loss));
-        interrupt.flow()
-    })
+    let summary = run_training(
+        &training,
+        &table,
+        &directory,
+        &device,
+        args.resume,
+        &mut |report| {
+            bar.set_position(u64::from(report.epoch));
+            let accuracy = report
+                .validation_accuracy
+                .map_or(String::new(), |accuracy| {
+                    format!(", validation accuracy {}", render::percent(accuracy))
+                });
+            bar.set_message(format!("loss {:.4}{accuracy}", report.loss));
+            interrupt.flow()
+        },
+    )
     .with_context(|| format!("training on {}", training.data.display()))?;
     bar.finish_and_clear();
     let mut text = render_summary(&summary, &training);

@@ -12,7 +12,7 @@ use super::render::count;
 use crate::fairness::audit::AuditOptions;
 use crate::fairness::verify::{Verification, verify};
 use crate::nn::model::Model;
-use crate::report::run_directory::{RUN, RunDirectory, SUMMARY};
+use crate::report::run_directory::{RunDirectory, SUMMARY};
 
 /// Arguments of `probity verify`.
 #[derive(Debug, Args)]
@@ -35,17 +35,7 @@ struct VerifySummary<'a> {
 
 /// Runs `probity verify`.
 pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let directory = RunDirectory::open(&args.run)?;
-    let written: toml::Table = directory.read_toml(RUN)?;
-    let command = written.get("command").and_then(toml::Value::as_str);
-    if command != Some("audit") {
-        bail!(
-            "{} holds a run of '{}', not of an audit",
-            args.run.display(),
-            command.unwrap_or("something else")
-        );
-    }
-    let options: AuditOptions = directory.read_toml(RUN)?;
+    let (directory, options): (_, AuditOptions) = RunDirectory::open_run(&args.run, "audit")?;
     let model = Model::load(args.model.as_ref().unwrap_or(&options.model))?;
     if model.sha256() != options.model_sha256 {
         bail!(

@@ -47,6 +47,16 @@ pub enum InferError {
         /// Another.
         second: String,
     },
+    /// A column has two roles that exclude each other.
+    #[error("column '{column}' is {first} and {second} at once")]
+    TwoRoles {
+        /// The column.
+        column: String,
+        /// One role.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+    },
     /// A column holds nothing but missing values.
     #[error("column '{column}' holds no value at all; leave it out with --ignore {column}")]
     NoValue {
@@ -91,6 +101,26 @@ struct Column {
 /// # Errors
 /// See [`InferError`].
 pub fn infer(file: &Path, options: &InferOptions) -> Result<Schema, InferError> {
+    let roles = |column: &String, first, second| {
+        Err(InferError::TwoRoles {
+            column: column.clone(),
+            first,
+            second,
+        })
+    };
+    if options.ignore.contains(&options.label) {
+        return roles(&options.label, "the label", "ignored");
+    }
+    if options.protected.contains(&options.label) {
+        return roles(&options.label, "the label", "protected");
+    }
+    if let Some(both) = options
+        .protected
+        .iter()
+        .find(|name| options.ignore.contains(name))
+    {
+        return roles(both, "protected", "ignored");
+    }
     let mut records = Records::open(file, &options.format)?;
     let names = records.names().to_vec();
     for wanted in options
@@ -132,6 +162,9 @@ pub fn infer(file: &Path, options: &InferOptions) -> Result<Schema, InferError> 
             continue;
         }
         if *name == options.label {
+            if column.too_many_words {
+                return Err(column.too_many(name, options.max_words));
+            }
             let mut classes = column.order;
             classes.sort();
             label = Some(Label {
@@ -195,6 +228,14 @@ impl Column {
         Ok(())
     }
 
+    fn too_many(mut self, name: &str, limit: usize) -> InferError {
+        InferError::TooManyWords {
+            column: name.to_owned(),
+            limit,
+            example: self.order.swap_remove(0),
+        }
+    }
+
     fn attribute(mut self, name: &str, options: &InferOptions) -> Result<Attribute, InferError> {
         if self.order.is_empty() {
             return Err(InferError::NoValue {
@@ -203,11 +244,7 @@ impl Column {
         }
         let kind = if self.not_a_number {
             if self.too_many_words {
-                return Err(InferError::TooManyWords {
-                    column: name.to_owned(),
-                    limit: options.max_words,
-                    example: self.order.swap_remove(0),
-                });
+                return Err(self.too_many(name, options.max_words));
             }
             Kind::Categorical {
                 levels: self.order,

@@ -1,4 +1,4 @@
-//! ADF: adversarial discrimination finding on tables (Zhang et al., ICSE 2020 / TSE; NOTES 1).
+//! ADF: adversarial discrimination finding on tables (Zhang et al., ICSE 2020; TSE 2021).
 //!
 //! **Global** (Algorithms 1, 3, 4). x' is the variant whose output for x's class differs most from
 //! x's; both are moved against the gradient of the objective where its signs at x and x' agree, so
@@ -115,7 +115,8 @@ impl Strategy for Adf<'_> {
 }
 
 impl Adf<'_> {
-    /// x ← clip(x + s_g·dir), or one random attribute where no direction is agreed on.
+    /// x ← clip(x + s_g·dir), or one random attribute where that leaves x as it was: no direction is
+    /// agreed on, or every agreed one points at a wall, where the walker would stay for good.
     fn global_move(&self, walker: &mut GlobalStep<'_, AdfMemory>, g: &[f32], g_other: &[f32]) {
         // A gradient that vanished says nothing; then the other one decides alone.
         let g_vanished = g.iter().all(|&value| value == 0.0);
@@ -134,11 +135,9 @@ impl Adf<'_> {
             if span.encoding.is_scaled() {
                 let direction = agreed_descent(here[0], there[0]);
                 if direction != 0 {
-                    moved = true;
-                    walker.row[attribute] = self.domain.clip(
-                        attribute,
-                        i64::from(code) + direction * i64::from(self.step_global),
-                    );
+                    let next = i64::from(code) + direction * i64::from(self.step_global);
+                    walker.row[attribute] = self.domain.clip(attribute, next);
+                    moved |= walker.row[attribute] != code;
                 }
             } else if let Some(level) = agreed_level(span, code, here, there) {
                 moved = true;

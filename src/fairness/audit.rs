@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use super::adf::{Adf, AdfMemory};
@@ -24,8 +25,8 @@ use crate::device::{ComputeDevice, DeviceName};
 use crate::fairness::samples::{SamplesFormat, write_samples};
 use crate::nn::fnn::Fnn;
 use crate::nn::model::{Model, StoreError};
-use crate::nn::{Classifier, ModelError, Objective};
-use crate::report::run_directory::{RUN, RunDirectory, RunError, SUMMARY, file_sha256};
+use crate::nn::{Classifier, ModelError, Objective, Rows};
+use crate::report::run_directory::{RUN, RunDirectory, RunError, SUMMARY, file_sha256, hex};
 
 /// How often a running search is saved.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
@@ -172,6 +173,13 @@ impl AuditOptions {
                 return fail(option, value.to_string(), "below 2147483648");
             }
         }
+        if self.estimate > 1_000_000_000 {
+            return fail(
+                "--estimate",
+                self.estimate.to_string(),
+                "at most 1,000,000,000",
+            );
+        }
         if let Some(seconds) = self.time_seconds
             && !(0.0..1e9).contains(&seconds)
         {
@@ -183,6 +191,17 @@ impl AuditOptions {
             return fail("--fail-above", bound.to_string(), "a share from 0 to 1");
         }
         Ok(())
+    }
+}
+
+impl AuditOptions {
+    /// What a checkpoint must belong to: everything but the time budget.
+    fn identity(&self) -> String {
+        let lasting = AuditOptions {
+            time_seconds: None,
+            ..self.clone()
+        };
+        hex(&Sha256::digest(format!("{lasting:?}")))
     }
 }
 
@@ -316,13 +335,19 @@ pub enum AuditProgress<'a> {
         /// Distinct discriminatory individuals.
         found: u64,
     },
-    /// The search is over; the share of random inputs is estimated.
-    Estimate,
+    /// The search is over; the share of random inputs is estimated. Stopping leaves an estimate
+    /// of fewer inputs.
+    Estimate {
+        /// Inputs done, over all protected sets.
+        done: u64,
+        /// Inputs in all.
+        all: u64,
+    },
     /// The samples are written.
     Write,
 }
 
-/// Runs the audit that `options` describe in `run`, on the open `device`.
+/// Runs the audit that was `prepared` in the directory `run`.
 ///
 /// With `resume` the run's checkpoint, if there is one, is taken up; the result is that of an
 /// uninterrupted run. `observe` sees every round and may stop the search; the run directory then
@@ -331,19 +356,22 @@ pub enum AuditProgress<'a> {
 /// # Errors
 /// See [`AuditError`].
 pub fn audit(
-    options: &AuditOptions,
+    prepared: &PreparedAudit,
     run: &RunDirectory,
-    device: &ComputeDevice,
     resume: bool,
     observe: &mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
 ) -> Result<AuditSummary, AuditError> {
-    let prepared = Prepared::new(options, device)?;
-    let table = &prepared.table;
-    let saved = if resume { run.read_checkpoint()? } else { None };
+    let (options, table) = (&prepared.options, &prepared.table);
+    let identity = options.identity();
+    let saved = if resume {
+        run.read_checkpoint(&identity)?
+    } else {
+        None
+    };
+    run.write_toml(RUN, options)?;
     let mut state: SearchState<AdfMemory> = match saved {
         Some(state) => state,
         None => {
-            run.write_toml(RUN, options)?;
             let seeds = clustered_seeds(table, options.clusters, options.seeds, options.seed);
             let rows = seeds.iter().map(|&row| table.row(row as usize).to_vec());
             SearchState::new(rows, prepared.fnn.classes())
@@ -377,10 +405,11 @@ pub fn audit(
         options: &search_options,
     };
     let mut failed = None;
-    let mut saved_at = Instant::now();
+    let started = Instant::now();
+    let mut saved_at = started;
     let ending = search.run(&mut state, &mut |state| {
         if saved_at.elapsed() >= CHECKPOINT_EVERY {
-            if let Err(error) = run.write_checkpoint(state) {
+            if let Err(error) = run.write_checkpoint(&identity, state) {
                 failed = Some(error);
                 return ControlFlow::Break(());
             }
@@ -391,13 +420,13 @@ pub fn audit(
     if let Some(error) = failed {
         return Err(error.into());
     }
-    let resumable = matches!(ending, Ending::Interrupted | Ending::Time);
-    if resumable {
-        run.write_checkpoint(&state)?;
+    let is_resumable = matches!(ending, Ending::Interrupted | Ending::Time);
+    // A long search must survive whatever happens during the estimates.
+    if is_resumable || started.elapsed() >= CHECKPOINT_EVERY {
+        run.write_checkpoint(&identity, &state)?;
     }
+    let fairness = prepared.estimates(observe)?;
     // What was found is worth having even if the caller wants to stop here.
-    let _ = observe(AuditProgress::Estimate);
-    let fairness = prepared.estimates(options)?;
     let _ = observe(AuditProgress::Write);
     let samples_file = options.samples_format.file_name();
     write_samples(
@@ -409,18 +438,10 @@ pub fn audit(
     )?;
     let summary = summarise(options, ending, table.counts.clone(), &state, fairness);
     run.write_json(SUMMARY, &summary)?;
-    if !resumable {
+    if !is_resumable {
         run.remove_checkpoint()?;
     }
     Ok(summary)
-}
-
-/// Loads and checks everything that [`audit`] will use, without writing anything.
-///
-/// # Errors
-/// See [`AuditError`].
-pub fn check_inputs(options: &AuditOptions) -> Result<(), AuditError> {
-    Prepared::new(options, &ComputeDevice::flex()).map(|_| ())
 }
 
 fn progress_of<'a>(
@@ -441,8 +462,9 @@ fn progress_of<'a>(
     }
 }
 
-/// The model, the data and the domain of an audit, loaded and checked.
-struct Prepared {
+/// The model, the data and the domain of an audit, loaded and checked; nothing is written yet.
+pub struct PreparedAudit {
+    options: AuditOptions,
     model: Model,
     fnn: Fnn,
     reference: Option<Fnn>,
@@ -450,8 +472,12 @@ struct Prepared {
     domain: TabularDomain,
 }
 
-impl Prepared {
-    fn new(options: &AuditOptions, device: &ComputeDevice) -> Result<Prepared, AuditError> {
+impl PreparedAudit {
+    /// Loads and checks everything that `options` name, for a search on `device`.
+    ///
+    /// # Errors
+    /// See [`AuditError`].
+    pub fn new(options: AuditOptions, device: &ComputeDevice) -> Result<PreparedAudit, AuditError> {
         options.check()?;
         let model = Model::load(&options.model)?;
         expect_hash(
@@ -485,8 +511,12 @@ impl Prepared {
             });
         }
         let table = Table::read(&options.data, &read_schema, Labels::Optional)?;
-        Ok(Prepared {
-            fnn: Fnn::new(&model.network, device),
+        let fnn = Fnn::new(&model.network, device);
+        // An output that is not finite is found now rather than after the run has begun.
+        fnn.logits(Rows::new(table.row(0), table.width()))?;
+        Ok(PreparedAudit {
+            options,
+            fnn,
             reference: (device.name() != DeviceName::Flex)
                 .then(|| Fnn::new(&model.network, &ComputeDevice::flex())),
             model,
@@ -495,8 +525,18 @@ impl Prepared {
         })
     }
 
-    /// The share for each protected attribute alone and, if there are several, for all jointly.
-    fn estimates(&self, options: &AuditOptions) -> Result<Vec<Estimate>, AuditError> {
+    /// The options, resolved.
+    pub fn options(&self) -> &AuditOptions {
+        &self.options
+    }
+
+    /// The share for each protected attribute alone and, if there are several, for all jointly;
+    /// on the reference device, since a release may hang on it.
+    fn estimates(
+        &self,
+        observe: &mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
+    ) -> Result<Vec<Estimate>, AuditError> {
+        let options = &self.options;
         let mut sets: Vec<Vec<String>> = options
             .protected
             .iter()
@@ -505,17 +545,26 @@ impl Prepared {
         if options.protected.len() > 1 {
             sets.push(options.protected.clone());
         }
-        sets.into_iter()
-            .map(|names| {
+        let all = sets.len() as u64 * options.estimate;
+        let _ = observe(AuditProgress::Estimate { done: 0, all });
+        let model = self.reference.as_ref().unwrap_or(&self.fnn);
+        (0..)
+            .zip(sets)
+            .map(|(number, names)| {
                 let protected = positions(&self.model, &names)?;
                 let layout = &self.model.network.layout;
                 let domain = TabularDomain::new(&self.model.schema, layout, &protected)?;
+                let before = number * options.estimate;
                 let share = discriminatory_share(
-                    &self.fnn,
+                    model,
                     &domain,
                     names,
                     options.estimate,
                     options.seed,
+                    &mut |done| {
+                        let done = before + done;
+                        observe(AuditProgress::Estimate { done, all })
+                    },
                 )?;
                 Ok(share)
             })

@@ -1,7 +1,7 @@
 //! The check: is an input discriminatory?
 //!
 //! x is discriminatory iff some variant x' that equals it outside the protected attributes has
-//! another predicted class (ADF, Definition 1; NOTES 1). Two forms share one meaning:
+//! another predicted class (ADF, Definition 1). Two forms share one meaning:
 //!
 //! * [`check_all`] evaluates every variant: the global phase needs all outputs anyway.
 //! * [`check_until_flip`] stops at the first variant that flips, the variant that flipped last time
@@ -13,6 +13,9 @@ use smallvec::SmallVec;
 
 use super::domain::Domain;
 use crate::nn::{Classifier, ModelError, Rows, predicted_class};
+
+/// Rows that one block of variants may have: bounds the memory of a check.
+pub const BLOCK_ROWS: usize = 1 << 16;
 
 /// Logits of one input: on the stack for up to four classes.
 pub type Logits = SmallVec<[f32; 4]>;
@@ -168,7 +171,7 @@ pub fn check_until_flip(
             }
         }
         open.retain(|&index| results[index].flips.is_empty() && !orders[index].is_exhausted());
-        block *= 4;
+        block = (block * 4).min((BLOCK_ROWS / open.len().max(1)).max(4));
     }
     Ok(results)
 }

@@ -13,7 +13,7 @@ use crate::nn::encoding::{InputLayout, Span};
 use crate::stream::{Purpose, stream};
 
 /// The most protected combinations an input may have.
-pub const MAX_VARIANTS: usize = 1 << 20;
+pub const MAX_VARIANTS: usize = 1 << 16;
 
 /// Bits that [`super::distinct`] keeps for itself in a key.
 pub const KEY_BITS: u32 = 124;

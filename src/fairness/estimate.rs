@@ -1,13 +1,14 @@
 //! How much of the input space is discriminatory: a share of uniform random inputs, with an
 //! interval, and the verdict on a declared bound.
 //!
-//! Inputs are independent and uniform on the product of all domains (NOTES 1, retraining; ADF
-//! section 5.2, RQ4). The count is binomial, so the interval is Clopper and Pearson's: it covers
+//! Inputs are independent and uniform on the product of all domains (as in ADF, section 5.2, RQ4). The count is binomial, so the interval is Clopper and Pearson's: it covers
 //! the true share with probability at least 95 %, for every share and sample size.
+
+use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use statrs::distribution::{Beta, ContinuousCDF};
+use statrs::function::gamma::ln_gamma;
 
 use super::check::check_until_flip;
 use super::domain::Domain;
@@ -64,7 +65,8 @@ impl Estimate {
     }
 }
 
-/// Estimates the share from `samples` inputs keyed by (`seed`, number).
+/// Estimates the share from `samples` inputs keyed by (`seed`, number). `observe` is told now and
+/// then how many are done, and may stop: the estimate is then of the inputs so far.
 ///
 /// # Errors
 /// When the model cannot answer.
@@ -74,44 +76,108 @@ pub fn discriminatory_share(
     protected: Vec<String>,
     samples: u64,
     seed: u64,
+    observe: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Estimate, ModelError> {
     const CHUNK: u64 = 1024;
-    let found: Vec<u64> = (0..samples.div_ceil(CHUNK))
-        .into_par_iter()
-        .map(|chunk| {
-            let items = chunk * CHUNK..((chunk + 1) * CHUNK).min(samples);
-            let codes: Vec<i32> = items
-                .flat_map(|item| domain.random_input(seed, item))
-                .collect();
-            let rows = Rows::new(&codes, domain.width());
-            let hints = vec![0; rows.len()];
-            let checks = check_until_flip(model, domain, rows, &hints)?;
-            Ok(checks
-                .iter()
-                .filter(|check| !check.flips.is_empty())
-                .count() as u64)
-        })
-        .collect::<Result<_, ModelError>>()?;
-    Ok(Estimate::new(protected, samples, found.iter().sum()))
+    const BLOCK: u64 = 64 * CHUNK;
+    let (mut done, mut found) = (0, 0);
+    while done < samples {
+        let end = (done + BLOCK).min(samples);
+        let counts: Vec<u64> = (0..(end - done).div_ceil(CHUNK))
+            .into_par_iter()
+            .map(|chunk| {
+                let start = done + chunk * CHUNK;
+                let codes: Vec<i32> = (start..(start + CHUNK).min(end))
+                    .flat_map(|item| domain.random_input(seed, item))
+                    .collect();
+                let rows = Rows::new(&codes, domain.width());
+                let hints = vec![0; rows.len()];
+                let checks = check_until_flip(model, domain, rows, &hints)?;
+                let flipped = checks.iter().filter(|check| !check.flips.is_empty());
+                Ok(flipped.count() as u64)
+            })
+            .collect::<Result<_, ModelError>>()?;
+        found += counts.iter().sum::<u64>();
+        done = end;
+        if observe(done).is_break() {
+            break;
+        }
+    }
+    Ok(Estimate::new(protected, done, found))
 }
 
 /// The exact (Clopper-Pearson) interval of a binomial share at confidence 1 − `alpha`.
+///
+/// Its ends are quantiles of beta distributions, found by bisection on the regularised incomplete
+/// beta function. (The inverse of the statistics crate in use does not end for some large counts.)
 pub fn clopper_pearson(successes: u64, trials: u64, alpha: f64) -> [f64; 2] {
     let (k, n) = (successes as f64, trials as f64);
-    let quantile = |a: f64, b: f64, p: f64, fallback: f64| {
-        Beta::new(a, b).map_or(fallback, |beta| beta.inverse_cdf(p))
-    };
     let low = if successes == 0 {
         0.0
     } else {
-        quantile(k, n - k + 1.0, alpha / 2.0, 0.0)
+        beta_quantile(k, n - k + 1.0, alpha / 2.0)
     };
     let high = if successes >= trials {
         1.0
     } else {
-        quantile(k + 1.0, n - k, 1.0 - alpha / 2.0, 1.0)
+        beta_quantile(k + 1.0, n - k, 1.0 - alpha / 2.0)
     };
     [low, high]
+}
+
+/// The x at which the beta distribution of `a` and `b` reaches probability `p`.
+fn beta_quantile(a: f64, b: f64, p: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    // 200 halvings reach neighbouring numbers even next to 0.
+    for _ in 0..200 {
+        let middle = (low + high) / 2.0;
+        if middle <= low || middle >= high {
+            break;
+        }
+        if regularised_beta(middle, a, b) < p {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    (low + high) / 2.0
+}
+
+/// I_x(a, b) by its continued fraction (DLMF 8.17.22), evaluated from the front by the modified
+/// Lentz method on the side where it converges fast.
+fn regularised_beta(x: f64, a: f64, b: f64) -> f64 {
+    if x <= 0.0 {
+        return 0.0;
+    }
+    if x >= 1.0 {
+        return 1.0;
+    }
+    if x > (a + 1.0) / (a + b + 2.0) {
+        return 1.0 - regularised_beta(1.0 - x, b, a);
+    }
+    const TINY: f64 = 1e-300;
+    let away_from_zero = |value: f64| if value.abs() < TINY { TINY } else { value };
+    let factor =
+        (a * x.ln() + b * (-x).ln_1p() + ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b)).exp();
+    let mut c = 1.0;
+    let mut d = 1.0 / away_from_zero(1.0 - (a + b) * x / (a + 1.0));
+    let mut fraction = d;
+    // About √max(a, b) terms are needed near the mean.
+    for m in 1..1_000_000 {
+        let m = f64::from(m);
+        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
+        d = 1.0 / away_from_zero(1.0 + even * d);
+        c = away_from_zero(1.0 + even / c);
+        fraction *= d * c;
+        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
+        d = 1.0 / away_from_zero(1.0 + odd * d);
+        c = away_from_zero(1.0 + odd / c);
+        fraction *= d * c;
+        if (d * c - 1.0).abs() < 1e-15 {
+            break;
+        }
+    }
+    (factor * fraction / a).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]
@@ -145,6 +211,23 @@ mod tests {
             let [low, high] = clopper_pearson(k, n, 0.05);
             assert!((tail(n, low, k..=n) - 0.025).abs() < 1e-6);
             assert!((tail(n, high, 0..=k) - 0.025).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn large_counts_have_an_interval_too() {
+        // Against the Poisson limit: an upper end of 3.6889 / n for k = 0, 11.6683 / n for k = 5, a
+        // lower one of 1.6235 / n (chi-squared tables).
+        for n in [10_000_000, 1_000_000_000] {
+            let share = |value: f64| value * n as f64;
+            assert!((share(clopper_pearson(0, n, 0.05)[1]) - 3.6889).abs() < 1e-3);
+            let [low, high] = clopper_pearson(5, n, 0.05);
+            assert!((share(low) - 1.6235).abs() < 1e-3 && (share(high) - 11.6683).abs() < 1e-3);
+            // And to the normal one in the middle.
+            let [low, high] = clopper_pearson(n / 2, n, 0.05);
+            let half = 1.959_964 * (0.25 / n as f64).sqrt();
+            assert!((high - 0.5 - half).abs() < half * 1e-2, "{high}");
+            assert!((0.5 - low - half).abs() < half * 1e-2, "{low}");
         }
     }
 

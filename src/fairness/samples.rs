@@ -30,7 +30,7 @@ use super::domain::Domain;
 use super::pairs::{Pair, PairStore};
 use super::search::Phase;
 use crate::data::read::{ReadError, Records};
-use crate::data::schema::{Attribute, Encoded, Encoder, Format, Kind, Schema};
+use crate::data::schema::{Attribute, Encoded, Encoder, Format, Kind, Outside, Schema};
 use crate::report::run_directory::{RunError, write_with};
 
 /// Pairs a Parquet row group.
@@ -322,8 +322,14 @@ pub fn read_samples<E: From<ReadError>>(
                     expected,
                 };
                 match encoder.encode(cell).map_err(refused)? {
-                    Encoded::Code(code) | Encoded::Mapped(code) => codes.push(code),
-                    Encoded::Skip => return Err(refused(attribute.expected()).into()),
+                    Encoded::Code(code) => codes.push(code),
+                    // The level of outside values is a value of its own; a clipped one is none.
+                    Encoded::Mapped(code) if attribute.outside == Outside::Level => {
+                        codes.push(code);
+                    }
+                    Encoded::Mapped(_) | Encoded::Skip => {
+                        return Err(refused(attribute.expected()).into());
+                    }
                 }
             }
             read.push((codes, record.cell(*label)?.to_owned()));

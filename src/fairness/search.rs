@@ -20,13 +20,18 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
-use super::check::{Checked, FullyChecked, check_all, check_until_flip};
+use super::check::{BLOCK_ROWS, Checked, Flip, check_all, check_until_flip};
 use super::distinct::{DistinctSet, Mark};
 use super::domain::Domain;
 use super::pairs::{Pair, PairStore};
 use super::strategy::{GlobalStep, LocalWalker, Position, Strategy};
 use crate::nn::{Classifier, ModelError, Rows, predicted_class};
+
+/// Flips of a start that the local phase draws from; more would cost memory and gradients and add
+/// nothing that the walk could use.
+const MAX_FLIPS: usize = 256;
 
 /// How far to search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -206,8 +211,9 @@ impl<S: Strategy> Search<'_, S> {
             if self.is_found_enough(state) {
                 return Ok(Ending::MaxFound);
             }
-            let spent = Duration::from_secs_f64(state.global.seconds + state.local.seconds);
-            if state.phase != Phase::Done && self.options.time.is_some_and(|limit| spent >= limit) {
+            let spent = state.global.seconds + state.local.seconds;
+            let is_over = |limit: Duration| spent >= limit.as_secs_f64();
+            if state.phase != Phase::Done && self.options.time.is_some_and(is_over) {
                 return Ok(Ending::Time);
             }
             let started = Instant::now();
@@ -243,9 +249,16 @@ impl<S: Strategy> Search<'_, S> {
 
     fn global_round(&self, state: &mut SearchState<S::Memory>) -> Result<(), ModelError> {
         let may_move = state.round < self.options.max_iter;
-        let chunk = self.chunk(state.seeds.len());
+        // Here a walker is worth as many rows as it has variants.
+        let variants = state
+            .seeds
+            .first()
+            .map_or(1, |seed| self.domain.variants(&seed.row));
+        let chunk = self
+            .chunk(state.seeds.len())
+            .min((BLOCK_ROWS / variants.max(1)).max(1));
         let mut seeds = state.seeds.clone();
-        let outcomes: Vec<Vec<(FullyChecked, bool)>> = seeds
+        let outcomes: Vec<Vec<(Checked, bool)>> = seeds
             .par_chunks_mut(chunk)
             .map(|seeds| self.global_chunk(seeds, state.round, may_move))
             .collect::<Result<_, _>>()?;
@@ -262,17 +275,17 @@ impl<S: Strategy> Search<'_, S> {
                 continue;
             }
             state.global.checks += 1;
-            let Checked { flips, .. } = &check.checked;
+            let flips = &check.flips;
             let found = !flips.is_empty() && confirmed;
             state.unconfirmed += u64::from(!flips.is_empty() && !confirmed);
             if found {
-                let first = self.record(state, seed.id, &before.row, &check.checked);
+                let first = self.record(state, seed.id, &before.row, &check);
                 if first {
                     state.walkers.push(LocalWalker {
                         id: seed.id,
                         start: Position {
                             row: before.row,
-                            check: check.checked,
+                            check,
                         },
                         away: None,
                         candidate: Vec::new(),
@@ -302,7 +315,7 @@ impl<S: Strategy> Search<'_, S> {
         seeds: &mut [Seed<S::Memory>],
         iteration: u32,
         may_move: bool,
-    ) -> Result<Vec<(FullyChecked, bool)>, ModelError> {
+    ) -> Result<Vec<(Checked, bool)>, ModelError> {
         let width = self.domain.width();
         let codes: Vec<i32> = seeds
             .iter()
@@ -317,6 +330,7 @@ impl<S: Strategy> Search<'_, S> {
                 let gap = |logits: &[f32]| (logits[label] - own).abs();
                 gap(&b.logits).total_cmp(&gap(&a.logits))
             });
+            thin_out(&mut check.checked.flips);
         }
         let confirmed = self.confirm(
             seeds
@@ -342,7 +356,11 @@ impl<S: Strategy> Search<'_, S> {
                 self.strategy.global_moves(&mut steps)?;
             }
         }
-        Ok(checks.into_iter().zip(confirmed).collect())
+        Ok(checks
+            .into_iter()
+            .map(|check| check.checked)
+            .zip(confirmed)
+            .collect())
     }
 
     fn local_round(&self, state: &mut SearchState<S::Memory>) -> Result<(), ModelError> {
@@ -515,6 +533,20 @@ impl<S: Strategy> Search<'_, S> {
         if phase == Phase::Done {
             state.walkers = Vec::new();
         }
+    }
+}
+
+/// Keeps at most [`MAX_FLIPS`] flips, evenly spread over their order, the first among them.
+fn thin_out(flips: &mut SmallVec<[Flip; 1]>) {
+    let count = flips.len();
+    if count > MAX_FLIPS {
+        let mut index = 0;
+        flips.retain(|_| {
+            // Keeps the indices at which i·MAX/count passes a whole number.
+            let keep = index * MAX_FLIPS % count < MAX_FLIPS;
+            index += 1;
+            keep
+        });
     }
 }
 

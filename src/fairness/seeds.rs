@@ -1,6 +1,6 @@
 //! Seeds of the global phase: k-means on the data, then the clusters in turn.
 //!
-//! ADF, Algorithm 1 line 2; NOTES 1: the i-th member of each cluster in data order, clusters in
+//! ADF, Algorithm 1 line 2, which leaves the order open; here: the i-th member of each cluster in data order, clusters in
 //! turn, exhausted ones skipped, so that no row comes twice. Coordinates are the integer codes.
 //!
 //! Lloyd's algorithm with k-means++ seeding. Sums are of integers, hence exact and independent of

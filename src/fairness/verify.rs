@@ -2,10 +2,11 @@
 //!
 //! A pair is *confirmed* when both sides are inputs of the schema, they differ in protected
 //! attributes and in nothing else, and the model, asked for each side alone (a batch of one row),
-//! predicts the two different classes that the file states. Each pair is also evaluated by plain
+//! predicts the two different classes that the file states. No x may be reported twice. Each pair is also evaluated by plain
 //! loops in f64 ([`Network::reference_logits`]); pairs that come out equal there hang on a
 //! rounding, which is counted, not hidden.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -58,14 +59,25 @@ pub fn verify(
     const BLOCK: usize = 4096;
     let fnn = Fnn::new(&model.network, &ComputeDevice::flex());
     let mut result = Verification::default();
+    let mut seen = HashSet::new();
     let mut block = Vec::with_capacity(BLOCK);
     let mut finish = |block: &mut Vec<SampledPair>| -> Result<(), VerifyError> {
         let judged: Vec<Result<bool, String>> = block
             .par_iter()
             .map(|pair| judge(pair, model, &fnn, protected))
             .collect::<Result<_, ModelError>>()?;
-        for judgement in judged {
+        for (pair, judgement) in block.iter().zip(judged) {
             result.pairs += 1;
+            let bytes: Vec<u8> = pair
+                .row
+                .iter()
+                .flat_map(|code| code.to_le_bytes())
+                .collect();
+            let judgement = if seen.insert(xxhash_rust::xxh3::xxh3_128(&bytes)) {
+                judgement
+            } else {
+                Err("the same x was reported before".to_owned())
+            };
             match judgement {
                 Ok(by_rounding) => {
                     result.confirmed += 1;

@@ -149,6 +149,39 @@ impl Network {
         }
     }
 
+    /// What keeps the network from being evaluated, in words: a width of 0, or a number that is not
+    /// finite once the scaling is multiplied in.
+    pub fn problem(&self) -> Option<String> {
+        let widths = self
+            .layers
+            .iter()
+            .flat_map(|layer| [layer.inputs, layer.outputs]);
+        let lengths = self.embeddings.iter().map(|table| table.dimension);
+        if self.layers.is_empty() || widths.chain(lengths).any(|width| width == 0) {
+            return Some("a layer or embedding of width 0".to_owned());
+        }
+        for (position, span) in self.layout.spans().iter().enumerate() {
+            if let Encoding::Scaled { mean, deviation } = span.encoding
+                && !(mean.is_finite() && deviation.is_finite() && deviation > 0.0)
+            {
+                return Some(format!(
+                    "input {position} has mean {mean} and deviation {deviation}; both must be finite, the deviation above 0"
+                ));
+            }
+        }
+        let is_finite = |layer: &Dense| {
+            layer
+                .weight
+                .iter()
+                .chain(&layer.bias)
+                .all(|w| w.is_finite())
+        };
+        if !is_finite(&self.absorbed_first_layer()) || !self.layers.iter().all(is_finite) {
+            return Some("a weight that is not finite".to_owned());
+        }
+        None
+    }
+
     /// Number of classes.
     pub fn classes(&self) -> usize {
         self.layers.last().map_or(0, |layer| layer.outputs)

@@ -202,7 +202,10 @@ impl ImportConfig {
             layers,
             activation: self.activation,
         };
-        Ok((network, report))
+        match network.problem() {
+            None => Ok((network, report)),
+            Some(problem) => Err(ImportError::Unfit(format!("the network has {problem}"))),
+        }
     }
 
     fn encodings(&self, schema: &Schema) -> Result<Vec<Encoding>, ImportError> {

@@ -113,7 +113,7 @@ pub fn predicted_class(logits: &[f32]) -> u32 {
 
 /// What the search differentiates, for an input's own predicted class y.
 ///
-/// NOTES 1: the loss saturates (its gradient is exactly zero in f32 once the softmax is), which
+/// The paper leaves the choice open. The loss saturates (its gradient is exactly zero in f32 once the softmax is), which
 /// would silently end the search; the margin does not.
 #[derive(
     Debug,

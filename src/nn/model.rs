@@ -246,15 +246,16 @@ impl Model {
             }
         }
         weights.expect_empty()?;
-        Ok(Model {
-            network: Network {
-                layout,
-                embeddings,
-                layers,
-                activation: description.network.activation,
-            },
-            schema,
-        })
+        let network = Network {
+            layout,
+            embeddings,
+            layers,
+            activation: description.network.activation,
+        };
+        match network.problem() {
+            None => Ok(Model { network, schema }),
+            Some(problem) => Err(describe(format!("the network has {problem}"))),
+        }
     }
 
     /// SHA-256, in hex, of everything that the model computes with: schema, architecture, weights.

@@ -186,10 +186,10 @@ pub fn train(
         trainer.restore(checkpoint)?;
     }
     let mut finished = true;
-    while (trainer.history.len() as u32) < options.epochs && !trainer.out_of_patience() {
+    while !trainer.is_finished() {
         let report = trainer.epoch(&split, device)?;
         if observe(&report, &|| trainer.checkpoint()).is_break() {
-            finished = false;
+            finished = trainer.is_finished();
             break;
         }
     }
@@ -561,6 +561,10 @@ impl Trainer<'_> {
             loss / weight.max(f64::MIN_POSITIVE),
             right as f64 / rows.len() as f64,
         ))
+    }
+
+    fn is_finished(&self) -> bool {
+        self.history.len() as u32 >= self.options.epochs || self.out_of_patience()
     }
 
     fn out_of_patience(&self) -> bool {

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use super::fnn::Fnn;
@@ -21,7 +22,7 @@ use crate::data::read::ReadError;
 use crate::data::schema::Schema;
 use crate::data::table::{Labels, ReadCounts, Table};
 use crate::device::{ComputeDevice, DeviceName};
-use crate::report::run_directory::{RUN, RunDirectory, RunError, SUMMARY, file_sha256};
+use crate::report::run_directory::{RUN, RunDirectory, RunError, SUMMARY, file_sha256, hex};
 
 /// How often an unfinished training is saved.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(20);
@@ -117,36 +118,55 @@ pub struct TrainingSummary {
     pub history: Vec<EpochReport>,
 }
 
-/// Trains as `training` says, in the directory `run`. With `resume` the directory's checkpoint, if
+impl TrainingRun {
+    /// Reads the data, which must be what the run began with.
+    ///
+    /// # Errors
+    /// When they changed or cannot be read.
+    pub fn read_table(&self) -> Result<Table, TrainingRunError> {
+        let now = file_sha256(&self.data)?;
+        if now != self.data_sha256 {
+            return Err(TrainingRunError::Changed {
+                data: self.data.clone(),
+                now,
+                then: self.data_sha256.clone(),
+            });
+        }
+        Ok(Table::read(&self.data, &self.schema, Labels::Required)?)
+    }
+
+    /// What a checkpoint must belong to.
+    fn identity(&self) -> String {
+        hex(&Sha256::digest(format!("{self:?}")))
+    }
+}
+
+/// Trains as `training` says on `table`, its data, in the directory `run`. With `resume` the directory's checkpoint, if
 /// there is one, is taken up. `observe` is called after every epoch and may stop.
 ///
 /// # Errors
 /// See [`TrainingRunError`].
 pub fn run_training(
     training: &TrainingRun,
+    table: &Table,
     run: &RunDirectory,
     device: &ComputeDevice,
     resume: bool,
     observe: &mut dyn FnMut(&EpochReport) -> ControlFlow<()>,
 ) -> Result<TrainingSummary, TrainingRunError> {
-    let now = file_sha256(&training.data)?;
-    if now != training.data_sha256 {
-        return Err(TrainingRunError::Changed {
-            data: training.data.clone(),
-            now,
-            then: training.data_sha256.clone(),
-        });
-    }
     let schema = &training.schema;
-    let table = Table::read(&training.data, schema, Labels::Required)?;
     training.options.check(schema.label.classes.len())?;
-    let checkpoint = if resume { run.read_checkpoint()? } else { None };
+    let checkpoint = if resume {
+        run.read_checkpoint(&training.identity())?
+    } else {
+        None
+    };
     run.write_toml(RUN, training)?;
     let started = Instant::now();
     let mut saved_at = Instant::now();
     let mut failed = None;
     let trained = train(
-        &table,
+        table,
         schema,
         &training.options,
         device,
@@ -154,7 +174,7 @@ pub fn run_training(
         &mut |report, checkpoint| {
             let flow = observe(report);
             if flow.is_break() || saved_at.elapsed() >= CHECKPOINT_EVERY {
-                if let Err(error) = run.write_checkpoint(&checkpoint()) {
+                if let Err(error) = run.write_checkpoint(&training.identity(), &checkpoint()) {
                     failed = Some(error);
                     return ControlFlow::Break(());
                 }

@@ -19,6 +19,8 @@ pub const SUMMARY: &str = "summary.json";
 /// Name of the checkpoint of an unfinished run.
 pub const CHECKPOINT: &str = "checkpoint.bin";
 
+const CHECKPOINT_MAGIC: &str = "probity checkpoint";
+
 /// Why a run directory cannot be used.
 #[derive(Debug, Error)]
 pub enum RunError {
@@ -43,6 +45,16 @@ pub enum RunError {
         file: PathBuf,
         /// The operating system's word.
         source: io::Error,
+    },
+    /// It is a run of another command.
+    #[error("{} holds a run of '{found}', not of '{wanted}'", directory.display())]
+    OtherCommand {
+        /// The directory.
+        directory: PathBuf,
+        /// The command that it is of.
+        found: String,
+        /// The command asked for.
+        wanted: String,
     },
     /// A file of it is not what this build writes.
     #[error("{} is not what this version of probity writes: {problem}", file.display())]
@@ -83,15 +95,24 @@ impl RunDirectory {
         })
     }
 
-    /// The first of `parent/NAME-1`, `parent/NAME-2` … that does not exist, for a new run.
+    /// Makes the first of `parent/NAME-1`, `parent/NAME-2` … that does not exist, for a new run.
     ///
     /// # Errors
     /// When it cannot be made.
     pub fn create_numbered(parent: &Path, name: &str) -> Result<RunDirectory, RunError> {
-        let free = (1u32..)
-            .map(|number| parent.join(format!("{name}-{number}")))
-            .find(|path| !path.exists());
-        Self::create(&free.unwrap_or_else(|| parent.join(name)))
+        let failed = |file: PathBuf, source| RunError::Write { file, source };
+        fs::create_dir_all(parent).map_err(|source| failed(parent.to_owned(), source))?;
+        let mut number = 1u32;
+        loop {
+            let path = parent.join(format!("{name}-{number}"));
+            match fs::create_dir(&path) {
+                Ok(()) => return Self::create(&path),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < u32::MAX => {
+                    number += 1;
+                }
+                Err(source) => return Err(failed(path, source)),
+            }
+        }
     }
 
     /// The run that is already in `path`.
@@ -104,6 +125,28 @@ impl RunDirectory {
         Ok(RunDirectory {
             path: path.to_owned(),
         })
+    }
+
+    /// The run of `command` that is already in `path`, with its `run.toml`.
+    ///
+    /// # Errors
+    /// When there is none, or one of another command.
+    pub fn open_run<T: DeserializeOwned>(
+        path: &Path,
+        command: &str,
+    ) -> Result<(RunDirectory, T), RunError> {
+        let directory = Self::open(path)?;
+        let written: toml::Table = directory.read_toml(RUN)?;
+        let found = written.get("command").and_then(toml::Value::as_str);
+        if found != Some(command) {
+            return Err(RunError::OtherCommand {
+                directory: path.to_owned(),
+                found: found.unwrap_or("something else").to_owned(),
+                wanted: command.to_owned(),
+            });
+        }
+        let run = directory.read_toml(RUN)?;
+        Ok((directory, run))
     }
 
     /// Where it is.
@@ -164,33 +207,48 @@ impl RunDirectory {
         serde_json::from_slice(&bytes).map_err(|error| foreign(&file, &error))
     }
 
-    /// Writes a checkpoint. Its form is private to the version that wrote it.
+    /// Writes a checkpoint. Its form is private to the version that wrote it; `run` identifies
+    /// what it belongs to.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write_checkpoint<T: Serialize>(&self, value: &T) -> Result<(), RunError> {
+    pub fn write_checkpoint<T: Serialize>(&self, run: &str, value: &T) -> Result<(), RunError> {
         let file = self.file(CHECKPOINT);
         write_with(&file, |writer| {
-            postcard::to_io(value, writer)
+            let header = (CHECKPOINT_MAGIC, env!("CARGO_PKG_VERSION"), run);
+            postcard::to_io(&header, &mut *writer)
+                .and_then(|writer| postcard::to_io(value, writer))
                 .map(|_| ())
                 .map_err(io::Error::other)
         })
     }
 
-    /// Reads the checkpoint, if there is one.
+    /// Reads the checkpoint of `run`, if there is one.
     ///
     /// # Errors
-    /// When it cannot be read or is of another version.
-    pub fn read_checkpoint<T: DeserializeOwned>(&self) -> Result<Option<T>, RunError> {
+    /// When it cannot be read, is of another version, or belongs to another run.
+    pub fn read_checkpoint<T: DeserializeOwned>(&self, run: &str) -> Result<Option<T>, RunError> {
         let file = self.file(CHECKPOINT);
         let bytes = match fs::read(&file) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(RunError::Read { file, source }),
         };
-        postcard::from_bytes(&bytes)
-            .map(Some)
-            .map_err(|error| foreign(&file, &error))
+        let (header, rest) = postcard::take_from_bytes::<(&str, &str, &str)>(&bytes)
+            .map_err(|error| foreign(&file, &error))?;
+        let (magic, version, owner) = header;
+        let problem = if magic != CHECKPOINT_MAGIC {
+            "it is no checkpoint".to_owned()
+        } else if version != env!("CARGO_PKG_VERSION") {
+            format!("it was written by version {version}")
+        } else if owner != run {
+            format!("it belongs to other options, model or data than {RUN} says")
+        } else {
+            return postcard::from_bytes(rest)
+                .map(Some)
+                .map_err(|error| foreign(&file, &error));
+        };
+        Err(RunError::Foreign { file, problem })
     }
 
     /// Removes the checkpoint of a run that is complete.
