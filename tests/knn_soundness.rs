@@ -249,9 +249,9 @@ fn verdicts_agree_with_brute_force() {
     check_all(0..4_000);
 }
 
-/// Run with `cargo test --release -- --ignored`.
+/// Half a minute in a release build; too long for a debug build, where `-- --ignored` runs it.
 #[test]
-#[ignore = "a minute in a release build"]
+#[cfg_attr(debug_assertions, ignore = "needs a release build")]
 fn verdicts_agree_with_brute_force_a_hundred_thousand_times() {
     check_all(0..100_000);
 }

@@ -442,6 +442,11 @@ impl<'a> Record<'a> {
         }
     }
 
+    /// The name of the column at `position`; empty if there is none.
+    pub fn column(&self, position: usize) -> &'a str {
+        self.records.names.get(position).map_or("", String::as_str)
+    }
+
     /// Where the record stands.
     pub fn place(&self) -> Place {
         self.place

@@ -1,9 +1,9 @@
 //! The folds of cross-validation: fixed by the seed, keyed by row, untouched by removals.
 
-use rand::{Rng, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use rand::Rng;
 
 use super::errors::PoisoningError;
+use crate::stream::{Purpose, stream};
 
 /// A partition of T into folds whose sizes differ by at most one.
 ///
@@ -69,8 +69,7 @@ impl Folds {
 
 /// The number that decides where `row` is dealt; it depends on no other row.
 fn key(seed: u64, row: usize) -> u64 {
-    let stream = (row as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    Xoshiro256PlusPlus::seed_from_u64(seed ^ stream).next_u64()
+    stream(seed, Purpose::Folds, row as u64, 0).next_u64()
 }
 
 #[cfg(test)]
