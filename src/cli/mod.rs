@@ -10,6 +10,7 @@ mod devices;
 mod import;
 mod inputs;
 mod interrupt;
+mod knn;
 mod output;
 mod progress;
 mod render;
@@ -81,6 +82,8 @@ enum Command {
     Audit(audit::AuditArgs),
     /// Re-check every pair of an audit one by one
     Verify(verify::VerifyArgs),
+    /// Decide whether a few poisoned rows can change k-NN predictions
+    Knn(Box<knn::KnnArgs>),
     /// Say which devices answer
     Devices(devices::DevicesArgs),
     /// Print shell completions
@@ -165,6 +168,7 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Import(args) => import::run(args, output),
         Command::Audit(args) => audit::run(args, output),
         Command::Verify(args) => verify::run(args, output),
+        Command::Knn(args) => knn::run(*args, output),
         Command::Devices(args) => devices::run(args, output),
         Command::Completions(args) => shell::completions(args, Cli::command(), output),
         Command::Man(args) => shell::man(args, Cli::command(), output),

@@ -18,7 +18,7 @@ use super::system::{KnnSystem, Query};
 use super::targets::Targets;
 
 /// How robustness is decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
     /// Enumerates every removal set and learns anew each time (Algorithm 1).

@@ -19,7 +19,7 @@ const QUERY_BLOCK: usize = 16;
 const TILE: usize = 1024;
 
 /// How far apart two rows are. The Euclidean distance is compared as its square.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// The square root of the sum of squared differences.
