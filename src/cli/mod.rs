@@ -14,6 +14,7 @@ mod knn;
 mod output;
 mod progress;
 mod render;
+mod reproduce;
 mod schema;
 mod shell;
 mod train;
@@ -84,6 +85,8 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Decide whether a few poisoned rows can change k-NN predictions
     Knn(Box<knn::KnnArgs>),
+    /// Print a paper's figures beside ours
+    Reproduce(reproduce::ReproduceArgs),
     /// Say which devices answer
     Devices(devices::DevicesArgs),
     /// Print shell completions
@@ -169,6 +172,7 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Audit(args) => audit::run(args, output),
         Command::Verify(args) => verify::run(args, output),
         Command::Knn(args) => knn::run(*args, output),
+        Command::Reproduce(args) => reproduce::run(args, output),
         Command::Devices(args) => devices::run(args, output),
         Command::Completions(args) => shell::completions(args, Cli::command(), output),
         Command::Man(args) => shell::man(args, Cli::command(), output),

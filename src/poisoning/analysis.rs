@@ -1,6 +1,7 @@
 //! The driver: quick certificate, certified K set, directed search, exhaustion, unknown at the limit.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -80,22 +81,37 @@ pub struct Decision {
 
 /// When a search has to give up; never, unless stated.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Deadline(Option<Instant>);
+pub struct Deadline<'f> {
+    end: Option<Instant>,
+    stop: Option<&'f AtomicBool>,
+}
 
-impl Deadline {
+impl<'f> Deadline<'f> {
     /// No limit.
     pub fn never() -> Self {
-        Self(None)
+        Self::default()
+    }
+
+    /// Gives up as well once `stop` is set.
+    pub fn or_when(self, stop: &'f AtomicBool) -> Self {
+        Self {
+            stop: Some(stop),
+            ..self
+        }
     }
 
     /// `limit` from now; a limit beyond what the clock can express is none.
     pub fn after(limit: Duration) -> Self {
-        Self(Instant::now().checked_add(limit))
+        Self {
+            end: Instant::now().checked_add(limit),
+            stop: None,
+        }
     }
 
     /// Whether the time is over.
     pub fn passed(&self) -> bool {
-        self.0.is_some_and(|end| Instant::now() >= end)
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+            || self.end.is_some_and(|end| Instant::now() >= end)
     }
 }
 
@@ -145,7 +161,7 @@ impl<'a> Analysis<'a> {
         &self,
         features: &[f64],
         method: Method,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Result<Decision, PoisoningError> {
         let query = self.system.query(features)?;
         let k = self.system.k();
@@ -174,7 +190,7 @@ impl<'a> Analysis<'a> {
     /// Algorithm 2 with its enumeration replaced. Every verdict but *unknown* is a theorem: the first two
     /// certificates by Theorem 4.1 and the theorem of [`certified_k_set()`] with `Targets::feasible`, the third by the
     /// completeness of `exhaust`; a violation has been counted exactly.
-    fn auto(&self, query: &Query, label: u16, deadline: Deadline) -> Verdict {
+    fn auto(&self, query: &Query, label: u16, deadline: Deadline<'_>) -> Verdict {
         if quick_certify(query).is_some() {
             return Verdict::Certified(Certificate::Quick);
         }

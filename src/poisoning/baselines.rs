@@ -14,7 +14,7 @@ pub(crate) fn enumerate(
     system: &KnnSystem,
     query: &Query,
     label: u16,
-    deadline: Deadline,
+    deadline: Deadline<'_>,
 ) -> Verdict {
     let rows = system.setup.training.rows();
     let mut removed = vec![false; rows];

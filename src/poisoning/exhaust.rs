@@ -34,7 +34,7 @@ pub(crate) fn exhaust(
     query: &Query,
     label: u16,
     targets: &Targets,
-    deadline: Deadline,
+    deadline: Deadline<'_>,
 ) -> Outcome {
     let mut late = false;
     for &target in targets.as_slice() {
@@ -70,7 +70,7 @@ struct Search<'s, 'a> {
     query: &'s Query,
     label: u16,
     target: Target,
-    deadline: Deadline,
+    deadline: Deadline<'s>,
     removal: Vec<usize>,
     removed: Vec<bool>,
     barred: Vec<bool>,

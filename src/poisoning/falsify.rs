@@ -19,7 +19,7 @@ use super::targets::{Target, Targets};
 pub fn falsify(
     analysis: &Analysis<'_>,
     features: &[f64],
-    deadline: Deadline,
+    deadline: Deadline<'_>,
 ) -> Result<Option<Violation>, PoisoningError> {
     let system = analysis.system;
     let query = system.query(features)?;
@@ -33,7 +33,7 @@ pub(crate) fn falsify_targets(
     query: &Query,
     label: u16,
     targets: &Targets,
-    deadline: Deadline,
+    deadline: Deadline<'_>,
 ) -> Option<Violation> {
     let search = Search {
         analysis,
@@ -63,7 +63,7 @@ struct Search<'s, 'a> {
     analysis: &'s Analysis<'a>,
     query: &'s Query,
     label: u16,
-    deadline: Deadline,
+    deadline: Deadline<'s>,
 }
 
 impl Search<'_, '_> {

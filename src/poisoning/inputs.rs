@@ -62,7 +62,7 @@ pub struct Source {
 /// Training rows and test inputs with their labels as ids, checked.
 #[derive(Debug, Clone)]
 pub struct Inputs {
-    /// The training rows as read.
+    /// The training rows: columns, labels and numbers; their features are in `training`.
     pub train: Samples,
     /// The test inputs as read.
     pub test: Samples,
@@ -82,8 +82,16 @@ impl Inputs {
         test: &Source,
         options: &SamplesOptions,
     ) -> Result<Inputs, RobustnessError> {
-        let mut rows = Samples::read_training(&train.file, train.labels.as_deref(), options)?;
+        let rows = Samples::read_training(&train.file, train.labels.as_deref(), options)?;
         let test = Samples::read_test(&test.file, test.labels.as_deref(), options, &rows)?;
+        Self::of(rows, test)
+    }
+
+    /// Takes over rows that were read; the features of `rows` move into the training set.
+    ///
+    /// # Errors
+    /// One class only, more labels than can be told apart, or features that do not fit.
+    pub fn of(mut rows: Samples, test: Samples) -> Result<Inputs, RobustnessError> {
         let classes = classes_of(&rows.labels);
         if classes.len() > usize::from(u16::MAX) {
             return Err(RobustnessError::TooManyLabels {

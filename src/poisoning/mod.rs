@@ -72,6 +72,7 @@ mod losses;
 mod minimal_violating_removal;
 mod mixture;
 mod neighbours;
+pub mod paper;
 mod predict;
 mod quick_certify;
 pub mod run;

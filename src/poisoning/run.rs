@@ -1,7 +1,7 @@
 //! A whole robustness run: from checked inputs to a run directory with verdicts.
 
-use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -230,7 +230,7 @@ pub enum RobustnessProgress {
 
 /// Decides the robustness of every input and writes the run directory.
 ///
-/// `observe` may break off; what is decided by then is written, and the summary says `finished: false`.
+/// Once `stop` is set no input is begun; what is decided by then is written, and the summary says `finished: false`.
 ///
 /// # Errors
 /// Parameters that do not fit, or a directory that cannot be written.
@@ -239,10 +239,18 @@ pub fn decide_robustness(
     inputs: &Inputs,
     directory: &RunDirectory,
     device: &ComputeDevice,
-    observe: &mut dyn FnMut(RobustnessProgress) -> ControlFlow<()>,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(RobustnessProgress),
 ) -> Result<RobustnessSummary, RobustnessError> {
     directory.write_toml(RUN, run)?;
     let drawn = inputs.drawn(run.inputs, run.learning.seed);
+    let effort = Effort {
+        method: run.method,
+        time_limit: run
+            .time_limit_seconds
+            .and_then(|limit| Duration::try_from_secs_f64(limit).ok()),
+        stop,
+    };
     let mut rows = Vec::new();
     let mut sweep = Vec::new();
     let mut finished = true;
@@ -250,7 +258,7 @@ pub fn decide_robustness(
         let setup = check(run, inputs, poison)?;
         let mut sink = |row| rows.push(row);
         let (figures, done) =
-            one_threshold(run, inputs, setup, &drawn, device, &mut sink, observe)?;
+            decide_all(inputs, setup, &drawn, effort, device, &mut sink, observe)?;
         sweep.push(figures);
         if !done {
             finished = false;
@@ -299,25 +307,34 @@ pub fn check(
 ) -> Result<Setup, RobustnessError> {
     run.learning
         .check(inputs.training.clone(), poison)
-        .map_err(|source| RobustnessError::Poisoning {
-            file: inputs.train.file.clone(),
-            source,
-        })
+        .map_err(about(&inputs.train.file))
 }
 
-fn one_threshold(
-    run: &RobustnessRun,
+/// How hard a test input is tried.
+#[derive(Debug, Clone, Copy)]
+pub struct Effort<'f> {
+    /// How robustness is decided.
+    pub method: Method,
+    /// Time for each test input.
+    pub time_limit: Option<Duration>,
+    /// Asks to end early.
+    pub stop: &'f AtomicBool,
+}
+
+/// Learns for one threshold and decides the inputs `drawn`, one after the other. The second value says
+/// whether all of them were decided before `effort.stop` was set.
+///
+/// # Errors
+/// A test input that cannot be compared with the training rows.
+pub fn decide_all(
     inputs: &Inputs,
     setup: Setup,
     drawn: &[usize],
+    effort: Effort<'_>,
     device: &ComputeDevice,
     sink: &mut dyn FnMut(VerdictRow),
-    observe: &mut dyn FnMut(RobustnessProgress) -> ControlFlow<()>,
+    observe: &mut dyn FnMut(RobustnessProgress),
 ) -> Result<(RobustnessFigures, bool), RobustnessError> {
-    let failed = |file: &PathBuf| {
-        let file = file.clone();
-        move |source| RobustnessError::Poisoning { file, source }
-    };
     let parameters = setup.parameters();
     let poison = parameters.poison;
     let mut figures = RobustnessFigures {
@@ -325,40 +342,51 @@ fn one_threshold(
         candidates: [parameters.candidates.first, parameters.candidates.last],
         ..RobustnessFigures::default()
     };
-    if observe(RobustnessProgress::Learning { poison }).is_break() {
-        return Ok((figures, false));
-    }
+    let stopped = || effort.stop.load(Ordering::Relaxed);
+    observe(RobustnessProgress::Learning { poison });
     let started = Instant::now();
-    let system = learn_on(setup, device).map_err(failed(&inputs.train.file))?;
+    let system = learn_on(setup, device).map_err(about(&inputs.train.file))?;
     figures.learn_seconds = started.elapsed().as_secs_f64();
     figures.k = system.k();
+    if stopped() {
+        return Ok((figures, false));
+    }
     let started = Instant::now();
     let analysis = Analysis::new(&system);
     figures.certified_k_set = analysis.certified_k_set().ks().len();
     figures.k_set_seconds = started.elapsed().as_secs_f64();
     for &at in drawn {
-        let progress = RobustnessProgress::Inputs {
+        observe(RobustnessProgress::Inputs {
             poison,
             done: figures.inputs,
             all: drawn.len() as u64,
             falsified: figures.falsified,
-        };
-        if observe(progress).is_break() {
-            return Ok((figures, false));
-        }
-        let deadline = run
-            .time_limit_seconds
-            .and_then(|limit| Duration::try_from_secs_f64(limit).ok())
-            .map_or(Deadline::never(), Deadline::after);
+        });
+        let deadline = effort
+            .time_limit
+            .map_or(Deadline::never(), Deadline::after)
+            .or_when(effort.stop);
         let started = Instant::now();
         let decision = analysis
-            .decide(inputs.test.row(at), run.method, deadline)
-            .map_err(failed(&inputs.test.file))?;
+            .decide(inputs.test.row(at), effort.method, deadline)
+            .map_err(about(&inputs.test.file))?;
         let seconds = started.elapsed().as_secs_f64();
+        if stopped() {
+            return Ok((figures, false));
+        }
         figures.count(&decision.verdict, seconds);
         sink(row_of(inputs, poison, at, &decision, seconds));
     }
     Ok((figures, true))
+}
+
+/// Adds the file that an error is about.
+fn about(file: &Path) -> impl Fn(PoisoningError) -> RobustnessError + use<> {
+    let file = file.to_owned();
+    move |source| RobustnessError::Poisoning {
+        file: file.clone(),
+        source,
+    }
 }
 
 fn row_of(
@@ -402,17 +430,13 @@ pub fn predict_all(
     learning: &Learning,
     device: &ComputeDevice,
 ) -> Result<(KnnSystem, Vec<u16>), RobustnessError> {
-    let failed = |file: &PathBuf| {
-        let file = file.clone();
-        move |source| RobustnessError::Poisoning { file, source }
-    };
     let setup = learning
         .check(inputs.training.clone(), 0)
-        .map_err(failed(&inputs.train.file))?;
-    let system = learn_on(setup, device).map_err(failed(&inputs.train.file))?;
+        .map_err(about(&inputs.train.file))?;
+    let system = learn_on(setup, device).map_err(about(&inputs.train.file))?;
     let labels = (0..inputs.test.rows())
         .map(|at| system.classify(inputs.test.row(at)))
         .collect::<Result<_, _>>()
-        .map_err(failed(&inputs.test.file))?;
+        .map_err(about(&inputs.test.file))?;
     Ok((system, labels))
 }

@@ -240,7 +240,7 @@ impl<'s, 'a> Steering<'s, 'a> {
     pub(crate) fn towards(
         &mut self,
         target: usize,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
         spared: impl Fn(usize) -> bool,
         mut accept: impl FnMut(&Self) -> bool,
     ) -> bool {

@@ -86,7 +86,7 @@ impl Targets {
         self,
         analysis: &Analysis<'_>,
         query: &Query,
-        deadline: Deadline,
+        deadline: Deadline<'_>,
     ) -> Self {
         let system = analysis.system;
         let mut left = self.0;

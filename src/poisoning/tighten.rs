@@ -25,7 +25,7 @@ pub(crate) fn tighten(
     at: usize,
     demand: &Demand<'_>,
     steps: usize,
-    deadline: Deadline,
+    deadline: Deadline<'_>,
 ) -> Option<PairCharges> {
     let removed = system.nothing_removed();
     let budget = system.poison();

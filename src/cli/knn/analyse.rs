@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
+use indicatif::ProgressBar;
 
 use super::inputs::{DataArgs, LearningArgs};
 use super::render;
@@ -19,6 +20,8 @@ use crate::poisoning::verdicts::VerdictsFormat;
 
 /// File of the plot in the run directory.
 const PLOT: &str = "verdicts.svg";
+/// The progress bar.
+pub(in crate::cli) const BAR: &str = "{prefix} [{bar:28}] {pos}/{len} inputs, {msg}, {eta} left";
 
 /// Options of the analysis.
 #[derive(Debug, Args)]
@@ -126,30 +129,10 @@ pub(super) fn run(args: AnalyseArgs, output: &Output) -> anyhow::Result<ExitCode
     }
     let directory = new_run(args.out.as_ref(), "knn")?;
     let interrupt = Interrupt::listen()?;
-    let bar = output.progress(
-        1,
-        "{prefix} [{bar:28}] {pos}/{len} inputs, {msg}, {eta} left",
-    );
-    let summary = decide_robustness(&run, &inputs, &directory, &device, &mut |progress| {
-        match progress {
-            RobustnessProgress::Learning { poison } => {
-                bar.reset();
-                bar.set_prefix(format!("n = {poison}"));
-                bar.set_message("learning");
-                bar.tick();
-            }
-            RobustnessProgress::Inputs {
-                done,
-                all,
-                falsified,
-                ..
-            } => {
-                bar.set_length(all);
-                bar.set_position(done);
-                bar.set_message(format!("{falsified} falsified"));
-            }
-        }
-        interrupt.flow()
+    let bar = output.progress(1, BAR);
+    let stop = interrupt.flag();
+    let summary = decide_robustness(&run, &inputs, &directory, &device, stop, &mut |progress| {
+        show(&bar, progress);
     })?;
     bar.finish_and_clear();
     let path = directory.path().display();
@@ -165,4 +148,26 @@ pub(super) fn run(args: AnalyseArgs, output: &Output) -> anyhow::Result<ExitCode
     text.push_str(&format!("Run: {path}\nNext: probity knn verify {path}\n"));
     output.result(&summary, &text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Shows progress on the bar.
+pub(in crate::cli) fn show(bar: &ProgressBar, progress: RobustnessProgress) {
+    match progress {
+        RobustnessProgress::Learning { poison } => {
+            bar.reset();
+            bar.set_prefix(format!("n = {poison}"));
+            bar.set_message("learning");
+            bar.tick();
+        }
+        RobustnessProgress::Inputs {
+            done,
+            all,
+            falsified,
+            ..
+        } => {
+            bar.set_length(all);
+            bar.set_position(done);
+            bar.set_message(format!("{falsified} falsified"));
+        }
+    }
 }

@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::output::Output;
+pub(super) use analyse::{BAR, show};
 
 /// Arguments of `probity knn`.
 #[derive(Debug, Args)]
