@@ -426,3 +426,38 @@ fn a_table_of_the_paper_names_what_it_does_not_find() {
         &["mnist", "iris"],
     );
 }
+
+/// Ctrl-C ends a search that would take for ever, with what was decided by then.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_keeps_what_it_has() {
+    let workspace = Workspace::new();
+    let rows: Vec<String> = (0..400)
+        .map(|row| format!("{},{}", row * 37 % 101, (row * 37 % 101) / 51))
+        .collect();
+    workspace.write("train.csv", format!("x,y\n{}\n", rows.join("\n")));
+    workspace.write("test.csv", "x\n1\n");
+    let mut child = workspace
+        .prepared("knn --train train.csv --test test.csv --label-column y --poison 6 --method baseline --time-limit none --out run")
+        .spawn()
+        .unwrap();
+    // The command listens for Ctrl-C before it writes this file.
+    while !workspace.path("run/run.toml").is_file() {
+        assert!(child.try_wait().unwrap().is_none(), "ended too early");
+        std::thread::yield_now();
+    }
+    let status = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(status.success());
+    probity_command::Outcome::new(child.wait_with_output().unwrap())
+        .exits(0)
+        .says(&["Interrupted"]);
+    let summary = workspace.json("run/summary.json");
+    assert_eq!(
+        (&summary["finished"], &summary["inputs"]),
+        (&Value::Bool(false), &Value::from(0))
+    );
+    workspace.line("knn verify run").exits(0);
+}

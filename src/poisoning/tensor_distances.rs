@@ -28,6 +28,8 @@ use crate::device::ComputeDevice;
 
 /// Fewer training rows than this are ranked by their true distances at once.
 const LARGE: usize = 4096;
+/// So are rows of fewer columns than this on a CPU, where a product saves little (see `benches/knn.rs`).
+const WIDE: usize = 32;
 /// Values of one block of distances.
 const BLOCK_VALUES: usize = 1 << 24;
 /// The largest norm must be in this range, so that nothing over- or underflows in f32.
@@ -39,8 +41,9 @@ const NORMS: (f64, f64) = (1.0 / (1_u64 << 40) as f64, (1_u64 << 40) as f64);
 /// # Errors
 /// None that [`KnnSystem::learn`] would not have: what a device cannot do is done without it.
 pub fn learn_on(setup: Setup, device: &ComputeDevice) -> Result<KnnSystem, PoisoningError> {
-    let large = setup.training().rows() >= LARGE;
-    if large
+    let training = setup.training();
+    let worth = training.rows() >= LARGE && (device.is_gpu() || training.columns() >= WIDE);
+    if worth
         && setup.parameters().metric == Metric::Euclidean
         && let Some(mut distances) = TensorDistances::new(setup.training(), device)
     {
