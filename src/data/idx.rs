@@ -183,7 +183,7 @@ pub fn read_idx(file: &Path) -> Result<Option<Idx>, IdxError> {
     let ended = input.take(expected + 1).read_to_end(&mut values);
     let found = values.len() as u64;
     match ended {
-        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => return Err(failed(error)),
+        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(failed(error)),
         _ if found < expected => Err(IdxError::Truncated {
             file: file.to_owned(),
             expected,

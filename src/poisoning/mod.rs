@@ -24,6 +24,9 @@
 //! 4. tightened bounds for the K still in question, then branch and bound over the removal sets that no bound excludes;
 //! 5. *unknown*, only at the deadline.
 //!
+//! [`run`] decides all inputs of two files and writes a run directory; [`verify`] replays it; [`paper`] sets up the
+//! paper's tables; [`tensor_distances`] ranks large sets by matrix products.
+//!
 //! ```
 //! # fn main() -> Result<(), probity::poisoning::PoisoningError> {
 //! use probity::poisoning::{

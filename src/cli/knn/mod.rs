@@ -32,7 +32,7 @@ enum KnnCommand {
     /// Replay every falsification of a run through the plain learner
     Verify(verify::VerifyArgs),
     /// Learn K and predict, without any analysis
-    Predict(predict::PredictArgs),
+    Predict(Box<predict::PredictArgs>),
 }
 
 /// Runs `probity knn`.
@@ -40,6 +40,6 @@ pub(super) fn run(args: KnnArgs, output: &Output) -> anyhow::Result<ExitCode> {
     match args.command {
         None => analyse::run(args.analyse, output),
         Some(KnnCommand::Verify(args)) => verify::run(args, output),
-        Some(KnnCommand::Predict(args)) => predict::run(args, output),
+        Some(KnnCommand::Predict(args)) => predict::run(*args, output),
     }
 }
