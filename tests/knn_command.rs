@@ -461,3 +461,44 @@ fn an_interrupted_run_keeps_what_it_has() {
     );
     workspace.line("knn verify run").exits(0);
 }
+
+/// Table 2: the paper leaves one of its 225 inputs undecided. Here certified and falsified are all of them.
+#[test]
+fn the_paper_s_table_2_is_decided_completely() {
+    let data = std::env::var_os("PROBITY_DATA_DIR").map_or_else(
+        || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
+        std::path::PathBuf::from,
+    );
+    if !data.join("iris/iris.data").is_file() || !data.join("digits/optdigits.tes.gz").is_file() {
+        eprintln!(
+            "skipped: no iris and digits in `{}`; set PROBITY_DATA_DIR",
+            data.display()
+        );
+        return;
+    }
+    let workspace = Workspace::new();
+    let data = data.to_string_lossy().into_owned();
+    let table = workspace
+        .run([
+            "reproduce",
+            "knn",
+            "--table",
+            "2",
+            "--json",
+            "--data-dir",
+            &data,
+        ])
+        .exits(0)
+        .json();
+    let inputs: Vec<u64> = table["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| {
+            let [certified, falsified, unknown] = decided(&row["ours"]);
+            assert_eq!(unknown, 0, "{row}");
+            certified + falsified
+        })
+        .collect();
+    assert_eq!(inputs, [15, 15, 15, 180]);
+}
