@@ -1,13 +1,15 @@
 //! Probity audits classifiers whose decisions touch people's lives.
 //!
 //! It trains or imports neural classifiers on tables and searches them for *individual
-//! discrimination*: inputs whose decision changes when nothing but a protected attribute does.
+//! discrimination*: inputs whose decision changes when nothing but a protected attribute does. It
+//! also decides whether a few poisoned training rows can change a k-NN prediction.
 //!
 //! | module       | what is there                                                          |
 //! |--------------|------------------------------------------------------------------------|
 //! | [`data`]     | schemas, the table reader, published data sets, the synthetic census   |
 //! | [`nn`]       | the two model interfaces, networks, training, import, model directory  |
 //! | [`fairness`] | protected variants, check, search driver, ADF, estimates, verification |
+//! | [`poisoning`] | k-NN: learn, predict, certify or falsify under poisoning               |
 //! | [`device`]   | the only place that knows backends                                     |
 //! | [`report`]   | run directories and samples files                                      |
 //! | [`stream`]   | keyed random streams                                                   |
@@ -64,5 +66,6 @@ pub mod data;
 pub mod device;
 pub mod fairness;
 pub mod nn;
+pub mod poisoning;
 pub mod report;
 pub mod stream;

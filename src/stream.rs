@@ -34,6 +34,12 @@ pub enum Purpose {
     UniformInput = 8,
     /// Rows of the synthetic census (item: row).
     Synthetic = 9,
+    /// Cross-validation folds of k-NN (item: row).
+    Folds = 10,
+    /// Test inputs that are analysed.
+    TestInputs = 11,
+    /// Rows inserted as poison (item: row).
+    Poison = 12,
 }
 
 /// The generator behind every keyed stream.

@@ -26,6 +26,11 @@ impl Interrupt {
         Ok(Interrupt { asked })
     }
 
+    /// Set once Ctrl-C was pressed.
+    pub fn flag(&self) -> &AtomicBool {
+        &self.asked
+    }
+
     /// `Break` once Ctrl-C was pressed.
     pub fn flow(&self) -> ControlFlow<()> {
         if self.asked.load(Ordering::SeqCst) {

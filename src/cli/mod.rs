@@ -11,9 +11,11 @@ mod devices;
 mod import;
 mod inputs;
 mod interrupt;
+mod knn;
 mod output;
 mod progress;
 mod render;
+mod reproduce;
 mod schema;
 mod shell;
 mod train;
@@ -81,6 +83,10 @@ enum Command {
     Audit(audit::AuditArgs),
     /// Re-check every pair of an audit one by one
     Verify(verify::VerifyArgs),
+    /// Decide whether a few poisoned rows can change k-NN predictions
+    Knn(Box<knn::KnnArgs>),
+    /// Print a paper's figures beside ours
+    Reproduce(reproduce::ReproduceArgs),
     /// Say which devices answer
     Devices(devices::DevicesArgs),
     /// Print shell completions
@@ -156,6 +162,8 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Import(args) => import::run(args, output),
         Command::Audit(args) => audit::run(args, output),
         Command::Verify(args) => verify::run(args, output),
+        Command::Knn(args) => knn::run(*args, output),
+        Command::Reproduce(args) => reproduce::run(args, output),
         Command::Devices(args) => devices::run(args, output),
         Command::Completions(args) => shell::completions(args, Cli::command(), output),
         Command::Man(args) => shell::man(args, Cli::command(), output),

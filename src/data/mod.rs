@@ -2,8 +2,10 @@
 
 pub mod builtin;
 pub mod fetch;
+pub mod idx;
 pub mod infer;
 pub mod read;
+pub mod samples;
 pub mod schema;
 pub mod synthetic;
 pub mod table;

@@ -494,6 +494,11 @@ impl<'a> Record<'a> {
         }
     }
 
+    /// The name of the column at `position`; empty if there is none.
+    pub fn column(&self, position: usize) -> &'a str {
+        self.records.names.get(position).map_or("", String::as_str)
+    }
+
     /// Where the record stands. Made for error messages: a line number costs a pass over the file
     /// up to there.
     pub fn place(&self) -> Place {

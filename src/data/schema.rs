@@ -660,6 +660,11 @@ impl<'a> Encoder<'a> {
         Encoder { attribute, levels }
     }
 
+    /// The attribute that it encodes.
+    pub fn attribute(&self) -> &'a Attribute {
+        self.attribute
+    }
+
     /// The code of one trimmed cell.
     ///
     /// # Errors

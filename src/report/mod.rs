@@ -1,3 +1,4 @@
 //! What a run leaves behind: its directory and the files in it.
 
+pub mod plot;
 pub mod run_directory;

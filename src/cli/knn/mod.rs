@@ -1,0 +1,45 @@
+//! `probity knn`: predictions of a k-nearest-neighbour classifier, and whether poison can change them.
+
+mod analyse;
+mod inputs;
+mod predict;
+mod render;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use super::output::Output;
+pub(super) use analyse::{BAR, show};
+
+/// Arguments of `probity knn`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(
+    after_help = "Example: probity knn --train train.csv --test test.csv --label-column y --poison 3\n\
+                        A removal set is a proof: probity knn verify RUN replays every one of them."
+)]
+pub(super) struct KnnArgs {
+    #[command(subcommand)]
+    command: Option<KnnCommand>,
+    #[command(flatten)]
+    analyse: analyse::AnalyseArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum KnnCommand {
+    /// Replay every falsification of a run through the plain learner
+    Verify(verify::VerifyArgs),
+    /// Learn K and predict, without any analysis
+    Predict(Box<predict::PredictArgs>),
+}
+
+/// Runs `probity knn`.
+pub(super) fn run(args: KnnArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    match args.command {
+        None => analyse::run(args.analyse, output),
+        Some(KnnCommand::Verify(args)) => verify::run(args, output),
+        Some(KnnCommand::Predict(args)) => predict::run(*args, output),
+    }
+}

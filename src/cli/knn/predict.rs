@@ -1,0 +1,94 @@
+//! `probity knn predict`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::inputs::{DataArgs, LearningArgs};
+use crate::cli::inputs::Hardware;
+use crate::cli::output::Output;
+use crate::cli::render::{count, percent};
+use crate::poisoning::inputs::Inputs;
+use crate::poisoning::run::predict_all;
+use crate::report::run_directory::write_atomically;
+
+/// Arguments of `probity knn predict`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example: probity knn predict --train train.csv --test test.csv --label-column y --out predicted.csv"
+)]
+pub(super) struct PredictArgs {
+    #[command(flatten)]
+    data: DataArgs,
+    #[command(flatten)]
+    learning: LearningArgs,
+    #[command(flatten)]
+    hardware: Hardware,
+    /// CSV file for the predictions: row, label [default: stdout]
+    #[arg(long, help_heading = "Result")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct PredictSummary {
+    schema_version: u32,
+    command: &'static str,
+    k: usize,
+    cross_validation_error: f64,
+    inputs: usize,
+    accuracy: Option<f64>,
+    labels: Vec<String>,
+}
+
+/// Runs `probity knn predict`.
+pub(super) fn run(args: PredictArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    let device = args.hardware.open(output)?;
+    let (train, test) = args.data.sources()?;
+    let inputs = Inputs::read(&train, &test, &args.data.options()?)?;
+    let (system, ids) = predict_all(&inputs, &args.learning.learning(), &device)?;
+    let labels: Vec<String> = ids.iter().map(|&id| inputs.class(id).to_owned()).collect();
+    let known = inputs.test.labels.iter().zip(&labels);
+    let right = known.filter(|(actual, label)| actual == label).count();
+    let accuracy =
+        (!inputs.test.labels.is_empty()).then(|| right as f64 / inputs.test.labels.len() as f64);
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    csv.write_record(["row", "label"])?;
+    for (number, label) in inputs.test.numbers.iter().zip(&labels) {
+        csv.write_record([&number.to_string(), label])?;
+    }
+    let csv = csv.into_inner()?;
+    let mut remark = format!(
+        "K = {}, cross-validation error {}; {} inputs",
+        system.k(),
+        percent(system.errors().mean_error(system.errors().best())),
+        count(labels.len() as u64)
+    );
+    if let Some(accuracy) = accuracy {
+        remark.push_str(&format!(", accuracy {}", percent(accuracy)));
+    }
+    let summary = PredictSummary {
+        schema_version: 1,
+        command: "knn predict",
+        k: system.k(),
+        cross_validation_error: system.errors().mean_error(system.errors().best()),
+        inputs: labels.len(),
+        accuracy,
+        labels,
+    };
+    match &args.out {
+        Some(file) => {
+            write_atomically(file, &csv)?;
+            output.result(
+                &summary,
+                &format!("{remark}.\nPredictions: {}\n", file.display()),
+            )?;
+        }
+        None => {
+            output.remark(&format!("{remark}."));
+            output.result(&summary, &String::from_utf8_lossy(&csv))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

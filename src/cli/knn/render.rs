@@ -1,0 +1,116 @@
+//! The table of verdicts, and the plot of a sweep.
+
+use std::path::Path;
+
+use crate::cli::render::{count, percent, table};
+use crate::poisoning::Method;
+use crate::poisoning::inputs::Inputs;
+use crate::poisoning::run::{RobustnessFigures, RobustnessSummary};
+use crate::report::plot::{Series, StackedBars};
+use crate::report::run_directory::{RunError, write_atomically};
+
+/// The result in words.
+pub(super) fn summary(summary: &RobustnessSummary, inputs: &Inputs) -> String {
+    let rows: Vec<Vec<String>> = summary.sweep.iter().map(row).collect();
+    let mut text = table(
+        &[
+            "n",
+            "K",
+            "K set",
+            "inputs",
+            "quick",
+            "K-set",
+            "exhaustive",
+            "falsified",
+            "unknown",
+            "mean s",
+            "max s",
+            "learn s",
+        ],
+        &rows,
+    );
+    let figures = &summary.figures;
+    text.push_str(&format!(
+        "{} training rows, {} features, {} labels; K = {} learnt from {} to {}.\n",
+        count(summary.training_rows as u64),
+        summary.features,
+        summary.classes.len(),
+        figures.k,
+        figures.candidates[0],
+        figures.candidates[1]
+    ));
+    if let Some(accuracy) = summary.accuracy {
+        text.push_str(&format!(
+            "Accuracy on these inputs: {}.\n",
+            percent(accuracy)
+        ));
+    }
+    let [train, test] = summary.skipped_rows;
+    if train + test > 0 {
+        text.push_str(&format!(
+            "{train} rows of {} and {test} rows of {} were left out, as the schema asks.\n",
+            inputs.train.file.display(),
+            inputs.test.file.display()
+        ));
+    }
+    match summary.method {
+        Method::Jia => text.push_str(
+            "Method jia holds K fixed: \"certified\" does not cover poison that changes K.\n",
+        ),
+        Method::Li => text.push_str("Method li cannot falsify: unknown is not a sign of danger.\n"),
+        Method::Auto | Method::Baseline => {}
+    }
+    text
+}
+
+fn row(figures: &RobustnessFigures) -> Vec<String> {
+    vec![
+        count(figures.poison as u64),
+        count(figures.k as u64),
+        count(figures.certified_k_set as u64),
+        count(figures.inputs),
+        count(figures.certified.quick),
+        count(figures.certified.k_set),
+        count(figures.certified.exhaustive),
+        count(figures.falsified),
+        count(figures.unknown),
+        format!("{:.4}", figures.seconds_per_input.mean),
+        format!("{:.3}", figures.seconds_per_input.max),
+        format!("{:.2}", figures.learn_seconds + figures.k_set_seconds),
+    ]
+}
+
+/// Shares of the verdicts against n, in the order of the paper's Figure 5.
+pub(super) fn plot(file: &Path, summary: &RobustnessSummary) -> Result<(), RunError> {
+    let share = |value: fn(&RobustnessFigures) -> u64| -> Vec<f64> {
+        let shares = summary.sweep.iter();
+        shares
+            .map(|figures| value(figures) as f64 / figures.inputs.max(1) as f64)
+            .collect()
+    };
+    let series = |name: &str, color: &str, value: fn(&RobustnessFigures) -> u64| Series {
+        name: name.to_owned(),
+        color: color.to_owned(),
+        values: share(value),
+    };
+    let bars = StackedBars {
+        title: "Verdicts against the poisoning threshold".to_owned(),
+        x_label: "n (rows that may be poisoned)".to_owned(),
+        y_label: "share of test inputs".to_owned(),
+        categories: summary
+            .sweep
+            .iter()
+            .map(|figures| figures.poison.to_string())
+            .collect(),
+        series: vec![
+            series("certified: quick", "#1b7837", |f| f.certified.quick),
+            series("certified: K set", "#5aae61", |f| f.certified.k_set),
+            series("certified: exhaustive", "#a6dba0", |f| {
+                f.certified.exhaustive
+            }),
+            series("unknown", "#d9d9d9", |f| f.unknown),
+            series("falsified", "#762a83", |f| f.falsified),
+        ],
+    };
+    write_atomically(file, bars.to_svg().as_bytes())
+}

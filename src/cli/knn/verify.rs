@@ -1,0 +1,97 @@
+//! `probity knn verify`
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::Args;
+use serde::Serialize;
+
+use crate::cli::output::Output;
+use crate::cli::render::count;
+use crate::poisoning::inputs::{Inputs, Source};
+use crate::poisoning::run::RobustnessRun;
+use crate::poisoning::verdicts::read_verdicts;
+use crate::poisoning::verify::{ReplayCounts, replay_falsifications};
+use crate::report::run_directory::{RunDirectory, SUMMARY, file_sha256};
+
+/// Arguments of `probity knn verify`.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit code 1 when a falsification is rejected.")]
+pub(super) struct VerifyArgs {
+    /// Run directory of `probity knn`
+    run: PathBuf,
+}
+
+#[derive(Serialize)]
+struct VerifySummary<'a> {
+    schema_version: u32,
+    command: &'static str,
+    #[serde(flatten)]
+    result: &'a ReplayCounts,
+}
+
+/// Runs `probity knn verify`.
+pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    let (directory, run): (_, RobustnessRun) = RunDirectory::open_run(&args.run, "knn")?;
+    if !directory.file(SUMMARY).is_file() {
+        bail!(
+            "{} has no {SUMMARY}: the run is unfinished",
+            args.run.display()
+        );
+    }
+    unchanged(&run.train)?;
+    unchanged(&run.test)?;
+    let inputs = Inputs::read(&run.train, &run.test, &run.samples)?;
+    let rows = read_verdicts(&directory.file(run.verdicts_format.file_name()))?;
+    let falsified = rows.iter().filter(|row| row.verdict == "falsified").count();
+    let bar = output.progress(
+        falsified as u64,
+        "replay [{bar:28}] {pos}/{len} falsifications, {eta} left",
+    );
+    let result = replay_falsifications(&run, &inputs, &rows, &mut |done| bar.set_position(done))?;
+    bar.finish_and_clear();
+    let summary = VerifySummary {
+        schema_version: 1,
+        command: "knn verify",
+        result: &result,
+    };
+    output.result(&summary, &render(&result))?;
+    Ok(if result.rejected == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    })
+}
+
+/// Holds that the files are those that were analysed.
+fn unchanged(source: &Source) -> anyhow::Result<()> {
+    let same = |file: &Path, analysed: &str| -> anyhow::Result<()> {
+        let found = file_sha256(file)?;
+        if found != analysed {
+            bail!(
+                "{} is not the file that was analysed (SHA-256 {found}, analysed {analysed})",
+                file.display()
+            );
+        }
+        Ok(())
+    };
+    same(&source.file, &source.sha256)?;
+    if let (Some(labels), Some(sha256)) = (&source.labels, &source.labels_sha256) {
+        same(labels, sha256)?;
+    }
+    Ok(())
+}
+
+fn render(result: &ReplayCounts) -> String {
+    let mut text = format!(
+        "{} falsifications replayed: {} confirmed, {} rejected.\n",
+        count(result.falsified),
+        count(result.confirmed),
+        count(result.rejected)
+    );
+    for problem in &result.problems {
+        text.push_str(&format!("  {problem}\n"));
+    }
+    text
+}

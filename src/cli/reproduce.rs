@@ -1,0 +1,270 @@
+//! `probity reproduce`: a paper's figures beside ours, on the data that are found.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::bail;
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use super::inputs::Hardware;
+use super::interrupt::Interrupt;
+use super::knn::{BAR, show};
+use super::output::Output;
+use super::render::{count, table};
+use crate::data::fetch::default_cache_dir;
+use crate::device::ComputeDevice;
+use crate::poisoning::paper::{Absent, PaperCase, PaperFigures, paper_table};
+use crate::poisoning::run::{Effort, LargestK, Learning, RobustnessFigures, decide_all};
+use crate::poisoning::{Method, Metric};
+
+/// Where the data are looked for unless --data-dir says otherwise.
+const DATA_DIR_VARIABLE: &str = "PROBITY_DATA_DIR";
+const DATA_DIR: &str = "../shared/data";
+
+/// Arguments of `probity reproduce`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example: probity reproduce knn --table 3 --data-dir data --threads 1\n\
+                        Data sets lie in folders of their own, such as iris/iris.data and mnist/train-images-idx3-ubyte.gz."
+)]
+pub(super) struct ReproduceArgs {
+    /// Paper
+    #[arg(value_enum)]
+    paper: Paper,
+    /// Table: 2 or 3
+    #[arg(long, value_parser = clap::value_parser!(u8).range(2..=3))]
+    table: u8,
+    /// Only these data sets, such as iris,mnist
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    only: Vec<String>,
+    /// Folder of the data sets [default: PROBITY_DATA_DIR, else ../shared/data, else what was fetched]
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Test inputs for each row of the table [default: all; 100 of MNIST]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    inputs: Option<u32>,
+    /// How robustness is decided
+    #[arg(long, value_enum, default_value_t)]
+    method: Method,
+    /// Time for each test input
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
+    time_limit: Duration,
+    /// Seed of the split, of the poison and of the folds
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    hardware: Hardware,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Paper {
+    /// Li, Wang, Wang: Systematic Testing of the Data-Poisoning Robustness of KNN (ISSTA 2023)
+    Knn,
+}
+
+#[derive(Serialize)]
+struct ReproduceSummary {
+    schema_version: u32,
+    command: &'static str,
+    paper: &'static str,
+    table: u8,
+    seed: u64,
+    finished: bool,
+    rows: Vec<ReproducedRow>,
+    not_found: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct ReproducedRow {
+    data_set: &'static str,
+    poison: usize,
+    training_rows: usize,
+    mutated_rows: usize,
+    paper: PaperFigures,
+    ours: RobustnessFigures,
+}
+
+/// Runs `probity reproduce`.
+pub(super) fn run(args: ReproduceArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    let Paper::Knn = args.paper;
+    let device = args.hardware.open(output)?;
+    let mut cases = paper_table(args.table);
+    if let Some(other) = args
+        .only
+        .iter()
+        .find(|name| !cases.iter().any(|case| case.name == name.as_str()))
+    {
+        let names: Vec<&str> = cases.iter().map(|case| case.name).collect();
+        bail!(
+            "table {} has no data set '{other}'; it has {}",
+            args.table,
+            names.join(", ")
+        );
+    }
+    cases.retain(|case| args.only.is_empty() || args.only.iter().any(|name| name == case.name));
+    let folders = args.folders();
+    let interrupt = Interrupt::listen()?;
+    let mut summary = ReproduceSummary {
+        schema_version: 1,
+        command: "reproduce knn",
+        paper: "Li, Wang, Wang: Systematic Testing of the Data-Poisoning Robustness of KNN. ISSTA 2023",
+        table: args.table,
+        seed: args.seed,
+        finished: true,
+        rows: Vec::new(),
+        not_found: Vec::new(),
+    };
+    for case in &cases {
+        match case.find(&folders) {
+            Err(Absent::NotOffered) => summary
+                .not_found
+                .push(format!("{}: Probity has no reader for it", case.name)),
+            Err(Absent::Files(files)) => {
+                summary
+                    .not_found
+                    .push(format!("{}: {}", case.name, files.join(", ")))
+            }
+            Ok(files) => {
+                let (row, finished) = args.reproduce(case, &files, &device, &interrupt, output)?;
+                summary.rows.push(row);
+                if !finished {
+                    summary.finished = false;
+                    break;
+                }
+            }
+        }
+    }
+    let text = render(&summary, &folders);
+    output.result(&summary, &text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+impl ReproduceArgs {
+    fn folders(&self) -> Vec<PathBuf> {
+        if let Some(folder) = &self.data_dir {
+            return vec![folder.clone()];
+        }
+        let mut folders = vec![
+            std::env::var_os(DATA_DIR_VARIABLE).map_or_else(|| DATA_DIR.into(), PathBuf::from),
+        ];
+        folders.extend(default_cache_dir());
+        folders
+    }
+
+    fn reproduce(
+        &self,
+        case: &PaperCase,
+        files: &[PathBuf],
+        device: &ComputeDevice,
+        interrupt: &Interrupt,
+        output: &Output,
+    ) -> anyhow::Result<(ReproducedRow, bool)> {
+        let (inputs, mutated_rows) = case.inputs(files, self.seed)?;
+        let learning = Learning {
+            folds: 10,
+            smallest_k: 1,
+            largest_k: LargestK::Percent(10.0),
+            metric: Metric::Euclidean,
+            seed: self.seed,
+        };
+        let setup = learning.check(inputs.training.clone(), case.poison)?;
+        let wanted = self.inputs.map(|inputs| inputs as usize).or(case.inputs);
+        let drawn = inputs.drawn(wanted, self.seed);
+        let effort = Effort {
+            method: self.method,
+            time_limit: Some(self.time_limit),
+            stop: interrupt.flag(),
+        };
+        let bar = output.progress(1, &format!("{}, {BAR}", case.name));
+        let mut show = |progress| show(&bar, progress);
+        let (ours, finished) = decide_all(
+            &inputs,
+            setup,
+            &drawn,
+            effort,
+            device,
+            &mut |_| {},
+            &mut show,
+        )?;
+        bar.finish_and_clear();
+        let row = ReproducedRow {
+            data_set: case.name,
+            poison: case.poison,
+            training_rows: inputs.training.rows(),
+            mutated_rows,
+            paper: case.paper,
+            ours,
+        };
+        Ok((row, finished))
+    }
+}
+
+fn render(summary: &ReproduceSummary, folders: &[PathBuf]) -> String {
+    let beside = |paper: f64, ours: u64, inputs: u64| {
+        let ours = 100.0 * ours as f64 / inputs.max(1) as f64;
+        format!("{paper:.1} / {ours:.1}")
+    };
+    let rows: Vec<Vec<String>> = summary
+        .rows
+        .iter()
+        .map(|row| {
+            let (paper, ours) = (&row.paper, &row.ours);
+            vec![
+                row.data_set.to_owned(),
+                row.poison.to_string(),
+                format!(
+                    "{} + {}",
+                    count((row.training_rows - row.mutated_rows) as u64),
+                    row.mutated_rows
+                ),
+                count(ours.inputs),
+                beside(paper.certified, ours.all_certified(), ours.inputs),
+                beside(paper.falsified, ours.falsified, ours.inputs),
+                beside(paper.unknown, ours.unknown, ours.inputs),
+                format!("{} / {:.4}", paper.seconds, ours.seconds_per_input.mean),
+                format!("{:.2}", ours.seconds_per_input.max),
+                format!("{:.2}", ours.learn_seconds + ours.k_set_seconds),
+            ]
+        })
+        .collect();
+    let mut text = format!(
+        "Table {} of {}. Paper / ours:\n",
+        summary.table, summary.paper
+    );
+    text.push_str(&table(
+        &[
+            "data",
+            "n",
+            "rows",
+            "inputs",
+            "certified %",
+            "falsified %",
+            "unknown %",
+            "mean s",
+            "max s",
+            "learn s",
+        ],
+        &rows,
+    ));
+    text.push_str(
+        "rows: training rows + mutated rows inserted. Splits and mutations are ours (seeded); the paper gives none.\n",
+    );
+    if summary.rows.iter().any(|row| row.data_set == "mnist") {
+        text.push_str(
+            "mnist: averages of 4 x 4-pixel blocks, the central 6 x 6 of them (central 24 x 24 of 28 x 28 pixels).\n",
+        );
+    }
+    if !summary.not_found.is_empty() {
+        let folders: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
+        text.push_str(&format!("Not found in {}:\n", folders.join(" or ")));
+        for missing in &summary.not_found {
+            text.push_str(&format!("  {missing}\n"));
+        }
+    }
+    if !summary.finished {
+        text.push_str("Interrupted: this is what was decided by then.\n");
+    }
+    text
+}

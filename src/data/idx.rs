@@ -1,0 +1,381 @@
+//! IDX files (MNIST's format), plain or gzip: images and labels, and how images are reduced.
+//!
+//! A file begins with two zero bytes, the type of its values, the number of its dimensions, and the
+//! dimensions as big-endian 32-bit numbers. Only unsigned bytes are read, which is what images and
+//! labels are in. What a header promises is never allocated in advance: memory grows with the bytes
+//! that are really there, up to 2 GiB.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::bufread::MultiGzDecoder;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::samples::{Samples, SamplesError};
+
+/// More values than this are not read.
+const MAX_VALUES: u64 = 1 << 31;
+
+/// Why a file is no use as images or labels.
+#[derive(Debug, Error)]
+pub enum IdxError {
+    /// It cannot be read.
+    #[error("cannot read {}: {source}", file.display())]
+    Io {
+        /// The file.
+        file: PathBuf,
+        /// The operating system's word.
+        source: io::Error,
+    },
+    /// It is some other kind of file.
+    #[error("{} is no IDX file: it does not begin with 0 0 8 and the number of dimensions", file.display())]
+    Foreign {
+        /// The file.
+        file: PathBuf,
+    },
+    /// Its values are not bytes.
+    #[error("{} is an IDX file of values of type 0x{kind:02x}; only unsigned bytes (0x08) are read", file.display())]
+    Type {
+        /// The file.
+        file: PathBuf,
+        /// The type of its values.
+        kind: u8,
+    },
+    /// It has other dimensions than expected.
+    #[error("{} has the dimensions {found:?}; expected {expected}", file.display())]
+    Dimensions {
+        /// The file.
+        file: PathBuf,
+        /// Its dimensions.
+        found: Vec<u32>,
+        /// What should be there.
+        expected: &'static str,
+    },
+    /// It is too large.
+    #[error("{} promises the dimensions {found:?}, more than the 2,147,483,648 values that are read", file.display())]
+    TooLarge {
+        /// The file.
+        file: PathBuf,
+        /// Its dimensions.
+        found: Vec<u32>,
+    },
+    /// It ends too early.
+    #[error("{} is truncated: its header promises {expected} values, {found} are there", file.display())]
+    Truncated {
+        /// The file.
+        file: PathBuf,
+        /// Values promised.
+        expected: u64,
+        /// Values found.
+        found: u64,
+    },
+    /// It goes on after its end.
+    #[error("{} goes on after the {expected} values that its header promises", file.display())]
+    Trailing {
+        /// The file.
+        file: PathBuf,
+        /// Values promised.
+        expected: u64,
+    },
+    /// Images and labels do not belong together.
+    #[error("{} holds {labels} labels, but {} holds {images} images", file.display(), of.display())]
+    Count {
+        /// The labels.
+        file: PathBuf,
+        /// The images.
+        of: PathBuf,
+        /// Number of labels.
+        labels: u32,
+        /// Number of images.
+        images: u32,
+    },
+    /// The reduction does not fit the images.
+    #[error(
+        "{} holds images of {height} x {width} pixels, which have no room for {crop} x {crop} blocks of {block} x {block}",
+        file.display()
+    )]
+    Reduction {
+        /// The images.
+        file: PathBuf,
+        /// Pixels from top to bottom.
+        height: u32,
+        /// Pixels from left to right.
+        width: u32,
+        /// Pixels a side of a block.
+        block: u32,
+        /// Blocks a side.
+        crop: u32,
+    },
+}
+
+/// Averages of square blocks of pixels: of the central `crop` x `crop` blocks, or of all that fit.
+///
+/// The blocks lie around the centre of the image; a pixel that is left over goes to the bottom and right.
+/// 28 x 28 pixels with `block` 4 and `crop` 6 become the 36 averages of the central 24 x 24 pixels. With a
+/// `block` of 2, 4 or 8 the averages, and the distances between them, are exact in f64.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reduction {
+    /// Pixels a side of a block.
+    pub block: u32,
+    /// Blocks a side; all that fit where it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crop: Option<u32>,
+}
+
+/// An IDX file of unsigned bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Idx {
+    /// The dimensions, the number of items first.
+    pub dimensions: Vec<u32>,
+    /// The values, last dimension fastest.
+    pub values: Vec<u8>,
+}
+
+/// Reads `file` if it begins like an IDX file, plain or gzip; `None` if it does not.
+///
+/// # Errors
+/// A file that cannot be read, is truncated, goes on too long, or holds something else than bytes.
+pub fn read_idx(file: &Path) -> Result<Option<Idx>, IdxError> {
+    let failed = |source| IdxError::Io {
+        file: file.to_owned(),
+        source,
+    };
+    let mut input = BufReader::with_capacity(1 << 16, File::open(file).map_err(failed)?);
+    let zipped = input.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]);
+    let mut input: Box<dyn Read> = if zipped {
+        Box::new(MultiGzDecoder::new(input))
+    } else {
+        Box::new(input)
+    };
+    let mut magic = Vec::with_capacity(4);
+    let start = input.by_ref().take(4).read_to_end(&mut magic);
+    // A broken archive is left to the reader of tables, which names what is wrong.
+    if start.is_err() || magic.len() < 4 || magic[..2] != [0, 0] {
+        return Ok(None);
+    }
+    if magic[2] != 8 {
+        return Err(IdxError::Type {
+            file: file.to_owned(),
+            kind: magic[2],
+        });
+    }
+    let mut dimensions = Vec::new();
+    for _ in 0..magic[3] {
+        let mut bytes = [0; 4];
+        input
+            .read_exact(&mut bytes)
+            .map_err(|_| IdxError::Foreign {
+                file: file.to_owned(),
+            })?;
+        dimensions.push(u32::from_be_bytes(bytes));
+    }
+    let expected = dimensions
+        .iter()
+        .try_fold(1_u64, |product, &size| product.checked_mul(u64::from(size)))
+        .filter(|&values| values <= MAX_VALUES)
+        .ok_or_else(|| IdxError::TooLarge {
+            file: file.to_owned(),
+            found: dimensions.clone(),
+        })?;
+    let mut values = Vec::new();
+    let ended = input.take(expected + 1).read_to_end(&mut values);
+    let found = values.len() as u64;
+    match ended {
+        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(failed(error)),
+        _ if found < expected => Err(IdxError::Truncated {
+            file: file.to_owned(),
+            expected,
+            found,
+        }),
+        _ if found > expected => Err(IdxError::Trailing {
+            file: file.to_owned(),
+            expected,
+        }),
+        Err(error) => Err(failed(error)),
+        Ok(_) => Ok(Some(Idx { dimensions, values })),
+    }
+}
+
+impl Idx {
+    /// The images in `file` as rows of features, with the labels of another file.
+    pub(super) fn into_samples(
+        self,
+        file: &Path,
+        labels: Option<&Path>,
+        reduction: Option<Reduction>,
+    ) -> Result<Samples, SamplesError> {
+        let &[images, height, width] = self.dimensions.as_slice() else {
+            return Err(IdxError::Dimensions {
+                file: file.to_owned(),
+                found: self.dimensions,
+                expected: "images, rows and columns",
+            }
+            .into());
+        };
+        let labels = match labels {
+            Some(labels) => labels_of(file, labels, images)?,
+            None => Vec::new(),
+        };
+        let block = reduction.map_or(1, |reduction| reduction.block);
+        let (down, across) = match reduction.and_then(|reduction| reduction.crop) {
+            Some(crop) => (crop, crop),
+            None => (
+                height.checked_div(block).unwrap_or(0),
+                width.checked_div(block).unwrap_or(0),
+            ),
+        };
+        let fits = |blocks: u32, pixels: u32| {
+            let needed = u64::from(blocks) * u64::from(block);
+            needed > 0 && needed <= u64::from(pixels)
+        };
+        if !(fits(down, height) && fits(across, width)) {
+            return Err(IdxError::Reduction {
+                file: file.to_owned(),
+                height,
+                width,
+                block,
+                crop: down.max(across),
+            }
+            .into());
+        }
+        let window = Window {
+            top: ((height - down * block) / 2) as usize,
+            left: ((width - across * block) / 2) as usize,
+            down: down as usize,
+            across: across as usize,
+            block: block as usize,
+        };
+        let (height, width) = (height as usize, width as usize);
+        let mut features = Vec::with_capacity(images as usize * window.down * window.across);
+        for image in self.values.chunks_exact((height * width).max(1)) {
+            window.averages(image, width, &mut features);
+        }
+        let names = (0..window.down)
+            .flat_map(|row| (0..window.across).map(move |column| format!("block_{row}_{column}")));
+        Ok(Samples {
+            file: file.to_owned(),
+            columns: names.collect(),
+            features,
+            labels,
+            numbers: (1..=u64::from(images)).collect(),
+            skipped_rows: 0,
+        })
+    }
+}
+
+/// The blocks that are averaged.
+struct Window {
+    top: usize,
+    left: usize,
+    down: usize,
+    across: usize,
+    block: usize,
+}
+
+impl Window {
+    fn averages(&self, image: &[u8], width: usize, features: &mut Vec<f64>) {
+        let pixels = (self.block * self.block) as f64;
+        for row in 0..self.down {
+            for column in 0..self.across {
+                let left = self.left + column * self.block;
+                let sum: u64 = (0..self.block)
+                    .map(|line| {
+                        let start = (self.top + row * self.block + line) * width + left;
+                        let pixels = image[start..start + self.block].iter();
+                        pixels.map(|&pixel| u64::from(pixel)).sum::<u64>()
+                    })
+                    .sum();
+                features.push(sum as f64 / pixels);
+            }
+        }
+    }
+}
+
+fn labels_of(images: &Path, file: &Path, count: u32) -> Result<Vec<String>, IdxError> {
+    let labels = read_idx(file)?.ok_or_else(|| IdxError::Foreign {
+        file: file.to_owned(),
+    })?;
+    let &[found] = labels.dimensions.as_slice() else {
+        return Err(IdxError::Dimensions {
+            file: file.to_owned(),
+            found: labels.dimensions,
+            expected: "labels alone",
+        });
+    };
+    if found != count {
+        return Err(IdxError::Count {
+            file: file.to_owned(),
+            of: images.to_owned(),
+            labels: found,
+            images: count,
+        });
+    }
+    Ok(labels.values.iter().map(u8::to_string).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(bytes: &[u8]) -> tempfile::NamedTempFile {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        file
+    }
+
+    fn images(count: u32, side: u32, values: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![0, 0, 8, 3];
+        for size in [count, side, side] {
+            bytes.extend(size.to_be_bytes());
+        }
+        bytes.extend(values);
+        bytes
+    }
+
+    #[test]
+    fn the_central_blocks_are_averaged() {
+        // 5 x 5 pixels: blocks of 2 around the centre leave the last row and column out.
+        let values: Vec<u8> = (0..25).collect();
+        let file = written(&images(1, 5, &values));
+        let idx = read_idx(file.path()).unwrap().unwrap();
+        let reduction = |crop| Some(Reduction { block: 2, crop });
+        let all = idx.clone().into_samples(file.path(), None, reduction(None));
+        assert_eq!(all.unwrap().features, [3.0, 5.0, 13.0, 15.0]);
+        let one = idx
+            .clone()
+            .into_samples(file.path(), None, reduction(Some(1)));
+        assert_eq!(one.unwrap().features, [9.0]);
+        assert!(
+            idx.into_samples(file.path(), None, reduction(Some(3)))
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn broken_files_are_told_apart() {
+        let read = |bytes: &[u8]| read_idx(written(bytes).path());
+        let truncated = read(&images(2, 2, &[1, 2, 3, 4, 5])).unwrap_err();
+        assert!(matches!(
+            truncated,
+            IdxError::Truncated {
+                expected: 8,
+                found: 5,
+                ..
+            }
+        ));
+        let trailing = read(&images(1, 2, &[1, 2, 3, 4, 5])).unwrap_err();
+        assert!(matches!(trailing, IdxError::Trailing { .. }));
+        let huge = read(&images(u32::MAX, u32::MAX, &[])).unwrap_err();
+        assert!(matches!(huge, IdxError::TooLarge { .. }));
+        // Two billion values promised, none there: refused without the memory for them.
+        let empty = read(&images(1 << 29, 2, &[])).unwrap_err();
+        assert!(matches!(empty, IdxError::Truncated { found: 0, .. }));
+        assert!(matches!(
+            read(&[0, 0, 9, 1]).unwrap_err(),
+            IdxError::Type { .. }
+        ));
+        assert!(read(b"a,b\n1,2\n").unwrap().is_none());
+    }
+}

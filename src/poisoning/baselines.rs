@@ -1,0 +1,101 @@
+//! The methods that the paper compares with: enumeration, and certification for a fixed K.
+
+use super::analysis::{Certificate, Deadline, Verdict, Violation};
+use super::error_rate::ErrorCounts;
+use super::learn::visit_tops;
+use super::minimal_violating_removal::violating_removal;
+use super::predict::Tally;
+use super::system::{KnnSystem, Query};
+
+/// Algorithm 1: learns anew from T \ R, not incrementally, for every removal set of at most n rows.
+///
+/// It shares the ranked neighbours of T with the other methods, nothing else: the ground truth on tiny inputs.
+pub(crate) fn enumerate(
+    system: &KnnSystem,
+    query: &Query,
+    label: u16,
+    deadline: Deadline<'_>,
+) -> Verdict {
+    let rows = system.setup.training.rows();
+    let mut removed = vec![false; rows];
+    for size in 1..=system.poison() {
+        let mut removal: Vec<usize> = (0..size).collect();
+        loop {
+            if deadline.passed() {
+                return Verdict::Unknown;
+            }
+            removal.iter().for_each(|&row| removed[row] = true);
+            let k = learn_without(system, &removed);
+            let found = system.predict(query, &removed, k);
+            removal.iter().for_each(|&row| removed[row] = false);
+            if found != label {
+                return Verdict::Falsified(Violation {
+                    removal,
+                    k,
+                    label: found,
+                });
+            }
+            if !advance(&mut removal, rows) {
+                break;
+            }
+        }
+    }
+    Verdict::Certified(Certificate::Exhaustive)
+}
+
+/// The next combination in lexicographic order; false after the last.
+fn advance(removal: &mut [usize], rows: usize) -> bool {
+    let size = removal.len();
+    let Some(at) = (0..size).rev().find(|&at| removal[at] < rows - size + at) else {
+        return false;
+    };
+    removal[at] += 1;
+    for next in at + 1..size {
+        removal[next] = removal[next - 1] + 1;
+    }
+    true
+}
+
+/// K* of T \ R, from the ranked neighbours of T.
+fn learn_without(system: &KnnSystem, removed: &[bool]) -> usize {
+    let folds = system.setup.folds();
+    let mut remaining = folds.sizes().to_vec();
+    for (row, _) in removed.iter().enumerate().filter(|&(_, &gone)| gone) {
+        remaining[folds.of(row)] -= 1;
+    }
+    let mut errors = ErrorCounts::none(system.errors.ks().to_vec(), remaining);
+    let ks = errors.ks().to_vec();
+    let mut tally = Tally::new(system.setup.training.classes());
+    for (row, &label) in system.setup.training.labels().iter().enumerate() {
+        if removed[row] {
+            continue;
+        }
+        let lists = &system.neighbours;
+        visit_tops(
+            &system.setup.training,
+            lists,
+            row,
+            Some(removed),
+            &ks,
+            &mut tally,
+            |at, top| {
+                if top != Some(label) {
+                    errors.add(at, folds.of(row), 1);
+                }
+            },
+        );
+    }
+    ks[errors.best()]
+}
+
+/// Jia et al. 2022: the vote at the K learnt from T resists n removals.
+///
+/// This is *not* a certificate for the whole system: poisoned rows may change K as well. It is offered for comparison.
+pub(crate) fn jia(system: &KnnSystem, query: &Query, label: u16) -> Verdict {
+    let classes = system.setup.training.classes();
+    let poison = system.poison();
+    match violating_removal(query.labels(), classes, system.k(), label, poison) {
+        None => Verdict::Certified(Certificate::Quick),
+        Some(_) => Verdict::Unknown,
+    }
+}

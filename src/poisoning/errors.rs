@@ -1,0 +1,134 @@
+//! What can be wrong with a training set, the parameters or a query: one sentence each.
+
+use thiserror::Error;
+
+/// Why a robustness question was refused.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum PoisoningError {
+    /// There is nothing to learn from.
+    #[error("the training set has no rows")]
+    NoRows,
+    /// A row without features has no distance to anything.
+    #[error("the training rows have no feature columns")]
+    NoFeatures,
+    /// Features and labels disagree about the number of rows.
+    #[error("{values} feature values do not make {rows} rows of {columns} columns")]
+    RaggedFeatures {
+        /// The number of values given.
+        values: usize,
+        /// The number of labels, that is of rows.
+        rows: usize,
+        /// The number of columns stated.
+        columns: usize,
+    },
+    /// A distance to a value that is not finite has no order.
+    #[error("row {row}, column {column} holds {value}, which is not a finite number")]
+    NotFinite {
+        /// The row, counted from 0.
+        row: usize,
+        /// The column, counted from 0.
+        column: usize,
+        /// The offending value.
+        value: f64,
+    },
+    /// A query holds a value that is not finite.
+    #[error("the test input holds {value} in column {column}, which is not a finite number")]
+    QueryNotFinite {
+        /// The column, counted from 0.
+        column: usize,
+        /// The offending value.
+        value: f64,
+    },
+    /// A query and the training rows differ in their number of columns.
+    #[error("the test input has {found} columns, but the training rows have {expected}")]
+    QueryColumns {
+        /// The number of columns of the training rows.
+        expected: usize,
+        /// The number of columns of the query.
+        found: usize,
+    },
+    /// With one class every prediction is robust and nothing can be learnt.
+    #[error("every training row has label {label}; at least two classes are needed")]
+    OneClass {
+        /// The only label.
+        label: u16,
+    },
+    /// Row numbers are stored in 32 bits.
+    #[error("{rows} training rows are more than the 4,294,967,295 that can be numbered")]
+    TooManyRows {
+        /// The number of rows.
+        rows: usize,
+    },
+    /// All rows could be poisoned.
+    #[error("a poisoning threshold of {poison} leaves no row of the {rows} training rows")]
+    PoisonTooLarge {
+        /// The poisoning threshold n.
+        poison: usize,
+        /// The number of training rows |T|.
+        rows: usize,
+    },
+    /// Cross-validation needs at least two folds.
+    #[error("{folds} folds are too few for cross-validation; at least 2 are needed")]
+    TooFewFolds {
+        /// The number of folds asked for.
+        folds: usize,
+    },
+    /// A fold would be empty from the start.
+    #[error("{folds} folds are more than the {rows} training rows")]
+    TooManyFolds {
+        /// The number of folds asked for.
+        folds: usize,
+        /// The number of training rows |T|.
+        rows: usize,
+    },
+    /// No K to choose from.
+    #[error("the candidate range {first} to {last} for K holds no value that is at least 1")]
+    NoCandidates {
+        /// The smallest candidate asked for.
+        first: usize,
+        /// The largest candidate asked for.
+        last: usize,
+    },
+    /// No candidate K can be filled once n rows are gone.
+    #[error(
+        "the smallest candidate K = {first} exceeds the {left} rows left after {poison} removals"
+    )]
+    CandidatesBeyondRows {
+        /// The smallest candidate.
+        first: usize,
+        /// |T| - n.
+        left: usize,
+        /// The poisoning threshold n.
+        poison: usize,
+    },
+    /// A removal set names a row that does not exist or names one twice.
+    #[error("the removal set names row {row}, which is repeated or not among the {rows} rows")]
+    BadRemoval {
+        /// The offending row.
+        row: usize,
+        /// The number of training rows |T|.
+        rows: usize,
+    },
+    /// A removal set is larger than what the system was prepared for.
+    #[error("{removed} rows are removed, but the poisoning threshold is {poison}")]
+    RemovalTooLarge {
+        /// The size of the removal set.
+        removed: usize,
+        /// The poisoning threshold n.
+        poison: usize,
+    },
+    /// A supplier of approximate distances gave a bound that bounds nothing.
+    #[error("the error bound {bound} of the approximate distances is not a finite number >= 0")]
+    BadDistanceBound {
+        /// The bound as given.
+        bound: f64,
+    },
+    /// A supplier of approximate distances gave a value without an order.
+    #[error("the approximate distance between query {query} and row {row} is not a finite number")]
+    BadApproximation {
+        /// The query, counted from 0.
+        query: usize,
+        /// The training row, counted from 0.
+        row: usize,
+    },
+}

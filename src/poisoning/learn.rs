@@ -1,0 +1,162 @@
+//! The learning phase: cross-validation errors of every K, and the plain replay of a removal.
+
+use rayon::prelude::*;
+
+use super::dataset::TrainingSet;
+use super::error_rate::ErrorCounts;
+use super::errors::PoisoningError;
+use super::folds::Folds;
+use super::neighbours::{Neighbours, rank_query};
+use super::predict::{Tally, predict};
+use super::system::{Parameters, Setup};
+
+/// Rows counted by one task; each task holds one counter a K and fold.
+const ROWS_A_TASK: usize = 2048;
+
+/// KNN_learn: the K with the smallest mean cross-validation error on T, the smallest on ties.
+///
+/// Every row x of fold G_j is predicted from T \ G_j. Where fewer than K rows are left in T \ G_j all of them vote; where
+/// none is left the row counts as wrong. Empty folds are skipped. Counting is incremental over K: one
+/// walk along the ranked neighbours of x updates the most frequent label in constant time a step, so all
+/// K_max predictions of a row cost K_max steps. Source: section 2.2 and Algorithm 5.
+pub fn learn(setup: &Setup) -> usize {
+    learn_in(setup.training(), setup.folds(), setup.parameters())
+}
+
+fn learn_in(training: &TrainingSet, folds: &Folds, parameters: Parameters) -> usize {
+    let lists = Neighbours::rank(
+        training,
+        folds,
+        parameters.metric,
+        parameters.candidates.last,
+    );
+    let ks = parameters.candidates.values().collect();
+    let errors = count_errors(training, folds, &lists, ks);
+    errors.ks()[errors.best()]
+}
+
+/// What the system does after a removal: the K it learns and the label it predicts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replay {
+    /// The K learnt from T \ R.
+    pub k: usize,
+    /// The label predicted from T \ R.
+    pub label: u16,
+}
+
+/// Learns from T \ R and predicts `features`, from scratch: new distances, no increment, no shortcut.
+///
+/// This is the yardstick for every *falsified* verdict. Folds and candidate K are those of T.
+///
+/// # Errors
+/// A removal set that repeats a row, names one that does not exist or takes all rows; a bad test input.
+pub fn replay(
+    setup: &Setup,
+    removal: &[usize],
+    features: &[f64],
+) -> Result<Replay, PoisoningError> {
+    let (training, parameters) = (setup.training(), setup.parameters());
+    training.check_query(features)?;
+    let removed = removal_flags(training.rows(), removal)?;
+    if removal.len() >= training.rows() {
+        return Err(PoisoningError::PoisonTooLarge {
+            poison: removal.len(),
+            rows: training.rows(),
+        });
+    }
+    let left = training.without(&removed);
+    let k = learn_in(&left, &setup.folds().without(&removed), parameters);
+    let ranked = rank_query(&left, parameters.metric, features, k);
+    let label = predict(
+        ranked.into_iter().map(|row| row as usize),
+        left.labels(),
+        &vec![false; left.rows()],
+        k,
+    );
+    Ok(Replay {
+        k,
+        label: label.unwrap_or_default(),
+    })
+}
+
+/// The flags of a removal set.
+pub(crate) fn removal_flags(rows: usize, removal: &[usize]) -> Result<Vec<bool>, PoisoningError> {
+    let mut removed = vec![false; rows];
+    for &row in removal {
+        match removed.get_mut(row) {
+            Some(flag) if !*flag => *flag = true,
+            _ => return Err(PoisoningError::BadRemoval { row, rows }),
+        }
+    }
+    Ok(removed)
+}
+
+/// Counts the wrong predictions at the values `ks` (ascending) over all rows.
+pub(crate) fn count_errors(
+    training: &TrainingSet,
+    folds: &Folds,
+    neighbours: &Neighbours,
+    ks: Vec<usize>,
+) -> ErrorCounts {
+    let none = ErrorCounts::none(ks, folds.sizes().to_vec());
+    let rows: Vec<usize> = (0..training.rows()).collect();
+    rows.par_chunks(ROWS_A_TASK)
+        .map(|rows| {
+            let mut errors = none.clone();
+            let mut tally = Tally::new(training.classes());
+            for &row in rows {
+                let label = training.labels()[row];
+                let fold = folds.of(row);
+                visit_tops(
+                    training,
+                    neighbours,
+                    row,
+                    None,
+                    none.ks(),
+                    &mut tally,
+                    |at, top| {
+                        if top != Some(label) {
+                            errors.add(at, fold, 1);
+                        }
+                    },
+                );
+            }
+            errors
+        })
+        .reduce(|| none.clone(), |sum, part| sum.merge(&part))
+}
+
+/// Calls `visit` with the predicted label of `row` at each of `ks` (ascending), by index.
+#[inline]
+pub(crate) fn visit_tops(
+    training: &TrainingSet,
+    neighbours: &Neighbours,
+    row: usize,
+    removed: Option<&[bool]>,
+    ks: &[usize],
+    tally: &mut Tally,
+    mut visit: impl FnMut(usize, Option<u16>),
+) {
+    tally.clear();
+    let labels = training.labels();
+    let mut counted = 0;
+    let mut at = 0;
+    neighbours.walk(row, |id| {
+        if removed.is_some_and(|removed| removed[id]) {
+            return true;
+        }
+        if at == ks.len() {
+            return false;
+        }
+        tally.add(labels[id]);
+        counted += 1;
+        if counted == ks[at] {
+            visit(at, tally.top());
+            at += 1;
+        }
+        at < ks.len()
+    });
+    for rest in at..ks.len() {
+        visit(rest, tally.top());
+    }
+}

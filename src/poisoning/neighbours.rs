@@ -1,0 +1,441 @@
+//! Training rows ranked by (distance, row): the total order that every other step relies on.
+//!
+//! The *true* distance of two rows is the f64 sum over the columns, in column order, of squared
+//! (Euclidean) or absolute (Manhattan) differences. On integers below 2^26 or so it is exact. Equal
+//! distances rank the lower row first.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::dataset::TrainingSet;
+use super::errors::PoisoningError;
+use super::folds::Folds;
+
+/// Queries handled together against one tile of training rows.
+const QUERY_BLOCK: usize = 16;
+/// Training rows in a tile: 36 columns of a tile fit a core's second-level cache.
+const TILE: usize = 1024;
+
+/// How far apart two rows are. The Euclidean distance is compared as its square.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// The square root of the sum of squared differences.
+    #[default]
+    Euclidean,
+    /// The sum of absolute differences.
+    Manhattan,
+}
+
+impl Metric {
+    /// The distance by which rows are ranked: squared for [`Metric::Euclidean`].
+    pub fn between(self, left: &[f64], right: &[f64]) -> f64 {
+        left.iter()
+            .zip(right)
+            .fold(0.0, |sum, (&a, &b)| sum + self.term(a - b))
+    }
+
+    fn term(self, difference: f64) -> f64 {
+        match self {
+            Metric::Euclidean => difference * difference,
+            Metric::Manhattan => difference.abs(),
+        }
+    }
+}
+
+/// Supplies approximate distances for blocks of queries, for instance from a matrix product
+/// |x|^2 - 2 x.y + |y|^2 on an accelerator.
+pub trait ApproximateDistances {
+    /// Fills `distances` (row-major, `queries.len()` x |T|) for the training rows `queries` against all
+    /// training rows, and returns a bound on |approximate - true| that holds for the whole block. The
+    /// true value is [`Metric::between`].
+    fn fill(&mut self, queries: Range<usize>, distances: &mut [f32]) -> f64;
+}
+
+/// For every training row, the rows of the *other* folds nearest to it, nearest first.
+///
+/// `depth` = K_max + n rows suffice: at most n of them can be removed, and K_max must be left.
+#[derive(Debug, Clone)]
+pub struct Neighbours {
+    ids: Ids,
+    depth: usize,
+    lengths: Vec<u32>,
+}
+
+#[derive(Debug, Clone)]
+enum Ids {
+    /// Two bytes a neighbour halve the 1.5 GB of MNIST.
+    Narrow(Vec<u16>),
+    Wide(Vec<u32>),
+}
+
+impl Neighbours {
+    /// Ranks the rows of the other folds for every row of `training`, `depth` of them at most.
+    pub(crate) fn rank(
+        training: &TrainingSet,
+        folds: &Folds,
+        metric: Metric,
+        depth: usize,
+    ) -> Self {
+        let mut lists = Self::empty(training, folds, depth);
+        let transposed = Transposed::of(training);
+        let depth = lists.depth;
+        match &mut lists.ids {
+            Ids::Narrow(ids) => ids
+                .par_chunks_mut(depth * QUERY_BLOCK)
+                .enumerate()
+                .for_each(|(block, out)| {
+                    rank_block(
+                        training,
+                        folds,
+                        metric,
+                        &transposed,
+                        block,
+                        depth,
+                        |at, id| {
+                            out[at] = id as u16;
+                        },
+                    );
+                }),
+            Ids::Wide(ids) => ids
+                .par_chunks_mut(depth * QUERY_BLOCK)
+                .enumerate()
+                .for_each(|(block, out)| {
+                    rank_block(
+                        training,
+                        folds,
+                        metric,
+                        &transposed,
+                        block,
+                        depth,
+                        |at, id| {
+                            out[at] = id;
+                        },
+                    );
+                }),
+        }
+        lists
+    }
+
+    /// Like [`Neighbours::rank`], from approximate distances of `block` queries at a time.
+    ///
+    /// Let e be the bound. The `depth` truly nearest rows have approximate distances of at most a + 2e,
+    /// with a the `depth`-th smallest approximate distance: all those are kept. Sorted by approximate distance, rows
+    /// on two sides of a gap wider than 2e are in their true order; rows between two such gaps
+    /// are sorted by their true distance. So the order is the true one.
+    ///
+    /// # Errors
+    /// An error bound or an approximate distance that is not finite.
+    pub(crate) fn rank_approximately(
+        training: &TrainingSet,
+        folds: &Folds,
+        metric: Metric,
+        depth: usize,
+        block: usize,
+        source: &mut dyn ApproximateDistances,
+    ) -> Result<Self, PoisoningError> {
+        let mut lists = Self::empty(training, folds, depth);
+        let rows = training.rows();
+        let block = block.max(1);
+        let mut distances = vec![0_f32; block * rows];
+        for start in (0..rows).step_by(block) {
+            let queries = start..rows.min(start + block);
+            let filled = &mut distances[..queries.len() * rows];
+            let bound = source.fill(queries.clone(), filled);
+            if !(bound.is_finite() && bound >= 0.0) {
+                return Err(PoisoningError::BadDistanceBound { bound });
+            }
+            if let Some(at) = filled.iter().position(|value| !value.is_finite()) {
+                return Err(PoisoningError::BadApproximation {
+                    query: start + at / rows,
+                    row: at % rows,
+                });
+            }
+            let ranked: Vec<Vec<u32>> = filled
+                .par_chunks(rows)
+                .zip(queries.clone())
+                .map(|(near, query)| {
+                    let fold = folds.of(query);
+                    let candidates: Vec<(f64, u32)> = near
+                        .iter()
+                        .enumerate()
+                        .filter(|&(row, _)| folds.of(row) != fold)
+                        .map(|(row, &value)| (f64::from(value), row as u32))
+                        .collect();
+                    settle(candidates, bound, lists.depth, |row| {
+                        metric.between(training.row(query), training.row(row as usize))
+                    })
+                })
+                .collect();
+            for (query, ids) in queries.zip(ranked) {
+                lists.store(query, &ids);
+            }
+        }
+        Ok(lists)
+    }
+
+    fn empty(training: &TrainingSet, folds: &Folds, depth: usize) -> Self {
+        let rows = training.rows();
+        let depth = depth.clamp(1, rows);
+        let lengths = (0..rows)
+            .map(|row| depth.min(rows - folds.sizes()[folds.of(row)] as usize) as u32)
+            .collect();
+        let cells = depth * rows;
+        let ids = if rows <= usize::from(u16::MAX) + 1 {
+            Ids::Narrow(vec![0; cells])
+        } else {
+            Ids::Wide(vec![0; cells])
+        };
+        Self {
+            ids,
+            depth,
+            lengths,
+        }
+    }
+
+    fn store(&mut self, row: usize, ids: &[u32]) {
+        let start = row * self.depth;
+        for (place, &id) in ids.iter().enumerate() {
+            match &mut self.ids {
+                Ids::Narrow(all) => all[start + place] = id as u16,
+                Ids::Wide(all) => all[start + place] = id,
+            }
+        }
+    }
+
+    /// Calls `visit` with the neighbours of `row`, nearest first, until it returns false.
+    #[inline]
+    pub fn walk(&self, row: usize, mut visit: impl FnMut(usize) -> bool) {
+        let Some(&length) = self.lengths.get(row) else {
+            return;
+        };
+        let range = row * self.depth..row * self.depth + length as usize;
+        match &self.ids {
+            Ids::Narrow(ids) => {
+                for &id in &ids[range] {
+                    if !visit(usize::from(id)) {
+                        return;
+                    }
+                }
+            }
+            Ids::Wide(ids) => {
+                for &id in &ids[range] {
+                    if !visit(id as usize) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The neighbours of `row` as a vector, nearest first.
+    pub fn of(&self, row: usize) -> Vec<usize> {
+        let mut list = Vec::new();
+        self.walk(row, |id| {
+            list.push(id);
+            true
+        });
+        list
+    }
+}
+
+/// The `depth` training rows nearest to `query`, nearest first.
+pub(crate) fn rank_query(
+    training: &TrainingSet,
+    metric: Metric,
+    query: &[f64],
+    depth: usize,
+) -> Vec<u32> {
+    let keys = (0..training.rows())
+        .map(|row| key(metric.between(query, training.row(row)), row as u32))
+        .collect();
+    smallest(keys, depth)
+}
+
+/// The columns of T one after the other, so that one query meets many rows in vector registers.
+struct Transposed {
+    columns: Vec<f64>,
+    rows: usize,
+}
+
+impl Transposed {
+    fn of(training: &TrainingSet) -> Self {
+        let rows = training.rows();
+        let mut columns = vec![0.0; rows * training.columns()];
+        for row in 0..rows {
+            for (column, &value) in training.row(row).iter().enumerate() {
+                columns[column * rows + row] = value;
+            }
+        }
+        Self { columns, rows }
+    }
+
+    fn tile(&self, column: usize, range: Range<usize>) -> &[f64] {
+        &self.columns[column * self.rows + range.start..column * self.rows + range.end]
+    }
+}
+
+fn rank_block(
+    training: &TrainingSet,
+    folds: &Folds,
+    metric: Metric,
+    transposed: &Transposed,
+    block: usize,
+    depth: usize,
+    mut put: impl FnMut(usize, u32),
+) {
+    let rows = training.rows();
+    let queries = block * QUERY_BLOCK..rows.min((block + 1) * QUERY_BLOCK);
+    let mut distances = vec![0.0; queries.len() * rows];
+    for start in (0..rows).step_by(TILE) {
+        let range = start..rows.min(start + TILE);
+        for (place, query) in queries.clone().enumerate() {
+            let sums = &mut distances[place * rows..][range.clone()];
+            for (column, &value) in training.row(query).iter().enumerate() {
+                let tile = transposed.tile(column, range.clone());
+                match metric {
+                    Metric::Euclidean => add_terms(sums, tile, |x| (value - x) * (value - x)),
+                    Metric::Manhattan => add_terms(sums, tile, |x| (value - x).abs()),
+                }
+            }
+        }
+    }
+    for (place, query) in queries.enumerate() {
+        let fold = folds.of(query);
+        let keys = distances[place * rows..(place + 1) * rows]
+            .iter()
+            .enumerate()
+            .filter(|&(row, _)| folds.of(row) != fold)
+            .map(|(row, &distance)| key(distance, row as u32))
+            .collect();
+        for (at, id) in smallest(keys, depth).into_iter().enumerate() {
+            put(place * depth + at, id);
+        }
+    }
+}
+
+fn add_terms(sums: &mut [f64], tile: &[f64], term: impl Fn(f64) -> f64) {
+    for (sum, &value) in sums.iter_mut().zip(tile) {
+        *sum += term(value);
+    }
+}
+
+/// Distances are not negative, so their bits order as they do; the row breaks ties.
+fn key(distance: f64, row: u32) -> (u64, u32) {
+    (distance.to_bits(), row)
+}
+
+/// The rows of the `depth` smallest keys, in order.
+fn smallest(mut keys: Vec<(u64, u32)>, depth: usize) -> Vec<u32> {
+    if depth < keys.len() {
+        keys.select_nth_unstable(depth);
+        keys.truncate(depth);
+    }
+    keys.sort_unstable();
+    keys.into_iter().map(|(_, row)| row).collect()
+}
+
+/// The `depth` truly nearest rows in their true order: see [`Neighbours::rank_approximately`].
+fn settle(
+    mut candidates: Vec<(f64, u32)>,
+    bound: f64,
+    depth: usize,
+    exact: impl Fn(u32) -> f64,
+) -> Vec<u32> {
+    // Twice the bound plus the rounding of the subtraction below.
+    let gap = 2.0 * bound * (1.0 + 1e-9) + f64::MIN_POSITIVE;
+    if depth < candidates.len() {
+        let (_, &mut (last, _), _) = candidates
+            .select_nth_unstable_by(depth - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let cut = last + gap + last.abs() * 1e-12;
+        candidates.retain(|&(value, _)| value <= cut);
+    }
+    candidates.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let mut start = 0;
+    for end in 1..=candidates.len() {
+        let apart = candidates.get(end).is_none_or(|next| {
+            let slack = gap + next.0.abs() * 1e-12;
+            next.0 - candidates[end - 1].0 > slack
+        });
+        if apart {
+            let group = &mut candidates[start..end];
+            if group.len() > 1 {
+                for entry in group.iter_mut() {
+                    entry.0 = exact(entry.1);
+                }
+                group.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            }
+            start = end;
+        }
+    }
+    candidates.truncate(depth);
+    candidates.into_iter().map(|(_, row)| row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(rows: usize) -> TrainingSet {
+        let features = (0..rows * 2).map(|at| ((at * 7919) % 5) as f64).collect();
+        let labels = (0..rows).map(|row| (row % 2) as u16).collect();
+        TrainingSet::new(features, 2, labels).unwrap()
+    }
+
+    #[test]
+    fn lists_hold_the_other_folds_by_distance_then_row() {
+        let training = grid(40);
+        let folds = Folds::deal(40, 4, 3).unwrap();
+        for metric in [Metric::Euclidean, Metric::Manhattan] {
+            let lists = Neighbours::rank(&training, &folds, metric, 12);
+            for row in 0..40 {
+                let mut expected: Vec<usize> = (0..40)
+                    .filter(|&other| folds.of(other) != folds.of(row))
+                    .collect();
+                expected.sort_by(|&a, &b| {
+                    let near = |other| metric.between(training.row(row), training.row(other));
+                    near(a).total_cmp(&near(b)).then(a.cmp(&b))
+                });
+                expected.truncate(12);
+                assert_eq!(lists.of(row), expected);
+            }
+        }
+    }
+
+    struct Noisy<'a>(&'a TrainingSet);
+
+    impl ApproximateDistances for Noisy<'_> {
+        fn fill(&mut self, queries: Range<usize>, distances: &mut [f32]) -> f64 {
+            let rows = self.0.rows();
+            for (place, query) in queries.enumerate() {
+                for row in 0..rows {
+                    let noise = ((query * 31 + row * 17) % 11) as f64 / 10.0 - 0.5;
+                    let exact = Metric::Euclidean.between(self.0.row(query), self.0.row(row));
+                    distances[place * rows + row] = (exact + noise) as f32;
+                }
+            }
+            0.5001
+        }
+    }
+
+    #[test]
+    fn approximate_distances_give_the_true_order() {
+        let training = grid(60);
+        let folds = Folds::deal(60, 5, 9).unwrap();
+        let exact = Neighbours::rank(&training, &folds, Metric::Euclidean, 20);
+        let approximate = Neighbours::rank_approximately(
+            &training,
+            &folds,
+            Metric::Euclidean,
+            20,
+            7,
+            &mut Noisy(&training),
+        )
+        .unwrap();
+        for row in 0..60 {
+            assert_eq!(exact.of(row), approximate.of(row));
+        }
+    }
+}

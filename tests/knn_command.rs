@@ -1,0 +1,504 @@
+//! `probity knn` end to end: what it writes, what it replays, and what it refuses.
+
+mod probity_command;
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use probity_command::Workspace;
+use probity_command::refusal::refuses;
+use serde_json::Value;
+
+/// Two groups on a line, with one row of the other label in each.
+const TRAIN: &str =
+    "x,z,y\n0,0,a\n1,0,a\n2,0,a\n3,0,a\n4,0,b\n20,0,b\n21,0,b\n22,0,b\n23,0,b\n24,0,a\n";
+const TEST: &str = "y,x,z\na,1.5,0\nb,22.5,0\na,11,0\n";
+const LINE: &str = "knn --train train.csv --test test.csv --label-column y --folds 3 --max-k 4";
+
+fn workspace() -> Workspace {
+    let workspace = Workspace::new();
+    workspace.write("train.csv", TRAIN);
+    workspace.write("test.csv", TEST);
+    workspace
+}
+
+fn line(rest: &str) -> String {
+    format!("{LINE} {rest}")
+}
+
+fn decided(summary: &Value) -> [u64; 3] {
+    let certified = summary["certified"].as_object().unwrap();
+    [
+        certified
+            .values()
+            .map(|count| count.as_u64().unwrap())
+            .sum(),
+        summary["falsified"].as_u64().unwrap(),
+        summary["unknown"].as_u64().unwrap(),
+    ]
+}
+
+#[test]
+fn a_run_states_verdicts_that_replay() {
+    let workspace = workspace();
+    for format in ["csv", "parquet"] {
+        workspace
+            .line(&line(&format!(
+                "--poison 3 --out {format} --verdicts {format}"
+            )))
+            .exits(0)
+            .says(&[
+                "falsified",
+                "10 training rows, 2 features, 2 labels",
+                "Next:",
+            ]);
+        let summary = workspace.json(&format!("{format}/summary.json"));
+        for key in ["quick", "k_set", "exhaustive"] {
+            assert!(summary["certified"][key].is_u64(), "{summary}");
+        }
+        for key in ["mean", "max"] {
+            assert!(summary["seconds_per_input"][key].is_f64(), "{summary}");
+        }
+        assert!(summary["learn_seconds"].is_f64());
+        assert_eq!(summary["inputs"], 3);
+        let [certified, falsified, unknown] = decided(&summary);
+        assert_eq!((certified + falsified, unknown), (3, 0));
+        assert!(falsified > 0, "{summary}");
+        let replayed = workspace
+            .line(&format!("knn verify {format} --json"))
+            .exits(0)
+            .json();
+        assert_eq!(replayed["confirmed"].as_u64(), Some(falsified));
+        assert_eq!(replayed["rejected"], 0);
+    }
+    let verdicts = workspace.read("csv/verdicts.csv");
+    assert!(verdicts.starts_with(
+        "poison,row,actual,label,k,verdict,certificate,seconds,removal,removal_label,removal_k\n"
+    ));
+    // --json on a second run says what summary.json says.
+    let printed = workspace
+        .line(&line("--poison 3 --out again --json"))
+        .exits(0)
+        .json();
+    assert_eq!(
+        decided(&printed),
+        decided(&workspace.json("csv/summary.json"))
+    );
+}
+
+#[test]
+fn a_removal_set_that_was_tampered_with_is_rejected() {
+    let workspace = workspace();
+    workspace
+        .line(&line("--poison 3 --out run --verdicts csv"))
+        .exits(0);
+    let text = workspace.read("run/verdicts.csv");
+    let tampered: Vec<String> = text
+        .lines()
+        .map(|line| {
+            let mut cells: Vec<&str> = line.split(',').collect();
+            if cells[5] == "falsified" {
+                cells[8] = "1 99";
+            }
+            cells.join(",")
+        })
+        .collect();
+    workspace.write("run/verdicts.csv", tampered.join("\n"));
+    workspace
+        .line("knn verify run")
+        .exits(1)
+        .says(&["rejected", "there is no training row 99"]);
+    workspace.write("train.csv", TRAIN.replace("24", "25"));
+    refuses(
+        &workspace,
+        "knn verify run",
+        2,
+        &["train.csv is not the file that was analysed"],
+    );
+}
+
+#[test]
+fn methods_agree_and_the_limited_ones_say_so() {
+    let workspace = workspace();
+    let verdicts = |method: &str| -> Value {
+        workspace
+            .line(&line(&format!(
+                "--poison 2 --method {method} --out {method} --json"
+            )))
+            .exits(0)
+            .json()
+    };
+    let (auto, baseline) = (verdicts("auto"), verdicts("baseline"));
+    assert_eq!(decided(&auto), decided(&baseline));
+    for method in ["li", "jia"] {
+        let limited = verdicts(method);
+        assert_eq!(decided(&limited)[1], 0, "{method} cannot falsify");
+    }
+    workspace
+        .line(&line("--poison 2 --method jia"))
+        .exits(0)
+        .says(&["does not cover poison that changes K"]);
+}
+
+#[test]
+fn a_sweep_has_a_table_a_plot_and_figures_for_each_threshold() {
+    let workspace = workspace();
+    let summary = workspace
+        .line(&line("--sweep 3,1,2 --inputs 2 --out run --json"))
+        .exits(0)
+        .json();
+    let sweep = summary["sweep"].as_array().unwrap();
+    let thresholds: Vec<&Value> = sweep.iter().map(|figures| &figures["poison"]).collect();
+    assert_eq!(thresholds, [1, 2, 3]);
+    assert_eq!(summary["poison"], 3);
+    assert_eq!(summary["inputs"], 2);
+    // A row that is falsified for n is falsified for every larger n.
+    let falsified: Vec<u64> = sweep
+        .iter()
+        .map(|f| f["falsified"].as_u64().unwrap())
+        .collect();
+    assert!(falsified.is_sorted());
+    assert!(workspace.read("run/verdicts.svg").starts_with("<svg"));
+    workspace.line("knn verify run").exits(0);
+}
+
+#[test]
+fn predictions_are_those_of_the_analysis() {
+    let workspace = workspace();
+    workspace
+        .line("knn predict --train train.csv --test test.csv --label-column y --folds 3 --max-k 4 --out p.csv")
+        .exits(0)
+        .says(&["accuracy", "p.csv"]);
+    workspace
+        .line(&line("--poison 1 --out run --verdicts csv"))
+        .exits(0);
+    let verdicts = workspace.read("run/verdicts.csv");
+    let analysed: Vec<&str> = verdicts
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').nth(3).unwrap())
+        .collect();
+    let predicted = workspace.read("p.csv");
+    let predicted: Vec<&str> = predicted
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').nth(1).unwrap())
+        .collect();
+    assert_eq!(analysed, predicted);
+}
+
+fn idx(dimensions: &[u32], values: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![0, 0, 8, dimensions.len() as u8];
+    for size in dimensions {
+        bytes.extend(size.to_be_bytes());
+    }
+    bytes.extend(values);
+    bytes
+}
+
+/// Twelve images of 4 x 4 pixels, dark ones labelled 0 and bright ones 1.
+fn images() -> Workspace {
+    let workspace = Workspace::new();
+    let pixels: Vec<u8> = (0..12_u8)
+        .flat_map(|image| (0..16).map(move |pixel| image % 2 * 200 + image + pixel))
+        .collect();
+    let labels: Vec<u8> = (0..12).map(|image| image % 2).collect();
+    let mut zipped = GzEncoder::new(Vec::new(), Compression::fast());
+    zipped.write_all(&idx(&[12, 4, 4], &pixels)).unwrap();
+    workspace.write("train.gz", zipped.finish().unwrap());
+    workspace.write("labels", idx(&[12], &labels));
+    workspace.write("test", idx(&[2, 4, 4], &pixels[..32]));
+    workspace
+}
+
+#[test]
+fn images_are_read_reduced_and_scaled() {
+    let workspace = images();
+    let summary = workspace
+        .line("knn --train train.gz --train-labels labels --test test --image-blocks 2 --bounds 0,255 --poison 1 --folds 3 --max-k 3 --out run --json")
+        .exits(0)
+        .json();
+    assert_eq!(summary["features"], 4);
+    assert_eq!(summary["accuracy"], Value::Null);
+    assert_eq!(summary["inputs"], 2);
+}
+
+#[test]
+fn broken_images_are_refused() {
+    let workspace = images();
+    let line = |rest: &str| {
+        format!(
+            "knn --train train.gz --train-labels labels --test test --folds 3 --poison 1 {rest}"
+        )
+    };
+    refuses(
+        &workspace,
+        &line("--image-blocks 2 --image-crop 3"),
+        2,
+        &["4 x 4 pixels", "3 x 3 blocks of 2 x 2"],
+    );
+    refuses(
+        &workspace,
+        "knn --train train.gz --test test --poison 1",
+        2,
+        &["train.gz", "--train-labels"],
+    );
+    workspace.write("labels", idx(&[11], &[0; 11]));
+    refuses(&workspace, &line(""), 2, &["11 labels", "12 images"]);
+    workspace.write("labels", idx(&[12], &[0; 7]));
+    refuses(&workspace, &line(""), 2, &["truncated", "12 values, 7"]);
+    workspace.write("labels", "no labels at all");
+    refuses(&workspace, &line(""), 2, &["labels is no IDX file"]);
+    workspace.write("labels", idx(&[12], &[0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]));
+    workspace.write("test", idx(&[2, 2, 2], &[0; 8]));
+    refuses(&workspace, &line(""), 2, &["4 features", "16"]);
+}
+
+#[test]
+fn what_cannot_be_learnt_is_refused() {
+    let workspace = workspace();
+    refuses(
+        &workspace,
+        &line("--poison 10"),
+        2,
+        &["train.csv", "threshold of 10", "10 training rows"],
+    );
+    refuses(
+        &workspace,
+        "knn --train train.csv --test test.csv --label-column y --folds 11 --poison 1",
+        2,
+        &["11 folds", "10 training rows"],
+    );
+    refuses(
+        &workspace,
+        "knn --train train.csv --test test.csv --label-column y --folds 1 --poison 1",
+        2,
+        &["1 folds are too few"],
+    );
+    refuses(
+        &workspace,
+        "knn --train train.csv --test test.csv --label-column y --folds 2 --max-k 5% --poison 1",
+        2,
+        &["1 to 0"],
+    );
+    refuses(
+        &workspace,
+        &line("--poison 8 --min-k 3"),
+        2,
+        &["K = 3", "2 rows left after 8 removals"],
+    );
+    workspace.write("train.csv", "x,z,y\n1,2,a\n2,3,a\n3,4,a\n");
+    refuses(
+        &workspace,
+        &line("--poison 1"),
+        2,
+        &["train.csv", "at least two classes"],
+    );
+    workspace.write("train.csv", "x,z,y\n");
+    refuses(
+        &workspace,
+        &line("--poison 1"),
+        2,
+        &["train.csv holds no rows"],
+    );
+}
+
+#[test]
+fn what_is_no_table_of_numbers_is_refused() {
+    let workspace = workspace();
+    let poison = line("--poison 1");
+    for bad in ["NaN", "inf", "red", ""] {
+        workspace.write("train.csv", TRAIN.replace("21,0", &format!("21,{bad}")));
+        refuses(
+            &workspace,
+            &poison,
+            2,
+            &[
+                "train.csv, line 8, column 'z'",
+                &format!("'{bad}'"),
+                "--schema",
+            ],
+        );
+    }
+    workspace.write("train.csv", TRAIN);
+    workspace.write("test.csv", "y,x\na,1\n");
+    refuses(&workspace, &poison, 2, &["test.csv has no column 'z'"]);
+    workspace.write("test.csv", "y,x,z,w\na,1,2,3\n");
+    refuses(
+        &workspace,
+        &poison,
+        2,
+        &["test.csv has the column 'w'", "train.csv lacks"],
+    );
+    workspace.write("test.csv", "y,x,z\na,1\n");
+    refuses(&workspace, &poison, 2, &["test.csv", "2 fields where 3"]);
+    workspace.write("test.csv", "x,z\n1,2\n");
+    workspace
+        .line(&line("--poison 1 --out unlabelled"))
+        .exits(0);
+    refuses(
+        &workspace,
+        &line("--poison 1 --out unlabelled"),
+        2,
+        &["not empty"],
+    );
+    refuses(
+        &workspace,
+        "knn --train train.csv --test test.csv --label-column q --poison 1",
+        2,
+        &["no column 'q'", "x, z, y"],
+    );
+    refuses(
+        &workspace,
+        "knn --train train.csv --test test.csv --poison 1",
+        2,
+        &["--label-column"],
+    );
+    refuses(
+        &workspace,
+        &line("--poison 1 --bounds x=0,20"),
+        2,
+        &["train.csv", "column 'x'", "21 is outside", "0 to 20"],
+    );
+    refuses(&workspace, &line("--poison 1 --bounds q=0,20"), 2, &["'q'"]);
+    refuses(
+        &workspace,
+        &line("--poison 1 --ignore q"),
+        2,
+        &["--ignore", "'q'"],
+    );
+    refuses(
+        &workspace,
+        &line("--poison 1 --train-labels test.csv"),
+        2,
+        &["no IDX file"],
+    );
+}
+
+#[test]
+fn a_schema_turns_categories_into_numbers() {
+    let workspace = Workspace::new();
+    workspace.write(
+        "s.toml",
+        "name = \"s\"\n[label]\nname = \"y\"\nclasses = [\"a\", \"b\"]\n\
+         [[attribute]]\nname = \"x\"\nkind = \"integer\"\nmin = 0\nmax = 30\n\
+         [[attribute]]\nname = \"c\"\nkind = \"categorical\"\nlevels = [\"red\", \"green\", \"blue\"]\n",
+    );
+    workspace.write(
+        "train.csv",
+        "x,c,y\n1,red,a\n2,red,a\n3,green,a\n21,blue,b\n22,blue,b\n23,green,b\n",
+    );
+    workspace.write("test.csv", "x,c\n2,red\n22,blue\n");
+    let line =
+        "knn --train train.csv --test test.csv --schema s.toml --folds 3 --max-k 3 --poison 1";
+    let summary = workspace
+        .line(&format!("{line} --scale --out run --json"))
+        .exits(0)
+        .json();
+    assert_eq!(summary["features"], 4);
+    workspace.line("knn verify run").exits(0);
+    workspace.write("test.csv", "x,c\n2,pink\n");
+    refuses(
+        &workspace,
+        line,
+        2,
+        &["test.csv, line 2, column 'c'", "pink"],
+    );
+}
+
+#[test]
+fn a_table_of_the_paper_names_what_it_does_not_find() {
+    let workspace = workspace();
+    workspace
+        .line("reproduce knn --table 3 --data-dir nowhere")
+        .exits(0)
+        .says(&[
+            "Not found in nowhere",
+            "iris: iris/iris.data",
+            "cifar10: Probity has no reader",
+        ]);
+    refuses(&workspace, "reproduce knn --table 4", 2, &["4"]);
+    refuses(
+        &workspace,
+        "reproduce knn --table 2 --only mnist",
+        2,
+        &["mnist", "iris"],
+    );
+}
+
+/// Ctrl-C ends a search that would take for ever, with what was decided by then.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_keeps_what_it_has() {
+    let workspace = Workspace::new();
+    let rows: Vec<String> = (0..400)
+        .map(|row| format!("{},{}", row * 37 % 101, (row * 37 % 101) / 51))
+        .collect();
+    workspace.write("train.csv", format!("x,y\n{}\n", rows.join("\n")));
+    workspace.write("test.csv", "x\n1\n");
+    let mut child = workspace
+        .prepared("knn --train train.csv --test test.csv --label-column y --poison 6 --method baseline --time-limit none --out run")
+        .spawn()
+        .unwrap();
+    // The command listens for Ctrl-C before it writes this file.
+    while !workspace.path("run/run.toml").is_file() {
+        assert!(child.try_wait().unwrap().is_none(), "ended too early");
+        std::thread::yield_now();
+    }
+    let status = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(status.success());
+    probity_command::Outcome::new(child.wait_with_output().unwrap())
+        .exits(0)
+        .says(&["Interrupted"]);
+    let summary = workspace.json("run/summary.json");
+    assert_eq!(
+        (&summary["finished"], &summary["inputs"]),
+        (&Value::Bool(false), &Value::from(0))
+    );
+    workspace.line("knn verify run").exits(0);
+}
+
+/// Table 2: the paper leaves one of its 225 inputs undecided. Here certified and falsified are all of them.
+#[test]
+fn the_paper_s_table_2_is_decided_completely() {
+    let data = std::env::var_os("PROBITY_DATA_DIR").map_or_else(
+        || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
+        std::path::PathBuf::from,
+    );
+    if !data.join("iris/iris.data").is_file() || !data.join("digits/optdigits.tes.gz").is_file() {
+        eprintln!(
+            "skipped: no iris and digits in `{}`; set PROBITY_DATA_DIR",
+            data.display()
+        );
+        return;
+    }
+    let workspace = Workspace::new();
+    let data = data.to_string_lossy().into_owned();
+    let table = workspace
+        .run([
+            "reproduce",
+            "knn",
+            "--table",
+            "2",
+            "--json",
+            "--data-dir",
+            &data,
+        ])
+        .exits(0)
+        .json();
+    let inputs: Vec<u64> = table["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| {
+            let [certified, falsified, unknown] = decided(&row["ours"]);
+            assert_eq!(unknown, 0, "{row}");
+            certified + falsified
+        })
+        .collect();
+    assert_eq!(inputs, [15, 15, 15, 180]);
+}
