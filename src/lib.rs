@@ -9,7 +9,7 @@
 //! | [`data`]     | schemas, the table reader, published data sets, the synthetic census   |
 //! | [`nn`]       | the two model interfaces, networks, training, import, model directory  |
 //! | [`fairness`] | protected variants, check, search driver, ADF, estimates, verification |
-//! | [`poisoning`] | k-NN: learn, predict, certify or falsify under poisoning               |
+//! | [`poisoning`]| k-NN: learn, predict, certify or falsify under poisoning               |
 //! | [`device`]   | the only place that knows backends                                     |
 //! | [`report`]   | run directories and samples files                                      |
 //! | [`stream`]   | keyed random streams                                                   |
