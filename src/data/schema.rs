@@ -285,7 +285,7 @@ pub struct Schema {
     pub attributes: Vec<Attribute>,
 }
 
-/// What [`Attribute::encode`] makes of one cell.
+/// What [`Encoder::encode`] makes of one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoded {
     /// A value of the domain.
