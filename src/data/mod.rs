@@ -1,5 +1,6 @@
 //! Tables: what they are, how they are read, and where they come from.
 
+mod attribute;
 pub mod builtin;
 pub mod fetch;
 pub mod idx;

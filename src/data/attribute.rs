@@ -1,0 +1,474 @@
+//! One attribute of a table: its kind and domain, and how a raw value becomes an integer code.
+//!
+//! Part of [`super::schema`], which re-exports everything here.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::schema::SchemaError;
+
+/// The most codes one attribute may have; keeps one-hot layers and protected products sane.
+const MAX_DOMAIN: i64 = 1_000_000;
+
+/// How the level for outside values of a categorical attribute is written where it has no missing
+/// marker.
+const OTHER: &str = "(other)";
+
+/// What happens to a missing value or one outside the declared domain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outside {
+    /// Refuse the file, naming row, column and value.
+    #[default]
+    Reject,
+    /// Move it to the nearest end of the domain, as the ADF paper's tool does. Categorical values
+    /// have no nearest end: for them this refuses.
+    Clip,
+    /// Give all such values of the attribute one code of their own, one above the domain.
+    Level,
+    /// Leave the row out, and count it.
+    Skip,
+}
+
+/// What an attribute measures, and its domain.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// Whole numbers `min..=max`.
+    Integer {
+        /// Smallest value.
+        min: i32,
+        /// Largest value.
+        max: i32,
+    },
+    /// One of a list of words.
+    Categorical {
+        /// The words, in code order.
+        levels: Vec<String>,
+        /// Whether neighbouring levels are alike, so that a step of one is meaningful.
+        ordered: bool,
+    },
+    /// Any number, sorted into bins.
+    Numeric {
+        /// Ascending edges; one bin fewer than edges.
+        bins: Vec<f64>,
+    },
+}
+
+/// One input column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "WrittenAttribute", into = "WrittenAttribute")]
+pub struct Attribute {
+    /// Column name.
+    pub name: String,
+    /// Kind and domain.
+    pub kind: Kind,
+    /// Whether decisions must not depend on it.
+    pub protected: bool,
+    /// The marker that stands for "not known", compared with the whole trimmed cell.
+    pub missing: Option<String>,
+    /// What happens to missing and out-of-domain values.
+    pub outside: Outside,
+}
+
+/// An attribute as TOML has it: every key of every kind. A key that is misspelt, or belongs to
+/// another kind, is refused rather than ignored.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenAttribute {
+    name: String,
+    kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    levels: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ordered: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bins: Option<Vec<f64>>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    protected: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<String>,
+    #[serde(default)]
+    outside: Outside,
+}
+
+impl TryFrom<WrittenAttribute> for Attribute {
+    type Error = String;
+
+    fn try_from(written: WrittenAttribute) -> Result<Attribute, String> {
+        let name = written.name.clone();
+        let given = [
+            ("min", written.min.is_some()),
+            ("max", written.max.is_some()),
+            ("levels", written.levels.is_some()),
+            ("ordered", written.ordered.is_some()),
+            ("bins", written.bins.is_some()),
+        ];
+        let own: &[&str] = match written.kind.as_str() {
+            "integer" => &["min", "max"],
+            "categorical" => &["levels", "ordered"],
+            "numeric" => &["bins"],
+            other => {
+                return Err(format!(
+                    "attribute '{name}': kind '{other}' is not integer, categorical or numeric"
+                ));
+            }
+        };
+        if let Some((key, _)) = given.iter().find(|(key, is)| *is && !own.contains(key)) {
+            return Err(format!(
+                "attribute '{name}': '{key}' has no meaning for kind {}",
+                written.kind
+            ));
+        }
+        let needs = |key: &str| format!("attribute '{name}': kind {} needs '{key}'", written.kind);
+        let kind = match written.kind.as_str() {
+            "integer" => Kind::Integer {
+                min: written.min.ok_or_else(|| needs("min"))?,
+                max: written.max.ok_or_else(|| needs("max"))?,
+            },
+            "categorical" => Kind::Categorical {
+                levels: written.levels.ok_or_else(|| needs("levels"))?,
+                ordered: written.ordered.unwrap_or(false),
+            },
+            _ => Kind::Numeric {
+                bins: written.bins.ok_or_else(|| needs("bins"))?,
+            },
+        };
+        Ok(Attribute {
+            name: written.name,
+            kind,
+            protected: written.protected,
+            missing: written.missing,
+            outside: written.outside,
+        })
+    }
+}
+
+impl From<Attribute> for WrittenAttribute {
+    fn from(attribute: Attribute) -> WrittenAttribute {
+        let mut written = WrittenAttribute {
+            name: attribute.name,
+            protected: attribute.protected,
+            missing: attribute.missing,
+            outside: attribute.outside,
+            ..WrittenAttribute::default()
+        };
+        match attribute.kind {
+            Kind::Integer { min, max } => {
+                written.kind = "integer".to_owned();
+                (written.min, written.max) = (Some(min), Some(max));
+            }
+            Kind::Categorical { levels, ordered } => {
+                written.kind = "categorical".to_owned();
+                (written.levels, written.ordered) = (Some(levels), Some(ordered));
+            }
+            Kind::Numeric { bins } => {
+                written.kind = "numeric".to_owned();
+                written.bins = Some(bins);
+            }
+        }
+        written
+    }
+}
+
+/// What [`Encoder::encode`] makes of one cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoded {
+    /// A value of the domain.
+    Code(i32),
+    /// A missing or outside value that the policy mapped to this code.
+    Mapped(i32),
+    /// The policy is to leave the row out.
+    Skip,
+}
+
+impl Attribute {
+    /// Number of codes of the declared domain, without the level for outside values.
+    fn declared_levels(&self) -> i64 {
+        match &self.kind {
+            Kind::Integer { min, max } => i64::from(*max) - i64::from(*min) + 1,
+            Kind::Categorical { levels, .. } => levels.len() as i64,
+            Kind::Numeric { bins } => bins.len() as i64 - 1,
+        }
+    }
+
+    /// The smallest and largest code, both included; with [`Outside::Level`] the largest is the
+    /// level of the outside values.
+    pub fn domain(&self) -> (i32, i32) {
+        let (min, max) = self.declared_domain();
+        (min, max + i32::from(self.outside == Outside::Level))
+    }
+
+    fn declared_domain(&self) -> (i32, i32) {
+        match &self.kind {
+            Kind::Integer { min, max } => (*min, *max),
+            Kind::Categorical { .. } | Kind::Numeric { .. } => {
+                (0, self.declared_levels() as i32 - 1)
+            }
+        }
+    }
+
+    /// How many codes there are.
+    pub fn levels(&self) -> usize {
+        let (min, max) = self.domain();
+        (i64::from(max) - i64::from(min) + 1) as usize
+    }
+
+    /// Whether it has a missing marker, or a policy other than [`Outside::Reject`].
+    pub(super) fn expects_outside(&self) -> bool {
+        self.missing.is_some() || self.outside != Outside::Reject
+    }
+
+    /// Whether a step of one code up or down is meaningful.
+    pub fn is_ordered(&self) -> bool {
+        match &self.kind {
+            Kind::Integer { .. } | Kind::Numeric { .. } => true,
+            Kind::Categorical { ordered, .. } => *ordered,
+        }
+    }
+
+    /// What values the attribute accepts, in words for an error message.
+    pub fn expected(&self) -> String {
+        match &self.kind {
+            Kind::Integer { min, max } => format!("a whole number from {min} to {max}"),
+            Kind::Categorical { levels, .. } => {
+                let shown: Vec<_> = levels.iter().take(8).map(String::as_str).collect();
+                let rest = levels.len() - shown.len();
+                let more = if rest > 0 {
+                    format!(" or {rest} more")
+                } else {
+                    String::new()
+                };
+                format!("one of {}{more}", shown.join(", "))
+            }
+            Kind::Numeric { bins } => format!(
+                "a number from {} to {}",
+                bins[0],
+                bins.last().copied().unwrap_or(bins[0])
+            ),
+        }
+    }
+
+    /// The raw text that stands for `code`: encoding it gives `code` again.
+    pub fn decode(&self, code: i32) -> String {
+        let (_, declared_max) = self.declared_domain();
+        if code > declared_max {
+            return self.missing.clone().unwrap_or_else(|| match &self.kind {
+                Kind::Integer { .. } => code.to_string(),
+                Kind::Categorical { .. } => OTHER.to_owned(),
+                Kind::Numeric { bins } => bins
+                    .last()
+                    .map(|edge| (edge + edge.abs().max(1.0)).to_string())
+                    .unwrap_or_default(),
+            });
+        }
+        match &self.kind {
+            Kind::Integer { .. } => code.to_string(),
+            Kind::Categorical { levels, .. } => levels
+                .get(code as usize)
+                .cloned()
+                .unwrap_or_else(|| code.to_string()),
+            Kind::Numeric { bins } => bins
+                .get(code as usize)
+                .map(f64::to_string)
+                .unwrap_or_else(|| code.to_string()),
+        }
+    }
+
+    /// Checks everything that the rest of the package relies on.
+    pub(super) fn check(&self) -> Result<(), SchemaError> {
+        let fail = |problem: String| {
+            Err(SchemaError::Attribute {
+                attribute: self.name.clone(),
+                problem,
+            })
+        };
+        if self.name.trim().is_empty() {
+            return fail("a name is needed".into());
+        }
+        match &self.kind {
+            Kind::Integer { min, max } if min > max => {
+                return fail(format!("min {min} is above max {max}"));
+            }
+            // One code above the domain must exist, for the level of outside values.
+            Kind::Integer { max, .. } if *max == i32::MAX => {
+                return fail(format!("max {max} is too large, at most {}", i32::MAX - 1));
+            }
+            Kind::Categorical { levels, .. } => {
+                if let Some(level) = levels
+                    .iter()
+                    .find(|level| level.is_empty() || level.trim() != level.as_str())
+                {
+                    return fail(format!(
+                        "level '{level}' is empty or has blanks around it; cells are trimmed, so it would never match"
+                    ));
+                }
+                if self.outside == Outside::Level
+                    && self.missing.is_none()
+                    && levels.iter().any(|level| level == OTHER)
+                {
+                    return fail(format!(
+                        "level '{OTHER}' is the name of the level for outside values; give a missing marker"
+                    ));
+                }
+                let mut seen = HashSet::new();
+                if let Some(twice) = levels.iter().find(|level| !seen.insert(level.as_str())) {
+                    return fail(format!("level '{twice}' is listed twice"));
+                }
+                if levels.is_empty() {
+                    return fail("levels are needed".into());
+                }
+                if self.outside == Outside::Clip {
+                    return fail(
+                        "outside = \"clip\" needs an order; use \"level\", \"skip\" or \"reject\""
+                            .into(),
+                    );
+                }
+            }
+            Kind::Numeric { bins } => {
+                if bins.len() < 2 {
+                    return fail("bins needs at least two edges".into());
+                }
+                if let Some(edge) = bins.iter().find(|edge| !edge.is_finite()) {
+                    return fail(format!("bin edge {edge} is not a finite number"));
+                }
+                if let Some(pair) = bins.windows(2).find(|pair| pair[0] >= pair[1]) {
+                    return fail(format!(
+                        "bin edges must ascend, but {} comes before {}",
+                        pair[0], pair[1]
+                    ));
+                }
+            }
+            Kind::Integer { .. } => {}
+        }
+        if let Some(missing) = &self.missing {
+            if missing.trim() != missing {
+                return fail(format!(
+                    "the missing marker '{missing}' has blanks around it; cells are trimmed, so it would never match"
+                ));
+            }
+            let declared = Attribute {
+                missing: None,
+                outside: Outside::Reject,
+                ..self.clone()
+            };
+            if matches!(
+                Encoder::new(&declared).encode(missing),
+                Ok(Encoded::Code(_))
+            ) {
+                return fail(format!(
+                    "the missing marker '{missing}' is a value of the domain"
+                ));
+            }
+        }
+        if self.declared_levels() > MAX_DOMAIN {
+            return fail(format!(
+                "{} values are too many (at most {MAX_DOMAIN}); declare it numeric with bins",
+                self.declared_levels()
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The encoder of one attribute: [`Attribute`] with its levels indexed.
+pub struct Encoder<'a> {
+    attribute: &'a Attribute,
+    levels: HashMap<&'a str, i32>,
+}
+
+impl<'a> Encoder<'a> {
+    /// Prepares the encoder of `attribute`.
+    pub fn new(attribute: &'a Attribute) -> Encoder<'a> {
+        let levels = match &attribute.kind {
+            Kind::Categorical { levels, .. } => levels
+                .iter()
+                .enumerate()
+                .map(|(code, level)| (level.as_str(), code as i32))
+                .collect(),
+            _ => HashMap::new(),
+        };
+        Encoder { attribute, levels }
+    }
+
+    /// The attribute that it encodes.
+    pub fn attribute(&self) -> &'a Attribute {
+        self.attribute
+    }
+
+    /// The code of one trimmed cell.
+    ///
+    /// # Errors
+    /// What was expected instead, in words, when the policy is to refuse.
+    pub fn encode(&self, cell: &str) -> Result<Encoded, String> {
+        if self.attribute.missing.as_deref() == Some(cell) {
+            return self.outside(cell, None);
+        }
+        match &self.attribute.kind {
+            Kind::Categorical { .. } => match self.levels.get(cell) {
+                Some(&code) => Ok(Encoded::Code(code)),
+                None => self.outside(cell, None),
+            },
+            Kind::Integer { min, max } => {
+                let Some(value) = whole_number(cell) else {
+                    return Err(self.attribute.expected());
+                };
+                if value < i64::from(*min) || value > i64::from(*max) {
+                    return self.outside(cell, Some(value as f64));
+                }
+                Ok(Encoded::Code(value as i32))
+            }
+            Kind::Numeric { bins } => {
+                let value = match cell.parse::<f64>() {
+                    Ok(value) if value.is_finite() => value,
+                    _ => return Err(self.attribute.expected()),
+                };
+                let last = bins.len() - 1;
+                if value < bins[0] || value > bins[last] {
+                    return self.outside(cell, Some(value));
+                }
+                let bin = bins.partition_point(|&edge| edge <= value);
+                Ok(Encoded::Code((bin.clamp(1, last) - 1) as i32))
+            }
+        }
+    }
+
+    fn outside(&self, cell: &str, value: Option<f64>) -> Result<Encoded, String> {
+        let (min, max) = self.attribute.declared_domain();
+        match self.attribute.outside {
+            Outside::Reject => Err(self.attribute.expected()),
+            Outside::Skip => Ok(Encoded::Skip),
+            Outside::Level => Ok(Encoded::Mapped(max + 1)),
+            Outside::Clip => {
+                // A missing marker that is a number (100 in the ADF files) is clipped like one.
+                let value = value.or_else(|| cell.parse::<f64>().ok());
+                match value {
+                    Some(value) if value.is_finite() => {
+                        let below = match &self.attribute.kind {
+                            Kind::Numeric { bins } => value < bins[0],
+                            _ => value < f64::from(min),
+                        };
+                        Ok(Encoded::Mapped(if below { min } else { max }))
+                    }
+                    _ => Err(format!(
+                        "{}; a missing value cannot be clipped",
+                        self.attribute.expected()
+                    )),
+                }
+            }
+        }
+    }
+}
+
+/// A whole number, also when written with a zero fraction such as `40.0`.
+fn whole_number(cell: &str) -> Option<i64> {
+    if let Ok(value) = cell.parse::<i64>() {
+        return Some(value);
+    }
+    let value = cell.parse::<f64>().ok()?;
+    (value.is_finite() && value.fract() == 0.0 && value.abs() < 9e15).then_some(value as i64)
+}
