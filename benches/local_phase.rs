@@ -204,8 +204,10 @@ impl Subject {
         search.run(&mut state, &mut |_| ControlFlow::Continue(()))?;
         let local = state.local();
         let found = state.individuals().count(Mark::LocalDiscriminatory);
+        // A pair's arithmetic bound; the other variants of larger products come on top.
+        let bound = 2 * 2 * 2 * self.network.multiply_adds();
         println!(
-            "{:16} {:6} seeds x {trials:5} trials: {:8.2} s, {:9} checks, {:8.0} checks/s, {:8.0} distinct discriminatory/s, {:6.0} ns a check",
+            "{:16} {:6} seeds x {trials:5} trials: {:8.2} s, {:9} checks, {:8.0} checks/s, {:8.0} distinct discriminatory/s, {:6.0} ns a check, {:.1} GFLOP/s of the bound",
             protected.join(" x "),
             seeds.len(),
             local.seconds,
@@ -213,6 +215,7 @@ impl Subject {
             local.checks as f64 / local.seconds,
             found as f64 / local.seconds,
             1e9 * local.seconds / local.checks as f64,
+            1e-9 * bound as f64 * local.checks as f64 / local.seconds,
         );
         Ok(())
     }
