@@ -7,7 +7,7 @@ use indicatif::ProgressBar;
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render::count;
-use crate::fairness::audit::AuditProgress;
+use crate::fairness::session::AuditProgress;
 
 const TEMPLATE: &str = "{prefix:8} [{bar:28}] {pos}/{len}, {msg}, {eta} left";
 

@@ -23,7 +23,7 @@ use crate::nn::{Differentiable, ModelError, Objective, Rows};
 use crate::stream::{Purpose, Stream, stream};
 
 /// Smallest saliency: keeps 1/saliency finite, and the choice uniform where all are zero.
-const SALIENCY_FLOOR: f32 = 1e-6;
+pub(super) const SALIENCY_FLOOR: f32 = 1e-6;
 
 /// The strategy `adf`.
 pub struct Adf<'a> {
@@ -250,7 +250,7 @@ impl Adf<'_> {
 }
 
 /// The variant whose logit of x's class differs most from x's; the first on ties.
-fn farthest_variant<M>(walker: &GlobalStep<'_, M>, classes: usize) -> usize {
+pub(super) fn farthest_variant<M>(walker: &GlobalStep<'_, M>, classes: usize) -> usize {
     let label = walker.check.checked.label as usize;
     let own = walker.check.checked.logits[label];
     let mut best = (walker.check.own, -1.0);
@@ -302,7 +302,7 @@ fn saliency(span: &Span, code: i32, g: &[f32]) -> f32 {
 }
 
 /// An index drawn with the probabilities that `cumulative` weights give.
-fn draw(cumulative: &[f32], stream: &mut Stream) -> usize {
+pub(super) fn draw(cumulative: &[f32], stream: &mut Stream) -> usize {
     let total = cumulative.last().copied().unwrap_or(0.0);
     let target = stream.random::<f32>() * total;
     cumulative

@@ -6,18 +6,19 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use super::adf::{Adf, AdfMemory};
-use super::distinct::Mark;
 use super::domain::{DomainError, TabularDomain};
-use super::estimate::{Estimate, Verdict, discriminatory_share};
-use super::search::{Ending, PhaseCounts, Search, SearchOptions, SearchState};
+use super::estimate::{Estimate, discriminatory_share};
+use super::search::{Ending, Search, SearchOptions, SearchState};
 use super::seeds::clustered_seeds;
+use super::session::{AuditProgress, is_resumable, run_search};
+use super::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary, phases};
 use crate::data::read::ReadError;
 use crate::data::schema::{Attribute, Outside, SchemaError};
 use crate::data::table::{Labels, ReadCounts, Table};
@@ -27,9 +28,6 @@ use crate::nn::fnn::Fnn;
 use crate::nn::model::{Model, StoreError};
 use crate::nn::{Classifier, ModelError, Objective, Rows};
 use crate::report::run_directory::{RUN, RunDirectory, RunError, SUMMARY, file_sha256, hex};
-
-/// How often a running search is saved.
-const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
 
 /// Why an audit cannot be done.
 #[derive(Debug, Error)]
@@ -205,80 +203,6 @@ impl AuditOptions {
     }
 }
 
-/// One phase in the summary.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct GlobalSummary {
-    /// Seeds.
-    pub seeds: u64,
-    /// Moves made by all seeds.
-    pub iterations: u64,
-    /// Distinct individuals checked.
-    pub generated: u64,
-    /// Distinct rows checked.
-    pub generated_rows: u64,
-    /// Distinct discriminatory individuals.
-    pub discriminatory: u64,
-    /// Distinct discriminatory rows.
-    pub discriminatory_rows: u64,
-    /// Checks made.
-    pub checks: u64,
-    /// Search time.
-    pub seconds: f64,
-}
-
-/// The local phase in the summary.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LocalSummary {
-    /// Starts: distinct individuals that the global phase found.
-    pub seeds: u64,
-    /// Trials from all starts.
-    pub trials: u64,
-    /// Distinct individuals checked.
-    pub generated: u64,
-    /// Distinct rows checked.
-    pub generated_rows: u64,
-    /// Distinct discriminatory individuals.
-    pub discriminatory: u64,
-    /// Distinct discriminatory rows.
-    pub discriminatory_rows: u64,
-    /// Checks made.
-    pub checks: u64,
-    /// Search time.
-    pub seconds: f64,
-}
-
-/// Both phases together.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct TotalSummary {
-    /// Distinct individuals checked.
-    pub generated: u64,
-    /// Distinct discriminatory individuals.
-    pub discriminatory: u64,
-    /// Distinct discriminatory rows: pairs in the samples file.
-    pub discriminatory_rows: u64,
-    /// discriminatory / generated.
-    pub success_rate: f64,
-    /// Candidates checked against all of their variants.
-    pub checks: u64,
-    /// checks / seconds.
-    pub checks_per_second: f64,
-    /// discriminatory / seconds.
-    pub discriminatory_per_second: f64,
-    /// Search time of both phases.
-    pub seconds: f64,
-    /// Pairs that the search device found and the reference device did not confirm.
-    pub unconfirmed: u64,
-}
-
-/// A bound and what the joint estimate says of it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct BoundSummary {
-    /// The declared bound.
-    pub bound: f64,
-    /// What the interval says.
-    pub verdict: Verdict,
-}
-
 /// `summary.json` of an audit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AuditSummary {
@@ -317,34 +241,6 @@ pub struct AuditSummary {
     pub fail_above: Option<BoundSummary>,
     /// Name of the samples file in the run directory.
     pub samples_file: String,
-}
-
-/// Where a running audit stands, for progress displays.
-#[derive(Debug, Clone, Copy)]
-pub enum AuditProgress<'a> {
-    /// A round of the search is done.
-    Search {
-        /// Global phase so far.
-        global: &'a PhaseCounts,
-        /// Local phase so far.
-        local: &'a PhaseCounts,
-        /// Rounds done and rounds at most, of the current phase.
-        rounds: (u32, u32),
-        /// Whether the current phase is the local one.
-        is_local: bool,
-        /// Distinct discriminatory individuals.
-        found: u64,
-    },
-    /// The search is over; the share of random inputs is estimated. Stopping leaves an estimate
-    /// of fewer inputs.
-    Estimate {
-        /// Inputs done, over all protected sets.
-        done: u64,
-        /// Inputs in all.
-        all: u64,
-    },
-    /// The samples are written.
-    Write,
 }
 
 /// Runs the audit that was `prepared` in the directory `run`.
@@ -404,27 +300,7 @@ pub fn audit(
         strategy: &strategy,
         options: &search_options,
     };
-    let mut failed = None;
-    let started = Instant::now();
-    let mut saved_at = started;
-    let ending = search.run(&mut state, &mut |state| {
-        if saved_at.elapsed() >= CHECKPOINT_EVERY {
-            if let Err(error) = run.write_checkpoint(&identity, state) {
-                failed = Some(error);
-                return ControlFlow::Break(());
-            }
-            saved_at = Instant::now();
-        }
-        observe(progress_of(state, &search_options))
-    })?;
-    if let Some(error) = failed {
-        return Err(error.into());
-    }
-    let is_resumable = matches!(ending, Ending::Interrupted | Ending::Time);
-    // A long search must survive whatever happens during the estimates.
-    if is_resumable || started.elapsed() >= CHECKPOINT_EVERY {
-        run.write_checkpoint(&identity, &state)?;
-    }
+    let ending = run_search(&search, &mut state, run, &identity, observe)?;
     let fairness = prepared.estimates(observe)?;
     // What was found is worth having even if the caller wants to stop here.
     let _ = observe(AuditProgress::Write);
@@ -438,28 +314,10 @@ pub fn audit(
     )?;
     let summary = summarise(options, ending, table.counts.clone(), &state, fairness);
     run.write_json(SUMMARY, &summary)?;
-    if !is_resumable {
+    if !is_resumable(ending) {
         run.remove_checkpoint()?;
     }
     Ok(summary)
-}
-
-fn progress_of<'a>(
-    state: &'a SearchState<AdfMemory>,
-    options: &SearchOptions,
-) -> AuditProgress<'a> {
-    let is_local = state.phase() != super::search::Phase::Global;
-    AuditProgress::Search {
-        global: state.global(),
-        local: state.local(),
-        rounds: if is_local {
-            (state.round(), options.local)
-        } else {
-            (state.round(), options.max_iter + 1)
-        },
-        is_local,
-        found: state.individuals().discriminatory(),
-    }
 }
 
 /// The model, the data and the domain of an audit, loaded and checked; nothing is written yet.
@@ -579,7 +437,7 @@ fn positions(model: &Model, names: &[String]) -> Result<Vec<usize>, SchemaError>
         .collect()
 }
 
-fn expect_hash(what: &str, now: String, then: &str) -> Result<(), AuditError> {
+pub(super) fn expect_hash(what: &str, now: String, then: &str) -> Result<(), AuditError> {
     if now == then {
         return Ok(());
     }
@@ -597,12 +455,7 @@ fn summarise(
     state: &SearchState<AdfMemory>,
     fairness: Vec<Estimate>,
 ) -> AuditSummary {
-    let (individuals, rows) = (state.individuals(), state.rows());
-    let (global, local) = (state.global(), state.local());
-    let checks = global.checks + local.checks;
-    let seconds = global.seconds + local.seconds;
-    let per = |count: u64, of: f64| if of > 0.0 { count as f64 / of } else { 0.0 };
-    let discriminatory = individuals.discriminatory();
+    let (global, local, total) = phases(state);
     AuditSummary {
         schema_version: 1,
         command: options.command.clone(),
@@ -615,44 +468,10 @@ fn summarise(
         data,
         strategy: options.strategy,
         protected: options.protected.clone(),
-        global: GlobalSummary {
-            seeds: global.starts,
-            iterations: global.steps,
-            generated: individuals.count(Mark::GlobalGenerated),
-            generated_rows: rows.count(Mark::GlobalGenerated),
-            discriminatory: individuals.count(Mark::GlobalDiscriminatory),
-            discriminatory_rows: rows.count(Mark::GlobalDiscriminatory),
-            checks: global.checks,
-            seconds: global.seconds,
-        },
-        local: LocalSummary {
-            seeds: local.starts,
-            trials: local.steps,
-            generated: individuals.count(Mark::LocalGenerated),
-            generated_rows: rows.count(Mark::LocalGenerated),
-            discriminatory: individuals.count(Mark::LocalDiscriminatory),
-            discriminatory_rows: rows.count(Mark::LocalDiscriminatory),
-            checks: local.checks,
-            seconds: local.seconds,
-        },
-        total: TotalSummary {
-            generated: individuals.len(),
-            discriminatory,
-            discriminatory_rows: rows.discriminatory(),
-            success_rate: per(discriminatory, individuals.len() as f64),
-            checks,
-            checks_per_second: per(checks, seconds),
-            discriminatory_per_second: per(discriminatory, seconds),
-            seconds,
-            unconfirmed: state.unconfirmed(),
-        },
-        fail_above: options
-            .fail_above
-            .zip(fairness.last())
-            .map(|(bound, joint)| BoundSummary {
-                bound,
-                verdict: joint.verdict(bound),
-            }),
+        global,
+        local,
+        total,
+        fail_above: BoundSummary::of(options.fail_above, &fairness),
         fairness,
         samples_file: options.samples_format.file_name().to_owned(),
     }

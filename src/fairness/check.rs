@@ -5,7 +5,8 @@
 //!
 //! * [`check_all`] evaluates every variant: the global phase needs all outputs anyway.
 //! * [`check_until_flip`] stops at the first variant that flips, the variant that flipped last time
-//!   first, the others in cyclic order after it, in blocks that grow by a factor of four.
+//!   first, the others in cyclic order after it (or by rank, see [`Domain::is_ranked`]), in blocks
+//!   that grow by a factor of four.
 //!
 //! Both work on a batch of inputs at once; an input's outcome does not depend on the others.
 
@@ -189,11 +190,13 @@ impl Checked {
     }
 }
 
-/// The variants of a row other than itself, cyclically from a first one.
+/// The variants of a row other than itself: a first one, then the others cyclically after it or by
+/// rank.
 struct VariantOrder {
     own: usize,
     count: usize,
     first: usize,
+    is_ranked: bool,
     passed: usize,
     last: Option<usize>,
 }
@@ -205,14 +208,26 @@ impl VariantOrder {
             own: domain.own_variant(row),
             count,
             first: hint % count.max(1),
+            is_ranked: domain.is_ranked(),
             passed: 0,
             last: None,
         }
     }
 
+    /// The variant at place `place` of the order.
+    fn at(&self, place: usize) -> usize {
+        match (self.is_ranked, place) {
+            (false, _) => (self.first + place) % self.count,
+            (true, 0) => self.first,
+            // Every variant but the first keeps its rank.
+            (true, _) if place <= self.first => place - 1,
+            (true, _) => place,
+        }
+    }
+
     fn next(&mut self) -> Option<usize> {
         while self.passed < self.count {
-            let variant = (self.first + self.passed) % self.count;
+            let variant = self.at(self.passed);
             self.passed += 1;
             if variant != self.own {
                 self.last = Some(variant);
@@ -223,9 +238,7 @@ impl VariantOrder {
     }
 
     fn is_exhausted(&self) -> bool {
-        let left = self.count - self.passed;
-        let own_is_left = (self.own + self.count - self.first) % self.count.max(1) >= self.passed;
-        left <= usize::from(own_is_left)
+        (self.passed..self.count).all(|place| self.at(place) == self.own)
     }
 }
 

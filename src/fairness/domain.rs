@@ -59,6 +59,12 @@ pub trait Domain: Sync {
     /// Appends variant `variant` of `row` to `out`.
     fn write_variant(&self, row: &[i32], variant: usize, out: &mut Vec<i32>);
 
+    /// Whether variants are numbered in the order in which they are best tried. Otherwise a check
+    /// tries them cyclically from the one that flipped last.
+    fn is_ranked(&self) -> bool {
+        false
+    }
+
     /// A key of `row` below 2^[`KEY_BITS`]: equal rows have equal keys, and different rows
     /// different ones (up to a hash collision where [`Domain`] says so).
     fn row_key(&self, row: &[i32]) -> u128;

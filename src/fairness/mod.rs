@@ -4,7 +4,8 @@
 //! each other; [`seeds`] picks where to begin; [`search::Search`] advances all seeds in lockstep by
 //! a [`strategy::Strategy`] ([`adf::Adf`]) and [`check`]s them; [`distinct`] counts and [`pairs`]
 //! keeps what is found; [`estimate`] says how common it is among all inputs; [`samples`] writes
-//! the pairs and [`verify`] re-checks every one of them alone; [`audit`] is all of it as one call.
+//! the pairs and [`verify`] re-checks every one of them alone; [`session`] runs a search in its run directory, [`summary`]
+//! counts what it did, and [`audit`] is all of it as one call. [`text`] is the same for texts.
 //!
 //! Source: Zhang et al., "White-box Fairness Testing through Adversarial Sampling" (ICSE 2020) and
 //! its extended version ("Automatic Fairness Testing of Neural Classifiers through Adversarial
@@ -20,5 +21,8 @@ pub mod pairs;
 pub mod samples;
 pub mod search;
 pub mod seeds;
+pub mod session;
 pub mod strategy;
+pub mod summary;
+pub mod text;
 pub mod verify;

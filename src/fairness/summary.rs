@@ -1,0 +1,138 @@
+//! What a search did, as figures: the parts of `summary.json` that audits of tables and of texts
+//! share.
+
+use serde::Serialize;
+
+use super::distinct::Mark;
+use super::estimate::{Estimate, Verdict};
+use super::search::SearchState;
+
+/// One phase in the summary.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GlobalSummary {
+    /// Seeds.
+    pub seeds: u64,
+    /// Moves made by all seeds.
+    pub iterations: u64,
+    /// Distinct individuals checked.
+    pub generated: u64,
+    /// Distinct rows checked.
+    pub generated_rows: u64,
+    /// Distinct discriminatory individuals.
+    pub discriminatory: u64,
+    /// Distinct discriminatory rows.
+    pub discriminatory_rows: u64,
+    /// Checks made.
+    pub checks: u64,
+    /// Search time.
+    pub seconds: f64,
+}
+
+/// The local phase in the summary.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LocalSummary {
+    /// Starts: distinct individuals that the global phase found.
+    pub seeds: u64,
+    /// Trials from all starts.
+    pub trials: u64,
+    /// Distinct individuals checked.
+    pub generated: u64,
+    /// Distinct rows checked.
+    pub generated_rows: u64,
+    /// Distinct discriminatory individuals.
+    pub discriminatory: u64,
+    /// Distinct discriminatory rows.
+    pub discriminatory_rows: u64,
+    /// Checks made.
+    pub checks: u64,
+    /// Search time.
+    pub seconds: f64,
+}
+
+/// Both phases together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TotalSummary {
+    /// Distinct individuals checked.
+    pub generated: u64,
+    /// Distinct discriminatory individuals.
+    pub discriminatory: u64,
+    /// Distinct discriminatory rows: pairs in the samples file.
+    pub discriminatory_rows: u64,
+    /// discriminatory / generated.
+    pub success_rate: f64,
+    /// Candidates checked against all of their variants.
+    pub checks: u64,
+    /// checks / seconds.
+    pub checks_per_second: f64,
+    /// discriminatory / seconds.
+    pub discriminatory_per_second: f64,
+    /// Search time of both phases.
+    pub seconds: f64,
+    /// Pairs that the search device found and the reference device did not confirm.
+    pub unconfirmed: u64,
+}
+
+/// A bound and what the joint estimate says of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BoundSummary {
+    /// The declared bound.
+    pub bound: f64,
+    /// What the interval says.
+    pub verdict: Verdict,
+}
+
+impl BoundSummary {
+    /// What the last of `fairness`, the joint estimate, says of `bound`.
+    pub fn of(bound: Option<f64>, fairness: &[Estimate]) -> Option<BoundSummary> {
+        bound
+            .zip(fairness.last())
+            .map(|(bound, joint)| BoundSummary {
+                bound,
+                verdict: joint.verdict(bound),
+            })
+    }
+}
+
+/// The phases of `state` and both together.
+pub fn phases<M: Clone + Default>(
+    state: &SearchState<M>,
+) -> (GlobalSummary, LocalSummary, TotalSummary) {
+    let (individuals, rows) = (state.individuals(), state.rows());
+    let (global, local) = (state.global(), state.local());
+    let checks = global.checks + local.checks;
+    let seconds = global.seconds + local.seconds;
+    let per = |count: u64, of: f64| if of > 0.0 { count as f64 / of } else { 0.0 };
+    let discriminatory = individuals.discriminatory();
+    let global = GlobalSummary {
+        seeds: global.starts,
+        iterations: global.steps,
+        generated: individuals.count(Mark::GlobalGenerated),
+        generated_rows: rows.count(Mark::GlobalGenerated),
+        discriminatory: individuals.count(Mark::GlobalDiscriminatory),
+        discriminatory_rows: rows.count(Mark::GlobalDiscriminatory),
+        checks: global.checks,
+        seconds: global.seconds,
+    };
+    let local = LocalSummary {
+        seeds: local.starts,
+        trials: local.steps,
+        generated: individuals.count(Mark::LocalGenerated),
+        generated_rows: rows.count(Mark::LocalGenerated),
+        discriminatory: individuals.count(Mark::LocalDiscriminatory),
+        discriminatory_rows: rows.count(Mark::LocalDiscriminatory),
+        checks: local.checks,
+        seconds: local.seconds,
+    };
+    let total = TotalSummary {
+        generated: individuals.len(),
+        discriminatory,
+        discriminatory_rows: rows.discriminatory(),
+        success_rate: per(discriminatory, individuals.len() as f64),
+        checks,
+        checks_per_second: per(checks, seconds),
+        discriminatory_per_second: per(discriminatory, seconds),
+        seconds,
+        unconfirmed: state.unconfirmed(),
+    };
+    (global, local, total)
+}
