@@ -1,0 +1,469 @@
+//! The searches on texts, over small random networks: whatever they report is real, stays within its
+//! limits, and depends neither on batches nor on interruptions.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use probity::fairness::check::{check_all, check_until_flip};
+use probity::fairness::domain::Domain;
+use probity::fairness::search::{Ending, Phase, Search, SearchOptions, SearchState};
+use probity::fairness::text::domain::{Term, Terms, TextDomain, text_of};
+use probity::fairness::text::limits::{Limits, Similarity, changed};
+use probity::fairness::text::strategy::{
+    Candidates, TextMemory, TextStrategy, TextStrategyName, Vectors,
+};
+use probity::nn::{Classifier, Differentiable, ModelError, Objective, Rows, predicted_class};
+use probity::stream::{Purpose, stream};
+use rand::RngExt;
+
+const WORDS: usize = 60;
+const DIMENSION: usize = 4;
+const WIDTH: usize = 14;
+const HIDDEN: usize = 6;
+
+/// A network whose answer hangs on the places of words as well: tanh units over position-weighted
+/// sums of word vectors.
+struct Toy {
+    vectors: Vec<f32>,
+    inner: Vec<f32>,
+    outer: Vec<f32>,
+}
+
+impl Toy {
+    fn new(seed: u64) -> Toy {
+        let mut stream = stream(seed, Purpose::Weights, 0, 0);
+        let mut draw = |count: usize, scale: f32| -> Vec<f32> {
+            (0..count)
+                .map(|_| scale * (stream.random::<f32>() - 0.5))
+                .collect()
+        };
+        Toy {
+            vectors: draw(WORDS * DIMENSION, 2.0),
+            inner: draw(HIDDEN * DIMENSION, 2.5),
+            outer: draw(2 * HIDDEN, 2.0),
+        }
+    }
+
+    fn place(position: usize) -> f32 {
+        1.0 / (1.0 + 0.3 * position as f32)
+    }
+
+    fn hidden(&self, row: &[i32]) -> Vec<f32> {
+        (0..HIDDEN)
+            .map(|unit| {
+                let weights = &self.inner[unit * DIMENSION..(unit + 1) * DIMENSION];
+                let sum: f32 = text_of(row)
+                    .iter()
+                    .enumerate()
+                    .map(|(position, &word)| {
+                        let word = word as usize * DIMENSION;
+                        let vector = &self.vectors[word..word + DIMENSION];
+                        let along: f32 = weights.iter().zip(vector).map(|(w, v)| w * v).sum();
+                        Toy::place(position + unit) * along
+                    })
+                    .sum();
+                sum.tanh()
+            })
+            .collect()
+    }
+}
+
+impl Classifier for Toy {
+    fn width(&self) -> usize {
+        WIDTH
+    }
+
+    fn classes(&self) -> usize {
+        2
+    }
+
+    fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
+        Ok(rows
+            .iter()
+            .flat_map(|row| {
+                let hidden = self.hidden(row);
+                [0, 1].map(|class| {
+                    let weights = &self.outer[class * HIDDEN..(class + 1) * HIDDEN];
+                    weights.iter().zip(&hidden).map(|(w, h)| w * h).sum::<f32>()
+                })
+            })
+            .collect())
+    }
+}
+
+impl Differentiable for Toy {
+    fn features(&self) -> usize {
+        WIDTH * DIMENSION
+    }
+
+    fn input_gradients(&self, rows: Rows<'_>, cotangents: &[f32]) -> Result<Vec<f32>, ModelError> {
+        let mut gradients = Vec::new();
+        for (row, cotangent) in rows.iter().zip(cotangents.chunks_exact(2)) {
+            let hidden = self.hidden(row);
+            let mut gradient = vec![0.0; WIDTH * DIMENSION];
+            for (unit, h) in hidden.iter().enumerate() {
+                let outer =
+                    cotangent[0] * self.outer[unit] + cotangent[1] * self.outer[HIDDEN + unit];
+                for position in 0..text_of(row).len() {
+                    for d in 0..DIMENSION {
+                        gradient[position * DIMENSION + d] += outer
+                            * (1.0 - h * h)
+                            * Toy::place(position + unit)
+                            * self.inner[unit * DIMENSION + d];
+                    }
+                }
+            }
+            gradients.extend(gradient);
+        }
+        Ok(gradients)
+    }
+}
+
+/// Words 0–4 and "5 6" are one attribute, 7/8 a pair of another.
+fn terms() -> Vec<Term> {
+    let mut terms: Vec<Term> = (0..6)
+        .map(|value: u32| Term {
+            attribute: 0,
+            value: value.to_string(),
+            tokens: if value == 5 {
+                vec![5, 6]
+            } else {
+                vec![value as i32]
+            },
+            others: (0..6).filter(|&other| other != value).collect(),
+        })
+        .collect();
+    for (own, other) in [(7, 7), (8, 6)] {
+        terms.push(Term {
+            attribute: 1,
+            value: own.to_string(),
+            tokens: vec![own],
+            others: vec![other],
+        });
+    }
+    terms
+}
+
+struct Case {
+    model: Toy,
+    domain: TextDomain,
+    seeds: Vec<Vec<i32>>,
+    candidates: Candidates,
+    number: u64,
+}
+
+impl Case {
+    fn new(number: u64) -> Case {
+        let model = Toy::new(number);
+        let mut stream = stream(number, Purpose::Synthetic, 0, 0);
+        let seeds: Vec<Vec<i32>> = (0..25)
+            .map(|_| {
+                let length = stream.random_range(3..WIDTH);
+                let mut text: Vec<i32> = (0..length)
+                    .map(|_| stream.random_range(9..WORDS as i32))
+                    .collect();
+                for _ in 0..stream.random_range(1..3) {
+                    let place = stream.random_range(0..length);
+                    text[place] = [0, 1, 2, 3, 4, 7, 8][stream.random_range(0..7)];
+                }
+                text
+            })
+            .collect();
+        // Neighbours on a ring of the free words; two words have none.
+        let free = 9..WORDS as i32 - 2;
+        let count = free.len() as i32;
+        let candidates = Candidates::new((0..WORDS as i32).map(|word| {
+            if free.contains(&word) {
+                let on_ring = |step: i32| 9 + (word - 9 + step).rem_euclid(count);
+                [1, -1, 2, -2, 3].map(on_ring).to_vec()
+            } else {
+                Vec::new()
+            }
+        }));
+        let mut terms = Terms::new(terms());
+        terms.rank(&[0.1, 0.3, 0.2, 0.0, 0.9, 0.5, 0.0, 0.0]);
+        let domain = TextDomain::new(WIDTH, Arc::new(terms), Arc::new(seeds.clone())).unwrap();
+        Case {
+            model,
+            domain,
+            seeds,
+            candidates,
+            number,
+        }
+    }
+
+    fn strategy<'a>(&'a self, name: TextStrategyName, limits: Limits<'a>) -> TextStrategy<'a> {
+        TextStrategy {
+            name,
+            model: &self.model,
+            domain: &self.domain,
+            candidates: &self.candidates,
+            vectors: Vectors {
+                values: &self.model.vectors,
+                dimension: DIMENSION,
+            },
+            objective: Objective::Margin,
+            limits,
+            seed: self.number,
+        }
+    }
+
+    fn no_limits(&self) -> Limits<'_> {
+        Limits {
+            seeds: &self.seeds,
+            max_changed: None,
+            min_similarity: None,
+        }
+    }
+
+    fn start(&self) -> SearchState<TextMemory> {
+        SearchState::new(self.seeds.iter().map(|text| self.domain.row(text)), 2)
+    }
+
+    fn run(&self, strategy: &TextStrategy<'_>, options: &SearchOptions) -> SearchState<TextMemory> {
+        let mut state = self.start();
+        self.go_on(strategy, options, &mut state, &mut |_| {
+            ControlFlow::Continue(())
+        });
+        state
+    }
+
+    fn go_on(
+        &self,
+        strategy: &TextStrategy<'_>,
+        options: &SearchOptions,
+        state: &mut SearchState<TextMemory>,
+        observe: &mut dyn FnMut(&SearchState<TextMemory>) -> ControlFlow<()>,
+    ) -> Ending {
+        let search = Search {
+            model: &self.model,
+            reference: None,
+            domain: &self.domain,
+            strategy,
+            options,
+        };
+        search.run(state, observe).unwrap()
+    }
+}
+
+const ALL: [TextStrategyName; 5] = [
+    TextStrategyName::AdfAsc,
+    TextStrategyName::AdfHf,
+    TextStrategyName::Asc,
+    TextStrategyName::Hf,
+    TextStrategyName::Rp,
+];
+
+fn options() -> SearchOptions {
+    SearchOptions {
+        max_iter: 6,
+        local: 25,
+        batch: 4096,
+        max_found: None,
+        time: None,
+    }
+}
+
+fn pairs(state: &SearchState<TextMemory>) -> Vec<String> {
+    state
+        .pairs()
+        .iter()
+        .map(|pair| format!("{pair:?}"))
+        .collect()
+}
+
+#[test]
+fn every_reported_pair_is_real_and_reached_by_neighbours() {
+    let mut found = 0;
+    for number in 0..40 {
+        let case = Case::new(number);
+        for name in ALL {
+            let state = case.run(&case.strategy(name, case.no_limits()), &options());
+            assert_eq!(state.phase(), Phase::Done);
+            let mut seen = HashSet::new();
+            for pair in state.pairs().iter() {
+                found += 1;
+                let mut other = Vec::new();
+                case.domain
+                    .write_variant(pair.row, pair.variant as usize, &mut other);
+                // Asked alone, both sides have the stated classes, and these differ.
+                let class = |row: &[i32]| {
+                    predicted_class(&case.model.logits(Rows::new(row, WIDTH)).unwrap())
+                };
+                assert_eq!(class(pair.row), pair.label);
+                assert_eq!(class(&other), pair.other_label);
+                assert_ne!(pair.label, pair.other_label);
+                assert_ne!(pair.row, other);
+                assert!(seen.insert(pair.row.to_vec()), "the same text twice");
+                // Protected tokens are the seed's own, and every other token is reached from the
+                // seed's by steps over the ring of neighbours.
+                let seed = &case.seeds[pair.seed as usize];
+                let text = text_of(pair.row);
+                assert_eq!(text.len(), seed.len());
+                for (&word, &from) in text.iter().zip(seed) {
+                    let may_change = !case.candidates.of(from).is_empty();
+                    assert!(word == from || (may_change && !case.candidates.of(word).is_empty()));
+                    assert!(word == from || (from >= 9 && word >= 9));
+                }
+            }
+        }
+    }
+    assert!(found > 2000, "{found}");
+}
+
+#[test]
+fn the_walk_changes_one_word_a_step_and_never_returns() {
+    let mut moved = 0;
+    for number in 0..20 {
+        let case = Case::new(number);
+        for name in ALL {
+            let strategy = case.strategy(name, case.no_limits());
+            let options = SearchOptions {
+                max_iter: 6,
+                local: 0,
+                ..options()
+            };
+            let mut state = case.start();
+            // The pairs of the global phase tell at which step a seed was found: it then differs
+            // from the seed in at most as many places.
+            case.go_on(&strategy, &options, &mut state, &mut |_| {
+                ControlFlow::Continue(())
+            });
+            for pair in state.pairs().iter() {
+                let apart = changed(&case.seeds[pair.seed as usize], text_of(pair.row));
+                assert!(apart <= pair.step as usize);
+                assert_eq!(apart == 0, pair.step == 0, "a walk came back to its seed");
+                moved += usize::from(pair.step > 0);
+            }
+        }
+    }
+    assert!(moved > 50, "{moved}");
+}
+
+#[test]
+fn neither_batches_nor_interruptions_matter() {
+    for number in 0..6 {
+        let case = Case::new(number);
+        for name in ALL {
+            let strategy = case.strategy(name, case.no_limits());
+            let whole = case.run(&strategy, &options());
+            for batch in [1, 7] {
+                let other = case.run(&strategy, &SearchOptions { batch, ..options() });
+                assert_eq!(pairs(&whole), pairs(&other), "{name:?}");
+            }
+            let mut state = case.start();
+            while case.go_on(&strategy, &options(), &mut state, &mut |_| {
+                ControlFlow::Break(())
+            }) == Ending::Interrupted
+            {
+                let bytes = postcard::to_stdvec(&state).unwrap();
+                state = postcard::from_bytes(&bytes).unwrap();
+            }
+            assert_eq!(pairs(&whole), pairs(&state), "{name:?}");
+        }
+    }
+}
+
+/// Shares of equal places.
+struct Overlap;
+
+impl Similarity for Overlap {
+    fn similarity(&self, original: &[i32], text: &[i32]) -> Result<f32, ModelError> {
+        Ok(1.0 - changed(original, text) as f32 / original.len() as f32)
+    }
+}
+
+#[test]
+fn limits_hold_for_all_that_is_found_and_cut_something_off() {
+    let (mut free, mut limited) = (0, 0);
+    for number in 0..10 {
+        let case = Case::new(number);
+        for name in ALL {
+            let count = |limits| {
+                let state = case.run(&case.strategy(name, limits), &options());
+                for pair in state.pairs().iter() {
+                    let seed = &case.seeds[pair.seed as usize];
+                    let text = text_of(pair.row);
+                    assert!(
+                        limits
+                            .max_changed
+                            .is_none_or(|most| changed(seed, text) <= most)
+                    );
+                    if let Some((least, measure)) = limits.min_similarity {
+                        assert!(measure.similarity(seed, text).unwrap() >= least);
+                    }
+                }
+                state.pairs().len()
+            };
+            free += count(case.no_limits());
+            limited += count(Limits {
+                max_changed: Some(2),
+                ..case.no_limits()
+            });
+            count(Limits {
+                min_similarity: Some((0.75, &Overlap)),
+                ..case.no_limits()
+            });
+        }
+    }
+    assert!(0 < limited && limited < free, "{limited} {free}");
+}
+
+/// Both forms of the check agree for every hint, with variants in ranked order.
+#[test]
+fn ranked_checks_agree_with_full_ones() {
+    let mut flips = 0;
+    for number in 0..20 {
+        let case = Case::new(number);
+        let codes: Vec<i32> = case
+            .seeds
+            .iter()
+            .flat_map(|text| case.domain.row(text))
+            .collect();
+        let rows = Rows::new(&codes, WIDTH);
+        let full = check_all(&case.model, &case.domain, rows).unwrap();
+        for hint in 0..8 {
+            let hints = vec![hint; rows.len()];
+            let short = check_until_flip(&case.model, &case.domain, rows, &hints).unwrap();
+            for ((row, full), short) in rows.iter().zip(&full).zip(&short) {
+                assert_eq!(full.checked.flips.is_empty(), short.flips.is_empty());
+                let hint = hint % case.domain.variants(row) as u32;
+                for flip in &short.flips {
+                    flips += 1;
+                    assert!(full.checked.flips.contains(flip));
+                    let is_hint = flip.variant == hint;
+                    let is_first = full.checked.flips[0].variant == flip.variant;
+                    assert!(
+                        is_hint || is_first,
+                        "the best rank comes first after the hint"
+                    );
+                }
+            }
+        }
+    }
+    assert!(flips > 100);
+}
+
+/// Guided global searches find more than random ones, over many networks.
+#[test]
+fn gradients_help() {
+    let mut found = [0u64; 5];
+    for number in 0..60 {
+        let case = Case::new(1000 + number);
+        for (count, name) in found.iter_mut().zip(ALL) {
+            let options = SearchOptions {
+                local: 0,
+                max_iter: 4,
+                ..options()
+            };
+            let state = case.run(&case.strategy(name, case.no_limits()), &options);
+            *count += state.individuals().discriminatory();
+        }
+    }
+    let [adf_asc, adf_hf, asc, hf, rp] = found;
+    assert!(
+        adf_asc > rp && adf_hf > rp && asc > rp && hf > rp,
+        "{found:?}"
+    );
+}
