@@ -1,47 +1,39 @@
-//! `probity reproduce`: a paper's figures beside ours, on the data that are found.
+//! `probity reproduce knn`: tables of the k-NN paper.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::bail;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 
-use super::inputs::Hardware;
-use super::interrupt::Interrupt;
-use super::knn::{BAR, show};
-use super::output::Output;
-use super::render::{count, table};
-use crate::data::fetch::default_cache_dir;
+use super::{DataFolders, not_found};
+use crate::cli::inputs::Hardware;
+use crate::cli::interrupt::Interrupt;
+use crate::cli::knn::{BAR, show};
+use crate::cli::output::Output;
+use crate::cli::render::{count, table};
 use crate::device::ComputeDevice;
 use crate::poisoning::paper::{Absent, PaperCase, PaperFigures, paper_table};
 use crate::poisoning::run::{Effort, LargestK, Learning, RobustnessFigures, decide_all};
 use crate::poisoning::{Method, Metric};
 
-/// Where the data are looked for unless --data-dir says otherwise.
-const DATA_DIR_VARIABLE: &str = "PROBITY_DATA_DIR";
-const DATA_DIR: &str = "../shared/data";
-
-/// Arguments of `probity reproduce`.
+/// Arguments of `probity reproduce knn`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example: probity reproduce knn --table 3 --data-dir data --threads 1\n\
                         Data sets lie in folders of their own, such as iris/iris.data and mnist/train-images-idx3-ubyte.gz."
 )]
-pub(super) struct ReproduceArgs {
-    /// Paper
-    #[arg(value_enum)]
-    paper: Paper,
+pub(in crate::cli) struct KnnArgs {
     /// Table: 2 or 3
     #[arg(long, value_parser = clap::value_parser!(u8).range(2..=3))]
     table: u8,
     /// Only these data sets, such as iris,mnist
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     only: Vec<String>,
-    /// Folder of the data sets [default: PROBITY_DATA_DIR, else ../shared/data, else what was fetched]
-    #[arg(long, value_name = "DIR")]
-    data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    data: DataFolders,
     /// Test inputs for each row of the table [default: all; 100 of MNIST]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     inputs: Option<u32>,
@@ -56,12 +48,6 @@ pub(super) struct ReproduceArgs {
     seed: u64,
     #[command(flatten)]
     hardware: Hardware,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Paper {
-    /// Li, Wang, Wang: Systematic Testing of the Data-Poisoning Robustness of KNN (ISSTA 2023)
-    Knn,
 }
 
 #[derive(Serialize)]
@@ -86,9 +72,8 @@ struct ReproducedRow {
     ours: RobustnessFigures,
 }
 
-/// Runs `probity reproduce`.
-pub(super) fn run(args: ReproduceArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let Paper::Knn = args.paper;
+/// Runs `probity reproduce knn`.
+pub(super) fn run(args: KnnArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let device = args.hardware.open(output)?;
     let mut cases = paper_table(args.table);
     if let Some(other) = args
@@ -104,7 +89,7 @@ pub(super) fn run(args: ReproduceArgs, output: &Output) -> anyhow::Result<ExitCo
         );
     }
     cases.retain(|case| args.only.is_empty() || args.only.iter().any(|name| name == case.name));
-    let folders = args.folders();
+    let folders = args.data.folders();
     let interrupt = Interrupt::listen()?;
     let mut summary = ReproduceSummary {
         schema_version: 1,
@@ -141,18 +126,7 @@ pub(super) fn run(args: ReproduceArgs, output: &Output) -> anyhow::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-impl ReproduceArgs {
-    fn folders(&self) -> Vec<PathBuf> {
-        if let Some(folder) = &self.data_dir {
-            return vec![folder.clone()];
-        }
-        let mut folders = vec![
-            std::env::var_os(DATA_DIR_VARIABLE).map_or_else(|| DATA_DIR.into(), PathBuf::from),
-        ];
-        folders.extend(default_cache_dir());
-        folders
-    }
-
+impl KnnArgs {
     fn reproduce(
         &self,
         case: &PaperCase,
@@ -256,13 +230,7 @@ fn render(summary: &ReproduceSummary, folders: &[PathBuf]) -> String {
             "mnist: averages of 4 x 4-pixel blocks, the central 6 x 6 of them (central 24 x 24 of 28 x 28 pixels).\n",
         );
     }
-    if !summary.not_found.is_empty() {
-        let folders: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
-        text.push_str(&format!("Not found in {}:\n", folders.join(" or ")));
-        for missing in &summary.not_found {
-            text.push_str(&format!("  {missing}\n"));
-        }
-    }
+    text.push_str(&not_found(&summary.not_found, folders));
     if !summary.finished {
         text.push_str("Interrupted: this is what was decided by then.\n");
     }

@@ -1,0 +1,70 @@
+//! `probity reproduce`: a paper's figures beside ours, on the data that are found.
+
+mod knn;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use super::output::Output;
+use crate::data::fetch::default_cache_dir;
+
+/// Where the data are looked for unless --data-dir says otherwise.
+const DATA_DIR_VARIABLE: &str = "PROBITY_DATA_DIR";
+const DATA_DIR: &str = "../shared/data";
+
+/// Arguments of `probity reproduce`.
+#[derive(Debug, Args)]
+pub(super) struct ReproduceArgs {
+    #[command(subcommand)]
+    paper: Paper,
+}
+
+#[derive(Debug, Subcommand)]
+enum Paper {
+    /// Li, Wang, Wang: Systematic Testing of the Data-Poisoning Robustness of KNN (ISSTA 2023)
+    Knn(knn::KnnArgs),
+}
+
+/// Runs `probity reproduce`.
+pub(super) fn run(args: ReproduceArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    match args.paper {
+        Paper::Knn(args) => knn::run(args, output),
+    }
+}
+
+/// Where the papers' data sets are looked for.
+#[derive(Debug, Clone, Args)]
+pub(super) struct DataFolders {
+    /// Folder of the data sets [default: PROBITY_DATA_DIR, else ../shared/data, else what was fetched]
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+}
+
+impl DataFolders {
+    /// The folders to look in, in order.
+    pub(super) fn folders(&self) -> Vec<PathBuf> {
+        if let Some(folder) = &self.data_dir {
+            return vec![folder.clone()];
+        }
+        let mut folders = vec![
+            std::env::var_os(DATA_DIR_VARIABLE).map_or_else(|| DATA_DIR.into(), PathBuf::from),
+        ];
+        folders.extend(default_cache_dir());
+        folders
+    }
+}
+
+/// The list of data sets that `folders` lack; empty when nothing is `missing`.
+pub(super) fn not_found(missing: &[String], folders: &[PathBuf]) -> String {
+    if missing.is_empty() {
+        return String::new();
+    }
+    let folders: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
+    let mut text = format!("Not found in {}:\n", folders.join(" or "));
+    for name in missing {
+        text.push_str(&format!("  {name}\n"));
+    }
+    text
+}
