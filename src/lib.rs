@@ -13,6 +13,7 @@
 //! | [`device`]   | the only place that knows backends                                     |
 //! | [`report`]   | run directories and samples files                                      |
 //! | [`stream`]   | keyed random streams                                                   |
+//! | [`text`]     | words, vectors, protected terms, how close a changed text stays        |
 //! | [`cli`]      | the command `probity`                                                  |
 //!
 //! # Example: how much does a decision rule discriminate?
@@ -69,3 +70,4 @@ pub mod nn;
 pub mod poisoning;
 pub mod report;
 pub mod stream;
+pub mod text;

@@ -40,6 +40,12 @@ pub enum Purpose {
     TestInputs = 11,
     /// Rows inserted as poison (item: row).
     Poison = 12,
+    /// Generated comments (item: comment).
+    Comment = 20,
+    /// Initial word vectors (item: word).
+    WordVector = 21,
+    /// Order of word pairs in an epoch of GloVe (item: cell of the co-occurrence matrix, step: epoch).
+    WordPairs = 22,
 }
 
 /// The generator behind every keyed stream.
