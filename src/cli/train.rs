@@ -25,7 +25,7 @@ use crate::report::run_directory::{CHECKPOINT, RunDirectory, SUMMARY, file_sha25
     after_help = "Example: probity train --data people.csv --schema people.toml --out models/people"
 )]
 pub(super) struct TrainArgs {
-    /// Table to learn from: CSV (also .gz) or Parquet
+    /// Table to learn from: CSV (also .gz, .xz) or Parquet
     #[arg(long, required_unless_present = "resume")]
     data: Option<PathBuf>,
     /// Schema file, or the name of a built-in schema
