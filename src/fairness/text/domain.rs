@@ -19,8 +19,7 @@ use smallvec::SmallVec;
 use crate::fairness::domain::{Domain, DomainError, KEY_BITS, MAX_VARIANTS};
 use crate::stream::{Purpose, stream};
 
-/// What fills a row after its text.
-pub const PADDING: i32 = -1;
+pub use crate::nn::text::PADDING;
 
 /// A protected term and what may stand in its place.
 #[derive(Debug, Clone, PartialEq)]
