@@ -5,6 +5,7 @@
 //! changes no exit code.
 
 mod audit;
+mod audit_texts;
 mod data;
 mod demo;
 mod devices;
