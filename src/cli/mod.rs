@@ -23,6 +23,7 @@ mod schema;
 mod shell;
 mod text_inputs;
 mod train;
+mod train_texts;
 mod verify;
 
 use std::process::ExitCode;
