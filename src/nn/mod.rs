@@ -23,6 +23,7 @@ mod row_adam;
 pub mod shared_prefix;
 pub mod text;
 pub mod text_model;
+mod text_tiles;
 pub mod text_train;
 pub mod text_train_options;
 pub mod text_training_run;
