@@ -5,6 +5,7 @@
 //! changes no exit code.
 
 mod audit;
+mod audit_texts;
 mod data;
 mod demo;
 mod devices;
@@ -22,6 +23,7 @@ mod schema;
 mod shell;
 mod text_inputs;
 mod train;
+mod train_texts;
 mod verify;
 
 use std::process::ExitCode;

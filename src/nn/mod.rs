@@ -19,10 +19,17 @@ pub mod metrics;
 pub mod model;
 pub mod optimizer;
 pub mod recurrent;
+mod row_adam;
+pub mod shared_prefix;
 pub mod text;
+pub mod text_model;
+pub mod text_train;
+pub mod text_train_options;
+pub mod text_training_run;
 pub mod train;
 pub mod train_options;
 pub mod training_run;
+pub mod vocabulary;
 pub mod weights;
 
 use thiserror::Error;

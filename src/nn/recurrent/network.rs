@@ -96,6 +96,22 @@ pub struct DirectionTensors<T> {
 }
 
 impl Shape {
+    /// What is wrong with these sizes, if anything: none may be zero, and a slip of the finger must
+    /// not end in an allocation failure.
+    pub fn problem(&self) -> Option<String> {
+        for (name, size, most) in [
+            ("numbers a word vector", self.inputs, 8192),
+            ("units", self.units, 4096),
+            ("layers", self.layers, 64),
+            ("classes", self.classes, 1 << 16),
+        ] {
+            if !(1..=most).contains(&size) {
+                return Some(format!("{size} {name}; 1 to {most} are supported"));
+            }
+        }
+        None
+    }
+
     /// 1, or 2 when bidirectional.
     pub fn directions(&self) -> usize {
         1 + usize::from(self.bidirectional)

@@ -175,6 +175,23 @@ impl EmbeddingTable {
         Ok(EmbeddingTable::with_mean(list, width, vectors))
     }
 
+    /// A table of `words` with the rows of `vectors`, `[words + 1, width]`, the last one for every
+    /// other word.
+    ///
+    /// # Errors
+    /// Like [`EmbeddingTable::new`].
+    pub fn with_unknown<'a>(
+        words: impl IntoIterator<Item = &'a str>,
+        width: usize,
+        mut vectors: Vec<f32>,
+    ) -> Result<EmbeddingTable, EmbeddingError> {
+        let unknown = vectors.split_off(vectors.len().saturating_sub(width));
+        let mut table = EmbeddingTable::new(words, width, vectors)?;
+        let last = table.vectors.len() - width;
+        table.vectors[last..].copy_from_slice(&unknown);
+        Ok(table)
+    }
+
     /// Puts the mean vector below `vectors`, `[words, width]`.
     fn with_mean(words: WordList, width: usize, mut vectors: Vec<f32>) -> EmbeddingTable {
         let mut sums = vec![0_f64; width];

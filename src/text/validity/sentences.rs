@@ -116,6 +116,11 @@ impl SentenceEmbedder {
         }
     }
 
+    /// Numbers in a word vector that it works with.
+    pub fn width(&self) -> usize {
+        self.component.len()
+    }
+
     /// How often words occur in the corpus that this was fitted on.
     pub fn frequencies(&self) -> &WordFrequencies {
         &self.frequencies
