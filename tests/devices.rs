@@ -164,7 +164,8 @@ fn the_nearest_words_are_the_same_on_every_device() {
         excluded: &excluded,
     };
     let queries: Vec<u32> = (0..table.unknown()).collect();
-    let on = |device| nearest(table.vectors(), table.width(), &queries, options, device);
+    let on =
+        |device: &ComputeDevice| nearest(table.vectors(), table.width(), &queries, options, device);
     let flex = on(&ComputeDevice::flex());
     assert!(
         queries

@@ -274,7 +274,6 @@ fn numbered(words: &[String]) -> (Vec<String>, Vec<u32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
 
     fn read(name: &str, content: &[u8], text: &str, label: &str) -> Result<TextCorpus, String> {
         let folder = tempfile::tempdir().unwrap();

@@ -64,7 +64,11 @@ impl Cache {
         if size < worth {
             return None;
         }
-        let mut places = vec![file.with_file_name(format!("{name}.probity-cache"))];
+        let mut places = Vec::new();
+        // An administrator could write to a folder that is marked read-only, but was asked not to.
+        if fs::metadata(folder_of(file)).is_ok_and(|folder| !folder.permissions().readonly()) {
+            places.push(file.with_file_name(format!("{name}.probity-cache")));
+        }
         if let Some(folder) = &options.user_cache {
             let path = fs::canonicalize(file).ok()?;
             let key = xxh3_64(path.as_os_str().as_encoded_bytes());
@@ -87,6 +91,13 @@ impl Cache {
                 return;
             }
         }
+    }
+}
+
+fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
     }
 }
 
@@ -215,7 +226,7 @@ fn sizes(words: u64, width: u64, text: u64, length: u64) -> Option<(usize, usize
 }
 
 fn write(place: &Path, source: &[u64; 4], table: &EmbeddingTable) -> io::Result<()> {
-    let folder = place.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    let folder = folder_of(place);
     fs::create_dir_all(folder)?;
     let mut temporary = tempfile::Builder::new()
         .prefix(".probity-")

@@ -132,10 +132,8 @@ fn every_number_arrives_at_its_place() {
     let mut out = Vec::new();
     table.write_text(&mut out, 5).unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), text);
-    assert_eq!(
-        problem(text.replace("w2047 ", "w2047 x").as_bytes()).contains("line 2048:"),
-        true
-    );
+    let broken = text.replace("w2047 ", "w2047 x");
+    assert!(problem(broken.as_bytes()).contains("line 2048:"));
 }
 
 #[test]
@@ -285,4 +283,42 @@ fn a_file_that_is_not_there_is_named() {
         error.to_string().starts_with("cannot read no/such.txt"),
         "{error}"
     );
+}
+
+#[test]
+fn nothing_is_written_into_a_folder_that_is_marked_read_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("vectors");
+    fs::create_dir(&inner).unwrap();
+    let file = inner.join("v.txt");
+    fs::write(&file, random_text(20, 2)).unwrap();
+    let writable = fs::metadata(&inner).unwrap().permissions();
+    let mut locked = writable.clone();
+    locked.set_readonly(true);
+    fs::set_permissions(&inner, locked).unwrap();
+    let loaded = EmbeddingTable::load(&file, &always());
+    let files = fs::read_dir(&inner).unwrap().count();
+    fs::set_permissions(&inner, writable).unwrap();
+    assert_eq!((loaded.unwrap().words().len(), files), (20, 1));
+}
+
+#[test]
+fn the_published_vectors_are_read_whole() {
+    let Some(folder) = crate::text::test_data() else {
+        return;
+    };
+    let file = folder.join("glove/glove.6B.50d.subset.txt.xz");
+    let options = LoadOptions {
+        width: Some(50),
+        cache: CachePolicy::Never,
+        user_cache: None,
+    };
+    let table = EmbeddingTable::load(&file, &options).unwrap();
+    assert_eq!(
+        (table.words().len(), table.words().word(0)),
+        (117_301, "the")
+    );
+    let first = table.vector_of("the").unwrap();
+    assert_eq!((first[0], first[49]), (0.418, -0.78581));
+    assert!(table.words().id("n't").is_some() && table.words().id("baha'i").is_some());
 }
