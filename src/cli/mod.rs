@@ -8,6 +8,7 @@ mod audit;
 mod audit_texts;
 mod data;
 mod demo;
+mod demo_text;
 mod devices;
 mod embeddings;
 mod import;
