@@ -15,7 +15,6 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use probity::data::compressed;
 use probity::device::ComputeDevice;
 use probity::stream::{Purpose, stream};
 use probity::text::comments::CommentGenerator;
@@ -41,19 +40,15 @@ fn main() -> Result<(), Failure> {
         rayon::current_num_threads()
     );
     let folder = tempfile::tempdir()?;
-    for name in ["v.txt", "v.txt.xz"] {
-        load(&folder.path().join(name), words)?;
-    }
-    neighbours(&EmbeddingTable::load(
-        &folder.path().join("v.txt"),
-        &LoadOptions::default(),
-    )?);
+    let file = folder.path().join("v.txt");
+    load(&file, words)?;
+    neighbours(&EmbeddingTable::load(&file, &LoadOptions::default())?);
     texts()
 }
 
 fn load(file: &Path, words: u64) -> Result<(), Failure> {
     let mut out = std::fs::File::create(file)?;
-    compressed::write_as(file, &mut out, |out| write_vectors(out, words))?;
+    write_vectors(&mut std::io::BufWriter::new(&mut out), words)?;
     let mut times = [Duration::ZERO; 3];
     let policies = [CachePolicy::Never, CachePolicy::Always, CachePolicy::Always];
     for (time, cache) in times.iter_mut().zip(policies) {
@@ -66,8 +61,7 @@ fn load(file: &Path, words: u64) -> Result<(), Failure> {
         *time = started.elapsed();
     }
     let [never, first, second] = times;
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    println!("{name:<9} no cache {never:.2?}, first {first:.2?}, second {second:.2?}");
+    println!("load: no cache {never:.2?}, first {first:.2?}, second {second:.2?}");
     Ok(())
 }
 

@@ -30,7 +30,7 @@ fn refuses_all(workspace: &Workspace, cases: &[(&str, &[&str])]) {
     }
 }
 
-fn terms<'a>(outcome: &'a Value, attribute: usize) -> Vec<(&'a str, u64)> {
+fn terms(outcome: &Value, attribute: usize) -> Vec<(&str, u64)> {
     let terms = outcome["attributes"][attribute]["terms"]
         .as_array()
         .unwrap();

@@ -5,7 +5,9 @@
 //! ‖g_a − g'_a‖∞, and the neighbour c whose step best follows the gradient, argmin ‖sign(x_a − c) −
 //! sign(g_a)‖. `adf-hf` (Algorithm 6) takes the pair of token and neighbour with the largest
 //! |g_a·(x_a − c) − g'_a·(x_a − c)|. `asc` and `hf` are the same without the g' terms: attacks on x
-//! alone. `rp` takes token and neighbour at random. x' is the variant whose output for x's class
+//! alone. The absolute value in Algorithm 6 would as well take a pick that leads both inputs *away* from
+//! the boundary, which undoes the search; here (and in `hf`, as in HotFlip) picks that to first order
+//! lead towards it, both x and x', come before all others. `rp` takes token and neighbour at random. x' is the variant whose output for x's class
 //! differs most from x's. A pick that leads to a text where the walker has been, or beyond the
 //! limits, falls through to the next best; so a walker does not swap two synonyms for ever.
 //!
@@ -340,7 +342,7 @@ impl TextStrategy<'_> {
         let positions = self.free(walker.row);
         match self.name {
             TextStrategyName::AdfHf | TextStrategyName::Hf => {
-                let mut picks: Vec<(f32, usize, i32)> = positions
+                let mut picks: Vec<((bool, f32), usize, i32)> = positions
                     .into_iter()
                     .flat_map(|position| {
                         let words = self.candidates.of(walker.row[position]);
@@ -351,7 +353,7 @@ impl TextStrategy<'_> {
                         (effect, position, word)
                     })
                     .collect();
-                picks.sort_by(|a, b| b.0.total_cmp(&a.0));
+                picks.sort_by(|a, b| b.0.0.cmp(&a.0.0).then(b.0.1.total_cmp(&a.0.1)));
                 self.first_new(walker, picks.into_iter().map(|(_, p, word)| (p, word)))
             }
             _ => {
@@ -405,15 +407,26 @@ impl TextStrategy<'_> {
         words.into_iter().map(|(_, candidate)| candidate).collect()
     }
 
-    /// |g_a·(x_a − c) − g'_a·(x_a − c)|, without x' |g_a·(x_a − c)|.
-    fn effect(&self, word: i32, by: i32, position: usize, gradients: &Gradients<'_>) -> f32 {
+    /// How good it is to replace `word` by `by`, to first order: first whether it leads towards the
+    /// boundary (both x and x', where there is an x'), then |g_a·(x_a − c) − g'_a·(x_a − c)|, without
+    /// x' |g_a·(x_a − c)|.
+    fn effect(
+        &self,
+        word: i32,
+        by: i32,
+        position: usize,
+        gradients: &Gradients<'_>,
+    ) -> (bool, f32) {
         let (own, other) = (self.vectors.of(word), self.vectors.of(by));
         let along = |g: &[f32]| -> f32 {
             let steps = own.iter().zip(other).map(|(own, other)| own - other);
             steps.zip(g).map(|(step, g)| step * g).sum()
         };
-        let there = gradients.there(self.domain, position);
-        (along(gradients.here(position)) - there.map_or(0.0, along)).abs()
+        let here = along(gradients.here(position));
+        match gradients.there(self.domain, position).map(along) {
+            Some(there) => (here > 0.0 && there > 0.0, (here - there).abs()),
+            None => (here > 0.0, here.abs()),
+        }
     }
 
     /// Tokens in random order, the neighbours of each in random order.
