@@ -12,6 +12,7 @@ mod demo_text;
 mod devices;
 mod embeddings;
 mod import;
+mod import_text;
 mod inputs;
 mod interrupt;
 mod knn;
@@ -87,7 +88,7 @@ enum Command {
     Embeddings(Box<embeddings::EmbeddingsArgs>),
     /// Train a classifier on a table
     Train(train::TrainArgs),
-    /// Bring a network from a safetensors, PyTorch or NumPy file
+    /// Bring a network for tables or texts from a safetensors, PyTorch or NumPy file
     Import(import::ImportArgs),
     /// Search a classifier for individual discrimination
     Audit(audit::AuditArgs),
