@@ -11,11 +11,11 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use burn::module::Module;
 use burn::nn::{Gru, GruConfig, Lstm, LstmConfig};
 use burn::tensor::{Device, Tensor, TensorData};
 use probity::nn::recurrent::kernels::{EmbeddingTable, Kernels};
 use probity::nn::recurrent::network::{CellKind, RecurrentWeights, Shape};
-use probity::nn::recurrent::prefix::{Base, Continuation};
 use rayon::ThreadPoolBuilder;
 
 const TEXTS: usize = 512;
@@ -127,43 +127,22 @@ impl Subject<'_> {
     fn prefixes(&self, cell: CellKind) {
         let kernels = Kernels::new(&self.weights(cell));
         let texts = &self.texts[..64];
-        let positions: Vec<u32> = (0..VARIANTS)
-            .map(|i| (i * STEPS / VARIANTS) as u32)
-            .collect();
-        let mut variants: Vec<(usize, u32, Vec<i32>)> = Vec::new();
-        for (base, text) in texts.iter().enumerate() {
-            for &position in &positions {
-                let mut suffix = text[position as usize..].to_vec();
-                suffix[0] = (suffix[0] + 1) % TOKENS as i32;
-                variants.push((base, position, suffix));
+        let mut whole: Vec<Vec<i32>> = Vec::new();
+        for &text in texts {
+            whole.push(text.to_vec());
+            for variant in 0..VARIANTS {
+                let mut changed = text.to_vec();
+                let token = &mut changed[variant * STEPS / VARIANTS];
+                *token = (*token + 1) % TOKENS as i32;
+                whole.push(changed);
             }
         }
-        let whole: Vec<Vec<i32>> = variants
-            .iter()
-            .map(|(base, position, suffix)| [&texts[*base][..*position as usize], suffix].concat())
-            .collect();
         let whole: Vec<&[i32]> = whole.iter().map(Vec::as_slice).collect();
         let without = best_seconds(ROUNDS, || {
             black_box(kernels.logits(self.table, &whole));
         });
-        let bases: Vec<Base<'_>> = texts
-            .iter()
-            .map(|&tokens| Base {
-                tokens,
-                positions: &positions,
-            })
-            .collect();
-        let continuations: Vec<Continuation<'_>> = variants
-            .iter()
-            .map(|(base, position, suffix)| Continuation {
-                base: *base,
-                position: *position,
-                suffix,
-            })
-            .collect();
         let with = best_seconds(ROUNDS, || {
-            let states = kernels.prefix_states(self.table, &bases);
-            black_box(kernels.logits_from(self.table, &states, &continuations));
+            black_box(kernels.logits_sharing_prefixes(self.table, &whole));
         });
         let checks = texts.len() as f64;
         println!(
@@ -186,12 +165,12 @@ impl Layers {
         match cell {
             CellKind::Lstm => Layers::Lstm(
                 inputs
-                    .map(|inputs| LstmConfig::new(inputs, UNITS, true).init(device))
+                    .map(|inputs| LstmConfig::new(inputs, UNITS, true).init(device).no_grad())
                     .collect(),
             ),
             CellKind::Gru => Layers::Gru(
                 inputs
-                    .map(|inputs| GruConfig::new(inputs, UNITS, true).init(device))
+                    .map(|inputs| GruConfig::new(inputs, UNITS, true).init(device).no_grad())
                     .collect(),
             ),
         }

@@ -80,6 +80,9 @@ pub(super) struct TextArgs {
     /// Lexicon of protected terms (TOML) [default: the shipped ones, see probity lexicon show]
     #[arg(long, conflicts_with = "data")]
     pub(super) lexicon: Option<PathBuf>,
+    /// Strategy of the local phase [default: that of --strategy]
+    #[arg(long, value_enum, conflicts_with_all = ["data", "text"])]
+    pub(super) local_strategy: Option<StrategyArg>,
     /// Nearest words in the embedding table that may replace a word
     #[arg(long, default_value_t = 10, conflicts_with = "data")]
     pub(super) neighbours: usize,
@@ -114,9 +117,9 @@ pub(super) struct SearchArgs {
     /// Search strategy [default: adf for tables, adf-asc for texts]
     #[arg(long, value_enum)]
     pub(super) strategy: Option<StrategyArg>,
-    /// What is differentiated
-    #[arg(long, value_enum, default_value_t)]
-    pub(super) objective: Objective,
+    /// What is differentiated [default: margin for tables, loss for texts]
+    #[arg(long, value_enum)]
+    pub(super) objective: Option<Objective>,
     /// Seeds of the global phase
     #[arg(long, default_value_t = 1000)]
     pub(super) seeds: usize,
@@ -294,7 +297,7 @@ impl AuditArgs {
             outside: self.outside.map(Into::into),
             protected,
             strategy: StrategyName::Adf,
-            objective: search.objective,
+            objective: search.objective.unwrap_or_default(),
             seeds: search.seeds,
             clusters: search.clusters,
             max_iter: search.max_iter,

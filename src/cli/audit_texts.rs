@@ -15,6 +15,7 @@ use crate::fairness::text::audit::{PreparedTextAudit, TextAuditOptions, audit_te
 use crate::fairness::text::protected::{ProtectedTerms, open_lexicon};
 use crate::fairness::text::sentence::{Examination, examine};
 use crate::fairness::text::strategy::TextStrategyName;
+use crate::nn::Objective;
 use crate::nn::text_model::TextModel;
 use crate::report::run_directory::{RunDirectory, file_sha256};
 use crate::text::lexicon::Lexicon;
@@ -99,7 +100,8 @@ fn options(args: &AuditArgs, device: &ComputeDevice) -> anyhow::Result<TextAudit
         lexicon_sha256,
         protected: attributes(&args.protected, &lexicon),
         strategy: strategy(search.strategy)?,
-        objective: search.objective,
+        local_strategy: strategy(args.texts.local_strategy.or(search.strategy))?,
+        objective: search.objective.unwrap_or(Objective::Loss),
         neighbours: args.texts.neighbours,
         seeds: search.seeds,
         clusters: search.clusters,

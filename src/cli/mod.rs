@@ -8,9 +8,11 @@ mod audit;
 mod audit_texts;
 mod data;
 mod demo;
+mod demo_text;
 mod devices;
 mod embeddings;
 mod import;
+mod import_text;
 mod inputs;
 mod interrupt;
 mod knn;
@@ -86,7 +88,7 @@ enum Command {
     Embeddings(Box<embeddings::EmbeddingsArgs>),
     /// Train a classifier on a table
     Train(train::TrainArgs),
-    /// Bring a network from a safetensors, PyTorch or NumPy file
+    /// Bring a network for tables or texts from a safetensors, PyTorch or NumPy file
     Import(import::ImportArgs),
     /// Search a classifier for individual discrimination
     Audit(audit::AuditArgs),

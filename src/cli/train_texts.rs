@@ -40,7 +40,12 @@ pub(super) struct TextTrainArgs {
     #[arg(long, default_value = SHIPPED, value_name = "FILE", conflicts_with = "data")]
     embeddings: PathBuf,
     /// Rows from the beginning of the word vectors that the model keeps, beside the words of its texts
-    #[arg(long, default_value_t = 20_000, value_name = "N", conflicts_with = "data")]
+    #[arg(
+        long,
+        default_value_t = 20_000,
+        value_name = "N",
+        conflicts_with = "data"
+    )]
     common_words: usize,
     /// Kind of recurrent cell
     #[arg(long = "model", value_enum, default_value_t, conflicts_with = "data")]
@@ -99,9 +104,11 @@ pub(super) fn run(args: &TrainArgs, output: &Output) -> anyhow::Result<ExitCode>
     );
     let summary = run_text_training(&training, &set, &directory, args.resume, &mut |report| {
         bar.set_position(u64::from(report.epoch));
-        let accuracy = report.validation_accuracy.map_or(String::new(), |accuracy| {
-            format!(", validation accuracy {}", percent(accuracy))
-        });
+        let accuracy = report
+            .validation_accuracy
+            .map_or(String::new(), |accuracy| {
+                format!(", validation accuracy {}", percent(accuracy))
+            });
         bar.set_message(format!("loss {:.4}{accuracy}", report.loss));
         interrupt.flow()
     })

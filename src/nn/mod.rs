@@ -15,6 +15,7 @@
 pub mod encoding;
 pub mod fnn;
 pub mod import;
+pub mod import_text;
 pub mod metrics;
 pub mod model;
 pub mod optimizer;
@@ -23,6 +24,7 @@ mod row_adam;
 pub mod shared_prefix;
 pub mod text;
 pub mod text_model;
+mod text_tiles;
 pub mod text_train;
 pub mod text_train_options;
 pub mod text_training_run;
@@ -144,8 +146,10 @@ pub fn predicted_class(logits: &[f32]) -> u32 {
 
 /// What the search differentiates, for an input's own predicted class y.
 ///
-/// The paper leaves the choice open. The loss saturates (its gradient is exactly zero in f32 once the softmax is), which
-/// would silently end the search; the margin does not.
+/// The paper leaves the choice open. The loss saturates (its gradient is exactly zero in f32 once the
+/// lead is some 100), which would silently end the search; the margin does not. For texts, whose
+/// networks are far from that, the loss finds more: it weighs the gradients at x and x' by how near
+/// each is to the boundary.
 #[derive(
     Debug,
     Clone,
@@ -201,7 +205,9 @@ impl Objective {
                 for (value, logit) in cotangent.iter_mut().zip(logits) {
                     *value = -(logit - largest).exp() / total;
                 }
-                cotangent[label] += 1.0;
+                // 1 − softmax of the label, without the cancellation.
+                cotangent[label] = 0.0;
+                cotangent[label] = -cotangent.iter().sum::<f32>();
             }
         }
     }
@@ -225,5 +231,8 @@ mod tests {
         out.clear();
         Objective::Loss.cotangent(&[80.0, -80.0], 0, &mut out);
         assert_eq!(out, [0.0, 0.0], "saturated, as documented");
+        out.clear();
+        Objective::Loss.cotangent(&[30.0, 0.0], 0, &mut out);
+        assert!(out[0] > 0.0 && out[0] == -out[1], "not yet: {out:?}");
     }
 }

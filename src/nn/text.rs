@@ -6,25 +6,21 @@
 //! behind the end of the text.
 //!
 //! On the flex device the hand-written kernels answer ([`super::recurrent::kernels`]); on the others
-//! the burn module does, in tiles of a fixed number of texts, which keeps rows independent of each
-//! other there too.
+//! the burn module does, in tiles of a fixed number of texts ([`super::recurrent::tensor`]), which
+//! keeps rows independent of each other there too.
 
-use burn::tensor::{Device, Int, Tensor, TensorData};
 use thiserror::Error;
 
-use super::fnn::{check_finite, read};
+use super::fnn::check_finite;
 use super::recurrent::kernels::{EmbeddingTable, Kernels};
 use super::recurrent::network::RecurrentWeights;
 use super::recurrent::prefix::{Base, Continuation, PrefixStates};
-use super::recurrent::tensor::RecurrentNetwork;
+use super::text_tiles::TextTiles;
 use super::{Classifier, Differentiable, ModelError, Rows};
 use crate::device::{ComputeDevice, DeviceName};
 
 /// What fills a row behind its text.
 pub const PADDING: i32 = -1;
-
-/// Texts a tile on devices that the burn module serves.
-const TILE: usize = 256;
 
 /// Why numbers do not make a text network.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -65,25 +61,7 @@ pub struct TextNetwork {
 #[derive(Debug)]
 enum Engine {
     Kernels(Kernels),
-    Burn(Box<BurnEngine>),
-}
-
-/// The network as burn operations.
-#[derive(Debug)]
-struct BurnEngine {
-    network: RecurrentNetwork,
-    differentiable: RecurrentNetwork,
-    /// `[tokens, dimension]`
-    table: Tensor<2>,
-    device: Device,
-}
-
-/// A tile on a device: at most [`TILE`] texts, padded to exactly that number.
-struct Tile {
-    /// `[width · TILE, dimension]`, step by step.
-    embedded: Tensor<2>,
-    /// `[width · TILE, 1]`
-    mask: Tensor<2>,
+    Burn(Box<TextTiles>),
 }
 
 impl TextNetwork {
@@ -102,16 +80,11 @@ impl TextNetwork {
         let engine = if device.name() == DeviceName::Flex {
             Engine::Kernels(Kernels::new(&weights))
         } else {
-            let burn = device.burn();
-            let network = RecurrentNetwork::new(&weights, burn);
-            let dimension = weights.shape.inputs;
-            let shape = [embeddings.len() / dimension, dimension];
-            Engine::Burn(Box::new(BurnEngine {
-                differentiable: network.autodiff(),
-                network,
-                table: Tensor::from_data(TensorData::new(embeddings.clone(), shape), burn),
-                device: burn.clone(),
-            }))
+            Engine::Burn(Box::new(TextTiles::new(
+                &weights,
+                &embeddings,
+                device.burn(),
+            )))
         };
         Ok(TextNetwork {
             weights,
@@ -288,7 +261,7 @@ impl Classifier for TextNetwork {
     fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
         let texts = self.texts(rows)?;
         let logits = match &self.engine {
-            Engine::Kernels(kernels) => kernels.logits(self.table(), &texts),
+            Engine::Kernels(kernels) => kernels.logits_sharing_prefixes(self.table(), &texts),
             Engine::Burn(engine) => engine.logits(&texts, rows.width)?,
         };
         check_finite(&logits, self.classes(), rows)?;
@@ -311,75 +284,6 @@ impl Differentiable for TextNetwork {
         };
         check_finite(&gradients, rows.width * self.weights.shape.inputs, rows)?;
         Ok(gradients)
-    }
-}
-
-impl BurnEngine {
-    fn logits(&self, texts: &[&[i32]], width: usize) -> Result<Vec<f32>, ModelError> {
-        let mut logits = Vec::new();
-        for texts in texts.chunks(TILE) {
-            let tile = self.tile(texts, width);
-            let values = self.network.forward(tile.embedded, tile.mask, TILE);
-            let classes = values.dims()[1];
-            logits.extend_from_slice(&read(values)?[..texts.len() * classes]);
-        }
-        Ok(logits)
-    }
-
-    fn input_gradients(
-        &self,
-        texts: &[&[i32]],
-        cotangents: &[f32],
-        width: usize,
-    ) -> Result<Vec<f32>, ModelError> {
-        let dimension = self.table.dims()[1];
-        let classes = cotangents.len() / texts.len().max(1);
-        let mut gradients = vec![0.0; texts.len() * width * dimension];
-        for ((texts, cotangents), gradients) in texts
-            .chunks(TILE)
-            .zip(cotangents.chunks(TILE * classes.max(1)))
-            .zip(gradients.chunks_mut(TILE * width * dimension))
-        {
-            let tile = self.tile(texts, width);
-            let embedded = tile.embedded.autodiff().require_grad();
-            let logits = self
-                .differentiable
-                .forward(embedded.clone(), tile.mask.autodiff(), TILE);
-            let mut padded = cotangents.to_vec();
-            padded.resize(TILE * classes, 0.0);
-            let padded = TensorData::new(padded, [TILE, classes]);
-            let weights = Tensor::<2>::from_data(padded, &self.device).autodiff();
-            let objective = (logits * weights).sum();
-            let Some(gradient) = embedded.grad(&objective.backward()) else {
-                continue;
-            };
-            let values = read(gradient)?;
-            let places = gradients.chunks_mut(width * dimension);
-            for (item, (text, place)) in texts.iter().zip(places).enumerate() {
-                for (t, place) in place.chunks_mut(dimension).take(text.len()).enumerate() {
-                    place.copy_from_slice(&values[(t * TILE + item) * dimension..][..dimension]);
-                }
-            }
-        }
-        Ok(gradients)
-    }
-
-    fn tile(&self, texts: &[&[i32]], width: usize) -> Tile {
-        let mut ids = vec![0i32; width * TILE];
-        let mut mask = vec![0f32; width * TILE];
-        for (item, text) in texts.iter().enumerate() {
-            for (t, &id) in text.iter().enumerate() {
-                ids[t * TILE + item] = id;
-                mask[t * TILE + item] = 1.0;
-            }
-        }
-        let ids = TensorData::new(ids, [width * TILE]);
-        let ids = Tensor::<1, Int>::from_data(ids, &self.device);
-        let mask = TensorData::new(mask, [width * TILE, 1]);
-        Tile {
-            embedded: self.table.clone().select(0, ids),
-            mask: Tensor::from_data(mask, &self.device),
-        }
     }
 }
 

@@ -245,7 +245,12 @@ impl TextSet {
         let corpus = read_texts(&run.texts, &columns)?;
         run.options.check(corpus.classes.len())?;
         let table = load_embeddings(&run.embeddings)?;
-        Ok(TextSet::new(corpus, &table, &run.embeddings, run.common_words)?)
+        Ok(TextSet::new(
+            corpus,
+            &table,
+            &run.embeddings,
+            run.common_words,
+        )?)
     }
 
     /// Its texts and labels as the training takes them.
@@ -331,7 +336,10 @@ impl TextSet {
         };
         let kernels = Kernels::new(weights);
         let logits = text_logits(&kernels, table, self.labelled(), items, max_length);
-        let labels: Vec<u32> = items.iter().map(|&item| self.labels[item as usize]).collect();
+        let labels: Vec<u32> = items
+            .iter()
+            .map(|&item| self.labels[item as usize])
+            .collect();
         Some(Metrics::new(&logits, self.classes.len(), &labels))
     }
 }
@@ -386,8 +394,7 @@ pub fn run_text_training(
     let model = set.model(&trained, &split.train, options.max_length)?;
     model.save(run.path())?;
     let vectors = model.table.vectors();
-    let quality =
-        |items: &[u32]| set.quality(&model.recurrent, vectors, items, options.max_length);
+    let quality = |items: &[u32]| set.quality(&model.recurrent, vectors, items, options.max_length);
     let learned = trained.embeddings.as_ref().map_or(0, Vec::len);
     let summary = TextTrainingSummary {
         schema_version: 1,
@@ -402,9 +409,7 @@ pub fn run_text_training(
         data: set.summary(options.max_length),
         parameters: model.recurrent.values.len() + learned,
         seconds,
-        train: quality(&split.train).unwrap_or_else(|| {
-            Metrics::new(&[], set.classes.len(), &[])
-        }),
+        train: quality(&split.train).unwrap_or_else(|| Metrics::new(&[], set.classes.len(), &[])),
         validation: quality(&split.validation),
         test: quality(&split.test),
         history: trained.history,

@@ -1,5 +1,6 @@
 //! `probity reproduce`: a paper's figures beside ours, on the data that are found.
 
+mod adf;
 mod knn;
 
 use std::path::PathBuf;
@@ -23,6 +24,8 @@ pub(super) struct ReproduceArgs {
 
 #[derive(Debug, Subcommand)]
 enum Paper {
+    /// Zhang et al.: Automatic Fairness Testing of Neural Classifiers (TSE 2021), tables on texts
+    Adf(adf::AdfArgs),
     /// Li, Wang, Wang: Systematic Testing of the Data-Poisoning Robustness of KNN (ISSTA 2023)
     Knn(knn::KnnArgs),
 }
@@ -30,6 +33,7 @@ enum Paper {
 /// Runs `probity reproduce`.
 pub(super) fn run(args: ReproduceArgs, output: &Output) -> anyhow::Result<ExitCode> {
     match args.paper {
+        Paper::Adf(args) => adf::run(args, output),
         Paper::Knn(args) => knn::run(args, output),
     }
 }

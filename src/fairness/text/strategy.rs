@@ -5,7 +5,9 @@
 //! ‖g_a − g'_a‖∞, and the neighbour c whose step best follows the gradient, argmin ‖sign(x_a − c) −
 //! sign(g_a)‖. `adf-hf` (Algorithm 6) takes the pair of token and neighbour with the largest
 //! |g_a·(x_a − c) − g'_a·(x_a − c)|. `asc` and `hf` are the same without the g' terms: attacks on x
-//! alone. `rp` takes token and neighbour at random. x' is the variant whose output for x's class
+//! alone. The absolute value in Algorithm 6 would as well take a pick that leads both inputs *away* from
+//! the boundary, which undoes the search; here (and in `hf`, as in HotFlip) picks that to first order
+//! lead towards it, both x and x', come before all others. `rp` takes token and neighbour at random. x' is the variant whose output for x's class
 //! differs most from x's. A pick that leads to a text where the walker has been, or beyond the
 //! limits, falls through to the next best; so a walker does not swap two synonyms for ever.
 //!
@@ -119,8 +121,10 @@ impl<'a> Vectors<'a> {
 
 /// A search on texts.
 pub struct TextStrategy<'a> {
-    /// Which.
-    pub name: TextStrategyName,
+    /// Which, in the global phase.
+    pub global: TextStrategyName,
+    /// Which, in the local phase.
+    pub local: TextStrategyName,
     /// The model under audit; its features are one vector a token.
     pub model: &'a dyn Differentiable,
     /// Its inputs.
@@ -199,7 +203,7 @@ impl Strategy for TextStrategy<'_> {
     type Memory = TextMemory;
 
     fn name(&self) -> &'static str {
-        self.name.name()
+        self.global.name()
     }
 
     fn global_moves(&self, walkers: &mut [GlobalStep<'_, TextMemory>]) -> Result<(), ModelError> {
@@ -208,7 +212,7 @@ impl Strategy for TextStrategy<'_> {
                 .iter()
                 .map(|walker| self.global_question(walker))
                 .collect();
-            let answers = self.gradients(&questions)?;
+            let answers = self.gradients(self.global, &questions)?;
             let picks = walkers
                 .iter()
                 .zip(self.split(&questions, &answers))
@@ -271,7 +275,7 @@ impl TextStrategy<'_> {
     fn global_question<'q>(&self, walker: &'q GlobalStep<'_, TextMemory>) -> Question<'q> {
         let classes = self.model.classes();
         let checked = &walker.check.checked;
-        let has_variant = self.name.is_paired() && walker.check.variant_logits.len() > classes;
+        let has_variant = self.global.is_paired() && walker.check.variant_logits.len() > classes;
         Question {
             row: walker.row,
             logits: &checked.logits,
@@ -289,8 +293,12 @@ impl TextStrategy<'_> {
 
     /// The gradients of all `questions`, one after another, x before x'; nothing for a search
     /// without gradients.
-    fn gradients(&self, questions: &[Question<'_>]) -> Result<Vec<f32>, ModelError> {
-        if !self.name.is_guided() || questions.is_empty() {
+    fn gradients(
+        &self,
+        name: TextStrategyName,
+        questions: &[Question<'_>],
+    ) -> Result<Vec<f32>, ModelError> {
+        if !name.is_guided() || questions.is_empty() {
             return Ok(Vec::new());
         }
         let mut codes = Vec::new();
@@ -338,9 +346,9 @@ impl TextStrategy<'_> {
         gradients: &Gradients<'_>,
     ) -> Result<Option<(usize, i32)>, ModelError> {
         let positions = self.free(walker.row);
-        match self.name {
+        match self.global {
             TextStrategyName::AdfHf | TextStrategyName::Hf => {
-                let mut picks: Vec<(f32, usize, i32)> = positions
+                let mut picks: Vec<((bool, f32), usize, i32)> = positions
                     .into_iter()
                     .flat_map(|position| {
                         let words = self.candidates.of(walker.row[position]);
@@ -351,7 +359,7 @@ impl TextStrategy<'_> {
                         (effect, position, word)
                     })
                     .collect();
-                picks.sort_by(|a, b| b.0.total_cmp(&a.0));
+                picks.sort_by(|a, b| b.0.0.cmp(&a.0.0).then(b.0.1.total_cmp(&a.0.1)));
                 self.first_new(walker, picks.into_iter().map(|(_, p, word)| (p, word)))
             }
             _ => {
@@ -405,15 +413,26 @@ impl TextStrategy<'_> {
         words.into_iter().map(|(_, candidate)| candidate).collect()
     }
 
-    /// |g_a·(x_a − c) − g'_a·(x_a − c)|, without x' |g_a·(x_a − c)|.
-    fn effect(&self, word: i32, by: i32, position: usize, gradients: &Gradients<'_>) -> f32 {
+    /// How good it is to replace `word` by `by`, to first order: first whether it leads towards the
+    /// boundary (both x and x', where there is an x'), then |g_a·(x_a − c) − g'_a·(x_a − c)|, without
+    /// x' |g_a·(x_a − c)|.
+    fn effect(
+        &self,
+        word: i32,
+        by: i32,
+        position: usize,
+        gradients: &Gradients<'_>,
+    ) -> (bool, f32) {
         let (own, other) = (self.vectors.of(word), self.vectors.of(by));
         let along = |g: &[f32]| -> f32 {
             let steps = own.iter().zip(other).map(|(own, other)| own - other);
             steps.zip(g).map(|(step, g)| step * g).sum()
         };
-        let there = gradients.there(self.domain, position);
-        (along(gradients.here(position)) - there.map_or(0.0, along)).abs()
+        let here = along(gradients.here(position));
+        match gradients.there(self.domain, position).map(along) {
+            Some(there) => (here > 0.0 && there > 0.0, (here - there).abs()),
+            None => (here > 0.0, here.abs()),
+        }
     }
 
     /// Tokens in random order, the neighbours of each in random order.
@@ -461,7 +480,7 @@ impl TextStrategy<'_> {
                 .iter()
                 .map(|walker| self.local_question(walker))
                 .collect();
-            let answers = self.gradients(&questions)?;
+            let answers = self.gradients(self.local, &questions)?;
             let places: Vec<Places> = walkers
                 .iter()
                 .zip(self.split(&questions, &answers))
@@ -483,7 +502,7 @@ impl TextStrategy<'_> {
             row: &position.row,
             logits: &position.check.logits,
             label: position.check.label,
-            variant: flip.filter(|_| self.name.is_paired()).map(|flip| Variant {
+            variant: flip.filter(|_| self.local.is_paired()).map(|flip| Variant {
                 number: flip.variant as usize,
                 logits: &flip.logits,
                 label: flip.label,

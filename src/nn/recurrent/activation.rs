@@ -8,8 +8,8 @@ use pulp::Simd;
 
 /// Coefficients of q, lowest first.
 const POWER_OF_TWO: [f32; 6] = [
-    0.693_147_2,
-    0.240_226_51,
+    std::f32::consts::LN_2,
+    0.240_226_5,
     0.055_503_57,
     0.009_618_083,
     0.001_339_086_3,

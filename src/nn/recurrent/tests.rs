@@ -332,6 +332,10 @@ fn shared_prefixes_change_no_bit() {
             kernels.logits_from(table, &states, &continuations),
             Some(kernels.logits(table, &whole))
         );
+        assert_eq!(
+            kernels.logits_sharing_prefixes(table, &whole),
+            kernels.logits(table, &whole)
+        );
         for (base, position) in [(6, 18), (21, 0)] {
             let unknown = Continuation {
                 base,
@@ -340,6 +344,36 @@ fn shared_prefixes_change_no_bit() {
             };
             assert_eq!(kernels.logits_from(table, &states, &[unknown]), None);
         }
+    }
+}
+
+#[test]
+fn batches_of_any_kinship_share_prefixes_without_changing_a_bit() {
+    let shape = shapes()[8];
+    assert!(!shape.bidirectional);
+    let case = Case::new(shape, &[], 3);
+    let kernels = Kernels::new(&case.weights);
+    for seed in 0..300 {
+        let mut stream = stream(seed, Purpose::UniformInput, 1, 0);
+        let mut texts: Vec<Vec<i32>> = vec![Vec::new()];
+        for _ in 0..stream.random_range(0..40) {
+            // A change of the text before, at any place, or a text of its own.
+            let mut text = texts[texts.len() - 1].clone();
+            if stream.random_bool(0.2) {
+                text = (0..stream.random_range(0..20))
+                    .map(|i| (i * 5 + 2) % 23)
+                    .collect();
+            }
+            if !text.is_empty() {
+                let place = stream.random_range(0..text.len());
+                text[place] = stream.random_range(0..VOCABULARY as i32);
+                text.truncate(stream.random_range(place..=text.len()));
+            }
+            texts.push(text);
+        }
+        let texts: Vec<&[i32]> = texts.iter().map(Vec::as_slice).collect();
+        let shared = kernels.logits_sharing_prefixes(case.table(), &texts);
+        assert_eq!(shared, kernels.logits(case.table(), &texts));
     }
 }
 
