@@ -11,6 +11,7 @@ mod devices;
 mod import;
 mod inputs;
 mod interrupt;
+mod kmeans;
 mod knn;
 mod output;
 mod progress;
@@ -85,6 +86,8 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Decide whether a few poisoned rows can change k-NN predictions
     Knn(Box<knn::KnnArgs>),
+    /// Cluster rows so that any of them can be deleted exactly
+    Kmeans(kmeans::KMeansArgs),
     /// Print a paper's figures beside ours
     Reproduce(reproduce::ReproduceArgs),
     /// Say which devices answer
@@ -163,6 +166,7 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Audit(args) => audit::run(args, output),
         Command::Verify(args) => verify::run(args, output),
         Command::Knn(args) => knn::run(*args, output),
+        Command::Kmeans(args) => kmeans::run(args, output),
         Command::Reproduce(args) => reproduce::run(args, output),
         Command::Devices(args) => devices::run(args, output),
         Command::Completions(args) => shell::completions(args, Cli::command(), output),
