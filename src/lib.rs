@@ -14,6 +14,7 @@
 //! | [`device`]   | the only place that knows backends                                     |
 //! | [`report`]   | run directories and samples files                                      |
 //! | [`stream`]   | keyed random streams                                                   |
+//! | [`text`]     | words, vectors, protected terms, how close a changed text stays        |
 //! | [`cli`]      | the command `probity`                                                  |
 //!
 //! # Example: how much does a decision rule discriminate?
@@ -70,4 +71,5 @@ pub mod nn;
 pub mod poisoning;
 pub mod report;
 pub mod stream;
+pub mod text;
 pub mod unlearning;

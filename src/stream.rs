@@ -52,6 +52,12 @@ pub enum Purpose {
     Requests = 44,
     /// Rows of the Gaussian mixture (items: component or row; step: column).
     Mixture = 45,
+    /// Generated comments (item: comment).
+    Comment = 20,
+    /// Initial word vectors (item: word).
+    WordVector = 21,
+    /// Order of word pairs in an epoch of GloVe (item: cell of the co-occurrence matrix, step: epoch).
+    WordPairs = 22,
 }
 
 /// The generator behind every keyed stream.

@@ -151,3 +151,27 @@ fn small_audit(schema: &Schema, network: &Network, device: &ComputeDevice) {
         assert_eq!(label, [pair.label]);
     }
 }
+
+#[test]
+fn the_nearest_words_are_the_same_on_every_device() {
+    use probity::text::embeddings::shipped;
+    use probity::text::neighbours::{NearestOptions, nearest};
+    let table = shipped().unwrap();
+    let mut excluded = vec![false; table.words().len() + 1];
+    excluded[table.unknown() as usize] = true;
+    let options = NearestOptions {
+        k: 10,
+        excluded: &excluded,
+    };
+    let queries: Vec<u32> = (0..table.unknown()).collect();
+    let on = |device| nearest(table.vectors(), table.width(), &queries, options, device);
+    let flex = on(&ComputeDevice::flex());
+    assert!(
+        queries
+            .iter()
+            .all(|&query| flex.of(query as usize).len() == 10)
+    );
+    for device in others() {
+        assert!(on(&device) == flex, "{}", device.name());
+    }
+}

@@ -1,79 +1,134 @@
 //! `probity audit`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
 
+use super::audit_texts;
 use super::inputs::{Hardware, OutsideArg, absolute, new_run, with_outside};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::AuditBar;
 use super::render;
-use crate::fairness::audit::{AuditOptions, AuditSummary, PreparedAudit, StrategyName, audit};
+use crate::device::{ComputeDevice, DeviceName};
+use crate::fairness::audit::{AuditOptions, PreparedAudit, StrategyName, audit};
 use crate::fairness::estimate::Verdict;
 use crate::fairness::samples::SamplesFormat;
 use crate::fairness::search::Ending;
+use crate::fairness::summary::BoundSummary;
 use crate::nn::Objective;
 use crate::nn::model::Model;
-use crate::report::run_directory::{CHECKPOINT, RunDirectory, SUMMARY, file_sha256};
+use crate::nn::text_model::is_text_model;
+use crate::report::run_directory::{CHECKPOINT, RUN, RunDirectory, SUMMARY, file_sha256};
 
 /// Arguments of `probity audit`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: probity audit --model models/census --data census.csv --protected sex,race --fail-above 0.05\n\
-                        With --fail-above the exit code is 0 only when the whole 95 % interval is at or below the bound."
+    after_help = "Examples: probity audit --model models/census --data census.csv --protected sex,race --fail-above 0.05\n\
+                  \x20         probity audit --model models/toxic --texts comments.csv --text-column comment --protected religion\n\
+                  \x20         probity audit --model models/toxic --protected gender --text \"She is a doctor.\"\n\
+                  With --fail-above the exit code is 0 only when the whole 95 % interval is at or below the bound."
 )]
 pub(super) struct AuditArgs {
     /// Model directory, as `probity train` or `probity import` writes it
     #[arg(long, required_unless_present = "resume")]
-    model: Option<PathBuf>,
+    pub(super) model: Option<PathBuf>,
     /// Table that the seeds come from; read by the model's schema
-    #[arg(long, required_unless_present = "resume")]
+    #[arg(long, required_unless_present_any = ["resume", "texts", "text"])]
     data: Option<PathBuf>,
-    /// Protected attributes, jointly [default: those marked in the model's schema]
+    /// Protected attributes, jointly; for texts, of the lexicon [default: those marked in the model's schema, or all of the lexicon]
     #[arg(long, value_delimiter = ',')]
-    protected: Vec<String>,
+    pub(super) protected: Vec<String>,
     /// Run directory [default: the next free runs/audit-N]
     #[arg(long)]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
     /// Go on with the unfinished run in --out; all options but --time come from there
-    #[arg(long, requires = "out", conflicts_with_all = ["model", "data", "protected", "outside"])]
-    resume: bool,
+    #[arg(long, requires = "out", conflicts_with_all = ["model", "data", "protected", "outside", "texts", "text"])]
+    pub(super) resume: bool,
     /// Missing and outside values, where the model's schema expects any
     #[arg(long, value_enum)]
     outside: Option<OutsideArg>,
     #[command(flatten)]
-    search: SearchArgs,
+    pub(super) texts: TextArgs,
     #[command(flatten)]
-    budget: BudgetArgs,
+    pub(super) search: SearchArgs,
     #[command(flatten)]
-    hardware: Hardware,
+    pub(super) budget: BudgetArgs,
+    #[command(flatten)]
+    pub(super) hardware: Hardware,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Texts")]
+pub(super) struct TextArgs {
+    /// File that the seeds come from: a text a line (.txt), or a table with --text-column
+    #[arg(long, conflicts_with_all = ["data", "text", "outside", "step_global", "step_local"])]
+    pub(super) texts: Option<PathBuf>,
+    /// Column of --texts that holds the text
+    #[arg(long, requires = "texts")]
+    pub(super) text_column: Option<String>,
+    /// Examine this one text: how the score moves under each replacement of a protected term
+    #[arg(long, conflicts_with_all = [
+        "data", "out", "outside", "step_global", "step_local", "strategy", "objective", "seeds", "clusters",
+        "max_iter", "local", "batch", "samples_format", "seed", "time", "max_found", "estimate", "fail_above",
+        "neighbours", "max_l0", "min_similarity",
+    ])]
+    pub(super) text: Option<String>,
+    /// Lexicon of protected terms (TOML) [default: the shipped ones, see probity lexicon show]
+    #[arg(long, conflicts_with = "data")]
+    pub(super) lexicon: Option<PathBuf>,
+    /// Nearest words in the embedding table that may replace a word
+    #[arg(long, default_value_t = 10, conflicts_with = "data")]
+    pub(super) neighbours: usize,
+    /// Words that may differ from the seed, at most
+    #[arg(long, conflicts_with = "data", value_name = "N")]
+    pub(super) max_l0: Option<usize>,
+    /// Least semantic similarity with the seed, from -1 to 1
+    #[arg(long, conflicts_with = "data", value_name = "COSINE")]
+    pub(super) min_similarity: Option<f32>,
+}
+
+/// Which search strategy, for tables and for texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum StrategyArg {
+    /// Tables: gradient-guided global and local search
+    Adf,
+    /// Texts: ADF, token by importance, word by direction
+    AdfAsc,
+    /// Texts: ADF, token and word by first-order effect
+    AdfHf,
+    /// Texts: adf-asc without the second input, an attack on the text alone
+    Asc,
+    /// Texts: adf-hf without the second input (HotFlip)
+    Hf,
+    /// Texts: random token, random neighbour
+    Rp,
 }
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Search")]
-struct SearchArgs {
-    /// Search strategy
-    #[arg(long, value_enum, default_value_t)]
-    strategy: StrategyName,
+pub(super) struct SearchArgs {
+    /// Search strategy [default: adf for tables, adf-asc for texts]
+    #[arg(long, value_enum)]
+    pub(super) strategy: Option<StrategyArg>,
     /// What is differentiated
     #[arg(long, value_enum, default_value_t)]
-    objective: Objective,
+    pub(super) objective: Objective,
     /// Seeds of the global phase
     #[arg(long, default_value_t = 1000)]
-    seeds: usize,
+    pub(super) seeds: usize,
     /// Clusters that the seeds come from, in turn
     #[arg(long, default_value_t = 4)]
-    clusters: usize,
+    pub(super) clusters: usize,
     /// Global moves a seed at most
     #[arg(long, default_value_t = 10)]
-    max_iter: u32,
+    pub(super) max_iter: u32,
     /// Local trials from each individual that the global phase finds
     #[arg(long, default_value_t = 1000)]
-    local: u32,
+    pub(super) local: u32,
     /// Codes that a global step moves
     #[arg(long, default_value_t = 1)]
     step_global: u32,
@@ -82,30 +137,30 @@ struct SearchArgs {
     step_local: u32,
     /// Inputs worked on at a time by one thread; no influence on the result
     #[arg(long, default_value_t = 4096)]
-    batch: usize,
+    pub(super) batch: usize,
     /// Form of the samples file
     #[arg(long = "samples", value_enum, default_value_t)]
-    samples_format: SamplesFormat,
+    pub(super) samples_format: SamplesFormat,
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
-    seed: u64,
+    pub(super) seed: u64,
 }
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Budget and bound")]
-struct BudgetArgs {
+pub(super) struct BudgetArgs {
     /// Search time at most, such as 60s or 5m, counted from the beginning of the run
     #[arg(long, value_parser = duration)]
-    time: Option<Duration>,
+    pub(super) time: Option<Duration>,
     /// Stop when this many distinct individuals are found
     #[arg(long, value_name = "N")]
-    max_found: Option<u64>,
-    /// Uniform random inputs for each estimate of the discriminatory share
+    pub(super) max_found: Option<u64>,
+    /// Uniform random inputs (or texts of --texts) for each estimate of the discriminatory share
     #[arg(long, default_value_t = 10_000)]
-    estimate: u64,
+    pub(super) estimate: u64,
     /// Exit with 1 unless the joint discriminatory share is shown to be at most this
     #[arg(long, value_name = "SHARE")]
-    fail_above: Option<f64>,
+    pub(super) fail_above: Option<f64>,
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
@@ -114,25 +169,19 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 /// Runs `probity audit`.
 pub(super) fn run(args: AuditArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    if let Some(text) = &args.texts.text {
+        return audit_texts::examine_one(&args, text, output);
+    }
+    let resumes_texts = args.resume && is_text_run(args.out.as_deref().unwrap_or(Path::new("")));
+    if args.texts.texts.is_some() || resumes_texts {
+        return audit_texts::run(&args, output);
+    }
     let device = args.hardware.open(output)?;
     let (prepared, directory) = if args.resume {
         let out = args.out.clone().unwrap_or_default();
         let (directory, mut options): (_, AuditOptions) = RunDirectory::open_run(&out, "audit")?;
-        if options.device != device.name() {
-            bail!(
-                "the run began on {}, not on {}; add --device {}",
-                options.device,
-                device.name(),
-                options.device
-            );
-        }
+        may_resume(&directory, options.device, &device)?;
         options.time_seconds = args.budget.time.map(|time| time.as_secs_f64());
-        if !directory.file(CHECKPOINT).is_file() && directory.file(SUMMARY).is_file() {
-            bail!(
-                "the run in {} is complete; there is nothing to resume",
-                directory.path().display()
-            );
-        }
         (PreparedAudit::new(options, &device)?, directory)
     } else {
         // Everything that can be wrong with the input is found before anything is written.
@@ -151,34 +200,76 @@ pub(super) fn run(args: AuditArgs, output: &Output) -> anyhow::Result<ExitCode> 
             summary.global.seeds, summary.global.seeds, options.seeds
         ));
     }
-    let path = directory.path().display();
-    let mut text = render::audit(&summary);
-    text.push_str(&match summary.ending {
+    let text = render::audit(&summary) + &what_next(summary.ending, directory.path());
+    output.result(&summary, &text)?;
+    Ok(exit_code(summary.fail_above.as_ref()))
+}
+
+/// Refuses to go on with a complete run, or on another device than it began on.
+pub(super) fn may_resume(
+    directory: &RunDirectory,
+    began_on: DeviceName,
+    device: &ComputeDevice,
+) -> anyhow::Result<()> {
+    if began_on != device.name() {
+        bail!(
+            "the run began on {began_on}, not on {}; add --device {began_on}",
+            device.name(),
+        );
+    }
+    if !directory.file(CHECKPOINT).is_file() && directory.file(SUMMARY).is_file() {
+        bail!(
+            "the run in {} is complete; there is nothing to resume",
+            directory.path().display()
+        );
+    }
+    Ok(())
+}
+
+/// Whether the run in `directory` is an audit of texts, as far as its options can be read.
+pub(super) fn is_text_run(directory: &Path) -> bool {
+    std::fs::read_to_string(directory.join(RUN))
+        .ok()
+        .and_then(|text| text.parse::<toml::Table>().ok())
+        .is_some_and(|table| table.contains_key("texts"))
+}
+
+/// Where the run is and what to do with it.
+pub(super) fn what_next(ending: Ending, directory: &Path) -> String {
+    let path = directory.display();
+    let go_on = match ending {
         Ending::Complete | Ending::MaxFound => String::new(),
         Ending::Time => format!(
             "Go on with: probity audit --resume --out {path} --time LONGER \
              (counted from the beginning), or without --time to the end.\n"
         ),
         Ending::Interrupted => format!("Go on with: probity audit --resume --out {path}\n"),
-    });
-    text.push_str(&format!("Run: {path}\nNext: probity verify {path}\n"));
-    output.result(&summary, &text)?;
-    Ok(exit_code(&summary))
+    };
+    format!("{go_on}Run: {path}\nNext: probity verify {path}\n")
 }
 
 /// 1 unless the declared bound, if there is one, is shown to hold.
-pub(super) fn exit_code(summary: &AuditSummary) -> ExitCode {
-    match &summary.fail_above {
+pub(super) fn exit_code(fail_above: Option<&BoundSummary>) -> ExitCode {
+    match fail_above {
         Some(bound) if bound.verdict != Verdict::Within => ExitCode::from(1),
         _ => ExitCode::SUCCESS,
     }
 }
 
 impl AuditArgs {
-    fn options(&self, device: &crate::device::ComputeDevice) -> anyhow::Result<AuditOptions> {
+    fn options(&self, device: &ComputeDevice) -> anyhow::Result<AuditOptions> {
         let (Some(model_path), Some(data)) = (&self.model, &self.data) else {
             bail!("--model and --data are needed");
         };
+        if is_text_model(model_path) {
+            bail!(
+                "{} classifies texts, not tables; give --texts (or --text) instead of --data",
+                model_path.display()
+            );
+        }
+        if !matches!(self.search.strategy, None | Some(StrategyArg::Adf)) {
+            bail!("this --strategy searches texts; tables are searched by adf");
+        }
         let model = Model::load(model_path)?;
         if let Some(outside) = self.outside {
             with_outside(model.schema.clone(), outside)?;
@@ -202,7 +293,7 @@ impl AuditArgs {
             data_sha256: file_sha256(data)?,
             outside: self.outside.map(Into::into),
             protected,
-            strategy: search.strategy,
+            strategy: StrategyName::Adf,
             objective: search.objective,
             seeds: search.seeds,
             clusters: search.clusters,

@@ -5,21 +5,26 @@
 //! changes no exit code.
 
 mod audit;
+mod audit_texts;
 mod data;
 mod demo;
 mod devices;
+mod embeddings;
 mod import;
 mod inputs;
 mod interrupt;
 mod kmeans;
 mod knn;
+mod lexicon;
 mod output;
 mod progress;
 mod render;
 mod reproduce;
 mod schema;
 mod shell;
+mod text_inputs;
 mod train;
+mod train_texts;
 mod verify;
 
 use std::process::ExitCode;
@@ -74,8 +79,12 @@ enum Command {
     Demo(demo::DemoArgs),
     /// Describe tables: infer, check, list or show schemas
     Schema(schema::SchemaArgs),
-    /// Fetch published data sets
+    /// Fetch published data sets, generate made-up ones
     Data(data::DataArgs),
+    /// Protected terms in texts: check, list or show lexica
+    Lexicon(lexicon::LexiconArgs),
+    /// Word vectors: fit them to texts, look at neighbours
+    Embeddings(Box<embeddings::EmbeddingsArgs>),
     /// Train a classifier on a table
     Train(train::TrainArgs),
     /// Bring a network from a safetensors, PyTorch or NumPy file
@@ -161,6 +170,8 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Demo(args) => demo::run(args, output),
         Command::Schema(args) => schema::run(args, output),
         Command::Data(args) => data::run(args, output),
+        Command::Lexicon(args) => lexicon::run(args, output),
+        Command::Embeddings(args) => embeddings::run(*args, output),
         Command::Train(args) => train::run(args, output),
         Command::Import(args) => import::run(args, output),
         Command::Audit(args) => audit::run(args, output),

@@ -2,9 +2,13 @@
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
+use crate::device::DeviceName;
 use crate::fairness::audit::AuditSummary;
 use crate::fairness::estimate::{Estimate, Verdict};
 use crate::fairness::search::Ending;
+use crate::fairness::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary};
+use crate::fairness::text::audit::TextAuditSummary;
+use crate::fairness::text::judge::ValidityMeans;
 use crate::nn::metrics::Metrics;
 
 /// A Markdown table; columns after the first are right-aligned.
@@ -58,10 +62,10 @@ pub(super) fn rate(number: u64, seconds: f64) -> String {
     }
 }
 
-/// The plain statement about one protected set.
-pub(super) fn statement(estimate: &Estimate) -> String {
+/// The plain statement about one protected set; `inputs` are what the share is of.
+pub(super) fn statement(estimate: &Estimate, inputs: &str) -> String {
     format!(
-        "By {}: {} of uniform random inputs are discriminatory (95 % interval {} – {}, {} sampled).\n",
+        "By {}: {} of {inputs} are discriminatory (95 % interval {} – {}, {} sampled).\n",
         estimate.protected.join(" × "),
         percent(estimate.rate),
         percent(estimate.ci95[0]),
@@ -72,7 +76,97 @@ pub(super) fn statement(estimate: &Estimate) -> String {
 
 /// The result of an audit.
 pub(super) fn audit(summary: &AuditSummary) -> String {
-    let (global, local, total) = (&summary.global, &summary.local, &summary.total);
+    let mut text = phases(&summary.global, &summary.local, &summary.total);
+    text.push_str(&checks(
+        &summary.total,
+        summary.device,
+        &summary.samples_file,
+    ));
+    let data = &summary.data;
+    if data.mapped_values > 0 || data.skipped_rows > 0 {
+        text.push_str(&format!(
+            "Of the data, {} values outside their domains were mapped and {} rows were left out, as the schema asks.\n",
+            count(data.mapped_values),
+            count(data.skipped_rows)
+        ));
+    }
+    text.push('\n');
+    for estimate in &summary.fairness {
+        text.push_str(&statement(estimate, "uniform random inputs"));
+    }
+    text.push_str(&bound(summary.fail_above.as_ref()));
+    text.push_str(ending(summary.ending));
+    text
+}
+
+/// The result of an audit of texts.
+pub(super) fn text_audit(summary: &TextAuditSummary) -> String {
+    let mut text = phases(&summary.global, &summary.local, &summary.total);
+    text.push_str(&checks(
+        &summary.total,
+        summary.device,
+        &summary.samples_file,
+    ));
+    let texts = &summary.texts;
+    text.push_str(&format!(
+        "Of {} texts, {} hold a protected term and {} hold none and were left out; {} were cut to the model's length.\n",
+        count(texts.texts),
+        count(texts.with_protected_term),
+        count(texts.without_protected_term),
+        count(texts.truncated)
+    ));
+    if !summary.terms.without_embedding.is_empty() {
+        text.push_str(&format!(
+            "{} terms were left out because the model has no vector for them: {}.\n",
+            summary.terms.without_embedding.len(),
+            abbreviated(&summary.terms.without_embedding)
+        ));
+    }
+    text.push_str(&format!(
+        "{} seeds were discriminatory as they are. Validity of what was found, against its seed:\n",
+        count(summary.raw_discriminatory)
+    ));
+    let row = |name: &str, means: &ValidityMeans| {
+        let mut cells = vec![name.to_owned(), count(means.pairs)];
+        cells.extend(means.means().map(|mean| format!("{mean:.4}")));
+        cells
+    };
+    text.push_str(&table(
+        &[
+            "phase",
+            "pairs",
+            "L0",
+            "L2",
+            "Jaccard",
+            "BLEU",
+            "similarity",
+        ],
+        &[
+            row("global", &summary.validity.global),
+            row("local", &summary.validity.local),
+        ],
+    ));
+    text.push('\n');
+    for estimate in &summary.fairness {
+        text.push_str(&statement(estimate, "the texts with a protected term"));
+    }
+    text.push_str(&bound(summary.fail_above.as_ref()));
+    text.push_str(ending(summary.ending));
+    text
+}
+
+/// At most eight of `names`, and how many more there are.
+fn abbreviated(names: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// Both phases of a search as a table.
+fn phases(global: &GlobalSummary, local: &LocalSummary, total: &TotalSummary) -> String {
     let row = |name: &str, starts: u64, steps: u64, generated: u64, found: u64, seconds: f64| {
         let share = if generated > 0 {
             percent(found as f64 / generated as f64)
@@ -135,51 +229,53 @@ pub(super) fn audit(summary: &AuditSummary) -> String {
     text.push_str(
         "generated and discriminatory count distinct individuals (the protected part left out).\n",
     );
-    text.push_str(&format!(
-        "Checks: {}, {} a second. Pairs of full rows: {}, in {}.\n",
+    text
+}
+
+/// How much was checked, where the pairs are, and what was not confirmed.
+fn checks(total: &TotalSummary, device: DeviceName, samples_file: &str) -> String {
+    let mut text = format!(
+        "Checks: {}, {} a second. Pairs of full rows: {}, in {samples_file}.\n",
         count(total.checks),
         count(total.checks_per_second.round() as u64),
         count(total.discriminatory_rows),
-        summary.samples_file
-    ));
+    );
     if total.unconfirmed > 0 {
         text.push_str(&format!(
-            "{} pairs found on {} were not confirmed on the CPU and are left out.\n",
+            "{} pairs found on {device} were not confirmed on the CPU and are left out.\n",
             count(total.unconfirmed),
-            summary.device
         ));
-    }
-    let data = &summary.data;
-    if data.mapped_values > 0 || data.skipped_rows > 0 {
-        text.push_str(&format!(
-            "Of the data, {} values outside their domains were mapped and {} rows were left out, as the schema asks.\n",
-            count(data.mapped_values),
-            count(data.skipped_rows)
-        ));
-    }
-    text.push('\n');
-    for estimate in &summary.fairness {
-        text.push_str(&statement(estimate));
-    }
-    if let Some(bound) = &summary.fail_above {
-        let share = percent(bound.bound);
-        text.push_str(&match bound.verdict {
-            Verdict::Within => format!("Within the bound of {share}: the whole interval is below it.\n"),
-            Verdict::Exceeds => format!("EXCEEDS the bound of {share}: the whole interval is above it.\n"),
-            Verdict::Inconclusive => format!(
-                "INCONCLUSIVE: the interval contains the bound of {share}, so it is not shown to hold; raise --estimate.\n"
-            ),
-        });
-    }
-    match summary.ending {
-        Ending::Complete => {}
-        Ending::MaxFound => text.push_str("Stopped: --max-found was reached.\n"),
-        Ending::Time => {
-            text.push_str("Stopped: the time is used up. This is what was found so far.\n")
-        }
-        Ending::Interrupted => text.push_str("Interrupted. This is what was found so far.\n"),
     }
     text
+}
+
+/// What a declared bound's interval says.
+fn bound(summary: Option<&BoundSummary>) -> String {
+    let Some(bound) = summary else {
+        return String::new();
+    };
+    let share = percent(bound.bound);
+    match bound.verdict {
+        Verdict::Within => {
+            format!("Within the bound of {share}: the whole interval is below it.\n")
+        }
+        Verdict::Exceeds => {
+            format!("EXCEEDS the bound of {share}: the whole interval is above it.\n")
+        }
+        Verdict::Inconclusive => format!(
+            "INCONCLUSIVE: the interval contains the bound of {share}, so it is not shown to hold; raise --estimate.\n"
+        ),
+    }
+}
+
+/// Why a search ended early.
+fn ending(ending: Ending) -> &'static str {
+    match ending {
+        Ending::Complete => "",
+        Ending::MaxFound => "Stopped: --max-found was reached.\n",
+        Ending::Time => "Stopped: the time is used up. This is what was found so far.\n",
+        Ending::Interrupted => "Interrupted. This is what was found so far.\n",
+    }
 }
 
 /// Quality of a classifier on several parts of its data.

@@ -39,7 +39,7 @@ enum SchemaCommand {
 
 #[derive(Debug, Args)]
 struct InferArgs {
-    /// Table: CSV (also .gz) or Parquet
+    /// Table: CSV (also .gz, .xz) or Parquet
     file: PathBuf,
     /// Column to predict
     #[arg(long)]
@@ -72,7 +72,7 @@ struct InferArgs {
 
 #[derive(Debug, Args)]
 struct CheckArgs {
-    /// Table: CSV (also .gz) or Parquet
+    /// Table: CSV (also .gz, .xz) or Parquet
     file: PathBuf,
     /// Schema file, or the name of a built-in schema
     #[arg(long)]

@@ -7,11 +7,16 @@ use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 
+use super::audit::is_text_run;
 use super::output::Output;
 use super::render::count;
 use crate::fairness::audit::AuditOptions;
+use crate::fairness::text::audit::TextAuditOptions;
+use crate::fairness::text::protected::{ProtectedTerms, open_lexicon};
+use crate::fairness::text::verify::verify_texts;
 use crate::fairness::verify::{Verification, verify};
 use crate::nn::model::Model;
+use crate::nn::text_model::TextModel;
 use crate::report::run_directory::{RunDirectory, SUMMARY};
 
 /// Arguments of `probity verify`.
@@ -35,21 +40,15 @@ struct VerifySummary<'a> {
 
 /// Runs `probity verify`.
 pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let (directory, options): (_, AuditOptions) = RunDirectory::open_run(&args.run, "audit")?;
-    let model = Model::load(args.model.as_ref().unwrap_or(&options.model))?;
-    if model.sha256() != options.model_sha256 {
-        bail!(
-            "the model is not the one that was audited (SHA-256 {}, audited {})",
-            model.sha256(),
-            options.model_sha256
-        );
-    }
-    let protected = options
-        .protected
-        .iter()
-        .map(|name| model.schema.index_of(name))
-        .collect::<Result<Vec<_>, _>>()?;
-    let samples = directory.file(options.samples_format.file_name());
+    let is_text = is_text_run(&args.run);
+    let (directory, audited) = if is_text {
+        let (directory, options): (_, TextAuditOptions) =
+            RunDirectory::open_run(&args.run, "audit")?;
+        (directory, Audited::Texts(Box::new(options)))
+    } else {
+        let (directory, options): (_, AuditOptions) = RunDirectory::open_run(&args.run, "audit")?;
+        (directory, Audited::Table(Box::new(options)))
+    };
     if !directory.file(SUMMARY).is_file() {
         bail!(
             "{} has no {SUMMARY}: the run is unfinished; go on with probity audit --resume --out {}",
@@ -62,9 +61,11 @@ pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode>
         .as_u64()
         .unwrap_or(0);
     let bar = output.progress(0, "verify {pos} pairs, {per_sec}");
-    let mut result = verify(&samples, &model, &protected, &mut |done| {
-        bar.set_position(done)
-    })?;
+    let progress = &mut |done| bar.set_position(done);
+    let mut result = match audited {
+        Audited::Table(options) => verify_table(&args, &options, &directory, progress)?,
+        Audited::Texts(options) => verify_text_run(&args, &options, &directory, progress)?,
+    };
     bar.finish_and_clear();
     if result.pairs != stated {
         result.problems.push(format!(
@@ -84,6 +85,53 @@ pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode>
     } else {
         ExitCode::from(1)
     })
+}
+
+/// The options of the audit whose pairs are verified.
+enum Audited {
+    Table(Box<AuditOptions>),
+    Texts(Box<TextAuditOptions>),
+}
+
+fn verify_table(
+    args: &VerifyArgs,
+    options: &AuditOptions,
+    directory: &RunDirectory,
+    progress: &mut dyn FnMut(u64),
+) -> anyhow::Result<Verification> {
+    let model = Model::load(args.model.as_ref().unwrap_or(&options.model))?;
+    is_audited_model(model.sha256(), &options.model_sha256)?;
+    let protected = options
+        .protected
+        .iter()
+        .map(|name| model.schema.index_of(name))
+        .collect::<Result<Vec<_>, _>>()?;
+    let samples = directory.file(options.samples_format.file_name());
+    Ok(verify(&samples, &model, &protected, progress)?)
+}
+
+fn verify_text_run(
+    args: &VerifyArgs,
+    options: &TextAuditOptions,
+    directory: &RunDirectory,
+    progress: &mut dyn FnMut(u64),
+) -> anyhow::Result<Verification> {
+    let model = TextModel::load(args.model.as_ref().unwrap_or(&options.model))?;
+    is_audited_model(model.sha256()?, &options.model_sha256)?;
+    let (lexicon, sha256) = open_lexicon(options.lexicon.as_deref())?;
+    if sha256 != options.lexicon_sha256 {
+        bail!("the lexicon is not the one that the audit used");
+    }
+    let protected = ProtectedTerms::new(&lexicon, &options.protected, &model)?;
+    let samples = directory.file(options.samples_format.file_name());
+    Ok(verify_texts(&samples, &model, &protected, progress)?)
+}
+
+fn is_audited_model(sha256: String, audited: &str) -> anyhow::Result<()> {
+    if sha256 != audited {
+        bail!("the model is not the one that was audited (SHA-256 {sha256}, audited {audited})");
+    }
+    Ok(())
 }
 
 fn render(result: &Verification) -> String {

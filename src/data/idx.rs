@@ -1,18 +1,17 @@
-//! IDX files (MNIST's format), plain or gzip: images and labels, and how images are reduced.
+//! IDX files (MNIST's format), plain, gzip or xz: images and labels, and how images are reduced.
 //!
 //! A file begins with two zero bytes, the type of its values, the number of its dimensions, and the
 //! dimensions as big-endian 32-bit numbers. Only unsigned bytes are read, which is what images and
 //! labels are in. What a header promises is never allocated in advance: memory grows with the bytes
 //! that are really there, up to 2 GiB.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use flate2::bufread::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::compressed;
 use super::samples::{Samples, SamplesError};
 
 /// More values than this are not read.
@@ -133,7 +132,7 @@ pub struct Idx {
     pub values: Vec<u8>,
 }
 
-/// Reads `file` if it begins like an IDX file, plain or gzip; `None` if it does not.
+/// Reads `file` if it begins like an IDX file, plain, gzip or xz; `None` if it does not.
 ///
 /// # Errors
 /// A file that cannot be read, is truncated, goes on too long, or holds something else than bytes.
@@ -142,13 +141,7 @@ pub fn read_idx(file: &Path) -> Result<Option<Idx>, IdxError> {
         file: file.to_owned(),
         source,
     };
-    let mut input = BufReader::with_capacity(1 << 16, File::open(file).map_err(failed)?);
-    let zipped = input.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]);
-    let mut input: Box<dyn Read> = if zipped {
-        Box::new(MultiGzDecoder::new(input))
-    } else {
-        Box::new(input)
-    };
+    let mut input = compressed::open(file).map_err(failed)?;
     let mut magic = Vec::with_capacity(4);
     let start = input.by_ref().take(4).read_to_end(&mut magic);
     // A broken archive is left to the reader of tables, which names what is wrong.

@@ -2,6 +2,7 @@
 
 mod attribute;
 pub mod builtin;
+pub mod compressed;
 pub mod fetch;
 pub mod idx;
 pub mod infer;

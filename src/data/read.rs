@@ -1,4 +1,4 @@
-//! The one reader of tabular files: CSV (plain or gzip) and Parquet, as records of text cells.
+//! The one reader of tabular files: CSV (plain, gzip or xz) and Parquet, as records of text cells.
 //!
 //! The kind of a file is told by its first bytes, not by its name. Rows are streamed; nothing but
 //! the current record (or Parquet batch) is held in memory. Everything above this module, schema
@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::{Array, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use flate2::bufread::MultiGzDecoder;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use thiserror::Error;
 
+use super::compressed;
 use super::schema::Format;
 
 /// Why a file cannot be read as a table.
@@ -157,9 +157,6 @@ pub enum ReadError {
     },
 }
 
-/// How gzip files begin.
-const GZIP: [u8; 2] = [0x1f, 0x8b];
-
 /// Where in a file a record stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
@@ -222,11 +219,9 @@ impl Records {
         let start = input.fill_buf().map_err(io_error)?;
         let records = if start.starts_with(b"PAR1") {
             Self::open_parquet(file)?
-        } else if start.starts_with(&GZIP) {
-            let text: Box<dyn Read + Send> = Box::new(MultiGzDecoder::new(input));
-            Self::open_csv(file, text, format)?
         } else {
-            Self::open_csv(file, Box::new(input), format)?
+            let text = compressed::decompress(input).map_err(io_error)?;
+            Self::open_csv(file, text, format)?
         };
         let mut seen = std::collections::HashSet::new();
         if let Some(twice) = records
@@ -450,12 +445,7 @@ impl Records {
     /// Lines before the first one at or after byte `offset` that is neither empty nor a comment,
     /// plus one.
     fn count_lines(&self, offset: u64, comment: Option<u8>) -> io::Result<u64> {
-        let mut input = BufReader::new(File::open(&self.file)?);
-        let mut text: Box<dyn BufRead> = if input.fill_buf()?.starts_with(&GZIP) {
-            Box::new(BufReader::new(MultiGzDecoder::new(input)))
-        } else {
-            Box::new(input)
-        };
+        let mut text = BufReader::new(compressed::open(&self.file)?);
         let mut lines = 0;
         let mut passed = 0;
         let mut line = Vec::new();

@@ -26,8 +26,12 @@ use crate::device::{ComputeDevice, DeviceName};
 use crate::fairness::samples::{SamplesFormat, write_samples};
 use crate::nn::fnn::Fnn;
 use crate::nn::model::{Model, StoreError};
+use crate::nn::text::TextNetworkError;
 use crate::nn::{Classifier, ModelError, Objective, Rows};
 use crate::report::run_directory::{RUN, RunDirectory, RunError, SUMMARY, file_sha256, hex};
+use crate::text::corpus::CorpusError;
+use crate::text::lexicon::LexiconError;
+use crate::text::tokenizer::TokenizerError;
 
 /// Why an audit cannot be done.
 #[derive(Debug, Error)]
@@ -59,6 +63,51 @@ pub enum AuditError {
         value: String,
         /// What is allowed.
         expected: &'static str,
+    },
+    /// The parts of a text model do not fit each other.
+    #[error(transparent)]
+    Network(#[from] TextNetworkError),
+    /// A text cannot be split into words.
+    #[error(transparent)]
+    Tokenizer(#[from] TokenizerError),
+    /// The lexicon cannot be used.
+    #[error(transparent)]
+    Lexicon(#[from] LexiconError),
+    /// The texts cannot be read.
+    #[error(transparent)]
+    Corpus(#[from] CorpusError),
+    /// The model has no vectors for most values of an attribute.
+    #[error(
+        "the model knows the words of {values} of the {known} values of '{attribute}', but two are needed to compare; \
+         see probity lexicon check"
+    )]
+    TooFewValues {
+        /// The attribute.
+        attribute: String,
+        /// Values with a known term.
+        values: usize,
+        /// Values in the lexicon.
+        known: usize,
+    },
+    /// No text can be compared with anything.
+    #[error(
+        "none of the {texts} texts in {} holds a term of {attributes}; see probity lexicon check", file.display()
+    )]
+    NoProtectedTerm {
+        /// The file.
+        file: PathBuf,
+        /// Texts in it.
+        texts: usize,
+        /// The protected attributes.
+        attributes: String,
+    },
+    /// The one text given cannot be compared with anything.
+    #[error(
+        "the text holds no term of {attributes}, so there is nothing to compare it with; see probity lexicon show"
+    )]
+    NoTermInText {
+        /// The protected attributes.
+        attributes: String,
     },
     /// The model or the data are no longer what the run began with.
     #[error("{what} changed since the run began (SHA-256 {now}, was {then}); start a new run")]

@@ -178,12 +178,7 @@ impl Columns<'_> {
             .map(|(name, data_type)| Field::new(name, data_type, false))
             .collect();
         let arrow = Arc::new(ArrowSchema::new(fields));
-        let level = ZstdLevel::try_new(1).map_err(io::Error::other)?;
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(level))
-            .set_created_by(format!("probity {}", env!("CARGO_PKG_VERSION")))
-            .build();
-        let mut parquet = ArrowWriter::try_new(&mut *writer, arrow.clone(), Some(properties))
+        let mut parquet = ArrowWriter::try_new(&mut *writer, arrow.clone(), Some(properties()?))
             .map_err(io::Error::other)?;
         let mut group = Vec::with_capacity(GROUP.min(pairs.len()));
         for pair in pairs.iter() {
@@ -264,13 +259,22 @@ impl Columns<'_> {
     }
 }
 
+/// How samples files are compressed.
+pub(super) fn properties() -> io::Result<WriterProperties> {
+    let level = ZstdLevel::try_new(1).map_err(io::Error::other)?;
+    Ok(WriterProperties::builder()
+        .set_compression(Compression::ZSTD(level))
+        .set_created_by(format!("probity {}", env!("CARGO_PKG_VERSION")))
+        .build())
+}
+
 /// Whether every code of the attribute is written as itself.
 fn is_integer(attribute: &Attribute) -> bool {
     let (_, max) = attribute.domain();
     matches!(attribute.kind, Kind::Integer { .. }) && attribute.decode(max) == max.to_string()
 }
 
-fn phase_name(phase: Phase) -> &'static str {
+pub(super) fn phase_name(phase: Phase) -> &'static str {
     match phase {
         Phase::Global => "global",
         Phase::Local | Phase::Done => "local",

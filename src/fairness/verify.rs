@@ -45,6 +45,26 @@ pub struct Verification {
     pub problems: Vec<String>,
 }
 
+impl Verification {
+    /// Counts a pair: confirmed (and whether by rounding alone), or what is wrong with it.
+    pub(super) fn add(&mut self, judgement: Result<bool, String>) {
+        self.pairs += 1;
+        match judgement {
+            Ok(by_rounding) => {
+                self.confirmed += 1;
+                self.decided_by_rounding += u64::from(by_rounding);
+            }
+            Err(problem) => {
+                self.rejected += 1;
+                if self.problems.len() < 10 {
+                    self.problems
+                        .push(format!("pair {}: {problem}", self.pairs));
+                }
+            }
+        }
+    }
+}
+
 /// Verifies every pair of `samples` against `model`, with `protected` (attribute positions)
 /// allowed to differ. `progress` is told how many pairs are done.
 ///
@@ -67,7 +87,6 @@ pub fn verify(
             .map(|pair| judge(pair, model, &fnn, protected))
             .collect::<Result<_, ModelError>>()?;
         for (pair, judgement) in block.iter().zip(judged) {
-            result.pairs += 1;
             let bytes: Vec<u8> = pair
                 .row
                 .iter()
@@ -78,20 +97,7 @@ pub fn verify(
             } else {
                 Err("the same x was reported before".to_owned())
             };
-            match judgement {
-                Ok(by_rounding) => {
-                    result.confirmed += 1;
-                    result.decided_by_rounding += u64::from(by_rounding);
-                }
-                Err(problem) => {
-                    result.rejected += 1;
-                    if result.problems.len() < 10 {
-                        result
-                            .problems
-                            .push(format!("pair {}: {problem}", result.pairs));
-                    }
-                }
-            }
+            result.add(judgement);
         }
         progress(result.pairs);
         block.clear();

@@ -399,7 +399,11 @@ pub(super) fn read(tensor: Tensor<2>) -> Result<Vec<f32>, ModelError> {
 }
 
 /// Checks that all values are finite; names the row of one that is not.
-fn check_finite(values: &[f32], per_row: usize, rows: Rows<'_>) -> Result<(), ModelError> {
+pub(super) fn check_finite(
+    values: &[f32],
+    per_row: usize,
+    rows: Rows<'_>,
+) -> Result<(), ModelError> {
     match values.iter().position(|value| !value.is_finite()) {
         None => Ok(()),
         Some(position) => {

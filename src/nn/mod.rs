@@ -18,9 +18,18 @@ pub mod import;
 pub mod metrics;
 pub mod model;
 pub mod optimizer;
+pub mod recurrent;
+mod row_adam;
+pub mod shared_prefix;
+pub mod text;
+pub mod text_model;
+pub mod text_train;
+pub mod text_train_options;
+pub mod text_training_run;
 pub mod train;
 pub mod train_options;
 pub mod training_run;
+pub mod vocabulary;
 pub mod weights;
 
 use thiserror::Error;
@@ -38,6 +47,28 @@ pub enum ModelError {
     NotFinite {
         /// The input.
         row: Vec<i32>,
+    },
+    /// A number in a text that is no token of the model.
+    #[error(
+        "the text has {id} at position {position}; token ids run from 0 to {last}, and -1 may only fill the end"
+    )]
+    Token {
+        /// The number.
+        id: i32,
+        /// Where it stands, from 0.
+        position: usize,
+        /// The model's last token.
+        last: i64,
+    },
+    /// A text that continues no given base text.
+    #[error(
+        "there is no base text {base} of at least {position} tokens that the model could go on from"
+    )]
+    Continuation {
+        /// Number of the base text.
+        base: usize,
+        /// Tokens of it that the text begins with.
+        position: u32,
     },
 }
 

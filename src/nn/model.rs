@@ -126,24 +126,7 @@ impl Model {
             schema: self.schema.clone(),
         };
         let text = toml::to_string(&description).map_err(|error| describe(error.to_string()))?;
-        let tensors = self.tensors();
-        let bytes: Vec<(String, Vec<usize>, Vec<u8>)> = tensors
-            .into_iter()
-            .map(|(name, shape, values)| {
-                let bytes = values.iter().flat_map(|value| value.to_le_bytes());
-                (name, shape, bytes.collect())
-            })
-            .collect();
-        let views = bytes
-            .iter()
-            .map(|(name, shape, bytes)| {
-                TensorView::new(Dtype::F32, shape.clone(), bytes).map(|view| (name.as_str(), view))
-            })
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| describe(error.to_string()))?;
-        let weights =
-            safetensors::serialize(views, None).map_err(|error| describe(error.to_string()))?;
-        write_atomically(&directory.join(WEIGHTS), &weights)?;
+        save_tensors(&directory.join(WEIGHTS), &self.tensors())?;
         write_atomically(&file, text.as_bytes())?;
         Ok(())
     }
@@ -215,10 +198,8 @@ impl Model {
             .collect::<Option<Vec<_>>>()
             .ok_or_else(|| describe("an attribute has no encoding".into()))?;
         let layout = InputLayout::new(&schema.attributes, &encodings);
-        let mut weights = Tensors {
-            file: directory.join(WEIGHTS),
-            tensors: read_weights(&directory.join(WEIGHTS))?.tensors,
-        };
+        let weights_file = directory.join(WEIGHTS);
+        let mut weights = Tensors::new(&weights_file, read_weights(&weights_file)?.tensors);
         let mut widths = vec![layout.layer_inputs()];
         widths.extend_from_slice(&description.network.hidden);
         widths.push(schema.label.classes.len());
@@ -274,13 +255,58 @@ impl Model {
     }
 }
 
-struct Tensors {
+/// Writes named tensors (name, shape, row-major values) as one safetensors file.
+///
+/// # Errors
+/// When the file cannot be written.
+pub(super) fn save_tensors(
+    file: &Path,
+    tensors: &[(String, Vec<usize>, &[f32])],
+) -> Result<(), StoreError> {
+    let describe = |problem: String| StoreError::Description {
+        file: file.to_owned(),
+        problem,
+    };
+    let bytes: Vec<Vec<u8>> = tensors
+        .iter()
+        .map(|(_, _, values)| {
+            values
+                .iter()
+                .flat_map(|value| value.to_le_bytes())
+                .collect()
+        })
+        .collect();
+    let views = tensors
+        .iter()
+        .zip(&bytes)
+        .map(|((name, shape, _), bytes)| {
+            TensorView::new(Dtype::F32, shape.clone(), bytes).map(|view| (name.as_str(), view))
+        })
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| describe(error.to_string()))?;
+    let weights =
+        safetensors::serialize(views, None).map_err(|error| describe(error.to_string()))?;
+    write_atomically(file, &weights)?;
+    Ok(())
+}
+
+/// The tensors of a weight file, to be taken one by one.
+pub(super) struct Tensors {
     file: PathBuf,
     tensors: BTreeMap<String, Weight>,
 }
 
 impl Tensors {
-    fn take(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>, StoreError> {
+    /// The tensors read from `file`.
+    pub(super) fn new(file: &Path, tensors: BTreeMap<String, Weight>) -> Tensors {
+        Tensors {
+            file: file.to_owned(),
+            tensors,
+        }
+    }
+
+    /// The values of `name`, which must have `shape`.
+    pub(super) fn take(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>, StoreError> {
         let problem = match self.tensors.remove(name) {
             Some(weight) if weight.shape == shape => return Ok(weight.values),
             Some(weight) => format!(
@@ -296,7 +322,8 @@ impl Tensors {
         })
     }
 
-    fn expect_empty(&self) -> Result<(), StoreError> {
+    /// Fails when a tensor is left.
+    pub(super) fn expect_empty(&self) -> Result<(), StoreError> {
         match self.tensors.keys().next() {
             None => Ok(()),
             Some(tensor) => Err(StoreError::Tensor {

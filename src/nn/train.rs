@@ -263,7 +263,7 @@ fn encodings(
         .collect()
 }
 
-fn class_weights(weights: &ClassWeights, class_rows: &[u64]) -> Vec<f32> {
+pub(super) fn class_weights(weights: &ClassWeights, class_rows: &[u64]) -> Vec<f32> {
     match weights {
         ClassWeights::None => vec![1.0; class_rows.len()],
         ClassWeights::Given(weights) => weights.clone(),
@@ -564,19 +564,8 @@ impl Trainer<'_> {
     }
 
     fn is_finished(&self) -> bool {
-        self.history.len() as u32 >= self.options.epochs || self.out_of_patience()
-    }
-
-    fn out_of_patience(&self) -> bool {
-        let losses: Vec<f64> = self
-            .history
-            .iter()
-            .filter_map(|report| report.validation_loss)
-            .collect();
-        let best =
-            (0..losses.len()).reduce(|best, i| if losses[i] < losses[best] { i } else { best });
-        self.options.patience > 0
-            && best.is_some_and(|best| losses.len() - 1 - best >= self.options.patience as usize)
+        self.history.len() as u32 >= self.options.epochs
+            || out_of_patience(&self.history, self.options.patience)
     }
 
     fn values(&self) -> Vec<Vec<f32>> {
@@ -638,6 +627,16 @@ impl Trainer<'_> {
         self.best = checkpoint.best;
         Ok(())
     }
+}
+
+/// Whether the validation loss has not got better for `patience` epochs; 0 is endless patience.
+pub(super) fn out_of_patience(history: &[EpochReport], patience: u32) -> bool {
+    let losses: Vec<f64> = history
+        .iter()
+        .filter_map(|report| report.validation_loss)
+        .collect();
+    let best = (0..losses.len()).reduce(|best, i| if losses[i] < losses[best] { i } else { best });
+    patience > 0 && best.is_some_and(|best| losses.len() - 1 - best >= patience as usize)
 }
 
 fn matrix_tensor(matrix: &Matrix, device: &Device) -> Tensor<2> {

@@ -64,9 +64,12 @@ impl LogLogLines {
         }
         for decade in y_axis.decades() {
             let y = y_axis.at(f64::from(decade));
-            document = document
-                .add(grid_line(LEFT, WIDTH - RIGHT, y, y))
-                .add(text(&power(decade), LEFT - 8.0, y + 4.0, "end"));
+            document = document.add(grid_line(LEFT, WIDTH - RIGHT, y, y)).add(text(
+                &power(decade),
+                LEFT - 8.0,
+                y + 4.0,
+                "end",
+            ));
         }
         for (at, (series, points)) in drawn.iter().enumerate() {
             document = document
@@ -96,7 +99,11 @@ impl Axis {
         let (least, most) = logarithms.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), value| {
             (a.min(value), b.max(value))
         });
-        let (first, last) = if least <= most { (least, most) } else { (0.0, 1.0) };
+        let (first, last) = if least <= most {
+            (least, most)
+        } else {
+            (0.0, 1.0)
+        };
         let first = first.floor() as i32;
         Axis {
             decades: (first, (last.ceil() as i32).max(first + 1)),
@@ -128,7 +135,10 @@ fn curve(series: &LineSeries, points: &[(f64, f64)], x_axis: &Axis, y_axis: &Axi
         .iter()
         .map(|&(x, y)| (x_axis.at(x), y_axis.at(y)))
         .collect();
-    let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+    let path: Vec<String> = places
+        .iter()
+        .map(|(x, y)| format!("{x:.1},{y:.1}"))
+        .collect();
     let mut group = Group::new().add(Title::new(series.name.clone())).add(
         Polyline::new()
             .set("points", path.join(" "))
@@ -205,7 +215,10 @@ mod tests {
         for label in [">100<", ">0.01<", ">10<", "a &lt; b"] {
             assert!(svg.contains(label), "{label}");
         }
-        let empty = LogLogLines { series: Vec::new(), ..plot };
+        let empty = LogLogLines {
+            series: Vec::new(),
+            ..plot
+        };
         assert!(!empty.to_svg().contains("NaN"));
     }
 }

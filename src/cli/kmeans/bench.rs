@@ -34,7 +34,13 @@ pub(super) struct BenchArgs {
     #[command(flatten)]
     data: DataArgs,
     /// Which algorithms, against Lloyd's that trains anew for each deletion
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "quantized,divide-conquer", help_heading = "Clustering")]
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "quantized,divide-conquer",
+        help_heading = "Clustering"
+    )]
     algorithm: Vec<AlgorithmName>,
     #[command(flatten)]
     clustering: ClusteringArgs,
@@ -107,7 +113,9 @@ pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> 
     args.clustering.refuse_idle(&args.algorithm)?;
     let dataset = args.data.read()?;
     let rows = dataset.points.len();
-    let options = args.size.options(args.clustering.k, args.clustering.iterations);
+    let options = args
+        .size
+        .options(args.clustering.k, args.clustering.iterations);
     if options.deletions == 0 || options.deletions + options.clusters > rows {
         bail!(
             "--deletions is {}; at least 1 and at most {} are possible with {rows} rows and {} clusters",
@@ -128,7 +136,14 @@ pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> 
     };
     let seed = args.clustering.seed;
     let interrupt = Interrupt::listen()?;
-    let measured = measure(data, &algorithms, &options, seeds(seed, &args.size), &interrupt, output)?;
+    let measured = measure(
+        data,
+        &algorithms,
+        &options,
+        seeds(seed, &args.size),
+        &interrupt,
+        output,
+    )?;
     let directory = new_run(args.out.as_ref(), "kmeans-bench")?;
     let summary = BenchSummary {
         schema_version: 1,
@@ -150,13 +165,23 @@ pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> 
         plot.display()
     ));
     output.result(&summary, &text)?;
-    let exact = summary.measured.algorithms.iter().all(|figures| figures.exact);
-    Ok(if exact { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    let exact = summary
+        .measured
+        .algorithms
+        .iter()
+        .all(|figures| figures.exact);
+    Ok(if exact {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    })
 }
 
 /// The seeds of the replicates.
 pub(in crate::cli) fn seeds(first: u64, size: &SizeArgs) -> Vec<u64> {
-    (0..size.replicates).map(|at| first.wrapping_add(at)).collect()
+    (0..size.replicates)
+        .map(|at| first.wrapping_add(at))
+        .collect()
 }
 
 /// Runs all replicates of all algorithms.
@@ -200,7 +225,12 @@ pub(in crate::cli) fn measure(
                 }
             }
         }
-        figures.push(AlgorithmFigures::of(name, replicates, &baselines, options.deletions));
+        figures.push(AlgorithmFigures::of(
+            name,
+            replicates,
+            &baselines,
+            options.deletions,
+        ));
     }
     bar.finish_and_clear();
     Ok(Measured {

@@ -26,7 +26,12 @@ pub(super) struct DeleteArgs {
     #[arg(long, value_name = "DIR")]
     model: PathBuf,
     /// Ids of the rows to delete
-    #[arg(long, value_delimiter = ',', value_name = "IDS", required_unless_present = "ids")]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "IDS",
+        required_unless_present = "ids"
+    )]
     rows: Vec<u64>,
     /// File with ids, one a line
     #[arg(long, value_name = "FILE")]

@@ -23,7 +23,12 @@ pub(super) struct FitArgs {
     #[command(flatten)]
     data: DataArgs,
     /// Which algorithm
-    #[arg(long, value_enum, default_value = "quantized", help_heading = "Clustering")]
+    #[arg(
+        long,
+        value_enum,
+        default_value = "quantized",
+        help_heading = "Clustering"
+    )]
     algorithm: AlgorithmName,
     #[command(flatten)]
     clustering: ClusteringArgs,
@@ -88,7 +93,11 @@ pub(super) fn run(args: FitArgs, output: &Output) -> anyhow::Result<ExitCode> {
 }
 
 fn render(summary: &FitSummary) -> String {
-    let sizes: Vec<String> = summary.sizes.iter().map(|&size| count(size as u64)).collect();
+    let sizes: Vec<String> = summary
+        .sizes
+        .iter()
+        .map(|&size| count(size as u64))
+        .collect();
     let mut text = format!(
         "{} rows, {} columns, {} clusters ({}): {}. Loss {:.6}.\n",
         count(summary.rows as u64),

@@ -90,7 +90,12 @@ impl DataArgs {
             ..self.reading.options()?
         };
         let id_column = self.id_column.as_deref();
-        Ok(read_dataset(&self.data, self.labels.as_deref(), &options, id_column)?)
+        Ok(read_dataset(
+            &self.data,
+            self.labels.as_deref(),
+            &options,
+            id_column,
+        )?)
     }
 }
 
@@ -167,9 +172,21 @@ impl ClusteringArgs {
     pub fn refuse_idle(&self, names: &[AlgorithmName]) -> anyhow::Result<()> {
         let has = |name| names.contains(&name);
         let idle = [
-            ("epsilon", self.epsilon.is_some() && !has(AlgorithmName::Quantized), "quantized"),
-            ("gamma", self.gamma.is_some() && !has(AlgorithmName::Quantized), "quantized"),
-            ("tree", self.tree.is_some() && !has(AlgorithmName::DivideConquer), "divide-conquer"),
+            (
+                "epsilon",
+                self.epsilon.is_some() && !has(AlgorithmName::Quantized),
+                "quantized",
+            ),
+            (
+                "gamma",
+                self.gamma.is_some() && !has(AlgorithmName::Quantized),
+                "quantized",
+            ),
+            (
+                "tree",
+                self.tree.is_some() && !has(AlgorithmName::DivideConquer),
+                "divide-conquer",
+            ),
         ];
         if let Some((option, _, algorithm)) = idle.iter().find(|(_, idle, _)| *idle) {
             bail!("--{option} is an option of --algorithm {algorithm}");

@@ -131,7 +131,10 @@ fn mean_curve(replicates: &[Replicate]) -> Vec<(f64, f64)> {
     };
     (0..first.curve.len())
         .map(|at| {
-            let sum: f64 = replicates.iter().map(|replicate| replicate.curve[at].1).sum();
+            let sum: f64 = replicates
+                .iter()
+                .map(|replicate| replicate.curve[at].1)
+                .sum();
             (first.curve[at].0 as f64, sum / replicates.len() as f64)
         })
         .collect()

@@ -18,7 +18,7 @@ use crate::report::run_directory::file_sha256;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Data")]
 pub(super) struct DataArgs {
-    /// Training rows: CSV (also .gz), Parquet, or IDX images (also .gz)
+    /// Training rows: CSV, Parquet, or IDX images (also .gz, .xz)
     #[arg(long, required = true, value_name = "FILE")]
     train: Option<PathBuf>,
     /// Test inputs, with the columns of the training rows; labels are optional

@@ -208,7 +208,11 @@ fn render(summary: &ReproduceSummary) -> String {
             mean: paper.0,
             sd: paper.1,
         };
-        format!("{} / {}", spread(Some(paper), decimals), spread(ours, decimals))
+        format!(
+            "{} / {}",
+            spread(Some(paper), decimals),
+            spread(ours, decimals)
+        )
     };
     let speeds = summary.table == 4;
     let mut rows = Vec::new();
@@ -222,13 +226,24 @@ fn render(summary: &ReproduceSummary) -> String {
         for (paper, ours) in row.paper[1..].iter().zip(&row.ours.algorithms) {
             cells.push(beside((figure.paper)(paper), (figure.ours)(ours)));
             if speeds {
-                cells.push(format!("{:.1} / {}", paper.speedup, spread(ours.speedup, 1)));
+                cells.push(format!(
+                    "{:.1} / {}",
+                    paper.speedup,
+                    spread(ours.speedup, 1)
+                ));
             }
         }
         rows.push(cells);
     }
     let header: &[&str] = if speeds {
-        &["data", "k-means", "Q-k-means", "speed-up", "DC-k-means", "speed-up"]
+        &[
+            "data",
+            "k-means",
+            "Q-k-means",
+            "speed-up",
+            "DC-k-means",
+            "speed-up",
+        ]
     } else {
         &["data", "k-means", "Q-k-means", "DC-k-means"]
     };
@@ -238,7 +253,12 @@ fn render(summary: &ReproduceSummary) -> String {
     );
     text.push_str(&table(header, &rows));
     for row in &summary.rows {
-        let names: Vec<&str> = row.ours.algorithms.iter().map(|a| a.algorithm.as_str()).collect();
+        let names: Vec<&str> = row
+            .ours
+            .algorithms
+            .iter()
+            .map(|a| a.algorithm.as_str())
+            .collect();
         text.push_str(&format!(
             "{}: {} x {}, {} clusters; {}.\n",
             row.data_set,
@@ -252,7 +272,9 @@ fn render(summary: &ReproduceSummary) -> String {
         }
     }
     if summary.rows.iter().any(|row| row.data_set == "gaussian") {
-        text.push_str("gaussian: a mixture of ours; the paper does not say how its own was drawn.\n");
+        text.push_str(
+            "gaussian: a mixture of ours; the paper does not say how its own was drawn.\n",
+        );
     }
     if !summary.finished {
         text.push_str("Interrupted: this is what was measured by then.\n");
@@ -261,6 +283,9 @@ fn render(summary: &ReproduceSummary) -> String {
 }
 
 fn deletions_of(figures: &AlgorithmFigures) -> usize {
-    let last = figures.replicates.first().and_then(|replicate| replicate.curve.last());
+    let last = figures
+        .replicates
+        .first()
+        .and_then(|replicate| replicate.curve.last());
     last.map_or(0, |&(deletions, _)| deletions)
 }

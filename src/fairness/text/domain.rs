@@ -17,10 +17,8 @@ use rand::RngExt;
 use smallvec::SmallVec;
 
 use crate::fairness::domain::{Domain, DomainError, KEY_BITS, MAX_VARIANTS};
+pub use crate::nn::text::{PADDING, without_padding as text_of};
 use crate::stream::{Purpose, stream};
-
-/// What fills a row after its text.
-pub const PADDING: i32 = -1;
 
 /// A protected term and what may stand in its place.
 #[derive(Debug, Clone, PartialEq)]
@@ -158,12 +156,6 @@ fn interchange_classes(terms: &[Term]) -> Vec<u32> {
     }
 }
 
-/// The part of `row` before its padding.
-pub fn text_of(row: &[i32]) -> &[i32] {
-    let length = row.iter().rposition(|&id| id != PADDING);
-    &row[..length.map_or(0, |last| last + 1)]
-}
-
 /// What variant `variant` of a text replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Replacement {
@@ -212,6 +204,11 @@ impl TextDomain {
     /// The protected terms.
     pub fn terms(&self) -> &Terms {
         &self.terms
+    }
+
+    /// Number of texts that the domain was given.
+    pub fn inputs(&self) -> usize {
+        self.inputs.len()
     }
 
     /// Pads `text` to a row.

@@ -7,6 +7,14 @@
 //! text; [`samples`] writes pairs with their validity; [`verify`] re-checks them from their text
 //! alone; [`audit`] is all of it as one call.
 
+pub mod audit;
 pub mod domain;
+pub mod judge;
 pub mod limits;
+pub mod neighbourhood;
+pub mod protected;
+pub mod render;
+pub mod samples;
+pub mod sentence;
 pub mod strategy;
+pub mod verify;

@@ -214,7 +214,11 @@ impl<'a, const L: usize> Pass<'a, L> {
                     continue;
                 }
                 let (cluster, gap, distance) = self.settle(slot, nearest);
-                change.reach = if distance > change.reach { distance } else { change.reach };
+                change.reach = if distance > change.reach {
+                    distance
+                } else {
+                    change.reach
+                };
                 clusters[first + row] = cluster;
                 gaps[first + row] = gap;
                 self.count(slot, cluster, change);

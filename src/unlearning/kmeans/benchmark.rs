@@ -126,7 +126,11 @@ pub fn baseline(
     let half = options.retrainings.div_ceil(2);
     let mut training_seconds = Vec::new();
     for number in 0..options.retrainings.max(1) {
-        let points = if number < half.max(1) { data.points } else { &remaining };
+        let points = if number < half.max(1) {
+            data.points
+        } else {
+            &remaining
+        };
         training_seconds.push(timed(points, &fit(options.iterations))?.1);
     }
     Ok(Baseline {
@@ -196,7 +200,11 @@ fn timed(points: &Points, fit: &FitOptions) -> Result<(Model, f64), KMeansError>
 
 fn without(points: &Points, ids: &[u64]) -> Points {
     let mut points = points.clone();
-    for slot in ids.iter().filter_map(|&id| points.slot(id)).collect::<Vec<usize>>() {
+    for slot in ids
+        .iter()
+        .filter_map(|&id| points.slot(id))
+        .collect::<Vec<usize>>()
+    {
         points.remove(slot);
     }
     points.compact();
@@ -250,7 +258,11 @@ impl Spread {
         }
         let mean = values.iter().sum::<f64>() / n;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let sd = if values.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 };
+        let sd = if values.len() > 1 {
+            (squares / (n - 1.0)).sqrt()
+        } else {
+            0.0
+        };
         Some(Spread { mean, sd })
     }
 }
@@ -299,7 +311,9 @@ impl AlgorithmFigures {
         let speedups: Vec<f64> = replicates
             .iter()
             .zip(baselines)
-            .map(|(replicate, baseline)| baseline_seconds(baseline, deletions) / replicate.seconds())
+            .map(|(replicate, baseline)| {
+                baseline_seconds(baseline, deletions) / replicate.seconds()
+            })
             .collect();
         AlgorithmFigures {
             algorithm,
@@ -343,7 +357,10 @@ mod tests {
         let rows = (0..600).map(|at| words.below(1 << 24, at) as i32).collect();
         let points = Points::new((1..=200).collect(), rows, 3).unwrap();
         let labels: Vec<u32> = (0..200).map(|at| at % 4).collect();
-        let data = Labelled { points: &points, labels: &labels };
+        let data = Labelled {
+            points: &points,
+            labels: &labels,
+        };
         let options = BenchmarkOptions {
             clusters: 4,
             iterations: 5,
@@ -352,18 +369,27 @@ mod tests {
             retrainings: 2,
         };
         let base = baseline(data, &options, 7).unwrap();
-        let lattice = Algorithm::Quantized { epsilon: 0.25, gamma: 0.2 };
+        let lattice = Algorithm::Quantized {
+            epsilon: 0.25,
+            gamma: 0.2,
+        };
         for algorithm in [Algorithm::Lloyd, lattice] {
             let mut told = 0;
             let done = &mut |count| {
                 told = count;
                 true
             };
-            let replicate = replicate(data, &algorithm, &options, 7, done).unwrap().unwrap();
+            let replicate = replicate(data, &algorithm, &options, 7, done)
+                .unwrap()
+                .unwrap();
             assert!(replicate.exact);
             assert_eq!(told, 50);
-            let figures =
-                AlgorithmFigures::of("x".to_owned(), vec![replicate], std::slice::from_ref(&base), 50);
+            let figures = AlgorithmFigures::of(
+                "x".to_owned(),
+                vec![replicate],
+                std::slice::from_ref(&base),
+                50,
+            );
             assert!(figures.loss_ratio.unwrap().mean >= 0.99);
             assert!(figures.nmi.unwrap().mean < 0.2);
         }

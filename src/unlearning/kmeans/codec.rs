@@ -199,7 +199,10 @@ impl Trace {
         let slots: Vec<usize> = self.points.live_slots().collect();
         for round in &self.rounds {
             to.all(round.centroids.iter().copied(), i32::to_le_bytes);
-            to.all(slots.iter().map(|&slot| round.clusters[slot]), u16::to_le_bytes);
+            to.all(
+                slots.iter().map(|&slot| round.clusters[slot]),
+                u16::to_le_bytes,
+            );
             to.all(round.counts.iter().copied(), u64::to_le_bytes);
             to.all(round.sums.iter().copied(), i64::to_le_bytes);
             to.bytes.extend(round.loss.to_le_bytes());
@@ -236,7 +239,9 @@ impl Trace {
         for _ in 0..count {
             rounds.push(read_round(from, &points, rule.clusters)?);
         }
-        Ok(Trace::from_parts(parameters, key, rule, points, seeds, rounds))
+        Ok(Trace::from_parts(
+            parameters, key, rule, points, seeds, rounds,
+        ))
     }
 }
 
@@ -261,8 +266,18 @@ fn read_round(
         && round.sums.len() == values
         && round.counts.len() == clusters
         && round.clusters.len() == points.slots()
-        && round.centroids.iter().all(|value| (0..=ONE).contains(value))
-        && round.clusters.iter().all(|&cluster| usize::from(cluster) < clusters)
+        && round
+            .centroids
+            .iter()
+            .all(|value| (0..=ONE).contains(value))
+        && round
+            .clusters
+            .iter()
+            .all(|&cluster| usize::from(cluster) < clusters)
         && round.counts.iter().sum::<u64>() == points.len() as u64;
-    if fits { Ok(round) } else { Err(damaged("a round does not fit its rows")) }
+    if fits {
+        Ok(round)
+    } else {
+        Err(damaged("a round does not fit its rows"))
+    }
 }

@@ -20,8 +20,8 @@ use super::codec::{Reader, Writer, damaged};
 use super::errors::KMeansError;
 use super::points::Points;
 use super::rule::{Parameters, Rule};
-use crate::stream::{Purpose, Words};
 use super::trace::{Key, Trace};
+use crate::stream::{Purpose, Words};
 
 /// The largest number of leaves.
 pub const MAX_LEAVES: u64 = 1 << 16;
@@ -100,13 +100,16 @@ impl FromStr for Tree {
     fn from_str(text: &str) -> Result<Tree, KMeansError> {
         let refused = || KMeansError::Tree {
             tree: text.to_owned(),
-            problem: "it is written as 1x16, or 1x4x4: children of each level, the root first".to_owned(),
+            problem: "it is written as 1x16, or 1x4x4: children of each level, the root first"
+                .to_owned(),
         };
         let mut levels = text.split('x').map(|level| level.parse::<u64>());
         if levels.next() != Some(Ok(1)) {
             return Err(refused());
         }
-        let children = levels.collect::<Result<Vec<u64>, _>>().map_err(|_| refused())?;
+        let children = levels
+            .collect::<Result<Vec<u64>, _>>()
+            .map_err(|_| refused())?;
         if children.is_empty() {
             return Err(refused());
         }
@@ -128,7 +131,9 @@ impl Node {
         if points.len() <= parameters.clusters {
             return Ok(Node::Few(points));
         }
-        Ok(Node::Clustered(Box::new(Trace::fit(points, parameters, key)?)))
+        Ok(Node::Clustered(Box::new(Trace::fit(
+            points, parameters, key,
+        )?)))
     }
 
     fn points(&self) -> &Points {

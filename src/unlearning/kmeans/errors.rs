@@ -82,7 +82,9 @@ pub enum KMeansError {
         value: f64,
     },
     /// Bounds that enclose nothing.
-    #[error("column {column}: the bounds {min} to {max} enclose nothing; the first must be below the second, both finite")]
+    #[error(
+        "column {column}: the bounds {min} to {max} enclose nothing; the first must be below the second, both finite"
+    )]
     EmptyBounds {
         /// Position of the column, from 0.
         column: usize,
@@ -92,7 +94,9 @@ pub enum KMeansError {
         max: f64,
     },
     /// The lattice has no width, or is wider than the data.
-    #[error("epsilon is {epsilon}; it must be above 0 and at most 1, the width of the scaled columns")]
+    #[error(
+        "epsilon is {epsilon}; it must be above 0 and at most 1, the width of the scaled columns"
+    )]
     Epsilon {
         /// What was given.
         epsilon: f64,

@@ -59,7 +59,10 @@ mod tests {
     fn the_logarithm_is_right_to_a_few_units() {
         for step in 1..100_000_u64 {
             let u = step as f64 / 100_000.0;
-            assert!((logarithm(u) - u.ln()).abs() <= 4e-16 * (1.0 + u.ln().abs()), "{u}");
+            assert!(
+                (logarithm(u) - u.ln()).abs() <= 4e-16 * (1.0 + u.ln().abs()),
+                "{u}"
+            );
         }
         for bits in [0, 1, u64::MAX, u64::MAX >> 1] {
             assert!(exponential(bits) > 0.0);
@@ -71,7 +74,10 @@ mod tests {
     fn the_variate_has_the_exponential_distribution() {
         // Mean of 200,000 variates: standard error 0.0022; six of them bound the error probability by 2e-9.
         let words = crate::stream::Words::new(1, crate::stream::Purpose::Seeding, &[0]);
-        let mean = (0..200_000).map(|i| exponential(words.word(i))).sum::<f64>() / 200_000.0;
+        let mean = (0..200_000)
+            .map(|i| exponential(words.word(i)))
+            .sum::<f64>()
+            / 200_000.0;
         assert!((mean - 1.0).abs() < 0.0135);
     }
 }

@@ -109,7 +109,11 @@ impl Nearest {
     fn offer(&mut self, cluster: u32, score: f32) {
         let better = score < self.best;
         let loser = if better { self.best } else { score };
-        self.second = if loser < self.second { loser } else { self.second };
+        self.second = if loser < self.second {
+            loser
+        } else {
+            self.second
+        };
         self.cluster = if better { cluster } else { self.cluster };
         self.best = if better { score } else { self.best };
     }

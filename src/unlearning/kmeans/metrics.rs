@@ -54,7 +54,11 @@ pub fn silhouette(
                 .map(|cluster| totals[cluster] / sizes[cluster] as f64)
                 .fold(f64::INFINITY, f64::min);
             let larger = inside.max(outside);
-            if larger > 0.0 { (outside - inside) / larger } else { 0.0 }
+            if larger > 0.0 {
+                (outside - inside) / larger
+            } else {
+                0.0
+            }
         })
         .collect();
     Some(widths.iter().sum::<f64>() / widths.len() as f64)
@@ -76,7 +80,8 @@ pub fn normalized_mutual_information<A: Ord + Copy, B: Ord + Copy>(pairs: &[(A, 
         let share = *count as f64 / n;
         -share * share.ln()
     };
-    let both: f64 = left.values().map(entropy).sum::<f64>() + right.values().map(entropy).sum::<f64>();
+    let both: f64 =
+        left.values().map(entropy).sum::<f64>() + right.values().map(entropy).sum::<f64>();
     if both <= 0.0 {
         return 1.0;
     }
@@ -92,8 +97,8 @@ pub fn normalized_mutual_information<A: Ord + Copy, B: Ord + Copy>(pairs: &[(A, 
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use super::points::ONE;
+    use super::*;
 
     #[test]
     fn the_silhouette_of_two_pairs() {
@@ -104,12 +109,17 @@ mod tests {
         let expected = ((1.0 - 2.0 / 9.0) + (1.0 - 2.0 / 7.0)) / 2.0;
         let found = silhouette(&points, &assignment, 2, 100, 1).unwrap();
         assert!((found - expected).abs() < 1e-12);
-        assert_eq!(silhouette(&points, &[(1, 0), (2, 0), (3, 0), (4, 0)], 2, 100, 1), None);
+        assert_eq!(
+            silhouette(&points, &[(1, 0), (2, 0), (3, 0), (4, 0)], 2, 100, 1),
+            None
+        );
     }
 
     #[test]
     fn mutual_information_of_equal_independent_and_mixed_partitions() {
-        assert!((normalized_mutual_information(&[(0, 'b'), (1, 'a'), (0, 'b')]) - 1.0).abs() < 1e-12);
+        assert!(
+            (normalized_mutual_information(&[(0, 'b'), (1, 'a'), (0, 'b')]) - 1.0).abs() < 1e-12
+        );
         assert!(normalized_mutual_information(&[(0, 0), (0, 1), (1, 0), (1, 1)]).abs() < 1e-12);
         // H(U) = H(V) = ln 2; joint 3/8, 1/8, 1/8, 3/8: I = ln 2 + ¾ ln ¾ + ¼ ln ¼.
         let mut pairs = vec![(0, 0); 3];

@@ -81,8 +81,20 @@ pub fn paper_cases() -> Vec<PaperCase> {
             shape: [12_009, 10, 4],
             paper: [
                 figures((1.0, 0.0), (0.384, 0.001), (0.36, 0.0), (4.241, 0.248), 1.0),
-                figures((1.158, 0.099), (0.367, 0.048), (0.336, 0.032), (0.026, 0.011), 163.286),
-                figures((1.439, 0.157), (0.422, 0.057), (0.294, 0.067), (0.272, 0.007), 15.6),
+                figures(
+                    (1.158, 0.099),
+                    (0.367, 0.048),
+                    (0.336, 0.032),
+                    (0.026, 0.011),
+                    163.286,
+                ),
+                figures(
+                    (1.439, 0.157),
+                    (0.422, 0.057),
+                    (0.294, 0.067),
+                    (0.272, 0.007),
+                    15.6,
+                ),
             ],
             epsilon: 0.0625,
             leaves: 16,
@@ -92,9 +104,27 @@ pub fn paper_cases() -> Vec<PaperCase> {
             name: "covtype",
             shape: [15_120, 52, 7],
             paper: [
-                figures((1.0, 0.029), (0.238, 0.027), (0.311, 0.009), (6.114, 0.216), 1.0),
-                figures((1.033, 0.017), (0.203, 0.026), (0.332, 0.024), (0.454, 0.276), 13.464),
-                figures((1.017, 0.031), (0.222, 0.017), (0.335, 0.02), (0.469, 0.021), 13.048),
+                figures(
+                    (1.0, 0.029),
+                    (0.238, 0.027),
+                    (0.311, 0.009),
+                    (6.114, 0.216),
+                    1.0,
+                ),
+                figures(
+                    (1.033, 0.017),
+                    (0.203, 0.026),
+                    (0.332, 0.024),
+                    (0.454, 0.276),
+                    13.464,
+                ),
+                figures(
+                    (1.017, 0.031),
+                    (0.222, 0.017),
+                    (0.335, 0.02),
+                    (0.469, 0.021),
+                    13.048,
+                ),
             ],
             epsilon: 0.0625,
             leaves: 16,
@@ -104,9 +134,27 @@ pub fn paper_cases() -> Vec<PaperCase> {
             name: "mnist",
             shape: [60_000, 784, 10],
             paper: [
-                figures((1.0, 0.002), (0.036, 0.002), (0.494, 0.006), (65.038, 1.528), 1.0),
-                figures((1.11, 0.004), (0.031, 0.002), (0.459, 0.011), (29.386, 0.728), 2.213),
-                figures((1.014, 0.003), (0.035, 0.001), (0.494, 0.004), (2.562, 0.056), 25.381),
+                figures(
+                    (1.0, 0.002),
+                    (0.036, 0.002),
+                    (0.494, 0.006),
+                    (65.038, 1.528),
+                    1.0,
+                ),
+                figures(
+                    (1.11, 0.004),
+                    (0.031, 0.002),
+                    (0.459, 0.011),
+                    (29.386, 0.728),
+                    2.213,
+                ),
+                figures(
+                    (1.014, 0.003),
+                    (0.035, 0.001),
+                    (0.494, 0.004),
+                    (2.562, 0.056),
+                    25.381,
+                ),
             ],
             epsilon: 0.25,
             leaves: 32,
@@ -119,9 +167,27 @@ pub fn paper_cases() -> Vec<PaperCase> {
             name: "postures",
             shape: [74_975, 15, 5],
             paper: [
-                figures((1.0, 0.004), (0.107, 0.003), (0.163, 0.018), (26.616, 1.222), 1.0),
-                figures((1.014, 0.015), (0.107, 0.004), (0.169, 0.012), (0.413, 0.305), 64.441),
-                figures((1.034, 0.017), (0.109, 0.005), (0.173, 0.011), (1.17, 0.398), 22.757),
+                figures(
+                    (1.0, 0.004),
+                    (0.107, 0.003),
+                    (0.163, 0.018),
+                    (26.616, 1.222),
+                    1.0,
+                ),
+                figures(
+                    (1.014, 0.015),
+                    (0.107, 0.004),
+                    (0.169, 0.012),
+                    (0.413, 0.305),
+                    64.441,
+                ),
+                figures(
+                    (1.034, 0.017),
+                    (0.109, 0.005),
+                    (0.173, 0.011),
+                    (1.17, 0.398),
+                    22.757,
+                ),
             ],
             epsilon: 0.0625,
             leaves: 32,
@@ -131,9 +197,27 @@ pub fn paper_cases() -> Vec<PaperCase> {
             name: "gaussian",
             shape: [100_000, 25, 5],
             paper: [
-                figures((1.0, 0.014), (0.066, 0.007), (0.319, 0.024), (206.631, 67.285), 1.0),
-                figures((1.019, 0.019), (0.053, 0.003), (0.245, 0.024), (0.393, 0.104), 525.63),
-                figures((1.003, 0.014), (0.071, 0.004), (0.318, 0.024), (5.992, 0.269), 34.483),
+                figures(
+                    (1.0, 0.014),
+                    (0.066, 0.007),
+                    (0.319, 0.024),
+                    (206.631, 67.285),
+                    1.0,
+                ),
+                figures(
+                    (1.019, 0.019),
+                    (0.053, 0.003),
+                    (0.245, 0.024),
+                    (0.393, 0.104),
+                    525.63,
+                ),
+                figures(
+                    (1.003, 0.014),
+                    (0.071, 0.004),
+                    (0.318, 0.024),
+                    (5.992, 0.269),
+                    34.483,
+                ),
             ],
             epsilon: 0.0625,
             leaves: 32,
@@ -143,9 +227,27 @@ pub fn paper_cases() -> Vec<PaperCase> {
             name: "botnet",
             shape: [1_018_298, 115, 11],
             paper: [
-                figures((1.0, 0.126), (0.583, 0.042), (0.708, 0.048), (607.784, 64.687), 1.0),
-                figures((1.018, 0.014), (0.639, 0.028), (0.73, 0.015), (1.04, 0.368), 584.416),
-                figures((1.118, 0.102), (0.627, 0.046), (0.705, 0.039), (8.568, 0.652), 70.939),
+                figures(
+                    (1.0, 0.126),
+                    (0.583, 0.042),
+                    (0.708, 0.048),
+                    (607.784, 64.687),
+                    1.0,
+                ),
+                figures(
+                    (1.018, 0.014),
+                    (0.639, 0.028),
+                    (0.73, 0.015),
+                    (1.04, 0.368),
+                    584.416,
+                ),
+                figures(
+                    (1.118, 0.102),
+                    (0.627, 0.046),
+                    (0.705, 0.039),
+                    (8.568, 0.652),
+                    70.939,
+                ),
             ],
             epsilon: 0.0625,
             leaves: 64,
@@ -189,7 +291,12 @@ impl PaperCase {
             [file] => Ok(numbered(covertype(file)?)),
             [images, labels] => {
                 let options = SamplesOptions::default();
-                Ok(numbered(read_dataset(images, Some(labels), &options, None)?))
+                Ok(numbered(read_dataset(
+                    images,
+                    Some(labels),
+                    &options,
+                    None,
+                )?))
             }
             _ => {
                 let [rows, columns, clusters] = self.shape;
@@ -211,7 +318,11 @@ fn present(folder: &Path, name: &str) -> Option<PathBuf> {
 
 /// Labels as numbers, in the order of their text.
 fn numbered(dataset: Dataset) -> (Points, Vec<u32>) {
-    let mut classes: Vec<&str> = dataset.labels.iter().map(|(_, label)| label.as_str()).collect();
+    let mut classes: Vec<&str> = dataset
+        .labels
+        .iter()
+        .map(|(_, label)| label.as_str())
+        .collect();
     classes.sort_unstable();
     classes.dedup();
     let labels = dataset
@@ -253,7 +364,9 @@ fn covertype(file: &Path) -> Result<Dataset, DatasetError> {
     let options = SamplesOptions {
         label: Some("Cover_Type".to_owned()),
         // The number of the row, and two soil types that none of these rows has.
-        ignore: ["Id", "Soil_Type7", "Soil_Type15"].map(str::to_owned).to_vec(),
+        ignore: ["Id", "Soil_Type7", "Soil_Type15"]
+            .map(str::to_owned)
+            .to_vec(),
         bounds,
         ..SamplesOptions::default()
     };
@@ -311,7 +424,11 @@ mod tests {
         for case in paper_cases() {
             for algorithm in case.paper {
                 let quotient = case.paper[0].seconds.0 / algorithm.seconds.0;
-                assert!((quotient / algorithm.speedup - 1.0).abs() < 0.02, "{}", case.name);
+                assert!(
+                    (quotient / algorithm.speedup - 1.0).abs() < 0.02,
+                    "{}",
+                    case.name
+                );
             }
             let exponent = (case.shape[0] as f64).powf(0.3).log2().round() as u32;
             assert_eq!(case.leaves, 1 << exponent, "{}", case.name);

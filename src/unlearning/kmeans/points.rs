@@ -199,7 +199,8 @@ impl Points {
             }
             if from != to {
                 let columns = self.columns;
-                self.rows.copy_within(from * columns..(from + 1) * columns, to * columns);
+                self.rows
+                    .copy_within(from * columns..(from + 1) * columns, to * columns);
                 self.ids[to] = self.ids[from];
                 self.norms[to] = self.norms[from];
             }

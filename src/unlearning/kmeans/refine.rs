@@ -55,7 +55,13 @@ pub(crate) fn moves(
 ) -> Option<Vec<Move>> {
     let columns = points.columns();
     let doubtful = match sparse_shifts(centroids, &margins.reference, columns) {
-        Some(shifts) => by_coordinates(points, centroids.len() / columns, clusters, margins, &shifts),
+        Some(shifts) => by_coordinates(
+            points,
+            centroids.len() / columns,
+            clusters,
+            margins,
+            &shifts,
+        ),
         None => by_norms(points, centroids, margins),
     }?;
     margins.spent += doubtful.len();
@@ -116,7 +122,9 @@ fn by_norms(points: &Points, centroids: &[i32], margins: &Margins) -> Option<Vec
     let limit = points.slots() / DOUBTFUL;
     let mut doubtful = Vec::new();
     for (chunk, gaps) in margins.gaps.chunks(64).enumerate() {
-        let least = gaps.iter().fold(f32::INFINITY, |a, &b| if b < a { b } else { a });
+        let least = gaps
+            .iter()
+            .fold(f32::INFINITY, |a, &b| if b < a { b } else { a });
         if least > threshold {
             continue;
         }

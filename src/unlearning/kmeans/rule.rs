@@ -11,8 +11,8 @@
 
 use super::errors::KMeansError;
 use super::points::ONE;
-use crate::stream::{Purpose, Words};
 use super::trace::{Key, Round};
+use crate::stream::{Purpose, Words};
 
 /// Bits behind the point of γ.
 const GAMMA_BITS: u32 = 20;
@@ -193,13 +193,12 @@ impl ExactRule {
             let means = round.sums[range.clone()]
                 .iter()
                 .zip(&round.centroids[range.clone()]);
-            means
-                .zip(phases)
-                .zip(&next.centroids[range])
-                .all(|(((&sum, &previous), &phase), &vertex)| {
+            means.zip(phases).zip(&next.centroids[range]).all(
+                |(((&sum, &previous), &phase), &vertex)| {
                     let (numerator, denominator) = balance.mean(sum, previous);
                     lattice.is_vertex(vertex, numerator, denominator, phase)
-                })
+                },
+            )
         })
     }
 
@@ -236,11 +235,21 @@ impl Balance {
         let held = i128::from(count) * share;
         if count == 0 && all == 0 {
             // Without momentum an empty cluster keeps its centroid.
-            Balance::Short { share: 0, rest: 1, all: 1 }
+            Balance::Short {
+                share: 0,
+                rest: 1,
+                all: 1,
+            }
         } else if held <= all {
-            Balance::Short { share, rest: all - held, all }
+            Balance::Short {
+                share,
+                rest: all - held,
+                all,
+            }
         } else {
-            Balance::Whole { count: i128::from(count) }
+            Balance::Whole {
+                count: i128::from(count),
+            }
         }
     }
 
@@ -317,12 +326,21 @@ mod tests {
                 1 => i64::from(ONE) - draw(1, 8),
                 _ => 1 + draw(1, 1 << 24),
             };
-            let lattice = Lattice { width, gamma: 0, phases: Vec::new() };
-            let phase = if draw(2, 8) == 0 { 0 } else { draw(3, width as u64) as i32 };
+            let lattice = Lattice {
+                width,
+                gamma: 0,
+                phases: Vec::new(),
+            };
+            let phase = if draw(2, 8) == 0 {
+                0
+            } else {
+                draw(3, width as u64) as i32
+            };
             let denominator = 1 + draw(4, 50);
             let mean = |step| (draw(step, (i64::from(ONE) * denominator) as u64 + 1)) as i128;
             let (first, second) = (mean(5), mean(6));
-            let near = (first + draw(7, 5) as i128 - 2).clamp(0, i128::from(ONE) * denominator as i128);
+            let near =
+                (first + draw(7, 5) as i128 - 2).clamp(0, i128::from(ONE) * denominator as i128);
             let vertex = lattice.vertex(first, denominator.into(), phase);
             ends[0] += usize::from(vertex == 0);
             ends[1] += usize::from(vertex == ONE);

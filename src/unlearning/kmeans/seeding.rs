@@ -17,8 +17,8 @@ use rayon::prelude::*;
 use super::exact::{exponential, exponential_at_least, squared_distance};
 use super::kernel::{dot, dot_roundings, unit_error, vectorized};
 use super::points::{Points, square};
-use crate::stream::{Purpose, Words};
 use super::trace::Key;
+use crate::stream::{Purpose, Words};
 
 /// Rows of a chunk.
 const CHUNK: usize = 1024;
@@ -30,10 +30,7 @@ const SLACK: f64 = 1e-9;
 /// Seeds by id, one for each of `clusters` stages; those of `kept` stages are known already.
 pub(crate) fn seed(points: &Points, clusters: usize, key: Key, kept: &[u64]) -> Vec<u64> {
     let mut seeds: Vec<u64> = kept.to_vec();
-    let mut slots: Vec<usize> = seeds
-        .iter()
-        .filter_map(|&id| points.slot(id))
-        .collect();
+    let mut slots: Vec<usize> = seeds.iter().filter_map(|&id| points.slot(id)).collect();
     let mut nearest = Distances::new(points);
     for &slot in &slots {
         nearest.approach(points, slot);
@@ -125,8 +122,10 @@ impl Distances {
                 || {
                     let rows = &points.values()[start * columns..][..squares.len() * columns];
                     let norms = &points.norms()[start..][..squares.len()];
-                    for ((row, nearest), &own) in
-                        rows.chunks_exact(columns).zip(squares.iter_mut()).zip(norms)
+                    for ((row, nearest), &own) in rows
+                        .chunks_exact(columns)
+                        .zip(squares.iter_mut())
+                        .zip(norms)
                     {
                         let square = own + norm - 2.0 * dot(row, &centroid);
                         *nearest = if square < *nearest { square } else { *nearest };
@@ -137,7 +136,10 @@ impl Distances {
         if points.slots() * columns < WORTH_THREADS {
             self.squares.chunks_mut(CHUNK).enumerate().for_each(work);
         } else {
-            self.squares.par_chunks_mut(CHUNK).enumerate().for_each(work);
+            self.squares
+                .par_chunks_mut(CHUNK)
+                .enumerate()
+                .for_each(work);
         }
     }
 

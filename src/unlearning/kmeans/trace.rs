@@ -357,7 +357,9 @@ impl Trace {
 
     fn take_spare(&mut self, at: usize, centroids: &[i32]) -> Option<Round> {
         let spares = self.spares.get_mut(at)?;
-        let found = spares.iter().position(|spare| spare.centroids == centroids)?;
+        let found = spares
+            .iter()
+            .position(|spare| spare.centroids == centroids)?;
         spares.remove(found)
     }
 
@@ -405,7 +407,11 @@ impl Trace {
 
     /// Gives up the slots of deleted rows.
     pub(crate) fn compact(&mut self) {
-        for round in self.rounds.iter_mut().chain(self.spares.iter_mut().flatten()) {
+        for round in self
+            .rounds
+            .iter_mut()
+            .chain(self.spares.iter_mut().flatten())
+        {
             keep_live(&mut round.clusters, self.points.live());
             if let Some(margins) = &mut round.margins {
                 keep_live(&mut margins.gaps, self.points.live());

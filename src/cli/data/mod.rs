@@ -1,13 +1,15 @@
 //! `probity data`
 
+mod generate;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use super::output::Output;
-use super::render::{count, table};
+use crate::cli::output::Output;
+use crate::cli::render::{count, table};
 use crate::data::fetch::{DataSet, FetchOptions, Fetcher, catalogue, data_set, default_cache_dir};
 
 /// Arguments of `probity data`.
@@ -23,6 +25,8 @@ enum DataCommand {
     Fetch(FetchArgs),
     /// List the data sets that can be fetched
     List,
+    /// Write made-up data whose discrimination is known
+    Generate(generate::GenerateArgs),
 }
 
 #[derive(Debug, Args)]
@@ -56,6 +60,7 @@ pub(super) fn run(args: DataArgs, output: &Output) -> anyhow::Result<ExitCode> {
     match args.command {
         DataCommand::Fetch(args) => fetch(args, output)?,
         DataCommand::List => list(output)?,
+        DataCommand::Generate(args) => generate::run(&args, output)?,
     }
     Ok(ExitCode::SUCCESS)
 }

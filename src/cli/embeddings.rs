@@ -1,0 +1,269 @@
+//! `probity embeddings`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use super::inputs::Hardware;
+use super::interrupt::Interrupt;
+use super::output::Output;
+use super::render::{count, table};
+use super::text_inputs::embeddings;
+use crate::data::compressed;
+use crate::device::use_threads;
+use crate::report::run_directory::write_with;
+use crate::text::corpus::{TextColumns, read_texts};
+use crate::text::embeddings::EmbeddingTable;
+use crate::text::glove::{self, GloveOptions, GloveProgress};
+use crate::text::neighbours::{NearestOptions, cosine, nearest};
+use crate::text::tokenizer::Tokenizer;
+
+/// Arguments of `probity embeddings`.
+#[derive(Debug, Args)]
+pub(super) struct EmbeddingsArgs {
+    #[command(subcommand)]
+    command: EmbeddingsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum EmbeddingsCommand {
+    /// Fit GloVe vectors to your own texts
+    Train(TrainArgs),
+    /// Show the nearest neighbours of words
+    Neighbours(NeighboursArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The vectors are written in GloVe's text format, the most frequent word first. \
+                        The same texts, options and seed give the same vectors for any --threads."
+)]
+struct TrainArgs {
+    /// Texts: .txt with a text on each line, CSV, TSV or Parquet (also .gz, .xz)
+    texts: PathBuf,
+    /// Column of a table that holds the texts
+    #[arg(long, value_name = "NAME")]
+    text_column: Option<String>,
+    /// File for the vectors; compressed if its name ends in .gz or .xz
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Numbers in a vector
+    #[arg(long, default_value_t = 50)]
+    width: usize,
+    /// How far apart two words may stand to count, in words
+    #[arg(long, default_value_t = 10)]
+    window: usize,
+    /// Leave out words that occur less often
+    #[arg(long, default_value_t = 5)]
+    min_count: u64,
+    /// Co-occurrence from which a pair of words has full weight
+    #[arg(long, default_value_t = 100.0)]
+    x_max: f64,
+    /// Exponent of the weight below that
+    #[arg(long, default_value_t = 0.75)]
+    alpha: f64,
+    /// Passes over all pairs of words
+    #[arg(long, default_value_t = 50)]
+    epochs: usize,
+    /// First step size of AdaGrad
+    #[arg(long, default_value_t = 0.05)]
+    learning_rate: f64,
+    /// Decimal places of the numbers in the file
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=9))]
+    digits: u8,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// CPU threads [default: one a core]; no influence on results
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Hardware")]
+    threads: Option<u16>,
+}
+
+#[derive(Debug, Args)]
+struct NeighboursArgs {
+    /// Word vectors (GloVe or word2vec text, also .gz, .xz), or `shipped`
+    file: PathBuf,
+    /// Words
+    #[arg(required = true)]
+    words: Vec<String>,
+    /// How many neighbours
+    #[arg(short, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    k: u16,
+    #[command(flatten)]
+    hardware: Hardware,
+}
+
+#[derive(Serialize)]
+struct TrainSummary {
+    schema_version: u32,
+    command: &'static str,
+    texts_file: PathBuf,
+    texts: usize,
+    tokens: usize,
+    words: usize,
+    options: GloveOptions,
+    loss: Option<f64>,
+    file: PathBuf,
+}
+
+#[derive(Serialize)]
+struct Neighbour {
+    word: String,
+    cosine: f64,
+}
+
+#[derive(Serialize)]
+struct WordNeighbours {
+    word: String,
+    neighbours: Vec<Neighbour>,
+}
+
+#[derive(Serialize)]
+struct NeighboursSummary {
+    schema_version: u32,
+    command: &'static str,
+    file: PathBuf,
+    words: Vec<WordNeighbours>,
+}
+
+/// Runs `probity embeddings`.
+pub(super) fn run(args: EmbeddingsArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    match args.command {
+        EmbeddingsCommand::Train(args) => train(args, output)?,
+        EmbeddingsCommand::Neighbours(args) => neighbours(args, output)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn train(args: TrainArgs, output: &Output) -> anyhow::Result<()> {
+    use_threads(args.threads.map(usize::from))?;
+    let options = GloveOptions {
+        width: args.width,
+        window: args.window,
+        min_count: args.min_count,
+        x_max: args.x_max,
+        alpha: args.alpha,
+        epochs: args.epochs,
+        learning_rate: args.learning_rate,
+        seed: args.seed,
+    };
+    options.check()?;
+    let columns = TextColumns {
+        text: args.text_column,
+        label: None,
+    };
+    let texts = read_texts(&args.texts, &columns)?.texts;
+    let tokens: Vec<Vec<String>> = Tokenizer::without_vocabulary()?
+        .tokens_of_all(&texts)?
+        .into_iter()
+        .map(|tokens| tokens.into_iter().map(|token| token.text).collect())
+        .collect();
+    let interrupt = Interrupt::listen()?;
+    let bar = output.progress(
+        options.epochs as u64,
+        "epoch {pos}/{len} [{bar:28}] {msg}, {eta} left",
+    );
+    let mut loss = None;
+    let vectors = glove::fit(&tokens, &options, &mut |progress: GloveProgress| {
+        bar.set_message(format!("mean squared error {:.4}", progress.loss));
+        bar.set_position(progress.epoch as u64);
+        loss = Some(progress.loss);
+        interrupt.flow()
+    });
+    bar.finish_and_clear();
+    let vectors = vectors?;
+    write_with(&args.out, |writer| {
+        compressed::write_as(&args.out, writer, |out| {
+            vectors.write_text(out, usize::from(args.digits))
+        })
+    })?;
+    let summary = TrainSummary {
+        schema_version: 1,
+        command: "embeddings train",
+        texts_file: args.texts,
+        texts: texts.len(),
+        tokens: tokens.iter().map(Vec::len).sum(),
+        words: vectors.words().len(),
+        options,
+        loss,
+        file: args.out,
+    };
+    let text = format!(
+        "{} vectors of {} numbers, from {} words in {} texts: {}\nNext: probity embeddings neighbours {} {}\n",
+        count(summary.words as u64),
+        summary.options.width,
+        count(summary.tokens as u64),
+        count(summary.texts as u64),
+        summary.file.display(),
+        summary.file.display(),
+        example(&vectors)
+    );
+    output.result(&summary, &text)
+}
+
+/// A word worth asking about.
+fn example(vectors: &EmbeddingTable) -> &str {
+    let telling = |word: &&str| word.chars().count() > 4 && word.chars().all(char::is_alphabetic);
+    vectors.words().iter().find(telling).unwrap_or("WORD")
+}
+
+fn neighbours(args: NeighboursArgs, output: &Output) -> anyhow::Result<()> {
+    let device = args.hardware.open(output)?;
+    let vectors = embeddings(&args.file, None)?;
+    let mut ids = Vec::new();
+    for word in &args.words {
+        match vectors
+            .words()
+            .id(word)
+            .or_else(|| vectors.words().id(&word.to_lowercase()))
+        {
+            Some(id) => ids.push(id),
+            None => bail!("{} has no vector for '{word}'", args.file.display()),
+        }
+    }
+    let mut excluded = vec![false; vectors.words().len() + 1];
+    excluded[vectors.words().len()] = true;
+    let options = NearestOptions {
+        k: usize::from(args.k),
+        excluded: &excluded,
+    };
+    let found = nearest(vectors.vectors(), vectors.width(), &ids, options, &device);
+    let words: Vec<WordNeighbours> = ids
+        .iter()
+        .enumerate()
+        .map(|(at, &id)| WordNeighbours {
+            word: vectors.words().word(id as usize).to_owned(),
+            neighbours: found
+                .of(at)
+                .iter()
+                .map(|&near| Neighbour {
+                    word: vectors.words().word(near as usize).to_owned(),
+                    cosine: cosine(vectors.vector(id), vectors.vector(near)),
+                })
+                .collect(),
+        })
+        .collect();
+    let rows: Vec<Vec<String>> = words
+        .iter()
+        .flat_map(|word| {
+            word.neighbours.iter().enumerate().map(move |(rank, near)| {
+                let asked = if rank == 0 {
+                    word.word.clone()
+                } else {
+                    String::new()
+                };
+                vec![asked, near.word.clone(), format!("{:.4}", near.cosine)]
+            })
+        })
+        .collect();
+    let summary = NeighboursSummary {
+        schema_version: 1,
+        command: "embeddings neighbours",
+        file: args.file,
+        words,
+    };
+    output.result(&summary, &table(&["word", "neighbour", "cosine"], &rows))
+}

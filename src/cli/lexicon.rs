@@ -1,0 +1,220 @@
+//! `probity lexicon`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use super::output::Output;
+use super::render::{count, percent, table};
+use super::text_inputs::{Texts, embeddings, lexicon, tokenizer};
+use crate::text::lexicon::{CommonWord, Coverage, Lexicon, ProtectedAttribute, common_words};
+use crate::text::tokenizer::Tokenizer;
+
+/// Terms that are listed before the rest is only counted.
+const SHOWN: usize = 20;
+
+/// Arguments of `probity lexicon`.
+#[derive(Debug, Args)]
+pub(super) struct LexiconArgs {
+    #[command(subcommand)]
+    command: LexiconCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum LexiconCommand {
+    /// Say how much of a corpus the protected terms reach
+    Check(CheckArgs),
+    /// List the attributes of the lexicon that ships
+    List,
+    /// Print an attribute of the lexicon that ships as TOML
+    Show {
+        /// Name of the attribute; see `probity lexicon list`
+        attribute: String,
+    },
+}
+
+#[derive(Debug, Args)]
+struct CheckArgs {
+    #[command(flatten)]
+    texts: Texts,
+    /// Lexicon file [default: the one that ships]
+    #[arg(long, value_name = "FILE")]
+    lexicon: Option<PathBuf>,
+    /// Attributes to check [default: all of the lexicon]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    protected: Vec<String>,
+    /// Word vectors (GloVe or word2vec text, also .gz, .xz), or `shipped`: say which terms have none
+    #[arg(long, value_name = "FILE", conflicts_with = "model")]
+    embeddings: Option<PathBuf>,
+    /// Text model: say which terms it does not know
+    #[arg(long, value_name = "DIR")]
+    model: Option<PathBuf>,
+}
+
+/// What there is to say about one attribute.
+#[derive(Serialize)]
+struct AttributeCheck {
+    #[serde(flatten)]
+    coverage: Coverage,
+    common_words: Vec<CommonWord>,
+}
+
+#[derive(Serialize)]
+struct CheckSummary {
+    schema_version: u32,
+    command: &'static str,
+    texts_file: PathBuf,
+    texts: usize,
+    attributes: Vec<AttributeCheck>,
+}
+
+/// Runs `probity lexicon`.
+pub(super) fn run(args: LexiconArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    match args.command {
+        LexiconCommand::Check(args) => check(args, output)?,
+        LexiconCommand::List => list(output)?,
+        LexiconCommand::Show { attribute } => show(&attribute, output)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check(args: CheckArgs, output: &Output) -> anyhow::Result<()> {
+    let lexicon = lexicon(args.lexicon.as_ref())?;
+    let attributes: Vec<&ProtectedAttribute> = if args.protected.is_empty() {
+        lexicon.attributes().iter().collect()
+    } else {
+        let named = args.protected.iter().map(|name| lexicon.attribute(name));
+        named.collect::<Result<_, _>>()?
+    };
+    let texts = args.texts.read()?.texts;
+    let vocabulary = match (&args.embeddings, &args.model) {
+        (Some(file), _) => Some(Tokenizer::new(embeddings(file, None)?.words().iter())?),
+        (None, Some(model)) => Some(tokenizer(model)?),
+        (None, None) => None,
+    };
+    let splitter = Tokenizer::without_vocabulary()?;
+    let mut checks = Vec::new();
+    for attribute in attributes {
+        let tokenizer = vocabulary.as_ref().unwrap_or(&splitter);
+        let mut coverage = Coverage::of(attribute, &texts, tokenizer)?;
+        if vocabulary.is_none() {
+            coverage.forget_embeddings();
+        }
+        checks.push(AttributeCheck {
+            coverage,
+            common_words: common_words(attribute),
+        });
+    }
+    let text: String = checks.iter().map(render).collect();
+    let summary = CheckSummary {
+        schema_version: 1,
+        command: "lexicon check",
+        texts_file: args.texts.texts,
+        texts: texts.len(),
+        attributes: checks,
+    };
+    output.result(&summary, &text)
+}
+
+fn render(check: &AttributeCheck) -> String {
+    let coverage = &check.coverage;
+    let with = coverage.texts - coverage.texts_without_term;
+    let mut text = format!(
+        "{}: {} of {} texts hold a term ({}); an audit skips the other {}.\n",
+        coverage.attribute,
+        count(with as u64),
+        count(coverage.texts as u64),
+        percent(with as f64 / coverage.texts.max(1) as f64),
+        count(coverage.texts_without_term as u64)
+    );
+    let mut held: Vec<_> = coverage
+        .terms
+        .iter()
+        .filter(|term| term.texts > 0)
+        .collect();
+    held.sort_by_key(|term| std::cmp::Reverse(term.texts));
+    let rows: Vec<Vec<String>> = held
+        .iter()
+        .take(SHOWN)
+        .map(|term| {
+            let share = term.texts as f64 / coverage.texts.max(1) as f64;
+            vec![
+                term.term.clone(),
+                term.value.clone(),
+                count(term.texts as u64),
+                percent(share),
+            ]
+        })
+        .collect();
+    if !rows.is_empty() {
+        text.push_str(&table(&["term", "value", "texts", "share"], &rows));
+    }
+    if held.len() > SHOWN {
+        text.push_str(&format!("… and {} more terms.\n", held.len() - SHOWN));
+    }
+    let absent = coverage.terms.iter().filter(|term| term.texts == 0);
+    text.push_str(&listed("In no text", absent.map(|term| term.term.clone())));
+    let unknown = coverage.terms_without_embedding();
+    text.push_str(&listed(
+        "Without embedding",
+        unknown.map(|term| term.term.clone()),
+    ));
+    let common = check.common_words.iter();
+    let common = common.map(|word| format!("{} ({})", word.term, word.also));
+    text.push_str(&listed("Common words too", common));
+    text.push('\n');
+    text
+}
+
+fn listed(what: &str, items: impl Iterator<Item = String>) -> String {
+    let items: Vec<String> = items.collect();
+    match items.len() {
+        0 => String::new(),
+        all if all > SHOWN => {
+            format!(
+                "{what}: {} and {} more.\n",
+                items[..SHOWN].join(", "),
+                all - SHOWN
+            )
+        }
+        _ => format!("{what}: {}.\n", items.join(", ")),
+    }
+}
+
+fn list(output: &Output) -> anyhow::Result<()> {
+    let lexicon = Lexicon::shipped();
+    let mut text = String::new();
+    for attribute in lexicon.attributes() {
+        text.push_str(&format!(
+            "{}: {} values, {} terms. {}\n",
+            attribute.name,
+            count(attribute.values.len() as u64),
+            count(attribute.terms().len() as u64),
+            attribute.description
+        ));
+    }
+    let names: Vec<&str> = lexicon
+        .attributes()
+        .iter()
+        .map(|attribute| attribute.name.as_str())
+        .collect();
+    let summary =
+        serde_json::json!({"schema_version": 1, "command": "lexicon list", "attributes": names});
+    output.result(&summary, &text)
+}
+
+fn show(name: &str, output: &Output) -> anyhow::Result<()> {
+    let lexicon = Lexicon::shipped();
+    let attribute = lexicon.attribute(name)?;
+    let summary = serde_json::json!({
+        "schema_version": 1,
+        "command": "lexicon show",
+        "name": attribute.name,
+        "description": attribute.description,
+        "values": attribute.values,
+        "forms": attribute.forms,
+    });
+    output.result(&summary, &Lexicon::of(attribute.clone()).to_toml()?)
+}

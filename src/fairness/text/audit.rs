@@ -1,0 +1,635 @@
+//! A whole audit of a text classifier as one call: options → texts with protected terms → seeds →
+//! search → estimates → run directory.
+//!
+//! Only texts with a protected term can be compared with anything; the others are counted and left
+//! out. Seeds come from clusters of the texts' mean word vectors, in turn. The share of
+//! discriminatory texts is that of the given texts (random words are no text, as section 5.2 of
+//! the paper says), drawn without replacement, with the interval of a binomial share: what the
+//! texts say of the source that they were drawn from.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::domain::{TextDomain, text_of};
+use super::judge::{Judge, ValidityMeans};
+use super::limits::{Limits, Similarity};
+use super::neighbourhood::candidates;
+use super::protected::{ProtectedTerms, TermCounts, open_lexicon};
+use super::samples::TextSamples;
+use super::strategy::{Candidates, TextMemory, TextStrategy, TextStrategyName, Vectors};
+use crate::data::table::Table;
+use crate::device::{ComputeDevice, DeviceName};
+use crate::fairness::audit::{AuditError, expect_hash};
+use crate::fairness::check::check_all;
+use crate::fairness::domain::Domain;
+use crate::fairness::estimate::{Estimate, discriminatory_share};
+use crate::fairness::samples::SamplesFormat;
+use crate::fairness::search::{Ending, Phase, Search, SearchOptions, SearchState};
+use crate::fairness::seeds::clustered_seeds;
+use crate::fairness::session::{AuditProgress, is_resumable, run_search};
+use crate::fairness::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary, phases};
+use crate::nn::shared_prefix::SharedPrefix;
+use crate::nn::text::TextNetwork;
+use crate::nn::text_model::{EncodedText, TextModel};
+use crate::nn::{Classifier, Objective, Rows};
+use crate::report::run_directory::{RUN, RunDirectory, SUMMARY, file_sha256, hex};
+use crate::stream::{Purpose, permutation};
+use crate::text::corpus::{TextColumns, read_texts};
+
+/// Seeds on which the influence of each protected value is measured before the search, to try the
+/// values that move the model most first.
+const PROBED_SEEDS: usize = 64;
+
+/// Units of a mean word vector that the clustering tells apart.
+const CLUSTER_SCALE: f32 = 1000.0;
+
+/// Everything that determines an audit of texts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TextAuditOptions {
+    /// Always `audit`.
+    pub command: String,
+    /// Version that began the run.
+    pub probity_version: String,
+    /// Model directory.
+    pub model: PathBuf,
+    /// SHA-256 of the model.
+    pub model_sha256: String,
+    /// File that the seeds come from.
+    pub texts: PathBuf,
+    /// SHA-256 of that file.
+    pub texts_sha256: String,
+    /// Column of the texts, for a table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_column: Option<String>,
+    /// Lexicon file; the shipped lexica without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lexicon: Option<PathBuf>,
+    /// SHA-256 of the protected terms.
+    pub lexicon_sha256: String,
+    /// Names of the protected attributes.
+    pub protected: Vec<String>,
+    /// Search strategy.
+    pub strategy: TextStrategyName,
+    /// What is differentiated.
+    pub objective: Objective,
+    /// Nearest words that may replace one.
+    pub neighbours: usize,
+    /// Seeds of the global phase.
+    pub seeds: usize,
+    /// Clusters that the seeds come from.
+    pub clusters: usize,
+    /// Global moves a seed at most.
+    pub max_iter: u32,
+    /// Local trials a start.
+    pub local: u32,
+    /// Words that may differ from the seed, at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_l0: Option<usize>,
+    /// Least similarity with the seed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_similarity: Option<f32>,
+    /// Texts an estimate.
+    pub estimate: u64,
+    /// Search seconds at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_seconds: Option<f64>,
+    /// Distinct individuals to find at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_found: Option<u64>,
+    /// Bound on the discriminatory share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fail_above: Option<f64>,
+    /// Walkers a chunk at most; no influence on the result.
+    pub batch: usize,
+    /// Form of the samples file.
+    pub samples_format: SamplesFormat,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Device that searched.
+    pub device: DeviceName,
+    /// What that device calls itself.
+    pub hardware: String,
+}
+
+impl TextAuditOptions {
+    /// Checks what the types cannot.
+    ///
+    /// # Errors
+    /// [`AuditError::Option`] naming the first option out of range.
+    pub fn check(&self) -> Result<(), AuditError> {
+        let fail = |option, value: String, expected| {
+            Err(AuditError::Option {
+                option,
+                value,
+                expected,
+            })
+        };
+        for (option, value) in [
+            ("--seeds", self.seeds as u64),
+            ("--clusters", self.clusters as u64),
+            ("--neighbours", self.neighbours as u64),
+            ("--estimate", self.estimate),
+            ("--batch", self.batch as u64),
+            ("--max-found", self.max_found.unwrap_or(1)),
+        ] {
+            if value == 0 {
+                return fail(option, "0".into(), "at least 1");
+            }
+        }
+        for (option, value) in [("--local", self.local), ("--max-iter", self.max_iter)] {
+            if value >= 1 << 31 {
+                return fail(option, value.to_string(), "below 2147483648");
+            }
+        }
+        if let Some(seconds) = self.time_seconds
+            && !(0.0..1e9).contains(&seconds)
+        {
+            return fail("--time", format!("{seconds} s"), "below 1,000,000,000 s");
+        }
+        if let Some(bound) = self.fail_above
+            && !(0.0..=1.0).contains(&bound)
+        {
+            return fail("--fail-above", bound.to_string(), "a share from 0 to 1");
+        }
+        if let Some(least) = self.min_similarity
+            && !(-1.0..=1.0).contains(&least)
+        {
+            return fail(
+                "--min-similarity",
+                least.to_string(),
+                "a cosine from -1 to 1",
+            );
+        }
+        Ok(())
+    }
+
+    /// What a checkpoint must belong to: everything but the time budget.
+    fn identity(&self) -> String {
+        let lasting = TextAuditOptions {
+            time_seconds: None,
+            ..self.clone()
+        };
+        hex(&Sha256::digest(format!("{lasting:?}")))
+    }
+}
+
+/// What became of the texts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct TextCounts {
+    /// Texts in the file.
+    pub texts: u64,
+    /// Texts with a protected term that has a replacement.
+    pub with_protected_term: u64,
+    /// Texts without one: nothing can be compared, so they are left out.
+    pub without_protected_term: u64,
+    /// Texts cut to the model's length limit.
+    pub truncated: u64,
+}
+
+/// Mean validity of what was found, against the seeds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ValiditySummary {
+    /// Pairs of the global phase.
+    pub global: ValidityMeans,
+    /// Pairs of the local phase.
+    pub local: ValidityMeans,
+}
+
+/// `summary.json` of an audit of texts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TextAuditSummary {
+    /// Version of this layout.
+    pub schema_version: u32,
+    /// Always `audit`.
+    pub command: String,
+    /// Version that ended the run.
+    pub probity_version: String,
+    /// How the search ended.
+    pub ending: Ending,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Device that searched.
+    pub device: DeviceName,
+    /// SHA-256 of the model.
+    pub model_sha256: String,
+    /// SHA-256 of the texts file.
+    pub texts_sha256: String,
+    /// What became of the texts.
+    pub texts: TextCounts,
+    /// Search strategy.
+    pub strategy: TextStrategyName,
+    /// Protected attributes.
+    pub protected: Vec<String>,
+    /// Protected terms: how many, and which the model cannot tell apart.
+    pub terms: TermCounts,
+    /// Seeds that are discriminatory as they are.
+    pub raw_discriminatory: u64,
+    /// Global phase.
+    pub global: GlobalSummary,
+    /// Local phase.
+    pub local: LocalSummary,
+    /// Both phases.
+    pub total: TotalSummary,
+    /// Validity of the found texts.
+    pub validity: ValiditySummary,
+    /// Discriminatory share of the texts with a protected term, per attribute and jointly.
+    pub fairness: Vec<Estimate>,
+    /// The declared bound, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fail_above: Option<BoundSummary>,
+    /// Name of the samples file in the run directory.
+    pub samples_file: String,
+}
+
+/// The model, the texts and the domain of an audit, loaded and checked; nothing is written yet.
+pub struct PreparedTextAudit {
+    options: TextAuditOptions,
+    model: TextModel,
+    network: TextNetwork,
+    reference: Option<TextNetwork>,
+    domain: TextDomain,
+    candidates: Candidates,
+    protected: ProtectedTerms,
+    counts: TextCounts,
+    /// All texts with a protected term, in the order of the file.
+    texts: Arc<Vec<Vec<i32>>>,
+    seeds: Vec<EncodedText>,
+    seed_ids: Vec<Vec<i32>>,
+    source_rows: Vec<u64>,
+}
+
+impl PreparedTextAudit {
+    /// Loads and checks everything that `options` name, for a search on `device`.
+    ///
+    /// # Errors
+    /// See [`AuditError`].
+    pub fn new(
+        options: TextAuditOptions,
+        device: &ComputeDevice,
+    ) -> Result<PreparedTextAudit, AuditError> {
+        options.check()?;
+        let model = TextModel::load(&options.model)?;
+        expect_hash(
+            &options.model.display().to_string(),
+            model.sha256()?,
+            &options.model_sha256,
+        )?;
+        expect_hash(
+            &options.texts.display().to_string(),
+            file_sha256(&options.texts)?,
+            &options.texts_sha256,
+        )?;
+        let (lexicon, sha256) = open_lexicon(options.lexicon.as_deref())?;
+        expect_hash("the lexicon", sha256, &options.lexicon_sha256)?;
+        let mut protected = ProtectedTerms::new(&lexicon, &options.protected, &model)?;
+        let columns = TextColumns {
+            text: options.text_column.clone(),
+            label: None,
+        };
+        let corpus = read_texts(&options.texts, &columns)?;
+        let encoded: Vec<EncodedText> = corpus
+            .texts
+            .par_iter()
+            .map(|text| model.encode(text))
+            .collect::<Result<_, _>>()?;
+        let truncated = encoded.iter().filter(|text| text.is_truncated).count();
+        let has_term: Vec<usize> = (0..encoded.len())
+            .filter(|&text| protected.is_in(&encoded[text].ids))
+            .collect();
+        let counts = TextCounts {
+            texts: encoded.len() as u64,
+            with_protected_term: has_term.len() as u64,
+            without_protected_term: (encoded.len() - has_term.len()) as u64,
+            truncated: truncated as u64,
+        };
+        if has_term.is_empty() {
+            return Err(AuditError::NoProtectedTerm {
+                file: options.texts.clone(),
+                texts: encoded.len(),
+                attributes: options.protected.join(", "),
+            });
+        }
+        let texts: Arc<Vec<Vec<i32>>> = Arc::new(
+            has_term
+                .iter()
+                .map(|&text| encoded[text].ids.clone())
+                .collect(),
+        );
+        let table = mean_vectors(&model, &texts);
+        let chosen = clustered_seeds(&table, options.clusters, options.seeds, options.seed);
+        let number = |&seed: &u32| has_term[seed as usize];
+        let seeds: Vec<EncodedText> = chosen.iter().map(|s| encoded[number(s)].clone()).collect();
+        let source_rows = chosen.iter().map(|seed| number(seed) as u64 + 1).collect();
+        let width = model.max_length + protected.terms().growth();
+        let network = model.network(width, device)?;
+        let domain = TextDomain::new(
+            width,
+            Arc::new(protected.terms().clone()),
+            Arc::clone(&texts),
+        )?;
+        // The search tries the values first that move this model most.
+        let probed: Vec<&EncodedText> = seeds.iter().take(PROBED_SEEDS).collect();
+        let shared = SharedPrefix { network: &network };
+        let influence = influence(&shared, &domain, &probed)?;
+        protected.rank(&influence);
+        let domain = TextDomain::new(
+            width,
+            Arc::new(protected.terms().clone()),
+            Arc::clone(&texts),
+        )?;
+        let is_protected = |word| protected.has_word(word);
+        let count = options.neighbours;
+        let candidates = candidates(&model, &options.model, &is_protected, count, device)?;
+        Ok(PreparedTextAudit {
+            reference: (device.name() != DeviceName::Flex)
+                .then(|| model.network(width, &ComputeDevice::flex()))
+                .transpose()?,
+            seed_ids: seeds.iter().map(|seed| seed.ids.clone()).collect(),
+            options,
+            model,
+            network,
+            domain,
+            candidates,
+            protected,
+            counts,
+            texts,
+            seeds,
+            source_rows,
+        })
+    }
+
+    /// The options, resolved.
+    pub fn options(&self) -> &TextAuditOptions {
+        &self.options
+    }
+
+    /// Texts, and terms, that the audit cannot use.
+    pub fn counts(&self) -> (&TextCounts, &TermCounts) {
+        (&self.counts, self.protected.counts())
+    }
+
+    /// The share for each protected attribute alone and, if there are several, for all jointly; on
+    /// the reference device, since a release may hang on it.
+    fn estimates(
+        &self,
+        observe: &mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
+    ) -> Result<Vec<Estimate>, AuditError> {
+        let options = &self.options;
+        let mut sets: Vec<Vec<String>> = options
+            .protected
+            .iter()
+            .map(|name| vec![name.clone()])
+            .collect();
+        if options.protected.len() > 1 {
+            sets.push(options.protected.clone());
+        }
+        let order = permutation(
+            options.seed,
+            Purpose::UniformInput,
+            0,
+            self.texts.len() as u32,
+        );
+        let network = self.reference.as_ref().unwrap_or(&self.network);
+        let model = SharedPrefix { network };
+        let mut domains = Vec::new();
+        for names in sets {
+            let terms = Arc::new(self.protected.only(&names));
+            let has_variant = |text: &[i32]| {
+                let found = terms.find(text);
+                found
+                    .iter()
+                    .any(|o| !terms.all()[o.term as usize].others.is_empty())
+            };
+            let inputs: Vec<Vec<i32>> = order
+                .iter()
+                .map(|&text| &self.texts[text as usize])
+                .filter(|text| has_variant(text))
+                .take(usize::try_from(options.estimate).unwrap_or(usize::MAX))
+                .cloned()
+                .collect();
+            let domain = TextDomain::new(self.domain.width(), terms, Arc::new(inputs))?;
+            domains.push((names, domain));
+        }
+        let all = domains
+            .iter()
+            .map(|(_, domain)| domain.inputs() as u64)
+            .sum();
+        let mut before = 0;
+        let _ = observe(AuditProgress::Estimate { done: 0, all });
+        domains
+            .into_iter()
+            .map(|(names, domain)| {
+                let inputs = domain.inputs() as u64;
+                let share = discriminatory_share(
+                    &model,
+                    &domain,
+                    names,
+                    inputs,
+                    options.seed,
+                    &mut |done| {
+                        observe(AuditProgress::Estimate {
+                            done: before + done,
+                            all,
+                        })
+                    },
+                )?;
+                before += inputs;
+                Ok(share)
+            })
+            .collect()
+    }
+}
+
+/// The texts' mean word vectors as integers, for the clustering.
+fn mean_vectors(model: &TextModel, texts: &[Vec<i32>]) -> Table {
+    let dimension = model.dimension();
+    let codes: Vec<i32> = texts
+        .par_iter()
+        .flat_map_iter(|text| {
+            let mut sums = vec![0.0f32; dimension];
+            for &id in text {
+                let start = id as usize * dimension;
+                let vector = &model.table.vectors()[start..start + dimension];
+                sums.iter_mut()
+                    .zip(vector)
+                    .for_each(|(sum, value)| *sum += value);
+            }
+            let count = text.len().max(1) as f32;
+            sums.into_iter()
+                .map(move |sum| (sum / count * CLUSTER_SCALE).round() as i32)
+        })
+        .collect();
+    Table::new(dimension, codes, Vec::new())
+}
+
+/// For each term, how much putting it in another's place moves the predicted class's lead in `texts`,
+/// on average.
+fn influence(
+    network: &dyn Classifier,
+    domain: &TextDomain,
+    texts: &[&EncodedText],
+) -> Result<Vec<f32>, AuditError> {
+    let codes: Vec<i32> = texts
+        .iter()
+        .flat_map(|text| domain.row(&text.ids))
+        .collect();
+    let rows = Rows::new(&codes, domain.width());
+    let mut sums = vec![(0.0f32, 0u32); domain.terms().all().len()];
+    let classes = network.classes();
+    for (row, check) in rows.iter().zip(check_all(network, domain, rows)?) {
+        let label = check.checked.label as usize;
+        let own = softmax_of(&check.checked.logits, label);
+        for (variant, logits) in check.variant_logits.chunks_exact(classes).enumerate() {
+            if let Some(replacement) = domain.replacement(row, variant) {
+                let (sum, count) = &mut sums[replacement.by as usize];
+                *sum += (softmax_of(logits, label) - own).abs();
+                *count += 1;
+            }
+        }
+    }
+    Ok(sums
+        .into_iter()
+        .map(|(sum, count)| if count == 0 { 0.0 } else { sum / count as f32 })
+        .collect())
+}
+
+fn softmax_of(logits: &[f32], class: usize) -> f32 {
+    super::samples::softmax(logits)[class]
+}
+
+/// Runs the audit that was `prepared` in the directory `run`; see
+/// [`crate::fairness::audit::audit`], whose contract is the same.
+///
+/// # Errors
+/// See [`AuditError`].
+pub fn audit_texts(
+    prepared: &PreparedTextAudit,
+    run: &RunDirectory,
+    resume: bool,
+    observe: &mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
+) -> Result<TextAuditSummary, AuditError> {
+    let options = &prepared.options;
+    let identity = options.identity();
+    let saved = if resume {
+        run.read_checkpoint(&identity)?
+    } else {
+        None
+    };
+    run.write_toml(RUN, options)?;
+    let mut state: SearchState<TextMemory> = saved.unwrap_or_else(|| {
+        let rows = prepared
+            .seed_ids
+            .iter()
+            .map(|text| prepared.domain.row(text));
+        SearchState::new(rows, prepared.model.classes.len())
+    });
+    let judge = Judge::new(&prepared.model);
+    let shared = SharedPrefix {
+        network: &prepared.network,
+    };
+    let reference = prepared
+        .reference
+        .as_ref()
+        .map(|network| SharedPrefix { network });
+    let strategy = TextStrategy {
+        name: options.strategy,
+        model: &shared,
+        domain: &prepared.domain,
+        candidates: &prepared.candidates,
+        vectors: Vectors {
+            values: prepared.model.table.vectors(),
+            dimension: prepared.model.dimension(),
+        },
+        objective: options.objective,
+        limits: Limits {
+            seeds: &prepared.seed_ids,
+            max_changed: options.max_l0,
+            min_similarity: options
+                .min_similarity
+                .map(|least| (least, &judge as &dyn Similarity)),
+        },
+        seed: options.seed,
+    };
+    let search_options = SearchOptions {
+        max_iter: options.max_iter,
+        local: options.local,
+        batch: options.batch,
+        max_found: options.max_found,
+        time: options
+            .time_seconds
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+    };
+    let search = Search {
+        model: &shared,
+        reference: reference.as_ref().map(|network| network as &dyn Classifier),
+        domain: &prepared.domain,
+        strategy: &strategy,
+        options: &search_options,
+    };
+    let ending = run_search(&search, &mut state, run, &identity, observe)?;
+    let fairness = prepared.estimates(observe)?;
+    let _ = observe(AuditProgress::Write);
+    let samples = TextSamples {
+        model: &prepared.model,
+        domain: &prepared.domain,
+        seeds: &prepared.seeds,
+        source_rows: &prepared.source_rows,
+        attributes: &options.protected,
+        judge: &judge,
+    };
+    let samples_file = options.samples_format.file_name();
+    let mut validity = ValiditySummary {
+        global: ValidityMeans::default(),
+        local: ValidityMeans::default(),
+    };
+    let mut raw_discriminatory = 0;
+    samples.write(
+        &run.file(samples_file),
+        options.samples_format,
+        state.pairs(),
+        &mut |pair, judged| {
+            let is_global = pair.phase == Phase::Global;
+            if is_global {
+                validity.global.add(judged);
+            } else {
+                validity.local.add(judged);
+            }
+            let is_seed = text_of(pair.row) == prepared.seed_ids[pair.seed as usize];
+            raw_discriminatory += u64::from(is_global && is_seed);
+        },
+    )?;
+    let (global, local, total) = phases(&state);
+    let summary = TextAuditSummary {
+        schema_version: 1,
+        command: options.command.clone(),
+        probity_version: env!("CARGO_PKG_VERSION").to_owned(),
+        ending,
+        seed: options.seed,
+        device: options.device,
+        model_sha256: options.model_sha256.clone(),
+        texts_sha256: options.texts_sha256.clone(),
+        texts: prepared.counts.clone(),
+        strategy: options.strategy,
+        protected: options.protected.clone(),
+        terms: prepared.protected.counts().clone(),
+        raw_discriminatory,
+        global,
+        local,
+        total,
+        validity,
+        fail_above: BoundSummary::of(options.fail_above, &fairness),
+        fairness,
+        samples_file: samples_file.to_owned(),
+    };
+    run.write_json(SUMMARY, &summary)?;
+    if !is_resumable(ending) {
+        run.remove_checkpoint()?;
+    }
+    Ok(summary)
+}

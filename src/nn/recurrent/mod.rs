@@ -1,0 +1,25 @@
+//! Recurrent networks: LSTM and GRU, any number of layers and units, in one or both directions.
+//!
+//! * [`network`]: shape and parameters, in PyTorch's layout.
+//! * [`kernels`], [`backward`], [`prefix`]: hand-derived CPU kernels for logits, gradients with
+//!   respect to inputs and parameters, and texts that share a prefix. Sixteen texts run side by side
+//!   (`lanes`); `cell` and `activation` say what a unit does at a step.
+//! * [`tensor`]: the same network as burn operations, for other devices.
+//!
+//! A text's numbers are the same bits alone, in any batch, at any position and on any number of
+//! threads; padding never enters.
+
+mod activation;
+pub mod backward;
+mod block;
+mod cell;
+pub mod kernels;
+mod lanes;
+mod layer;
+pub mod network;
+pub mod prefix;
+#[cfg(test)]
+mod reference;
+pub mod tensor;
+#[cfg(test)]
+mod tests;

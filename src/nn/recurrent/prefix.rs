@@ -1,0 +1,220 @@
+//! Prefix sharing: variants of a text run only from the token where they part from it.
+//!
+//! A forward network's state after p tokens depends on those tokens alone. [`Kernels::prefix_states`] runs the
+//! base texts once and keeps the states at the positions asked for;
+//! [`Kernels::logits_from`] starts from them. Every step of every text is the same operation on
+//! the same numbers as in a whole run, so the logits are bit for bit those of the whole texts.
+
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+
+use super::block::{Block, Keep, Workspace, by_length};
+use super::kernels::{EmbeddingTable, Kernels};
+use super::lanes::LANES;
+
+/// A text whose states are kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Base<'a> {
+    /// Its tokens.
+    pub tokens: &'a [i32],
+    /// The positions (numbers of tokens read) at which states are kept, ascending. Those above the
+    /// text's length are ignored.
+    pub positions: &'a [u32],
+}
+
+/// The rest of a text that begins like a base text.
+#[derive(Debug, Clone, Copy)]
+pub struct Continuation<'a> {
+    /// Which base text.
+    pub base: usize,
+    /// How many of its tokens the text begins with.
+    pub position: u32,
+    /// The tokens behind them.
+    pub suffix: &'a [i32],
+}
+
+/// States of base texts at some positions.
+#[derive(Debug, Clone)]
+pub struct PrefixStates {
+    bases: Vec<Kept>,
+}
+
+#[derive(Debug, Clone)]
+struct Kept {
+    tokens: Vec<i32>,
+    positions: Vec<u32>,
+    /// `[positions, layers, hidden then cell states]`
+    states: Vec<f32>,
+}
+
+/// Where a continuation starts: a kept state (none: the zero state), and the tokens from there on.
+struct Start<'a> {
+    state: Option<&'a [f32]>,
+    tokens: Cow<'a, [i32]>,
+}
+
+impl PrefixStates {
+    /// Base texts without any state: continuing them runs whole texts.
+    pub fn without_states(bases: &[Base<'_>]) -> PrefixStates {
+        let kept = |base: &Base<'_>| Kept {
+            tokens: base.tokens.to_vec(),
+            positions: Vec::new(),
+            states: Vec::new(),
+        };
+        PrefixStates {
+            bases: bases.iter().map(kept).collect(),
+        }
+    }
+
+    /// The tokens that a continuation begins with; `None` when there is no such base text or
+    /// position.
+    pub fn prefix(&self, continuation: &Continuation<'_>) -> Option<&[i32]> {
+        let kept = self.bases.get(continuation.base)?;
+        kept.tokens.get(..continuation.position as usize)
+    }
+
+    /// The last kept state at or before the continuation's position.
+    fn start<'a>(&'a self, continuation: &Continuation<'a>, length: usize) -> Option<Start<'a>> {
+        let kept = self.bases.get(continuation.base)?;
+        let prefix = self.prefix(continuation)?;
+        let usable = kept
+            .positions
+            .partition_point(|&position| position <= continuation.position);
+        let (state, read) = match usable.checked_sub(1) {
+            Some(last) => (
+                kept.states.get(last * length..(last + 1) * length),
+                kept.positions[last] as usize,
+            ),
+            None => (None, 0),
+        };
+        let between = &prefix[read..];
+        Some(Start {
+            state,
+            tokens: if between.is_empty() {
+                Cow::Borrowed(continuation.suffix)
+            } else {
+                Cow::Owned([between, continuation.suffix].concat())
+            },
+        })
+    }
+}
+
+impl Kernels {
+    /// Runs `bases` and keeps their states. A bidirectional network's states depend on the whole
+    /// text: of it nothing is kept, and [`Kernels::logits_from`] runs whole texts.
+    pub fn prefix_states(&self, table: EmbeddingTable<'_>, bases: &[Base<'_>]) -> PrefixStates {
+        if self.shape.bidirectional {
+            return PrefixStates::without_states(bases);
+        }
+        let positions: Vec<&[u32]> = bases.iter().map(kept_positions).collect();
+        let projected = self.projected(table);
+        // Tokens behind the last position asked for need not be run.
+        let text = |item: usize| {
+            let last = positions[item].last().map_or(0, |&last| last as usize);
+            &bases[item].tokens[..last]
+        };
+        let order = by_length(bases.len(), text);
+        let kept: Vec<Vec<(u32, Kept)>> = order
+            .par_chunks(LANES)
+            .map_init(Workspace::default, |workspace, items| {
+                let block = Block::new(items, text);
+                workspace.prepare(&self.shape, block.steps, Keep::States);
+                self.forward(workspace, &block, table, projected, Keep::States);
+                let kept = |(lane, &item): (usize, &u32)| {
+                    let positions = positions[item as usize];
+                    let kept = Kept {
+                        tokens: bases[item as usize].tokens.to_vec(),
+                        positions: positions.to_vec(),
+                        states: self.states(workspace, lane, positions),
+                    };
+                    (item, kept)
+                };
+                items.iter().enumerate().map(kept).collect()
+            })
+            .collect();
+        let mut kept: Vec<(u32, Kept)> = kept.into_iter().flatten().collect();
+        kept.sort_unstable_by_key(|(item, _)| *item);
+        PrefixStates {
+            bases: kept.into_iter().map(|(_, kept)| kept).collect(),
+        }
+    }
+
+    /// Hidden and cell states of a layer.
+    fn state_length(&self) -> usize {
+        self.shape.units * (1 + usize::from(self.shape.cell.has_cell_state()))
+    }
+
+    /// One lane's states after each of `positions` tokens.
+    fn states(&self, workspace: &Workspace, lane: usize, positions: &[u32]) -> Vec<f32> {
+        let units = self.shape.units;
+        let length = self.shape.layers * self.state_length();
+        let mut states = Vec::with_capacity(positions.len() * length);
+        for &position in positions {
+            let Some(t) = (position as usize).checked_sub(1) else {
+                states.resize(states.len() + length, 0.0);
+                continue;
+            };
+            for layer in &workspace.layers {
+                let hidden = &layer.outputs[t * units..][..units];
+                states.extend(hidden.iter().map(|row| row.0[lane]));
+                if self.shape.cell.has_cell_state() {
+                    let cells = &layer.directions[0].cells[t * units..][..units];
+                    states.extend(cells.iter().map(|row| row.0[lane]));
+                }
+            }
+        }
+        states
+    }
+
+    /// Logits of the texts that `continuations` describe, row-major `[continuations, classes]`;
+    /// `None` when one names a base text or a position in it that does not exist. Each starts from
+    /// the last state kept at or before its position.
+    pub fn logits_from(
+        &self,
+        table: EmbeddingTable<'_>,
+        states: &PrefixStates,
+        continuations: &[Continuation<'_>],
+    ) -> Option<Vec<f32>> {
+        let length = self.shape.layers * self.state_length();
+        let starts: Vec<Start<'_>> = continuations
+            .iter()
+            .map(|continuation| states.start(continuation, length))
+            .collect::<Option<_>>()?;
+        let projected = self.projected(table);
+        let text = |item: usize| &starts[item].tokens[..];
+        Some(self.blocks(continuations.len(), &text, |workspace, block| {
+            workspace.prepare(&self.shape, block.steps, Keep::Last);
+            for (lane, &item) in block.items.iter().enumerate() {
+                if let Some(state) = starts[item as usize].state {
+                    self.set_states(workspace, lane, state);
+                }
+            }
+            self.forward(workspace, block, table, projected, Keep::Last);
+            self.head(workspace)
+        }))
+    }
+
+    fn set_states(&self, workspace: &mut Workspace, lane: usize, states: &[f32]) {
+        let layers = workspace
+            .layers
+            .iter_mut()
+            .zip(states.chunks_exact(self.state_length().max(1)));
+        for (layer, states) in layers {
+            let trace = &mut layer.directions[0];
+            let rows = trace.hidden.iter_mut().chain(&mut trace.cell);
+            for (row, &state) in rows.zip(states) {
+                row.0[lane] = state;
+            }
+        }
+    }
+}
+
+/// The positions within the text.
+fn kept_positions<'a>(base: &Base<'a>) -> &'a [u32] {
+    let length = base.tokens.len();
+    let within = base
+        .positions
+        .partition_point(|&position| position as usize <= length);
+    &base.positions[..within]
+}
