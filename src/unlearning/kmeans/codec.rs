@@ -5,8 +5,9 @@
 
 use super::errors::KMeansError;
 use super::points::{ONE, Points};
+use super::round::Round;
 use super::rule::{Parameters, Rule};
-use super::trace::{Key, Round, Trace};
+use super::trace::{Key, Trace};
 
 /// Appends values to bytes.
 #[derive(Debug, Default)]

@@ -11,8 +11,6 @@
 //! differ. ∎
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 
 use rayon::prelude::*;
 
@@ -21,101 +19,8 @@ use super::errors::KMeansError;
 use super::points::Points;
 use super::rule::{Parameters, Rule};
 use super::trace::{Key, Trace};
+use super::tree::Tree;
 use crate::stream::{Purpose, Words};
-
-/// The largest number of leaves.
-pub const MAX_LEAVES: u64 = 1 << 16;
-
-/// The shape of a tree: how many children the nodes of each level have. `1x16` is one root over 16 leaves,
-/// `1x4x4` one over 4 nodes over 4 leaves each.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tree {
-    children: Vec<u64>,
-}
-
-impl Tree {
-    /// One root over `leaves` leaves.
-    ///
-    /// # Errors
-    /// No leaf, or too many.
-    pub fn flat(leaves: u64) -> Result<Tree, KMeansError> {
-        Tree::new(vec![leaves])
-    }
-
-    /// One root over 2 to the rounded log₂ of rows^0.3 leaves, about what balances leaf and root (section 4.3).
-    ///
-    /// # Errors
-    /// None: there are at most 2¹⁰ leaves.
-    pub fn for_rows(rows: usize) -> Result<Tree, KMeansError> {
-        let exponent = (0.3 * (rows.max(1) as f64).log2()).round() as u32;
-        Tree::flat(1 << exponent.min(10))
-    }
-
-    fn new(children: Vec<u64>) -> Result<Tree, KMeansError> {
-        let tree = Tree { children };
-        let refused = |problem: String| KMeansError::Tree {
-            tree: tree.to_string(),
-            problem,
-        };
-        if tree.children.contains(&0) {
-            return Err(refused("a node without children has no rows".to_owned()));
-        }
-        let leaves = tree
-            .children
-            .iter()
-            .try_fold(1_u64, |leaves, &children| leaves.checked_mul(children));
-        match leaves {
-            Some(leaves) if leaves <= MAX_LEAVES => Ok(tree),
-            _ => Err(refused(format!("it has more than {MAX_LEAVES} leaves"))),
-        }
-    }
-
-    /// Number of leaves.
-    pub fn leaves(&self) -> u64 {
-        self.children.iter().product()
-    }
-
-    /// Nodes of each level, the root first.
-    fn widths(&self) -> Vec<usize> {
-        let mut widths = vec![1];
-        for &children in &self.children {
-            widths.push(widths[widths.len() - 1] * children as usize);
-        }
-        widths
-    }
-}
-
-impl fmt::Display for Tree {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("1")?;
-        self.children
-            .iter()
-            .try_for_each(|children| write!(f, "x{children}"))
-    }
-}
-
-impl FromStr for Tree {
-    type Err = KMeansError;
-
-    fn from_str(text: &str) -> Result<Tree, KMeansError> {
-        let refused = || KMeansError::Tree {
-            tree: text.to_owned(),
-            problem: "it is written as 1x16, or 1x4x4: children of each level, the root first"
-                .to_owned(),
-        };
-        let mut levels = text.split('x').map(|level| level.parse::<u64>());
-        if levels.next() != Some(Ok(1)) {
-            return Err(refused());
-        }
-        let children = levels
-            .collect::<Result<Vec<u64>, _>>()
-            .map_err(|_| refused())?;
-        if children.is_empty() {
-            return Err(refused());
-        }
-        Tree::new(children)
-    }
-}
 
 /// A node that has been solved.
 #[derive(Debug, Clone)]
@@ -219,7 +124,7 @@ impl DivideConquer {
         }
         let columns = points.columns();
         let shares = share_out(points, &tree, seed)?;
-        let depth = tree.children.len();
+        let depth = tree.children().len();
         let leaves = shares
             .into_par_iter()
             .enumerate()
@@ -344,7 +249,7 @@ impl DivideConquer {
 
     /// Solves the parents at `level` of changed `children` again; which of them give other centroids.
     fn solve_anew(&mut self, level: usize, children: &[usize]) -> Result<Vec<usize>, KMeansError> {
-        let width = self.tree.children[level] as usize;
+        let width = self.tree.children()[level] as usize;
         let mut parents: Vec<usize> = children.iter().map(|child| child / width).collect();
         parents.dedup();
         let mut changed = Vec::new();
@@ -361,7 +266,7 @@ impl DivideConquer {
 
     /// The centroids of the children of `node` at `level`, each under its own id.
     fn rows_of(&self, level: usize, node: usize, below: &[Node]) -> Result<Points, KMeansError> {
-        let width = self.tree.children[level] as usize;
+        let width = self.tree.children()[level] as usize;
         let mut ids = Vec::new();
         let mut rows = Vec::new();
         for child in node * width..(node + 1) * width {
@@ -378,7 +283,7 @@ impl DivideConquer {
         self.parameters.write(to);
         to.u64(self.seed);
         to.u64(self.columns as u64);
-        to.all(self.tree.children.iter().copied(), u64::to_le_bytes);
+        to.all(self.tree.children().iter().copied(), u64::to_le_bytes);
         for node in self.levels.iter().flatten() {
             match node {
                 Node::Few(points) => {

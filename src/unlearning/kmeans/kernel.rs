@@ -11,19 +11,19 @@
 //! (p + 2) u (|c|² + 2 x·c) to first order; [`unit_error`] takes p + 8 and 1 % more for the rest.
 
 /// Rows that are multiplied together.
-pub const TILE_ROWS: usize = 8;
+pub(crate) const TILE_ROWS: usize = 8;
 /// Columns that are summed before they are added to the total.
 const BLOCK: usize = 64;
 /// Lanes of [`dot`].
 const DOT_LANES: usize = 32;
 
 /// Roundings that a term of [`products`] passes through at most, for `columns` columns.
-pub fn roundings(columns: usize) -> usize {
+pub(crate) fn roundings(columns: usize) -> usize {
     columns.min(BLOCK) + columns.div_ceil(BLOCK)
 }
 
 /// Roundings that a term of [`dot`] passes through at most.
-pub fn dot_roundings(columns: usize) -> usize {
+pub(crate) fn dot_roundings(columns: usize) -> usize {
     columns / DOT_LANES + 1 + 2 * DOT_LANES
 }
 
@@ -41,13 +41,13 @@ pub(crate) fn vectorized<R>(work: impl FnOnce() -> R) -> R {
 }
 
 /// The relative error of s for products of `roundings` roundings.
-pub fn unit_error(roundings: usize) -> f32 {
+pub(crate) fn unit_error(roundings: usize) -> f32 {
     (roundings + 8) as f32 * (1.01 / f32::from_bits((127 + 24) << 23))
 }
 
 /// Centroids in the order that [`products`] reads them: groups of `L` clusters, a column after the other.
 #[derive(Debug, Clone)]
-pub struct Packed<const L: usize> {
+pub(crate) struct Packed<const L: usize> {
     /// `[groups, columns]` of `L` lanes.
     coordinates: Vec<[f32; L]>,
     /// |c|² of each group; infinite for lanes without a cluster.
@@ -58,7 +58,7 @@ pub struct Packed<const L: usize> {
 
 impl<const L: usize> Packed<L> {
     /// Packs `centroids`, `[clusters, columns]`.
-    pub fn new(centroids: &[i32], columns: usize) -> Packed<L> {
+    pub(crate) fn new(centroids: &[i32], columns: usize) -> Packed<L> {
         let clusters = centroids.len() / columns;
         let groups = clusters.div_ceil(L);
         let mut coordinates = vec![[0.0; L]; groups * columns];
@@ -82,14 +82,14 @@ impl<const L: usize> Packed<L> {
     }
 
     /// The largest |c|².
-    pub fn largest_norm(&self) -> f32 {
+    pub(crate) fn largest_norm(&self) -> f32 {
         self.largest
     }
 }
 
 /// The nearest and the second nearest centroid of one row, by approximate score |c|² − 2 x·c.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Nearest {
+pub(crate) struct Nearest {
     /// Position of the nearest centroid.
     pub cluster: u32,
     /// Its score.
@@ -120,8 +120,9 @@ impl Nearest {
 }
 
 /// The nearest centroids of up to [`TILE_ROWS`] rows that lie in `tile` (`[TILE_ROWS, columns]`).
+#[allow(clippy::needless_range_loop)] // Fixed numbers of rows and lanes, which become registers.
 #[inline(always)]
-pub fn products<const L: usize>(
+pub(crate) fn products<const L: usize>(
     tile: &[f32],
     packed: &Packed<L>,
     clusters: usize,
@@ -162,8 +163,9 @@ pub fn products<const L: usize>(
 }
 
 /// x·c for one row.
+#[allow(clippy::needless_range_loop)] // As above.
 #[inline(always)]
-pub fn dot(row: &[i32], centroid: &[f32]) -> f32 {
+pub(crate) fn dot(row: &[i32], centroid: &[f32]) -> f32 {
     let mut sums = [0.0_f32; DOT_LANES];
     let (rows, rest) = row.as_chunks::<DOT_LANES>();
     let (centroids, other) = centroid.as_chunks::<DOT_LANES>();

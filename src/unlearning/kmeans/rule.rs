@@ -11,7 +11,8 @@
 
 use super::errors::KMeansError;
 use super::points::ONE;
-use super::trace::{Key, Round};
+use super::round::Round;
+use super::trace::Key;
 use crate::stream::{Purpose, Words};
 
 /// Bits behind the point of γ.

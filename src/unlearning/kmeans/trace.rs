@@ -16,11 +16,9 @@
 
 use std::collections::VecDeque;
 
-use super::assign::{Assigned, Base, assign};
 use super::errors::KMeansError;
-use super::exact::squared_distance;
-use super::points::{Points, square};
-use super::refine::{Margins, moves};
+use super::points::Points;
+use super::round::Round;
 use super::rule::{ExactRule, Next, Parameters, Rule};
 use super::seeding::seed;
 
@@ -31,23 +29,6 @@ pub struct Key {
     pub seed: u64,
     /// What is clustered, where one model clusters many times.
     pub node: u64,
-}
-
-/// What one round found.
-#[derive(Debug, Clone)]
-pub struct Round {
-    /// `[clusters, columns]`, fixed point.
-    pub(crate) centroids: Vec<i32>,
-    /// Nearest centroid of each slot.
-    pub(crate) clusters: Vec<u16>,
-    /// Rows of each cluster.
-    pub(crate) counts: Vec<u64>,
-    /// Σx of each cluster, `[clusters, columns]`.
-    pub(crate) sums: Vec<i64>,
-    /// Σ|x − c|², in units of 2⁻⁴⁸.
-    pub(crate) loss: i128,
-    /// Not part of the model: it only saves work.
-    pub(crate) margins: Option<Margins>,
 }
 
 /// A clustering with everything that deletion needs, but for its parameters and points.
@@ -334,25 +315,12 @@ impl Trace {
     }
 
     fn new_round(&self, at: usize, centroids: Vec<i32>) -> Round {
-        let near = self.rounds.get(at).and_then(|round| {
-            let mut round = round.clone();
-            move_rows(&self.points, &mut round, &centroids).then_some(round)
-        });
-        if let Some(mut round) = near {
-            round.centroids = centroids;
-            round.loss = loss(&self.points, &round);
-            return round;
-        }
-        let base = at.checked_sub(1).map(|before| {
-            let before = &self.rounds[before];
-            Base {
-                clusters: &before.clusters,
-                counts: &before.counts,
-                sums: &before.sums,
-            }
-        });
-        let assigned = assign(&self.points, &centroids, base);
-        Round::new(&self.points, centroids, assigned)
+        let near = self.rounds.get(at);
+        near.and_then(|near| near.moved_to(&self.points, &centroids))
+            .unwrap_or_else(|| {
+                let before = at.checked_sub(1).map(|before| &self.rounds[before]);
+                Round::by_full_pass(&self.points, centroids, before)
+            })
     }
 
     fn take_spare(&mut self, at: usize, centroids: &[i32]) -> Option<Round> {
@@ -412,94 +380,8 @@ impl Trace {
             .iter_mut()
             .chain(self.spares.iter_mut().flatten())
         {
-            keep_live(&mut round.clusters, self.points.live());
-            if let Some(margins) = &mut round.margins {
-                keep_live(&mut margins.gaps, self.points.live());
-            }
+            round.compact(self.points.live());
         }
         self.points.compact();
     }
-}
-
-fn keep_live<T>(values: &mut Vec<T>, live: &[bool]) {
-    let mut live = live.iter();
-    values.retain(|_| live.next().copied().unwrap_or(false));
-}
-
-impl Round {
-    fn new(points: &Points, centroids: Vec<i32>, assigned: Assigned) -> Round {
-        let mut round = Round {
-            margins: Some(Margins {
-                gaps: assigned.gaps,
-                reference: centroids.clone(),
-                reach: assigned.reach,
-                spent: 0,
-            }),
-            centroids,
-            clusters: assigned.clusters,
-            counts: assigned.counts,
-            sums: assigned.sums,
-            loss: 0,
-        };
-        round.loss = loss(points, &round);
-        round
-    }
-
-    /// Takes a row out; gives its cluster.
-    fn subtract(&mut self, points: &Points, slot: usize) -> usize {
-        let row = points.row(slot);
-        let cluster = usize::from(self.clusters[slot]);
-        let range = cluster * row.len()..(cluster + 1) * row.len();
-        self.counts[cluster] -= 1;
-        for (sum, &x) in self.sums[range.clone()].iter_mut().zip(row) {
-            *sum -= i64::from(x);
-        }
-        self.loss -= i128::from(squared_distance(row, &self.centroids[range]));
-        // A cluster is a fact about the deleted row too.
-        self.clusters[slot] = 0;
-        if let Some(margins) = &mut self.margins {
-            margins.gaps[slot] = f32::INFINITY;
-        }
-        cluster
-    }
-}
-
-/// Moves rows to the nearest of `centroids`; false if that is not shorter than a full pass.
-fn move_rows(points: &Points, round: &mut Round, centroids: &[i32]) -> bool {
-    let Some(margins) = &mut round.margins else {
-        return false;
-    };
-    let Some(moves) = moves(points, centroids, &round.clusters, margins) else {
-        return false;
-    };
-    let columns = points.columns();
-    for change in moves {
-        let from = usize::from(round.clusters[change.slot]);
-        let to = usize::from(change.to);
-        round.counts[from] -= 1;
-        round.counts[to] += 1;
-        for (column, &x) in points.row(change.slot).iter().enumerate() {
-            round.sums[from * columns + column] -= i64::from(x);
-            round.sums[to * columns + column] += i64::from(x);
-        }
-        round.clusters[change.slot] = change.to;
-    }
-    true
-}
-
-/// Σ|x − c|² = Σ|x|² − 2 Σ c·S + Σ n|c|², over the clusters.
-fn loss(points: &Points, round: &Round) -> i128 {
-    let columns = points.columns();
-    let mut loss = points.square_sum() as i128;
-    for (cluster, &count) in round.counts.iter().enumerate() {
-        let range = cluster * columns..(cluster + 1) * columns;
-        let centroid = &round.centroids[range.clone()];
-        let product: i128 = centroid
-            .iter()
-            .zip(&round.sums[range])
-            .map(|(&c, &sum)| i128::from(c) * i128::from(sum))
-            .sum();
-        loss += i128::from(count) * i128::from(square(centroid)) - 2 * product;
-    }
-    loss
 }
