@@ -1,6 +1,7 @@
 //! `probity reproduce`: a paper's figures beside ours, on the data that are found.
 
 mod adf;
+mod kmeans;
 mod knn;
 
 use std::path::PathBuf;
@@ -28,6 +29,8 @@ enum Paper {
     Adf(adf::AdfArgs),
     /// Li, Wang, Wang: Systematic Testing of the Data-Poisoning Robustness of KNN (ISSTA 2023)
     Knn(knn::KnnArgs),
+    /// Ginart, Guan, Valiant, Zou: Making AI Forget You: Data Deletion in Machine Learning (NeurIPS 2019)
+    Kmeans(kmeans::KMeansArgs),
 }
 
 /// Runs `probity reproduce`.
@@ -35,6 +38,7 @@ pub(super) fn run(args: ReproduceArgs, output: &Output) -> anyhow::Result<ExitCo
     match args.paper {
         Paper::Adf(args) => adf::run(args, output),
         Paper::Knn(args) => knn::run(args, output),
+        Paper::Kmeans(args) => kmeans::run(args, output),
     }
 }
 
