@@ -20,6 +20,7 @@ use arrow_array::{ArrayRef, Float32Array, RecordBatch, StringArray, UInt32Array,
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema};
 use parquet::arrow::ArrowWriter;
+use rayon::prelude::*;
 
 use super::domain::{TextDomain, text_of};
 use super::judge::Judge;
@@ -135,17 +136,16 @@ impl TextSamples<'_> {
         each: &mut dyn FnMut(&Pair<'_>, &Validity),
         write: &mut dyn FnMut(&RecordBatch) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut rows = Vec::with_capacity(BLOCK.min(pairs.len()));
-        for pair in pairs.iter() {
-            let row = self.row(pair).map_err(io::Error::other)?;
-            each(&row.pair, &row.validity);
-            rows.push(row);
-            if rows.len() == BLOCK {
-                write(&self.batch(arrow, &rows).map_err(io::Error::other)?)?;
-                rows.clear();
+        let all: Vec<Pair<'_>> = pairs.iter().collect();
+        for block in all.chunks(BLOCK) {
+            let rows = block
+                .par_iter()
+                .map(|pair| self.row(*pair))
+                .collect::<Result<Vec<_>, _>>()
+                .map_err(io::Error::other)?;
+            for row in &rows {
+                each(&row.pair, &row.validity);
             }
-        }
-        if !rows.is_empty() {
             write(&self.batch(arrow, &rows).map_err(io::Error::other)?)?;
         }
         Ok(())

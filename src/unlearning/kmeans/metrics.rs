@@ -97,7 +97,7 @@ pub fn normalized_mutual_information<A: Ord + Copy, B: Ord + Copy>(pairs: &[(A, 
 
 #[cfg(test)]
 mod tests {
-    use super::points::ONE;
+    use crate::unlearning::kmeans::points::ONE;
     use super::*;
 
     #[test]
