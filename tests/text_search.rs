@@ -195,7 +195,8 @@ impl Case {
 
     fn strategy<'a>(&'a self, name: TextStrategyName, limits: Limits<'a>) -> TextStrategy<'a> {
         TextStrategy {
-            name,
+            global: name,
+            local: name,
             model: &self.model,
             domain: &self.domain,
             candidates: &self.candidates,

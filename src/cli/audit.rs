@@ -80,6 +80,9 @@ pub(super) struct TextArgs {
     /// Lexicon of protected terms (TOML) [default: the shipped ones, see probity lexicon show]
     #[arg(long, conflicts_with = "data")]
     pub(super) lexicon: Option<PathBuf>,
+    /// Strategy of the local phase [default: that of --strategy]
+    #[arg(long, value_enum, conflicts_with_all = ["data", "text"])]
+    pub(super) local_strategy: Option<StrategyArg>,
     /// Nearest words in the embedding table that may replace a word
     #[arg(long, default_value_t = 10, conflicts_with = "data")]
     pub(super) neighbours: usize,

@@ -100,6 +100,7 @@ fn options(args: &AuditArgs, device: &ComputeDevice) -> anyhow::Result<TextAudit
         lexicon_sha256,
         protected: attributes(&args.protected, &lexicon),
         strategy: strategy(search.strategy)?,
+        local_strategy: strategy(args.texts.local_strategy.or(search.strategy))?,
         objective: search.objective.unwrap_or(Objective::Loss),
         neighbours: args.texts.neighbours,
         seeds: search.seeds,

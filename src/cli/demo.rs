@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use super::demo_text;
 use super::inputs::{Hardware, absolute, new_run};
 use super::interrupt::Interrupt;
 use super::output::Output;
@@ -18,6 +19,7 @@ use crate::data::schema::Schema;
 use crate::data::synthetic::{planted_share, synthetic_census};
 use crate::data::table::Table;
 use crate::fairness::audit::{AuditOptions, AuditSummary, PreparedAudit, StrategyName, audit};
+use crate::fairness::estimate::Estimate;
 use crate::fairness::samples::SamplesFormat;
 use crate::nn::Objective;
 use crate::nn::train_options::{Categories, TrainOptions};
@@ -27,27 +29,56 @@ use crate::report::run_directory::{RunDirectory, SUMMARY, file_sha256, write_wit
 /// Arguments of `probity demo`.
 #[derive(Debug, Args)]
 pub(super) struct DemoArgs {
+    /// What is classified
+    #[arg(value_enum, default_value_t)]
+    kind: DemoKind,
     /// Directory for data, model and audit [default: the next free runs/demo-N]
     #[arg(long)]
-    out: Option<PathBuf>,
-    /// People in the synthetic census
-    #[arg(long, default_value_t = 30_000, value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
-    rows: u32,
+    pub(super) out: Option<PathBuf>,
+    /// People in the synthetic census [default: 30000], or generated comments [default: 20000]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
+    pub(super) rows: Option<u32>,
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
-    seed: u64,
+    pub(super) seed: u64,
     #[command(flatten)]
-    hardware: Hardware,
+    pub(super) hardware: Hardware,
 }
+
+/// What a demonstration classifies.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+enum DemoKind {
+    /// People of a synthetic census
+    #[default]
+    Table,
+    /// Generated comments with identity terms
+    Text,
+}
+
+/// People in the synthetic census unless told otherwise.
+const PEOPLE: u32 = 30_000;
 
 /// What was planted and what the audit says, for one protected set.
 #[derive(Serialize)]
-struct Recovery {
+pub(super) struct Recovery {
     protected: Vec<String>,
     planted: f64,
     estimated: f64,
     ci95: [f64; 2],
     recovered: bool,
+}
+
+impl Recovery {
+    /// Compares a `planted` share with an estimate.
+    pub(super) fn new(planted: f64, estimate: &Estimate) -> Recovery {
+        Recovery {
+            protected: estimate.protected.clone(),
+            planted,
+            estimated: estimate.rate,
+            ci95: estimate.ci95,
+            recovered: estimate.ci95[0] <= planted && planted <= estimate.ci95[1],
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -61,6 +92,10 @@ struct DemoSummary {
 
 /// Runs `probity demo`.
 pub(super) fn run(args: DemoArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    if let DemoKind::Text = args.kind {
+        return demo_text::run(&args, output);
+    }
+    let rows = args.rows.unwrap_or(PEOPLE);
     let device = args.hardware.open(output)?;
     let Some(schema) = builtin::schema("synthetic-census")? else {
         anyhow::bail!("the built-in schema is missing");
@@ -69,12 +104,12 @@ pub(super) fn run(args: DemoArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let data = absolute(&directory.file("people.csv"));
     output.remark(&format!(
         "Making a synthetic census of {} people …",
-        count(args.rows.into())
+        count(rows.into())
     ));
     write_csv(
         &data,
         &schema,
-        &synthetic_census(&schema, args.rows as usize, args.seed),
+        &synthetic_census(&schema, rows as usize, args.seed),
     )?;
     let interrupt = Interrupt::listen()?;
 
@@ -182,14 +217,7 @@ fn recovery(schema: &Schema, audited: &AuditSummary) -> anyhow::Result<Vec<Recov
                 .iter()
                 .map(|name| schema.index_of(name))
                 .collect::<Result<Vec<_>, _>>()?;
-            let planted = planted_share(schema, &protected);
-            Ok(Recovery {
-                protected: estimate.protected.clone(),
-                planted,
-                estimated: estimate.rate,
-                ci95: estimate.ci95,
-                recovered: estimate.ci95[0] <= planted && planted <= estimate.ci95[1],
-            })
+            Ok(Recovery::new(planted_share(schema, &protected), estimate))
         })
         .collect()
 }
@@ -201,38 +229,13 @@ fn render(
     recovery: &[Recovery],
     directory: &RunDirectory,
 ) -> String {
-    let rows: Vec<Vec<String>> = recovery
-        .iter()
-        .map(|recovery| {
-            vec![
-                recovery.protected.join(" × "),
-                percent(recovery.planted),
-                percent(recovery.estimated),
-                format!(
-                    "{} – {}",
-                    percent(recovery.ci95[0]),
-                    percent(recovery.ci95[1])
-                ),
-                if recovery.recovered { "yes" } else { "no" }.to_owned(),
-            ]
-        })
-        .collect();
     let path = directory.path().display();
     let mut text = String::from("\nThe classifier\n");
     text.push_str(&render_summary(trained, training));
     text.push_str("\nThe search\n");
     text.push_str(&render::audit(audited));
     text.push_str("\nPlanted in the data, and found in the classifier\n");
-    text.push_str(&table(
-        &[
-            "protected",
-            "planted",
-            "found",
-            "95 % interval",
-            "planted inside",
-        ],
-        &rows,
-    ));
+    text.push_str(&recovery_table(recovery));
     if recovery.iter().any(|recovery| !recovery.recovered) {
         text.push_str(
             "The interval speaks of the trained classifier. Where the planted share is outside, the \
@@ -251,6 +254,36 @@ fn render(
          probity train --data YOUR.csv --schema your.toml\n"
     );
     text
+}
+
+/// Planted and found shares side by side.
+pub(super) fn recovery_table(recovery: &[Recovery]) -> String {
+    let rows: Vec<Vec<String>> = recovery
+        .iter()
+        .map(|recovery| {
+            vec![
+                recovery.protected.join(" × "),
+                percent(recovery.planted),
+                percent(recovery.estimated),
+                format!(
+                    "{} – {}",
+                    percent(recovery.ci95[0]),
+                    percent(recovery.ci95[1])
+                ),
+                if recovery.recovered { "yes" } else { "no" }.to_owned(),
+            ]
+        })
+        .collect();
+    table(
+        &[
+            "protected",
+            "planted",
+            "found",
+            "95 % interval",
+            "planted inside",
+        ],
+        &rows,
+    )
 }
 
 fn write_csv(file: &std::path::Path, schema: &Schema, table: &Table) -> anyhow::Result<()> {

@@ -1,4 +1,4 @@
-//! `probity import`
+//! `probity import`: classifiers of tables; those of texts are in [`super::import_text`].
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,6 +8,7 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 
+use super::import_text::{self, TextArgs};
 use super::inputs::{OutsideArg, absolute, new_run, schema, with_outside};
 use super::output::Output;
 use crate::nn::import::{ImportConfig, ImportReport};
@@ -21,23 +22,34 @@ const ADF_FNN: &str = include_str!("../../models/adf-fnn.toml");
 /// Arguments of `probity import`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: probity import --weights census.safetensors --config adf-fnn --schema adf-census --out models/adf"
+    after_help = "Examples: probity import --weights census.safetensors --config adf-fnn --schema adf-census --out models/adf\n\
+                  \x20         probity import --weights toxic.pt --vocabulary words.txt --unknown-row 1 --padding-row 0 --classes fine,toxic --out models/toxic"
 )]
 pub(super) struct ImportArgs {
     /// Weight file: safetensors, PyTorch state dictionary (.pt, .pth) or NumPy .npz
     #[arg(long)]
-    weights: PathBuf,
-    /// TOML that names layers, tensors and activations, or `adf-fnn`, which is built in
-    #[arg(long)]
-    config: String,
-    /// Schema file, or the name of a built-in schema
-    #[arg(long)]
-    schema: String,
+    pub(super) weights: PathBuf,
     /// Directory for the model [default: the next free runs/import-N]
     #[arg(long)]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
+    #[command(flatten)]
+    table: TableArgs,
+    #[command(flatten)]
+    pub(super) text: TextArgs,
+}
+
+/// A fully connected network for tables.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Classifiers of tables")]
+struct TableArgs {
+    /// TOML that names layers, tensors and activations, or `adf-fnn`, which is built in
+    #[arg(long, required_unless_present_any = ["vocabulary", "embeddings"], conflicts_with_all = ["vocabulary", "embeddings"])]
+    config: Option<String>,
+    /// Schema file, or the name of a built-in schema
+    #[arg(long, required_unless_present_any = ["vocabulary", "embeddings"], conflicts_with_all = ["vocabulary", "embeddings"])]
+    schema: Option<String>,
     /// Missing and outside values, where the schema expects any
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, conflicts_with_all = ["vocabulary", "embeddings"])]
     outside: Option<OutsideArg>,
 }
 
@@ -64,15 +76,18 @@ struct ImportSummary {
 
 /// Runs `probity import`.
 pub(super) fn run(args: ImportArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let config_file = PathBuf::from(&args.config);
-    let config_text = if args.config == "adf-fnn" && !config_file.is_file() {
+    let (Some(config_name), Some(schema_name)) = (&args.table.config, &args.table.schema) else {
+        return import_text::run(&args, output);
+    };
+    let config_file = PathBuf::from(config_name);
+    let config_text = if config_name == "adf-fnn" && !config_file.is_file() {
         ADF_FNN.to_owned()
     } else {
-        fs::read_to_string(&config_file).with_context(|| format!("cannot read {}", args.config))?
+        fs::read_to_string(&config_file).with_context(|| format!("cannot read {config_name}"))?
     };
-    let config = ImportConfig::from_toml(&config_text).with_context(|| args.config.clone())?;
-    let mut schema = schema(&args.schema)?;
-    if let Some(outside) = args.outside {
+    let config = ImportConfig::from_toml(&config_text).with_context(|| config_name.clone())?;
+    let mut schema = schema(schema_name)?;
+    if let Some(outside) = args.table.outside {
         schema = with_outside(schema, outside)?;
     }
     let weights = read_weights(&args.weights)?;
@@ -114,16 +129,26 @@ pub(super) fn run(args: ImportArgs, output: &Output) -> anyhow::Result<ExitCode>
 }
 
 fn render(summary: &ImportSummary, format: &str) -> String {
+    let (report, parameters) = (&summary.report, summary.parameters);
+    render_tensors(format, &report.matched, &report.unused, parameters)
+}
+
+/// What became of the tensors of a file.
+pub(super) fn render_tensors(
+    format: &str,
+    matched: &[(String, Vec<usize>)],
+    unused: &[String],
+    parameters: usize,
+) -> String {
     let mut text = format!(
-        "{format}: {} tensors matched, {} unused; {} parameters.\n",
-        summary.report.matched.len(),
-        summary.report.unused.len(),
-        summary.parameters
+        "{format}: {} tensors matched, {} unused; {parameters} parameters.\n",
+        matched.len(),
+        unused.len(),
     );
-    for (name, shape) in &summary.report.matched {
+    for (name, shape) in matched {
         text.push_str(&format!("  matched {name} {shape:?}\n"));
     }
-    for name in &summary.report.unused {
+    for name in unused {
         text.push_str(&format!("  unused  {name}\n"));
     }
     text

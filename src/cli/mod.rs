@@ -8,11 +8,14 @@ mod audit;
 mod audit_texts;
 mod data;
 mod demo;
+mod demo_text;
 mod devices;
 mod embeddings;
 mod import;
+mod import_text;
 mod inputs;
 mod interrupt;
+mod kmeans;
 mod knn;
 mod lexicon;
 mod output;
@@ -86,7 +89,7 @@ enum Command {
     Embeddings(Box<embeddings::EmbeddingsArgs>),
     /// Train a classifier on a table
     Train(train::TrainArgs),
-    /// Bring a network from a safetensors, PyTorch or NumPy file
+    /// Bring a network for tables or texts from a safetensors, PyTorch or NumPy file
     Import(import::ImportArgs),
     /// Search a classifier for individual discrimination
     Audit(audit::AuditArgs),
@@ -94,6 +97,8 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Decide whether a few poisoned rows can change k-NN predictions
     Knn(Box<knn::KnnArgs>),
+    /// Cluster rows so that any of them can be deleted exactly
+    Kmeans(kmeans::KMeansArgs),
     /// Print a paper's figures beside ours
     Reproduce(reproduce::ReproduceArgs),
     /// Say which devices answer
@@ -174,6 +179,7 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Audit(args) => audit::run(args, output),
         Command::Verify(args) => verify::run(args, output),
         Command::Knn(args) => knn::run(*args, output),
+        Command::Kmeans(args) => kmeans::run(args, output),
         Command::Reproduce(args) => reproduce::run(args, output),
         Command::Devices(args) => devices::run(args, output),
         Command::Completions(args) => shell::completions(args, Cli::command(), output),

@@ -15,6 +15,7 @@
 pub mod encoding;
 pub mod fnn;
 pub mod import;
+pub mod import_text;
 pub mod metrics;
 pub mod model;
 pub mod optimizer;

@@ -26,8 +26,8 @@ use tokenizers::{
     PreTokenizer, SplitDelimiterBehavior,
 };
 
-/// Stands for all unknown words in `tokenizer.json`. No text has this token: the brackets are
-/// tokens of their own.
+/// Stands for all unknown words in `tokenizer.json`; lengthened where the vocabulary has it as a word. No
+/// text has this token: the brackets are tokens of their own.
 const UNKNOWN: &str = "[UNK]";
 
 /// Contractions on their own; words with inner apostrophes; numbers; anything else.
@@ -125,14 +125,16 @@ impl Tokenizer {
         numbered: impl Iterator<Item = (u32, &'a str)>,
         unknown: u32,
     ) -> Result<Tokenizer, TokenizerError> {
+        let mut vocabulary: Vec<(String, u32)> =
+            numbered.map(|(id, word)| (word.to_owned(), id)).collect();
+        let mut stand_in = UNKNOWN.to_owned();
+        while vocabulary.iter().any(|(word, _)| *word == stand_in) {
+            stand_in.push('_');
+        }
+        vocabulary.push((stand_in.clone(), unknown));
         let model = WordLevel::builder()
-            .vocab(
-                numbered
-                    .map(|(id, word)| (word.to_owned(), id))
-                    .chain([(UNKNOWN.to_owned(), unknown)])
-                    .collect(),
-            )
-            .unk_token(UNKNOWN.to_owned())
+            .vocab(vocabulary.into_iter().collect())
+            .unk_token(stand_in)
             .build()
             .map_err(split_error)?;
         let mut inner = tokenizers::Tokenizer::new(model);
@@ -168,7 +170,6 @@ impl Tokenizer {
         if model.token_to_id(&model.unk_token) != Some(unknown) {
             return Err(foreign("unknown word is not the last one"));
         }
-        // A word that is spelled like the unknown word has lost its own number to it.
         let gap = (0..unknown).find(|&id| model.id_to_token(id).is_none());
         if gap.is_some() {
             return Err(foreign("numbers have gaps"));
@@ -204,7 +205,7 @@ impl Tokenizer {
             .unwrap_or(self.unknown)
     }
 
-    /// The word with the number `id`; `[UNK]` for the unknown word, nothing above it.
+    /// The word with the number `id`; a stand-in, `[UNK]` as a rule, for the unknown word; nothing above it.
     pub fn word(&self, id: u32) -> Option<String> {
         self.inner.get_model().id_to_token(id)
     }
@@ -446,6 +447,17 @@ mod tests {
         assert_eq!((back.unknown(), back.id("cat"), back.id("dog")), (5, 3, 5));
         assert_eq!((back.word(3).as_deref(), back.word(6)), (Some("cat"), None));
         assert_eq!(back.to_json().unwrap(), json);
+    }
+
+    #[test]
+    fn a_vocabulary_may_hold_the_name_of_the_unknown_word() {
+        let own = Tokenizer::new(["[UNK]", "cat"].into_iter()).unwrap();
+        let json = own.to_json().unwrap();
+        let back = Tokenizer::from_json(json.as_bytes(), Path::new("t.json")).unwrap();
+        for tokenizer in [own, back] {
+            assert_eq!((tokenizer.unknown(), tokenizer.id("[UNK]")), (2, 0));
+            assert_eq!(tokenizer.id("dog"), 2);
+        }
     }
 
     #[test]

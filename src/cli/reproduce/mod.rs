@@ -1,5 +1,7 @@
 //! `probity reproduce`: a paper's figures beside ours, on the data that are found.
 
+mod adf;
+mod kmeans;
 mod knn;
 
 use std::path::PathBuf;
@@ -23,14 +25,20 @@ pub(super) struct ReproduceArgs {
 
 #[derive(Debug, Subcommand)]
 enum Paper {
+    /// Zhang et al.: Automatic Fairness Testing of Neural Classifiers (TSE 2021), tables on texts
+    Adf(adf::AdfArgs),
     /// Li, Wang, Wang: Systematic Testing of the Data-Poisoning Robustness of KNN (ISSTA 2023)
     Knn(knn::KnnArgs),
+    /// Ginart, Guan, Valiant, Zou: Making AI Forget You: Data Deletion in Machine Learning (NeurIPS 2019)
+    Kmeans(kmeans::KMeansArgs),
 }
 
 /// Runs `probity reproduce`.
 pub(super) fn run(args: ReproduceArgs, output: &Output) -> anyhow::Result<ExitCode> {
     match args.paper {
+        Paper::Adf(args) => adf::run(args, output),
         Paper::Knn(args) => knn::run(args, output),
+        Paper::Kmeans(args) => kmeans::run(args, output),
     }
 }
 

@@ -74,8 +74,10 @@ pub struct TextAuditOptions {
     pub lexicon_sha256: String,
     /// Names of the protected attributes.
     pub protected: Vec<String>,
-    /// Search strategy.
+    /// Search strategy of the global phase.
     pub strategy: TextStrategyName,
+    /// Search strategy of the local phase.
+    pub local_strategy: TextStrategyName,
     /// What is differentiated.
     pub objective: Objective,
     /// Nearest words that may replace one.
@@ -222,8 +224,10 @@ pub struct TextAuditSummary {
     pub texts_sha256: String,
     /// What became of the texts.
     pub texts: TextCounts,
-    /// Search strategy.
+    /// Search strategy of the global phase.
     pub strategy: TextStrategyName,
+    /// Search strategy of the local phase.
+    pub local_strategy: TextStrategyName,
     /// Protected attributes.
     pub protected: Vec<String>,
     /// Protected terms: how many, and which the model cannot tell apart.
@@ -538,7 +542,8 @@ pub fn audit_texts(
         .as_ref()
         .map(|network| SharedPrefix { network });
     let strategy = TextStrategy {
-        name: options.strategy,
+        global: options.strategy,
+        local: options.local_strategy,
         model: &shared,
         domain: &prepared.domain,
         candidates: &prepared.candidates,
@@ -616,6 +621,7 @@ pub fn audit_texts(
         texts_sha256: options.texts_sha256.clone(),
         texts: prepared.counts.clone(),
         strategy: options.strategy,
+        local_strategy: options.local_strategy,
         protected: options.protected.clone(),
         terms: prepared.protected.counts().clone(),
         raw_discriminatory,

@@ -12,6 +12,7 @@ pub mod domain;
 pub mod judge;
 pub mod limits;
 pub mod neighbourhood;
+pub mod paper;
 pub mod protected;
 pub mod render;
 pub mod samples;

@@ -121,8 +121,10 @@ impl<'a> Vectors<'a> {
 
 /// A search on texts.
 pub struct TextStrategy<'a> {
-    /// Which.
-    pub name: TextStrategyName,
+    /// Which, in the global phase.
+    pub global: TextStrategyName,
+    /// Which, in the local phase.
+    pub local: TextStrategyName,
     /// The model under audit; its features are one vector a token.
     pub model: &'a dyn Differentiable,
     /// Its inputs.
@@ -201,7 +203,7 @@ impl Strategy for TextStrategy<'_> {
     type Memory = TextMemory;
 
     fn name(&self) -> &'static str {
-        self.name.name()
+        self.global.name()
     }
 
     fn global_moves(&self, walkers: &mut [GlobalStep<'_, TextMemory>]) -> Result<(), ModelError> {
@@ -210,7 +212,7 @@ impl Strategy for TextStrategy<'_> {
                 .iter()
                 .map(|walker| self.global_question(walker))
                 .collect();
-            let answers = self.gradients(&questions)?;
+            let answers = self.gradients(self.global, &questions)?;
             let picks = walkers
                 .iter()
                 .zip(self.split(&questions, &answers))
@@ -273,7 +275,7 @@ impl TextStrategy<'_> {
     fn global_question<'q>(&self, walker: &'q GlobalStep<'_, TextMemory>) -> Question<'q> {
         let classes = self.model.classes();
         let checked = &walker.check.checked;
-        let has_variant = self.name.is_paired() && walker.check.variant_logits.len() > classes;
+        let has_variant = self.global.is_paired() && walker.check.variant_logits.len() > classes;
         Question {
             row: walker.row,
             logits: &checked.logits,
@@ -291,8 +293,12 @@ impl TextStrategy<'_> {
 
     /// The gradients of all `questions`, one after another, x before x'; nothing for a search
     /// without gradients.
-    fn gradients(&self, questions: &[Question<'_>]) -> Result<Vec<f32>, ModelError> {
-        if !self.name.is_guided() || questions.is_empty() {
+    fn gradients(
+        &self,
+        name: TextStrategyName,
+        questions: &[Question<'_>],
+    ) -> Result<Vec<f32>, ModelError> {
+        if !name.is_guided() || questions.is_empty() {
             return Ok(Vec::new());
         }
         let mut codes = Vec::new();
@@ -340,7 +346,7 @@ impl TextStrategy<'_> {
         gradients: &Gradients<'_>,
     ) -> Result<Option<(usize, i32)>, ModelError> {
         let positions = self.free(walker.row);
-        match self.name {
+        match self.global {
             TextStrategyName::AdfHf | TextStrategyName::Hf => {
                 let mut picks: Vec<((bool, f32), usize, i32)> = positions
                     .into_iter()
@@ -474,7 +480,7 @@ impl TextStrategy<'_> {
                 .iter()
                 .map(|walker| self.local_question(walker))
                 .collect();
-            let answers = self.gradients(&questions)?;
+            let answers = self.gradients(self.local, &questions)?;
             let places: Vec<Places> = walkers
                 .iter()
                 .zip(self.split(&questions, &answers))
@@ -496,7 +502,7 @@ impl TextStrategy<'_> {
             row: &position.row,
             logits: &position.check.logits,
             label: position.check.label,
-            variant: flip.filter(|_| self.name.is_paired()).map(|flip| Variant {
+            variant: flip.filter(|_| self.local.is_paired()).map(|flip| Variant {
                 number: flip.variant as usize,
                 logits: &flip.logits,
                 label: flip.label,

@@ -20,8 +20,10 @@ pub use products::nearest;
 
 /// Scores looked at together before single ones are.
 const STRIDE: usize = 32;
-/// Scores of one block of queries.
-const BLOCK_VALUES: usize = 1 << 24;
+/// Scores of one block of queries: small enough that their memory is used again for the next block.
+const BLOCK_VALUES: usize = 1 << 22;
+/// Queries of a block at least, so that a product is worth its call.
+const LEAST_QUERIES: usize = 32;
 
 /// Supplies rounded cosines for blocks of queries, as products of unit vectors.
 trait ScoreProducts {
@@ -142,7 +144,9 @@ fn nearest_by(
     let offered: Vec<bool> = (0..rows)
         .map(|row| !unit.zero[row] && !options.excluded.get(row).copied().unwrap_or(false))
         .collect();
-    let block = (BLOCK_VALUES / rows).clamp(1, queries.len().max(1));
+    let block = (BLOCK_VALUES / rows)
+        .max(LEAST_QUERIES)
+        .min(queries.len().max(1));
     let margin = 2.0 * products.bound();
     let mut scores = vec![0.0; block * rows];
     let mut lists = Vec::with_capacity(queries.len());

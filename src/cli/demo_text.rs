@@ -1,0 +1,218 @@
+//! `probity demo text`: the whole job on generated comments whose bias is known.
+//!
+//! The comments' labels depend on their tone and on whether a *burdened* identity value is named
+//! ([`crate::text::comments`]). By the planted rates the probable label hangs on the value in the
+//! neutral comments alone: a classifier that learned the rule flips there and nowhere else. So the
+//! planted share of discriminatory comments is the share of neutral ones among those with a term of
+//! an attribute.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::demo::{DemoArgs, Recovery, recovery_table};
+use super::inputs::{absolute, new_run};
+use super::interrupt::Interrupt;
+use super::output::Output;
+use super::progress::AuditBar;
+use super::render::{self, count};
+use super::train_texts::render_summary;
+use crate::fairness::samples::SamplesFormat;
+use crate::fairness::text::audit::{
+    PreparedTextAudit, TextAuditOptions, TextAuditSummary, audit_texts,
+};
+use crate::fairness::text::protected::open_lexicon;
+use crate::fairness::text::strategy::TextStrategyName;
+use crate::nn::Objective;
+use crate::nn::text_train_options::TextTrainOptions;
+use crate::nn::text_training_run::{
+    TextSet, TextTrainingRun, TextTrainingSummary, run_text_training,
+};
+use crate::report::run_directory::{RunDirectory, SUMMARY, file_sha256, write_with};
+use crate::text::comments::{Comment, CommentGenerator, Tone};
+use crate::text::embeddings::SHIPPED;
+
+/// Comments unless told otherwise.
+const COMMENTS: u32 = 20_000;
+/// Columns of the file.
+const TEXT: &str = "comment_text";
+const LABEL: &str = "toxic";
+
+#[derive(Serialize)]
+struct TextDemoSummary {
+    schema_version: u32,
+    command: &'static str,
+    recovery: Vec<Recovery>,
+    training: TextTrainingSummary,
+    audit: TextAuditSummary,
+}
+
+/// Runs `probity demo text`.
+pub(super) fn run(args: &DemoArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    let device = args.hardware.open(output)?;
+    let directory = new_run(args.out.as_ref(), "demo")?;
+    let file = absolute(&directory.file("comments.csv"));
+    let comments = args.rows.unwrap_or(COMMENTS);
+    output.remark(&format!("Making {} comments …", count(comments.into())));
+    let generator = CommentGenerator::new(args.seed);
+    let comments: Vec<Comment> = (0..u64::from(comments))
+        .map(|i| generator.comment(i))
+        .collect();
+    write_csv(&file, &comments)?;
+    let interrupt = Interrupt::listen()?;
+
+    output.remark("Training a classifier on them …");
+    let training = TextTrainingRun {
+        command: "train".to_owned(),
+        probity_version: env!("CARGO_PKG_VERSION").to_owned(),
+        texts_sha256: file_sha256(&file)?,
+        texts: file.clone(),
+        text_column: Some(TEXT.to_owned()),
+        label_column: LABEL.to_owned(),
+        embeddings: SHIPPED.into(),
+        embeddings_sha256: String::new(),
+        common_words: usize::MAX,
+        options: TextTrainOptions {
+            seed: args.seed,
+            // The small vocabulary is learned by heart, and with it which values are burdened.
+            train_embeddings: true,
+            epochs: 15,
+            weight_decay: 0.01,
+            ..TextTrainOptions::default()
+        },
+    };
+    let bar = output.progress(
+        u64::from(training.options.epochs),
+        "train  [{bar:28}] {pos}/{len} epochs, {msg}, {eta} left",
+    );
+    let model = RunDirectory::create(&directory.file("model"))?;
+    let set = TextSet::read(&training)?;
+    let trained = run_text_training(&training, &set, &model, false, &mut |report| {
+        bar.set_position(u64::from(report.epoch));
+        bar.set_message(format!("loss {:.4}", report.loss));
+        interrupt.flow()
+    })?;
+    bar.finish_and_clear();
+    if !trained.finished {
+        output.remark(&format!(
+            "Interrupted; what there is so far is in {}.",
+            directory.path().display()
+        ));
+        output.result(&trained, &render_summary(&trained))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+
+    output.remark("Searching it for individual discrimination …");
+    let (lexicon, lexicon_sha256) = open_lexicon(None)?;
+    let names = lexicon.attributes().iter();
+    let options = TextAuditOptions {
+        command: "audit".to_owned(),
+        probity_version: env!("CARGO_PKG_VERSION").to_owned(),
+        model: absolute(model.path()),
+        model_sha256: trained.model_sha256.clone(),
+        texts: file,
+        texts_sha256: training.texts_sha256.clone(),
+        text_column: Some(TEXT.to_owned()),
+        lexicon: None,
+        lexicon_sha256,
+        protected: names.map(|attribute| attribute.name.clone()).collect(),
+        strategy: TextStrategyName::AdfAsc,
+        local_strategy: TextStrategyName::AdfAsc,
+        objective: Objective::Loss,
+        neighbours: 10,
+        seeds: 200,
+        clusters: 4,
+        max_iter: 10,
+        local: 50,
+        max_l0: None,
+        min_similarity: None,
+        estimate: 10_000,
+        time_seconds: None,
+        max_found: None,
+        fail_above: None,
+        batch: 4096,
+        samples_format: SamplesFormat::Parquet,
+        seed: args.seed,
+        device: device.name(),
+        hardware: device.hardware(),
+    };
+    let run = RunDirectory::create(&directory.file("audit"))?;
+    let mut bar = AuditBar::new(output, interrupt);
+    let prepared = PreparedTextAudit::new(options, &device)?;
+    let audited = audit_texts(&prepared, &run, false, &mut |progress| {
+        bar.observe(progress)
+    })?;
+    let recovery: Vec<Recovery> = audited
+        .fairness
+        .iter()
+        .map(|estimate| Recovery::new(planted_share(&comments, &estimate.protected), estimate))
+        .collect();
+    let text = render(&trained, &audited, &recovery, &directory);
+    let summary = TextDemoSummary {
+        schema_version: 1,
+        command: "demo text",
+        recovery,
+        training: trained,
+        audit: audited,
+    };
+    directory.write_json(SUMMARY, &summary)?;
+    output.result(&summary, &text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Among the comments with a term of one of `attributes`, the share of neutral ones.
+fn planted_share(comments: &[Comment], attributes: &[String]) -> f64 {
+    let with_term: Vec<&Comment> = comments
+        .iter()
+        .filter(|comment| {
+            let term = comment.term.as_ref();
+            term.is_some_and(|(attribute, _)| attributes.contains(attribute))
+        })
+        .collect();
+    let neutral = with_term
+        .iter()
+        .filter(|comment| comment.tone == Tone::Neutral);
+    neutral.count() as f64 / with_term.len().max(1) as f64
+}
+
+fn write_csv(file: &std::path::Path, comments: &[Comment]) -> anyhow::Result<()> {
+    write_with(file, |writer| {
+        let mut csv = csv::Writer::from_writer(writer);
+        csv.write_record([TEXT, LABEL])?;
+        for comment in comments {
+            csv.write_record([comment.text.as_str(), if comment.toxic { "1" } else { "0" }])?;
+        }
+        csv.flush()
+    })?;
+    Ok(())
+}
+
+fn render(
+    trained: &TextTrainingSummary,
+    audited: &TextAuditSummary,
+    recovery: &[Recovery],
+    directory: &RunDirectory,
+) -> String {
+    let path = directory.path().display();
+    let mut text = String::from("\nThe classifier\n");
+    text.push_str(&render_summary(trained));
+    text.push_str("\nThe search\n");
+    text.push_str(&render::text_audit(audited));
+    text.push_str("\nPlanted in the comments, and found in the classifier\n");
+    text.push_str(&recovery_table(recovery));
+    text.push_str(
+        "Planted: neutral comments, where the named group alone decides the probable label. The interval speaks \n\
+         of the trained classifier, which learned that rule from labels of which up to one in ten is noise.\n",
+    );
+    // Writing to a String cannot fail.
+    let _ = write!(
+        text,
+        "\nFiles: {path} (comments.csv, model/, audit/)\n\
+         Next:\n  \
+         probity verify {path}/audit\n  \
+         probity audit --model {path}/model --protected religion --text \"Our neighbour is a christian and works here.\"\n  \
+         probity train --texts YOUR.csv --text-column TEXT --label-column LABEL --embeddings glove.6B.50d.txt\n"
+    );
+    text
+}

@@ -1,0 +1,8 @@
+//! Models from which rows can be removed exactly: after a deletion they equal, bit for bit, what training on the
+//! remaining rows gives.
+//!
+//! | module     | what is there                                                        |
+//! |------------|----------------------------------------------------------------------|
+//! | [`kmeans`] | Lloyd's algorithm, quantized and divide-and-conquer k-means          |
+
+pub mod kmeans;
