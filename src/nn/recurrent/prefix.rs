@@ -235,7 +235,7 @@ impl Kernels {
 
 /// How the texts of a batch share prefixes.
 struct Sharing<'a> {
-    /// The first text of each run of texts that begin alike.
+    /// Texts that others go on from, and texts that stand alone.
     bases: Vec<&'a [i32]>,
     /// Where other texts part from each, ascending.
     positions: Vec<Vec<u32>>,
@@ -244,28 +244,33 @@ struct Sharing<'a> {
 }
 
 impl<'a> Sharing<'a> {
-    /// A text goes on from the last base when it begins with a quarter of itself like that, else
-    /// it is the next base. `None` when too little would be shared to be worth it.
+    /// A text goes on from the current base when it begins with a quarter of itself like that. Else
+    /// it stands alone, and becomes the current base unless it is a variant of that which parts
+    /// early: equal to it at half of its tokens, beginning and end together. `None` when too little
+    /// would be shared to be worth it.
     fn new(texts: &[&'a [i32]]) -> Option<Sharing<'a>> {
         let mut bases: Vec<&[i32]> = Vec::new();
         let mut positions: Vec<Vec<u32>> = Vec::new();
         let mut parted = Vec::with_capacity(texts.len());
+        let mut current = 0;
         let (mut shared, mut total) = (0, 0);
         for &text in texts {
             total += text.len();
-            let common = bases.last().map_or(0, |base| common_prefix(base, text));
-            match positions.last_mut() {
-                Some(positions) if common > 0 && 4 * common >= text.len() => {
-                    shared += common;
-                    positions.push(common as u32);
-                    parted.push((bases.len() - 1, Some(common)));
-                }
-                _ => {
-                    bases.push(text);
-                    positions.push(Vec::new());
-                    parted.push((bases.len() - 1, None));
-                }
+            let base = bases.get(current).copied().unwrap_or_default();
+            let common = common_prefix(base, text);
+            if common > 0 && 4 * common >= text.len() {
+                shared += common;
+                positions[current].push(common as u32);
+                parted.push((current, Some(common)));
+                continue;
             }
+            let end = common_suffix(&base[common..], &text[common..]);
+            if 2 * (common + end) < text.len().max(1) {
+                current = bases.len();
+            }
+            parted.push((bases.len(), None));
+            bases.push(text);
+            positions.push(Vec::new());
         }
         if LEAST_SHARE * shared < total || shared == 0 {
             return None;
@@ -295,6 +300,11 @@ impl<'a> Sharing<'a> {
 
 fn common_prefix(a: &[i32], b: &[i32]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
+
+fn common_suffix(a: &[i32], b: &[i32]) -> usize {
+    let pairs = a.iter().rev().zip(b.iter().rev());
+    pairs.take_while(|(a, b)| a == b).count()
 }
 
 /// The positions within the text.
