@@ -67,5 +67,6 @@ pub mod device;
 pub mod fairness;
 pub mod nn;
 pub mod poisoning;
+pub mod privacy;
 pub mod report;
 pub mod stream;

@@ -40,6 +40,10 @@ pub enum Purpose {
     TestInputs = 11,
     /// Rows inserted as poison (item: row).
     Poison = 12,
+    /// Noise of an answer that is declared not private (item: query).
+    NotPrivateNoise = 13,
+    /// Records of the synthetic sets of the outlier paper (item: record).
+    OutlierData = 14,
 }
 
 /// The generator behind every keyed stream.

@@ -12,6 +12,7 @@ mod import;
 mod inputs;
 mod interrupt;
 mod knn;
+mod outliers;
 mod output;
 mod progress;
 mod render;
@@ -85,6 +86,8 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Decide whether a few poisoned rows can change k-NN predictions
     Knn(Box<knn::KnnArgs>),
+    /// Say something about outliers under differential privacy
+    Outliers(outliers::OutliersArgs),
     /// Print a paper's figures beside ours
     Reproduce(reproduce::ReproduceArgs),
     /// Say which devices answer
@@ -163,6 +166,7 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Audit(args) => audit::run(args, output),
         Command::Verify(args) => verify::run(args, output),
         Command::Knn(args) => knn::run(*args, output),
+        Command::Outliers(args) => outliers::run(args, output),
         Command::Reproduce(args) => reproduce::run(args, output),
         Command::Devices(args) => devices::run(args, output),
         Command::Completions(args) => shell::completions(args, Cli::command(), output),

@@ -1,6 +1,7 @@
 //! `probity reproduce`: a paper's figures beside ours, on the data that are found.
 
 mod knn;
+mod outliers;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -25,12 +26,15 @@ pub(super) struct ReproduceArgs {
 enum Paper {
     /// Li, Wang, Wang: Systematic Testing of the Data-Poisoning Robustness of KNN (ISSTA 2023)
     Knn(knn::KnnArgs),
+    /// Okada, Fukuchi, Kakizaki, Sakuma: Differentially Private Analysis of Outliers (ECML PKDD 2015)
+    Outliers(outliers::OutliersArgs),
 }
 
 /// Runs `probity reproduce`.
 pub(super) fn run(args: ReproduceArgs, output: &Output) -> anyhow::Result<ExitCode> {
     match args.paper {
         Paper::Knn(args) => knn::run(args, output),
+        Paper::Outliers(args) => outliers::run(args, output),
     }
 }
 
