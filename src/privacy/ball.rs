@@ -4,7 +4,7 @@
 //! It is fast, but rounds. [`fits`] therefore never trusts its radius alone: a ball that is found is held
 //! against all points (the centre is a witness that they fit), and the dual weights of its support are a witness
 //! that no smaller ball exists: for weights λ ≥ 0 with sum 1, every enclosing ball has
-//! r² ≥ Σ λᵢ |pᵢ|² − |Σ λᵢ pᵢ|². When neither witness clears the rounding error, [`super::exact_ball`] decides in
+//! r² ≥ Σ λᵢ |pᵢ|² − |Σ λᵢ pᵢ|². When neither witness clears the rounding error, `exact_ball` decides in
 //! integers. So "these grid points fit into a closed ball of squared radius R²" is a mathematical fact of the
 //! points, as the smoothness proofs need it.
 

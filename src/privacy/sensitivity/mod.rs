@@ -9,8 +9,8 @@
 //!
 //! These two properties are all that the proof of smoothness uses ([`super::smooth`]). Both hold for every function
 //! of the form max over A in a family of |P ∩ A| where the family does not depend on the records and every ball
-//! of the radius lies in some A. [`line`](self::line), [`plane`](self::plane), [`branch_and_bound`](self::branch_and_bound)
-//! and [`reference`](self::reference) compute h itself (the family of all balls); [`cover`](self::cover) takes coarser sets.
+//! of the radius lies in some A. [`mod@line`], [`plane`], [`branch_and_bound`]
+//! and [`mod@reference`] compute h itself (the family of all balls); [`cover`] takes coarser sets.
 //!
 //! Which method answers follows from N, the dimension and the user's choice ([`Bound::resolve`]). It must not depend on
 //! the records: two neighbours answered by different methods would break smoothness.

@@ -2,7 +2,7 @@
 //!
 //! A closed disc that holds the most records can be moved until a record p that it holds is on its boundary, and turned
 //! around p until another one is, losing none. Around p, the discs of the radius through p that hold q form an arc of directions
-//! ([`super::discs`]); the deepest point of all arcs is the answer for p, and it is the start of an arc.
+//! (`discs`); the deepest point of all arcs is the answer for p, and it is the start of an arc.
 //!
 //! Angles are rounded. So every p is swept with arcs made wider, which bounds its depth from above, and with arcs made
 //! narrower, which bounds it from below. Where the first exceeds the best found and the two differ, the
