@@ -103,13 +103,8 @@ mod tests {
             "{}",
             sum / f64::from(runs)
         );
-        assert_eq!(
-            private_upper_bound(9.7, 10.0, noise, 1e-3, failure, &mut bits)
-                .unwrap()
-                .min(10.0)
-                <= 10.0,
-            true
-        );
+        let cut = private_upper_bound(9.7, 10.0, noise, 1e-3, failure, &mut bits).unwrap();
+        assert!(cut <= 10.0);
     }
 
     #[test]

@@ -280,10 +280,13 @@ mod tests {
             let picked = plan.choose(&[9, 4, 0, 9], &mut bits).unwrap();
             *tally.entry(picked).or_insert(0_u64) += 1;
         }
-        for first in 0..4 {
-            for second in (0..4).filter(|&second| second != first) {
-                observed.push(*tally.get(&vec![first, second]).unwrap_or(&0));
-                probabilities.push(weight[first] / sum * weight[second] / (sum - weight[first]));
+        for (first, first_weight) in weight.iter().enumerate() {
+            for (second, second_weight) in weight.iter().enumerate() {
+                if second != first {
+                    observed.push(*tally.get(&vec![first, second]).unwrap_or(&0));
+                    let left = sum - first_weight;
+                    probabilities.push(first_weight / sum * second_weight / left);
+                }
             }
         }
         follows(&observed, &probabilities);
