@@ -69,6 +69,7 @@ pub mod device;
 pub mod fairness;
 pub mod nn;
 pub mod poisoning;
+pub mod privacy;
 pub mod report;
 pub mod stream;
 pub mod text;

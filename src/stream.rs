@@ -58,6 +58,10 @@ pub enum Purpose {
     WordVector = 21,
     /// Order of word pairs in an epoch of GloVe (item: cell of the co-occurrence matrix, step: epoch).
     WordPairs = 22,
+    /// Noise of an answer that is declared not private (item: query).
+    NotPrivateNoise = 13,
+    /// Records of the synthetic sets of the outlier paper (item: record).
+    OutlierData = 14,
 }
 
 /// The generator behind every keyed stream.

@@ -18,6 +18,7 @@ mod interrupt;
 mod kmeans;
 mod knn;
 mod lexicon;
+mod outliers;
 mod output;
 mod progress;
 mod render;
@@ -99,6 +100,8 @@ enum Command {
     Knn(Box<knn::KnnArgs>),
     /// Cluster rows so that any of them can be deleted exactly
     Kmeans(kmeans::KMeansArgs),
+    /// Say something about outliers under differential privacy
+    Outliers(outliers::OutliersArgs),
     /// Print a paper's figures beside ours
     Reproduce(reproduce::ReproduceArgs),
     /// Say which devices answer
@@ -180,6 +183,7 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Verify(args) => verify::run(args, output),
         Command::Knn(args) => knn::run(*args, output),
         Command::Kmeans(args) => kmeans::run(args, output),
+        Command::Outliers(args) => outliers::run(args, output),
         Command::Reproduce(args) => reproduce::run(args, output),
         Command::Devices(args) => devices::run(args, output),
         Command::Completions(args) => shell::completions(args, Cli::command(), output),
