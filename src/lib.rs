@@ -10,6 +10,7 @@
 //! | [`nn`]       | the two model interfaces, networks, training, import, model directory  |
 //! | [`fairness`] | protected variants, check, search driver, ADF, estimates, verification |
 //! | [`poisoning`]| k-NN: learn, predict, certify or falsify under poisoning               |
+//! | [`unlearning`]| models whose training rows can be deleted exactly                         |
 //! | [`device`]   | the only place that knows backends                                     |
 //! | [`report`]   | run directories and samples files                                      |
 //! | [`stream`]   | keyed random streams                                                   |
@@ -71,3 +72,4 @@ pub mod poisoning;
 pub mod report;
 pub mod stream;
 pub mod text;
+pub mod unlearning;

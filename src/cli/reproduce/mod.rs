@@ -1,6 +1,7 @@
 //! `probity reproduce`: a paper's figures beside ours, on the data that are found.
 
 mod knn;
+mod spn;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -25,12 +26,15 @@ pub(super) struct ReproduceArgs {
 enum Paper {
     /// Li, Wang, Wang: Systematic Testing of the Data-Poisoning Robustness of KNN (ISSTA 2023)
     Knn(knn::KnnArgs),
+    /// Becker, Liebig: Certified Data Removal in Sum-Product Networks (2022)
+    Spn(spn::SpnArgs),
 }
 
 /// Runs `probity reproduce`.
 pub(super) fn run(args: ReproduceArgs, output: &Output) -> anyhow::Result<ExitCode> {
     match args.paper {
         Paper::Knn(args) => knn::run(args, output),
+        Paper::Spn(args) => spn::run(args, output),
     }
 }
 
