@@ -40,6 +40,18 @@ pub enum Purpose {
     TestInputs = 11,
     /// Rows inserted as poison (item: row).
     Poison = 12,
+    /// Seeding of k-means (items: node, stage; step: row id).
+    Seeding = 40,
+    /// Phase of the lattice of quantized k-means (items: node, iteration; step: column).
+    Phase = 41,
+    /// Leaf of a row in divide-and-conquer k-means (step: row id).
+    Leaf = 42,
+    /// Rows that stand for all in a silhouette (step: row id).
+    Silhouette = 43,
+    /// Rows that a benchmark deletes.
+    Requests = 44,
+    /// Rows of the Gaussian mixture (items: component or row; step: column).
+    Mixture = 45,
     /// Generated comments (item: comment).
     Comment = 20,
     /// Initial word vectors (item: word).
@@ -73,9 +85,42 @@ pub type Stream = Xoshiro256PlusPlus;
 pub fn stream(seed: u64, purpose: Purpose, item: u64, step: u64) -> Stream {
     let mut state = mix(seed ^ 0x9e37_79b9_7f4a_7c15);
     for word in [purpose as u64, item, step] {
-        state = mix(state.wrapping_add(0x9e37_79b9_7f4a_7c15) ^ mix(word));
+        state = absorb(state, word);
     }
     Stream::seed_from_u64(state)
+}
+
+/// Random words of one `(seed, purpose, items)`, one for each step: for draws that are too many for a generator each.
+#[derive(Debug, Clone, Copy)]
+pub struct Words {
+    state: u64,
+}
+
+impl Words {
+    /// The words of `(seed, purpose, items)`.
+    pub fn new(seed: u64, purpose: Purpose, items: &[u64]) -> Words {
+        let start = absorb(mix(seed ^ 0x9e37_79b9_7f4a_7c15), purpose as u64);
+        Words {
+            state: items.iter().fold(start, |state, &item| absorb(state, item)),
+        }
+    }
+
+    /// The word of `step`: 64 uniform bits.
+    #[inline]
+    pub fn word(&self, step: u64) -> u64 {
+        mix(absorb(self.state, step))
+    }
+
+    /// A number below `bound`, uniform but for a bias of at most `bound` / 2⁶⁴.
+    #[inline]
+    pub fn below(&self, bound: u64, step: u64) -> u64 {
+        ((u128::from(self.word(step)) * u128::from(bound)) >> 64) as u64
+    }
+}
+
+#[inline]
+fn absorb(state: u64, word: u64) -> u64 {
+    mix(state.wrapping_add(0x9e37_79b9_7f4a_7c15) ^ mix(word))
 }
 
 /// The numbers `0..count` in the random order of `(seed, purpose, item)`.
@@ -121,6 +166,23 @@ mod tests {
             .map(|item| stream(3, Purpose::UniformInput, item, 0).random::<f64>())
             .sum();
         assert!((sum / 100_000.0 - 0.5).abs() < 0.0055);
+    }
+
+    #[test]
+    fn words_are_uniform_and_every_part_of_their_key_matters() {
+        // Mean of 200,000 uniform draws: standard error 0.00065; six of them bound the error
+        // probability by 2e-9.
+        let mut sum = 0.0;
+        let mut seen = HashSet::new();
+        for stage in 0..2 {
+            let words = Words::new(3, Purpose::Seeding, &[stage]);
+            for id in 0..100_000 {
+                sum += words.below(1 << 32, id) as f64 / (1_u64 << 32) as f64;
+                seen.insert(words.word(id));
+            }
+        }
+        assert!((sum / 200_000.0 - 0.5).abs() < 0.0039);
+        assert_eq!(seen.len(), 200_000);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::output::Output;
 use crate::data::builtin;
+use crate::data::samples::Bounds;
 use crate::data::schema::{Outside, Schema};
 use crate::device::{ComputeDevice, DeviceName, use_threads};
 use crate::report::run_directory::RunDirectory;
@@ -109,6 +110,21 @@ pub(super) fn character(text: &str) -> Result<char, String> {
         ("space", _, _) => Ok(' '),
         (_, Some(character), None) if character.is_ascii() => Ok(character),
         _ => Err("one ASCII character, 'tab' or 'space' is expected".to_owned()),
+    }
+}
+
+/// Bounds given as `MIN,MAX` or `COLUMN=MIN,MAX`.
+pub(super) fn bounds(text: &str) -> Result<Bounds, String> {
+    let (column, range) = match text.rsplit_once('=') {
+        Some((column, range)) => (Some(column.to_owned()), range),
+        None => (None, text),
+    };
+    let ends = range
+        .split_once(',')
+        .and_then(|(min, max)| Some((min.trim().parse().ok()?, max.trim().parse().ok()?)));
+    match ends {
+        Some((min, max)) if min < max => Ok(Bounds { column, min, max }),
+        _ => Err("two ascending numbers such as 0,255 or age=17,90 are expected".to_owned()),
     }
 }
 

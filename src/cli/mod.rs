@@ -13,6 +13,7 @@ mod embeddings;
 mod import;
 mod inputs;
 mod interrupt;
+mod kmeans;
 mod knn;
 mod lexicon;
 mod output;
@@ -24,6 +25,7 @@ mod shell;
 mod spn;
 mod text_inputs;
 mod train;
+mod train_texts;
 mod verify;
 
 use std::process::ExitCode;
@@ -94,6 +96,8 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Decide whether a few poisoned rows can change k-NN predictions
     Knn(Box<knn::KnnArgs>),
+    /// Cluster rows so that any of them can be deleted exactly
+    Kmeans(kmeans::KMeansArgs),
     /// Learn sum-product networks whose training rows can be deleted exactly
     Spn(spn::SpnArgs),
     /// Print a paper's figures beside ours
@@ -176,6 +180,7 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Audit(args) => audit::run(args, output),
         Command::Verify(args) => verify::run(args, output),
         Command::Knn(args) => knn::run(*args, output),
+        Command::Kmeans(args) => kmeans::run(args, output),
         Command::Spn(args) => spn::run(args, output),
         Command::Reproduce(args) => reproduce::run(args, output),
         Command::Devices(args) => devices::run(args, output),

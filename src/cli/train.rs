@@ -1,15 +1,17 @@
 //! `probity train`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::Args;
 
+use super::audit::is_text_run;
 use super::inputs::{Hardware, OutsideArg, absolute, new_run, schema, with_outside};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render;
+use super::train_texts::{self, TextTrainArgs};
 use crate::data::table::{Labels, Table};
 use crate::nn::fnn::Activation;
 use crate::nn::metrics::Metrics;
@@ -22,34 +24,38 @@ use crate::report::run_directory::{CHECKPOINT, RunDirectory, SUMMARY, file_sha25
 /// Arguments of `probity train`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: probity train --data people.csv --schema people.toml --out models/people"
+    after_help = "Examples: probity train --data people.csv --schema people.toml --out models/people\n\
+                  \x20         probity train --texts comments.csv --text-column comment_text --label-column toxic \\\n\
+                  \x20             --model lstm --embeddings glove.6B.50d.txt --out models/toxic"
 )]
 pub(super) struct TrainArgs {
     /// Table to learn from: CSV (also .gz, .xz) or Parquet
-    #[arg(long, required_unless_present = "resume")]
+    #[arg(long, required_unless_present_any = ["resume", "texts"])]
     data: Option<PathBuf>,
     /// Schema file, or the name of a built-in schema
-    #[arg(long, required_unless_present = "resume")]
+    #[arg(long, required_unless_present_any = ["resume", "texts"])]
     schema: Option<String>,
     /// Directory for the model [default: the next free runs/train-N]
     #[arg(long)]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
     /// Go on with the unfinished training in --out; all other options come from there
-    #[arg(long, requires = "out", conflicts_with_all = ["data", "schema", "outside"])]
-    resume: bool,
+    #[arg(long, requires = "out", conflicts_with_all = ["data", "schema", "outside", "texts"])]
+    pub(super) resume: bool,
     /// Missing and outside values, where the schema expects any
     #[arg(long, value_enum)]
     outside: Option<OutsideArg>,
     #[command(flatten)]
     network: NetworkArgs,
     #[command(flatten)]
-    course: CourseArgs,
+    pub(super) texts: TextTrainArgs,
     #[command(flatten)]
-    hardware: Hardware,
+    pub(super) course: CourseArgs,
+    #[command(flatten)]
+    pub(super) hardware: Hardware,
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Network")]
+#[command(next_help_heading = "Network for tables")]
 struct NetworkArgs {
     /// Hidden layer widths
     #[arg(long, value_delimiter = ',', default_value = "64,32,16,8,4")]
@@ -67,40 +73,40 @@ struct NetworkArgs {
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Training")]
-struct CourseArgs {
-    /// Passes over the training part
-    #[arg(long, default_value_t = 30)]
-    epochs: u32,
-    /// Rows a step
-    #[arg(long, default_value_t = 512)]
-    batch: usize,
+pub(super) struct CourseArgs {
+    /// Passes over the training part [default: 30; texts: 8]
+    #[arg(long)]
+    pub(super) epochs: Option<u32>,
+    /// Rows a step [default: 512; texts: 64]
+    #[arg(long)]
+    pub(super) batch: Option<usize>,
     /// Optimiser
     #[arg(long, value_enum, default_value_t)]
-    optimizer: OptimizerName,
+    pub(super) optimizer: OptimizerName,
     /// Learning rate at the start
     #[arg(long, default_value_t = 0.01)]
-    learning_rate: f64,
+    pub(super) learning_rate: f64,
     /// Course of the learning rate
     #[arg(long, value_enum, default_value_t)]
-    schedule: Schedule,
+    pub(super) schedule: Schedule,
     /// Stop after this many epochs without a better validation loss (0: never)
     #[arg(long, default_value_t = 0)]
-    patience: u32,
+    pub(super) patience: u32,
     /// Class weights: none, balanced, or one number a class
     #[arg(long, default_value = "none", value_parser = class_weights)]
-    class_weights: ClassWeights,
+    pub(super) class_weights: ClassWeights,
     /// Weight decay; 0 lets a network learn its training part by heart
     #[arg(long, default_value_t = 0.1)]
-    weight_decay: f32,
+    pub(super) weight_decay: f32,
     /// Share of rows to validate on; the epoch with the least loss there is kept
     #[arg(long, default_value_t = 0.1)]
-    validation: f64,
+    pub(super) validation: f64,
     /// Share of rows to test on
     #[arg(long, default_value_t = 0.2)]
-    test: f64,
+    pub(super) test: f64,
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
-    seed: u64,
+    pub(super) seed: u64,
 }
 
 fn categories(text: &str) -> Result<Categories, String> {
@@ -130,6 +136,10 @@ fn class_weights(text: &str) -> Result<ClassWeights, String> {
 
 /// Runs `probity train`.
 pub(super) fn run(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    let resumes_texts = args.resume && is_text_run(args.out.as_deref().unwrap_or(Path::new("")));
+    if args.texts.texts.is_some() || resumes_texts {
+        return train_texts::run(&args, output);
+    }
     let device = args.hardware.open(output)?;
     let table;
     let (training, directory) = if args.resume {
@@ -263,13 +273,14 @@ pub(super) fn render_summary(summary: &TrainingSummary, training: &TrainingRun) 
 impl TrainArgs {
     fn options(&self) -> TrainOptions {
         let (network, course) = (&self.network, &self.course);
+        let defaults = TrainOptions::default();
         TrainOptions {
             hidden: network.hidden.clone(),
             activation: network.activation,
             categories: network.categories,
             dropout: network.dropout,
-            epochs: course.epochs,
-            batch: course.batch,
+            epochs: course.epochs.unwrap_or(defaults.epochs),
+            batch: course.batch.unwrap_or(defaults.batch),
             optimizer: course.optimizer,
             learning_rate: course.learning_rate,
             schedule: course.schedule,

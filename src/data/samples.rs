@@ -17,6 +17,7 @@ use thiserror::Error;
 use super::idx::{IdxError, Reduction, read_idx};
 use super::read::{Place, ReadError};
 use super::schema::{Format, Kind, Schema};
+use super::table::Labels;
 use table_reader::TableReader;
 
 /// Why rows cannot be used as numbers.
@@ -229,7 +230,7 @@ impl Samples {
         labels: Option<&Path>,
         options: &SamplesOptions,
     ) -> Result<Samples, SamplesError> {
-        let samples = Self::read(file, labels, options, None)?;
+        let samples = Self::read(file, labels, options, None, Labels::Required)?;
         if samples.rows() == 0 {
             return Err(ReadError::Empty {
                 file: file.to_owned(),
@@ -255,11 +256,38 @@ impl Samples {
         options: &SamplesOptions,
         training: &Samples,
     ) -> Result<Samples, SamplesError> {
-        let samples = Self::read(file, labels, options, Some(training))?;
+        let samples = Self::read(file, labels, options, Some(training), Labels::Required)?;
         if samples.rows() == 0 {
             return Err(ReadError::Empty {
                 file: file.to_owned(),
                 expected: "test rows",
+            }
+            .into());
+        }
+        Ok(samples)
+    }
+
+    /// Reads rows that need no labels, as they are in the file: not scaled, whatever bounds are declared. With
+    /// `like`, they must have its columns.
+    ///
+    /// # Errors
+    /// See [`SamplesError`].
+    pub fn read_unscaled(
+        file: &Path,
+        labels: Option<&Path>,
+        options: &SamplesOptions,
+        like: Option<&Samples>,
+    ) -> Result<Samples, SamplesError> {
+        let unscaled = SamplesOptions {
+            bounds: Vec::new(),
+            scale_by_schema: false,
+            ..options.clone()
+        };
+        let samples = Self::read(file, labels, &unscaled, like, Labels::Optional)?;
+        if samples.rows() == 0 {
+            return Err(ReadError::Empty {
+                file: file.to_owned(),
+                expected: "rows",
             }
             .into());
         }
@@ -271,6 +299,7 @@ impl Samples {
         labels: Option<&Path>,
         options: &SamplesOptions,
         training: Option<&Samples>,
+        needed: Labels,
     ) -> Result<Samples, SamplesError> {
         for bounds in &options.bounds {
             let (min, max) = (bounds.min, bounds.max);
@@ -285,7 +314,7 @@ impl Samples {
                     file: file.to_owned(),
                 });
             }
-            None => TableReader::open(file, options, training)?.read()?,
+            None => TableReader::open(file, options, training, needed)?.read()?,
         };
         if let Some(training) = training
             && samples.columns.len() != training.columns.len()
@@ -341,7 +370,7 @@ impl Samples {
 }
 
 /// Bounds named for the column, else those of the schema if asked for, else those for all columns.
-fn bounds_of(options: &SamplesOptions, column: &str) -> Option<(f64, f64)> {
+pub(crate) fn bounds_of(options: &SamplesOptions, column: &str) -> Option<(f64, f64)> {
     let named = options
         .bounds
         .iter()

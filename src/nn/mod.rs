@@ -25,6 +25,7 @@ pub mod text;
 pub mod text_model;
 pub mod text_train;
 pub mod text_train_options;
+pub mod text_training_run;
 pub mod train;
 pub mod train_options;
 pub mod training_run;

@@ -1,4 +1,5 @@
 //! What a run leaves behind: its directory and the files in it.
 
+pub mod lines;
 pub mod plot;
 pub mod run_directory;

@@ -19,6 +19,9 @@ pub const SUMMARY: &str = "summary.json";
 /// Name of the checkpoint of an unfinished run.
 pub const CHECKPOINT: &str = "checkpoint.bin";
 
+/// How the names of temporary files start.
+pub const TEMPORARY_PREFIX: &str = ".probity-";
+
 const CHECKPOINT_MAGIC: &str = "probity checkpoint";
 
 /// Why a run directory cannot be used.
@@ -300,7 +303,7 @@ pub fn write_with(
     };
     fs::create_dir_all(directory).map_err(failed)?;
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".probity-");
+    builder.prefix(TEMPORARY_PREFIX);
     // Temporary files are private by default; results are as readable as the user's umask allows.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 
-use crate::cli::inputs::{absolute, character, schema};
+use crate::cli::inputs::{absolute, bounds, character, schema};
 use crate::data::idx::Reduction;
 use crate::data::samples::{Bounds, SamplesOptions};
 use crate::data::schema::Format;
@@ -133,20 +133,6 @@ impl LearningArgs {
             metric: self.metric,
             seed: self.seed,
         }
-    }
-}
-
-fn bounds(text: &str) -> Result<Bounds, String> {
-    let (column, range) = match text.rsplit_once('=') {
-        Some((column, range)) => (Some(column.to_owned()), range),
-        None => (None, text),
-    };
-    let ends = range
-        .split_once(',')
-        .and_then(|(min, max)| Some((min.trim().parse().ok()?, max.trim().parse().ok()?)));
-    match ends {
-        Some((min, max)) if min < max => Ok(Bounds { column, min, max }),
-        _ => Err("two ascending numbers such as 0,255 or age=17,90 are expected".to_owned()),
     }
 }
 

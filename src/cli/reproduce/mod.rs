@@ -1,5 +1,6 @@
 //! `probity reproduce`: a paper's figures beside ours, on the data that are found.
 
+mod kmeans;
 mod knn;
 mod spn;
 
@@ -26,6 +27,8 @@ pub(super) struct ReproduceArgs {
 enum Paper {
     /// Li, Wang, Wang: Systematic Testing of the Data-Poisoning Robustness of KNN (ISSTA 2023)
     Knn(knn::KnnArgs),
+    /// Ginart, Guan, Valiant, Zou: Making AI Forget You: Data Deletion in Machine Learning (NeurIPS 2019)
+    Kmeans(kmeans::KMeansArgs),
     /// Becker, Liebig: Certified Data Removal in Sum-Product Networks (2022)
     Spn(spn::SpnArgs),
 }
@@ -34,6 +37,7 @@ enum Paper {
 pub(super) fn run(args: ReproduceArgs, output: &Output) -> anyhow::Result<ExitCode> {
     match args.paper {
         Paper::Knn(args) => knn::run(args, output),
+        Paper::Kmeans(args) => kmeans::run(args, output),
         Paper::Spn(args) => spn::run(args, output),
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::{Samples, SamplesError, SamplesOptions};
 use crate::data::read::{ReadError, Record, Records};
 use crate::data::schema::{Attribute, Encoded, Encoder, Kind};
+use crate::data::table::Labels;
 
 /// What becomes of one column of a table.
 enum Reading<'s> {
@@ -24,26 +25,33 @@ impl<'s> TableReader<'s> {
         file: &Path,
         options: &'s SamplesOptions,
         training: Option<&Samples>,
+        labels: Labels,
     ) -> Result<Self, SamplesError> {
         let schema = options.schema.as_ref();
         let format = schema.map_or(&options.format, |schema| &schema.format);
         let label = schema
             .map(|schema| schema.label.name.clone())
             .or_else(|| options.label.clone());
-        let Some(label) = label else {
+        if label.is_none() && labels == Labels::Required {
             return Err(SamplesError::NoLabelColumn {
                 file: file.to_owned(),
             });
-        };
+        }
         let records = Records::open(file, format)?;
         let missing = |column: &str| ReadError::MissingColumn {
             file: file.to_owned(),
             column: column.to_owned(),
             found: records.names().join(", "),
         };
-        let position = records.position(&label);
-        if position.is_none() && training.is_none() {
-            return Err(missing(&label).into());
+        let position = label.as_ref().and_then(|label| records.position(label));
+        // A schema always names a label, which files without labels lack.
+        let named = options.label.is_some() || labels == Labels::Required;
+        if let Some(label) = &label
+            && position.is_none()
+            && training.is_none()
+            && named
+        {
+            return Err(missing(label).into());
         }
         if let Some(column) = options
             .ignore
@@ -56,7 +64,8 @@ impl<'s> TableReader<'s> {
                 file: file.to_owned(),
             });
         }
-        let is_feature = |name: &&String| **name != label && !options.ignore.contains(name);
+        let is_feature =
+            |name: &&String| Some(*name) != label.as_ref() && !options.ignore.contains(name);
         let mut columns = Vec::new();
         let mut names = Vec::new();
         match (schema, training) {

@@ -1,0 +1,102 @@
+//! `probity kmeans assign`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::inputs::{ReadingArgs, Threads};
+use crate::cli::output::Output;
+use crate::cli::render::count;
+use crate::data::samples::SamplesOptions;
+use crate::report::run_directory::write_atomically;
+use crate::unlearning::kmeans::dataset::read_for_model;
+use crate::unlearning::kmeans::directory::ModelDirectory;
+use crate::unlearning::kmeans::nearest;
+
+/// Arguments of `probity kmeans assign`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example: probity kmeans assign --model M --out clusters.csv\n\
+                        \u{20}        probity kmeans assign --model M --data new.csv"
+)]
+pub(super) struct AssignArgs {
+    /// Model directory
+    #[arg(long, value_name = "DIR")]
+    model: PathBuf,
+    /// Rows with the columns of the model, in any order [default: the rows that the model was trained on]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    data: Option<PathBuf>,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    #[command(flatten)]
+    threads: Threads,
+    /// CSV file for the clusters: row, cluster [default: stdout]
+    #[arg(long, help_heading = "Result")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct AssignSummary {
+    schema_version: u32,
+    command: &'static str,
+    rows: usize,
+    loss: f64,
+    clusters: Vec<Assigned>,
+}
+
+#[derive(Serialize)]
+struct Assigned {
+    row: u64,
+    cluster: usize,
+}
+
+/// Runs `probity kmeans assign`.
+pub(super) fn run(args: AssignArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    args.threads.apply()?;
+    let (directory, model) = ModelDirectory::open(&args.model)?;
+    let description = directory.description();
+    let (pairs, loss) = match &args.data {
+        None => model.assignment(),
+        Some(file) => {
+            let mut options = SamplesOptions {
+                label: description.label.clone(),
+                ..args.reading.options()?
+            };
+            options.ignore.extend(description.id_column.clone());
+            let points = read_for_model(file, &options, &description.columns)?;
+            let (pairs, loss) = nearest(&points, model.centroids());
+            (pairs, loss as f64 / (1_u64 << 48) as f64)
+        }
+    };
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    csv.write_record(["row", "cluster"])?;
+    for (row, cluster) in &pairs {
+        csv.write_record([row.to_string(), cluster.to_string()])?;
+    }
+    let csv = csv.into_inner()?;
+    let remark = format!("{} rows, loss {loss:.6}", count(pairs.len() as u64));
+    let summary = AssignSummary {
+        schema_version: 1,
+        command: "kmeans assign",
+        rows: pairs.len(),
+        loss,
+        clusters: pairs
+            .into_iter()
+            .map(|(row, cluster)| Assigned { row, cluster })
+            .collect(),
+    };
+    match &args.out {
+        Some(file) => {
+            write_atomically(file, &csv)?;
+            let text = format!("{remark}.\nClusters: {}\n", file.display());
+            output.result(&summary, &text)?;
+        }
+        None => {
+            output.remark(&format!("{remark}."));
+            output.result(&summary, &String::from_utf8_lossy(&csv))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

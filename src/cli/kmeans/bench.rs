@@ -1,0 +1,252 @@
+//! `probity kmeans bench`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::Args;
+use serde::Serialize;
+
+use super::inputs::{AlgorithmName, ClusteringArgs, DataArgs, Threads};
+use super::render;
+use crate::cli::inputs::new_run;
+use crate::cli::interrupt::Interrupt;
+use crate::cli::output::Output;
+use crate::report::run_directory::{SUMMARY, write_atomically};
+use crate::unlearning::kmeans::Algorithm;
+use crate::unlearning::kmeans::benchmark::{
+    AlgorithmFigures, Baseline, BenchmarkOptions, Labelled, baseline, replicate,
+};
+use crate::unlearning::kmeans::directory::describe;
+
+/// File of the plot in the run directory.
+const PLOT: &str = "deletions.svg";
+/// The progress bar.
+const BAR: &str = "{prefix} [{bar:28}] {pos}/{len} deletions, {msg}, {eta} left";
+
+/// Arguments of `probity kmeans bench`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example: probity kmeans bench --data d.csv --k 5 --bounds 0,100 --deletions 1000 --label-column y\n\
+                        Exit code 1 when a model differs from a retraining after its deletions."
+)]
+pub(super) struct BenchArgs {
+    #[command(flatten)]
+    data: DataArgs,
+    /// Which algorithms, against Lloyd's that trains anew for each deletion
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "quantized,divide-conquer",
+        help_heading = "Clustering"
+    )]
+    algorithm: Vec<AlgorithmName>,
+    #[command(flatten)]
+    clustering: ClusteringArgs,
+    #[command(flatten)]
+    size: SizeArgs,
+    #[command(flatten)]
+    threads: Threads,
+    /// Run directory [default: the next free runs/kmeans-bench-N]
+    #[arg(long, help_heading = "Result")]
+    out: Option<PathBuf>,
+}
+
+/// How much is measured.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Benchmark")]
+pub(in crate::cli) struct SizeArgs {
+    /// Rows to delete, one after the other
+    #[arg(long, default_value_t = 1000)]
+    deletions: usize,
+    /// Replicates, with seeds from --seed on
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
+    replicates: u64,
+    /// Timed trainings of the baseline for each replicate, which stand for one a deletion
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    retrainings: u32,
+    /// Rows that the silhouette is taken of
+    #[arg(long, default_value_t = 2000)]
+    silhouette_rows: usize,
+}
+
+impl SizeArgs {
+    /// The same as a value, for so many clusters and iterations.
+    pub fn options(&self, clusters: usize, iterations: usize) -> BenchmarkOptions {
+        BenchmarkOptions {
+            clusters,
+            iterations,
+            deletions: self.deletions,
+            silhouette_rows: self.silhouette_rows,
+            retrainings: self.retrainings as usize,
+        }
+    }
+}
+
+/// What one data set gives.
+#[derive(Debug, Clone, Serialize)]
+pub(in crate::cli) struct Measured {
+    /// Baselines, one a replicate.
+    pub baselines: Vec<Baseline>,
+    /// One entry an algorithm.
+    pub algorithms: Vec<AlgorithmFigures>,
+    /// Whether it was not interrupted.
+    pub finished: bool,
+}
+
+#[derive(Serialize)]
+struct BenchSummary {
+    schema_version: u32,
+    command: &'static str,
+    rows: usize,
+    columns: usize,
+    options: BenchmarkOptions,
+    seed: u64,
+    #[serde(flatten)]
+    measured: Measured,
+}
+
+/// Runs `probity kmeans bench`.
+pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    args.threads.apply()?;
+    args.clustering.refuse_idle(&args.algorithm)?;
+    let dataset = args.data.read()?;
+    let rows = dataset.points.len();
+    let options = args
+        .size
+        .options(args.clustering.k, args.clustering.iterations);
+    if options.deletions == 0 || options.deletions + options.clusters > rows {
+        bail!(
+            "--deletions is {}; at least 1 and at most {} are possible with {rows} rows and {} clusters",
+            options.deletions,
+            rows.saturating_sub(options.clusters),
+            options.clusters
+        );
+    }
+    let algorithms = args
+        .algorithm
+        .iter()
+        .map(|&name| args.clustering.algorithm(name, rows))
+        .collect::<anyhow::Result<Vec<Algorithm>>>()?;
+    let labels = numbered(&dataset.labels);
+    let data = Labelled {
+        points: &dataset.points,
+        labels: &labels,
+    };
+    let seed = args.clustering.seed;
+    let interrupt = Interrupt::listen()?;
+    let measured = measure(
+        data,
+        &algorithms,
+        &options,
+        seeds(seed, &args.size),
+        &interrupt,
+        output,
+    )?;
+    let directory = new_run(args.out.as_ref(), "kmeans-bench")?;
+    let summary = BenchSummary {
+        schema_version: 1,
+        command: "kmeans bench",
+        rows,
+        columns: dataset.columns.len(),
+        options,
+        seed,
+        measured,
+    };
+    directory.write_json(SUMMARY, &summary)?;
+    let plot = directory.file(PLOT);
+    let svg = render::plot(&summary.measured, options.deletions).to_svg();
+    write_atomically(&plot, svg.as_bytes())?;
+    let mut text = render::figures(&summary.measured, &options);
+    text.push_str(&format!(
+        "Run: {}\nPlot: {}\n",
+        directory.path().display(),
+        plot.display()
+    ));
+    output.result(&summary, &text)?;
+    let exact = summary
+        .measured
+        .algorithms
+        .iter()
+        .all(|figures| figures.exact);
+    Ok(if exact {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    })
+}
+
+/// The seeds of the replicates.
+pub(in crate::cli) fn seeds(first: u64, size: &SizeArgs) -> Vec<u64> {
+    (0..size.replicates)
+        .map(|at| first.wrapping_add(at))
+        .collect()
+}
+
+/// Runs all replicates of all algorithms.
+pub(in crate::cli) fn measure(
+    data: Labelled<'_>,
+    algorithms: &[Algorithm],
+    options: &BenchmarkOptions,
+    seeds: Vec<u64>,
+    interrupt: &Interrupt,
+    output: &Output,
+) -> anyhow::Result<Measured> {
+    let bar = output.progress(options.deletions as u64, BAR);
+    let mut baselines = Vec::new();
+    for &seed in &seeds {
+        bar.set_prefix("k-means");
+        bar.set_message(format!("seed {seed}"));
+        bar.tick();
+        if interrupt.flow().is_break() {
+            break;
+        }
+        baselines.push(baseline(data, options, seed)?);
+    }
+    let mut finished = baselines.len() == seeds.len();
+    let mut figures = Vec::new();
+    for algorithm in algorithms {
+        let name = describe(algorithm);
+        let mut replicates = Vec::new();
+        for baseline in &baselines {
+            bar.reset();
+            bar.set_prefix(name.clone());
+            bar.set_message(format!("seed {}", baseline.seed));
+            let mut done = |count: usize| {
+                bar.set_position(count as u64);
+                interrupt.flow().is_continue()
+            };
+            match replicate(data, algorithm, options, baseline.seed, &mut done)? {
+                Some(replicate) => replicates.push(replicate),
+                None => {
+                    finished = false;
+                    break;
+                }
+            }
+        }
+        figures.push(AlgorithmFigures::of(
+            name,
+            replicates,
+            &baselines,
+            options.deletions,
+        ));
+    }
+    bar.finish_and_clear();
+    Ok(Measured {
+        baselines,
+        algorithms: figures,
+        finished,
+    })
+}
+
+/// Labels as numbers, in the order of their text.
+fn numbered(labels: &[(u64, String)]) -> Vec<u32> {
+    let mut classes: Vec<&str> = labels.iter().map(|(_, label)| label.as_str()).collect();
+    classes.sort_unstable();
+    classes.dedup();
+    labels
+        .iter()
+        .map(|(_, label)| classes.partition_point(|class| *class < label.as_str()) as u32)
+        .collect()
+}

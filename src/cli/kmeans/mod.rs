@@ -1,0 +1,50 @@
+//! `probity kmeans`: clusterings from which rows can be deleted exactly.
+
+mod assign;
+mod bench;
+mod delete;
+mod fit;
+mod inputs;
+mod render;
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use super::output::Output;
+pub(super) use bench::{Measured, SizeArgs, measure, seeds};
+pub(super) use inputs::Threads;
+pub(super) use render::{of_baselines, spread};
+
+/// Arguments of `probity kmeans`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example: probity kmeans fit --data d.csv --k 5 --bounds 0,100 --algorithm quantized --out M\n\
+                  \u{20}        probity kmeans delete --model M --rows 3,17 --verify"
+)]
+pub(super) struct KMeansArgs {
+    #[command(subcommand)]
+    command: KMeansCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum KMeansCommand {
+    /// Cluster the rows of a table, or images
+    Fit(Box<fit::FitArgs>),
+    /// Delete rows from a model: it becomes what training on the others gives, bit for bit
+    Delete(delete::DeleteArgs),
+    /// Print the cluster of every row
+    Assign(Box<assign::AssignArgs>),
+    /// Measure deletions against training anew
+    Bench(Box<bench::BenchArgs>),
+}
+
+/// Runs `probity kmeans`.
+pub(super) fn run(args: KMeansArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    match args.command {
+        KMeansCommand::Fit(args) => fit::run(*args, output),
+        KMeansCommand::Delete(args) => delete::run(args, output),
+        KMeansCommand::Assign(args) => assign::run(*args, output),
+        KMeansCommand::Bench(args) => bench::run(*args, output),
+    }
+}

@@ -1,0 +1,141 @@
+//! The table and the plot of the deletion benchmark.
+
+use super::bench::Measured;
+use crate::cli::render::{percent, table};
+use crate::report::lines::{LineSeries, LogLogLines};
+use crate::unlearning::kmeans::benchmark::{
+    BenchmarkOptions, Quality, Replicate, Spread, baseline_seconds,
+};
+
+/// Mean ± standard deviation with so many decimals.
+pub(in crate::cli) fn spread(spread: Option<Spread>, decimals: usize) -> String {
+    spread.map_or_else(
+        || "-".to_owned(),
+        |spread| format!("{:.decimals$} ± {:.decimals$}", spread.mean, spread.sd),
+    )
+}
+
+/// Quality of the baselines: loss ratio, silhouette, mutual information, seconds for all deletions.
+pub(in crate::cli) fn of_baselines(measured: &Measured, deletions: usize) -> [Option<Spread>; 4] {
+    let all = |figure: &dyn Fn(&Quality) -> Option<f64>| {
+        let values: Vec<f64> = measured
+            .baselines
+            .iter()
+            .filter_map(|baseline| figure(&baseline.quality))
+            .collect();
+        Spread::of(&values)
+    };
+    let loss = all(&|quality| Some(quality.loss)).map_or(f64::NAN, |spread| spread.mean);
+    let seconds: Vec<f64> = measured
+        .baselines
+        .iter()
+        .map(|baseline| baseline_seconds(baseline, deletions))
+        .collect();
+    [
+        all(&|quality| Some(quality.loss / loss)),
+        all(&|quality| quality.silhouette),
+        all(&|quality| quality.nmi),
+        Spread::of(&seconds),
+    ]
+}
+
+/// All figures of one data set.
+pub(super) fn figures(measured: &Measured, options: &BenchmarkOptions) -> String {
+    let [loss_ratio, silhouette, nmi, seconds] = of_baselines(measured, options.deletions);
+    let mut rows = vec![vec![
+        "k-means, trained anew".to_owned(),
+        spread(seconds, 4),
+        "1".to_owned(),
+        "-".to_owned(),
+        "-".to_owned(),
+        spread(loss_ratio, 3),
+        spread(silhouette, 3),
+        spread(nmi, 3),
+    ]];
+    rows.extend(measured.algorithms.iter().map(|figures| {
+        vec![
+            figures.algorithm.clone(),
+            spread(figures.seconds, 4),
+            spread(figures.speedup, 1),
+            spread(figures.speedup_against_itself, 1),
+            figures
+                .free_share
+                .map_or_else(|| "-".to_owned(), |share| percent(share.mean)),
+            spread(figures.loss_ratio, 3),
+            spread(figures.silhouette, 3),
+            spread(figures.nmi, 3),
+        ]
+    }));
+    let mut text = table(
+        &[
+            "algorithm",
+            "seconds",
+            "speed-up",
+            "against itself",
+            "free",
+            "loss ratio",
+            "silhouette",
+            "NMI",
+        ],
+        &rows,
+    );
+    text.push_str(&format!(
+        "seconds: one training and {} deletions; k-means: as many trainings, {} of them timed. Mean ± standard deviation of {}.\n",
+        options.deletions,
+        options.retrainings,
+        measured.baselines.len()
+    ));
+    text.push_str(if measured.algorithms.iter().all(|figures| figures.exact) {
+        "After the deletions every model equalled a retraining, byte for byte.\n"
+    } else {
+        "NOT EXACT: a model differed from a retraining after its deletions; please report this.\n"
+    });
+    if !measured.finished {
+        text.push_str("Interrupted: this is what was measured by then.\n");
+    }
+    text
+}
+
+/// Seconds of training and deletions against the number of deletions, as in Figure 1 of the paper.
+pub(super) fn plot(measured: &Measured, deletions: usize) -> LogLogLines {
+    const COLORS: [&str; 3] = ["#1b7837", "#762a83", "#2166ac"];
+    let [_, _, _, seconds] = of_baselines(measured, deletions);
+    let mut series = Vec::new();
+    if let Some(seconds) = seconds {
+        let each = seconds.mean / deletions.max(1) as f64;
+        series.push(LineSeries {
+            name: "k-means".to_owned(),
+            color: "#636363".to_owned(),
+            points: vec![(1.0, each), (deletions as f64, seconds.mean)],
+        });
+    }
+    for (figures, color) in measured.algorithms.iter().zip(COLORS.iter().cycle()) {
+        let short = figures.algorithm.split(',').next().unwrap_or_default();
+        series.push(LineSeries {
+            name: short.to_owned(),
+            color: (*color).to_owned(),
+            points: mean_curve(&figures.replicates),
+        });
+    }
+    LogLogLines {
+        title: "One training and the deletions after it".to_owned(),
+        x_label: "deletions".to_owned(),
+        y_label: "seconds".to_owned(),
+        series,
+    }
+}
+
+fn mean_curve(replicates: &[Replicate]) -> Vec<(f64, f64)> {
+    let Some(first) = replicates.first() else {
+        return Vec::new();
+    };
+    (0..first.curve.len())
+        .map(|at| {
+            let sum: f64 = replicates
+                .iter()
+                .map(|replicate| replicate.curve[at].1)
+                .sum();
+            (first.curve[at].0 as f64, sum / replicates.len() as f64)
+        })
+        .collect()
+}

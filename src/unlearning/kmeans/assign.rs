@@ -1,0 +1,278 @@
+//! A full pass: the nearest centroid of every row, exactly, and the sums of every cluster.
+//!
+//! The nearest centroid is the one of the smallest exact |x − c|², the first one of several. Rows are shared
+//! out to threads in chunks; sums are of integers, so neither the chunks nor their order matter.
+
+use rayon::prelude::*;
+
+use super::exact::squared_distance;
+use super::kernel::{Nearest, Packed, TILE_ROWS, products, roundings, unit_error, vectorized};
+use super::points::Points;
+
+/// Rows of a chunk.
+const CHUNK: usize = 512;
+/// Products of a pass that are worth the start of a second thread.
+const WORTH_THREADS: usize = 1 << 17;
+
+/// What a pass finds.
+#[derive(Debug, Clone)]
+pub(crate) struct Assigned {
+    /// Cluster of each slot; 0 for dead ones.
+    pub clusters: Vec<u16>,
+    /// Points of each cluster.
+    pub counts: Vec<u64>,
+    /// Σx of each cluster, `[clusters, columns]`.
+    pub sums: Vec<i64>,
+    /// For each slot, a lower bound of the second smallest squared distance minus the smallest.
+    pub gaps: Vec<f32>,
+    /// An upper bound of the distance of any row to its centroid.
+    pub reach: f64,
+}
+
+/// The clusters of another round, from which sums are reached by moving the rows that differ.
+#[derive(Clone, Copy)]
+pub(crate) struct Base<'a> {
+    pub clusters: &'a [u16],
+    pub counts: &'a [u64],
+    pub sums: &'a [i64],
+}
+
+/// Sums of clusters, as they change.
+#[derive(Debug, Clone)]
+struct Change {
+    counts: Vec<i64>,
+    sums: Vec<i64>,
+    reach: f32,
+}
+
+impl Change {
+    fn none(clusters: usize, columns: usize) -> Change {
+        Change {
+            counts: vec![0; clusters],
+            sums: vec![0; clusters * columns],
+            reach: 0.0,
+        }
+    }
+
+    fn with(mut self, other: Change) -> Change {
+        add(&mut self.counts, &other.counts);
+        add(&mut self.sums, &other.sums);
+        self.reach = self.reach.max(other.reach);
+        self
+    }
+}
+
+fn add(to: &mut [i64], from: &[i64]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to += from;
+    }
+}
+
+/// Assigns every row of `points` to its nearest of `centroids`.
+pub(crate) fn assign(points: &Points, centroids: &[i32], base: Option<Base<'_>>) -> Assigned {
+    let clusters = centroids.len() / points.columns();
+    if clusters <= 8 {
+        Pass::<8>::new(points, centroids, base).run()
+    } else {
+        Pass::<16>::new(points, centroids, base).run()
+    }
+}
+
+/// The nearest of `centroids` for the live rows in `slots`.
+pub(crate) fn assign_some(points: &Points, centroids: &[i32], slots: &[usize]) -> Vec<u16> {
+    let clusters = centroids.len() / points.columns();
+    if clusters <= 8 {
+        Pass::<8>::new(points, centroids, None).run_some(slots)
+    } else {
+        Pass::<16>::new(points, centroids, None).run_some(slots)
+    }
+}
+
+struct Pass<'a, const L: usize> {
+    points: &'a Points,
+    centroids: &'a [i32],
+    packed: Packed<L>,
+    clusters: usize,
+    unit: f32,
+    base: Option<Base<'a>>,
+}
+
+impl<'a, const L: usize> Pass<'a, L> {
+    fn new(points: &'a Points, centroids: &'a [i32], base: Option<Base<'a>>) -> Self {
+        let columns = points.columns();
+        Pass {
+            points,
+            centroids,
+            packed: Packed::new(centroids, columns),
+            clusters: centroids.len() / columns,
+            unit: unit_error(roundings(columns)),
+            base,
+        }
+    }
+
+    fn run(&self) -> Assigned {
+        let (slots, columns) = (self.points.slots(), self.points.columns());
+        let mut clusters = vec![0_u16; slots];
+        let mut gaps = vec![0.0_f32; slots];
+        let none = || Change::none(self.clusters, columns);
+        let change = if slots * columns * self.clusters < WORTH_THREADS {
+            let mut change = none();
+            self.chunk(0, &mut clusters, &mut gaps, &mut change);
+            change
+        } else {
+            clusters
+                .par_chunks_mut(CHUNK)
+                .zip(gaps.par_chunks_mut(CHUNK))
+                .enumerate()
+                .fold(none, |mut change, (chunk, (clusters, gaps))| {
+                    self.chunk(chunk * CHUNK, clusters, gaps, &mut change);
+                    change
+                })
+                .reduce(none, Change::with)
+        };
+        let (mut counts, mut sums) = (change.counts, change.sums);
+        if let Some(base) = self.base {
+            for (count, &before) in counts.iter_mut().zip(base.counts) {
+                *count += before as i64;
+            }
+            add(&mut sums, base.sums);
+        }
+        Assigned {
+            clusters,
+            counts: counts.into_iter().map(|count| count as u64).collect(),
+            sums,
+            gaps,
+            reach: f64::from(change.reach).sqrt(),
+        }
+    }
+
+    fn run_some(&self, slots: &[usize]) -> Vec<u16> {
+        let mut clusters = vec![0_u16; slots.len()];
+        let work = |(slots, clusters): (&[usize], &mut [u16])| {
+            vectorized(
+                #[inline(always)]
+                || self.some_of_lanes(slots, clusters),
+            );
+        };
+        if slots.len() * self.points.columns() * self.clusters < WORTH_THREADS {
+            work((slots, &mut clusters));
+        } else {
+            slots
+                .par_chunks(CHUNK)
+                .zip(clusters.par_chunks_mut(CHUNK))
+                .for_each(work);
+        }
+        clusters
+    }
+
+    #[inline(always)]
+    fn some_of_lanes(&self, slots: &[usize], clusters: &mut [u16]) {
+        let columns = self.points.columns();
+        let mut tile = vec![0.0_f32; TILE_ROWS * columns];
+        for (slots, clusters) in slots.chunks(TILE_ROWS).zip(clusters.chunks_mut(TILE_ROWS)) {
+            for (row, &slot) in tile.chunks_exact_mut(columns).zip(slots) {
+                for (to, &x) in row.iter_mut().zip(self.points.row(slot)) {
+                    *to = x as f32;
+                }
+            }
+            let nearest = products(&tile, &self.packed, self.clusters);
+            for ((cluster, nearest), &slot) in clusters.iter_mut().zip(&nearest).zip(slots) {
+                *cluster = self.settle(slot, nearest).0;
+            }
+        }
+    }
+
+    fn chunk(&self, start: usize, clusters: &mut [u16], gaps: &mut [f32], change: &mut Change) {
+        vectorized(
+            #[inline(always)]
+            || self.chunk_of_lanes(start, clusters, gaps, change),
+        );
+    }
+
+    #[inline(always)]
+    fn chunk_of_lanes(
+        &self,
+        start: usize,
+        clusters: &mut [u16],
+        gaps: &mut [f32],
+        change: &mut Change,
+    ) {
+        let columns = self.points.columns();
+        let mut tile = vec![0.0_f32; TILE_ROWS * columns];
+        let rows = clusters.len();
+        for first in (0..rows).step_by(TILE_ROWS) {
+            let count = TILE_ROWS.min(rows - first);
+            let from = (start + first) * columns;
+            let values = &self.points.values()[from..from + count * columns];
+            for (to, &x) in tile.iter_mut().zip(values) {
+                *to = x as f32;
+            }
+            let nearest = products(&tile, &self.packed, self.clusters);
+            for (row, nearest) in nearest.iter().enumerate().take(count) {
+                let slot = start + first + row;
+                if !self.points.live()[slot] {
+                    continue;
+                }
+                let (cluster, gap, distance) = self.settle(slot, nearest);
+                change.reach = if distance > change.reach {
+                    distance
+                } else {
+                    change.reach
+                };
+                clusters[first + row] = cluster;
+                gaps[first + row] = gap;
+                self.count(slot, cluster, change);
+            }
+        }
+    }
+
+    /// The exact nearest centroid of a row, a lower bound of its gap and an upper bound of the squared distance.
+    #[inline(always)]
+    fn settle(&self, slot: usize, nearest: &Nearest) -> (u16, f32, f32) {
+        // |c|² + 2 x·c = 2|c|² − s is largest where |c|² is and s is not.
+        let error = self.unit * (2.0 * self.packed.largest_norm() - nearest.best).max(0.0);
+        let norm = self.points.norms()[slot];
+        let distance = (nearest.best + norm + error) * 1.000_001;
+        let gap = nearest.second - nearest.best - 2.0 * error;
+        if gap > 0.0 {
+            (nearest.cluster as u16, gap, distance)
+        } else {
+            let cluster = nearest_exactly(self.points.row(slot), self.centroids);
+            (cluster, 0.0, distance)
+        }
+    }
+
+    #[inline(always)]
+    fn count(&self, slot: usize, cluster: u16, change: &mut Change) {
+        let row = self.points.row(slot);
+        let columns = row.len();
+        let to = usize::from(cluster);
+        if let Some(base) = self.base {
+            let from = usize::from(base.clusters[slot]);
+            if from == to {
+                return;
+            }
+            change.counts[from] -= 1;
+            for (sum, &x) in change.sums[from * columns..][..columns].iter_mut().zip(row) {
+                *sum -= i64::from(x);
+            }
+        }
+        change.counts[to] += 1;
+        for (sum, &x) in change.sums[to * columns..][..columns].iter_mut().zip(row) {
+            *sum += i64::from(x);
+        }
+    }
+}
+
+/// The first of the nearest centroids, in integers.
+#[inline(never)]
+fn nearest_exactly(row: &[i32], centroids: &[i32]) -> u16 {
+    let mut best = (u64::MAX, 0);
+    for (cluster, centroid) in centroids.chunks_exact(row.len()).enumerate() {
+        let distance = squared_distance(row, centroid);
+        if distance < best.0 {
+            best = (distance, cluster);
+        }
+    }
+    best.1 as u16
+}

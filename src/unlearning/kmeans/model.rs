@@ -1,0 +1,249 @@
+//! A model of any of the three algorithms, under one interface.
+
+use super::assign::assign;
+use super::codec::{Reader, Writer, damaged};
+use super::divide_conquer::{DivideConquer, Tree};
+use super::errors::KMeansError;
+use super::points::Points;
+use super::rule::{Parameters, Rule};
+use super::trace::{Key, Trace};
+
+/// Which algorithm clusters.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Algorithm {
+    /// Lloyd's algorithm from k-means++ seeds.
+    Lloyd,
+    /// Quantized k-means.
+    Quantized {
+        /// Width of the lattice in scaled units: a column is 1 wide.
+        epsilon: f64,
+        /// A cluster below this share of the average size is averaged with its previous centroid.
+        gamma: f64,
+    },
+    /// Divide-and-conquer k-means.
+    DivideConquer {
+        /// Shape of the tree.
+        tree: Tree,
+    },
+}
+
+/// What a model is made with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FitOptions {
+    /// Number of clusters.
+    pub clusters: usize,
+    /// Iterations at most.
+    pub iterations: usize,
+    /// Which algorithm clusters.
+    pub algorithm: Algorithm,
+    /// Seed of all random numbers.
+    pub seed: u64,
+}
+
+/// A clustering from which rows can be deleted.
+#[derive(Debug, Clone)]
+pub enum Model {
+    /// Lloyd's algorithm or quantized k-means.
+    Flat(Box<Trace>),
+    /// Divide-and-conquer k-means.
+    Tree(DivideConquer),
+}
+
+/// What a deletion did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deleted {
+    /// Rows deleted.
+    pub rows: usize,
+    /// Whether no centroid of any round changed (of the tree: of any node).
+    pub free: bool,
+    /// Whether a seed was deleted; unknown for a tree.
+    pub reseeded: bool,
+}
+
+impl Model {
+    /// Clusters `points`.
+    ///
+    /// # Errors
+    /// Options that make no sense for these points.
+    pub fn fit(points: Points, options: &FitOptions) -> Result<Model, KMeansError> {
+        let rule = match &options.algorithm {
+            Algorithm::Lloyd => Rule::Lloyd,
+            &Algorithm::Quantized { epsilon, gamma } => Rule::Quantized { epsilon, gamma },
+            Algorithm::DivideConquer { tree } => {
+                let (clusters, iterations) = (options.clusters, options.iterations);
+                let tree = tree.clone();
+                let model = DivideConquer::fit(points, clusters, iterations, tree, options.seed)?;
+                return Ok(Model::Tree(model));
+            }
+        };
+        let parameters = Parameters {
+            clusters: options.clusters,
+            iterations: options.iterations,
+            rule,
+        };
+        let key = Key {
+            seed: options.seed,
+            node: 0,
+        };
+        Ok(Model::Flat(Box::new(Trace::fit(points, &parameters, key)?)))
+    }
+
+    /// What it was made with.
+    pub fn options(&self) -> FitOptions {
+        match self {
+            Model::Flat(trace) => FitOptions {
+                clusters: trace.clusters(),
+                iterations: trace.parameters().iterations,
+                algorithm: match trace.parameters().rule {
+                    Rule::Lloyd => Algorithm::Lloyd,
+                    Rule::Quantized { epsilon, gamma } => Algorithm::Quantized { epsilon, gamma },
+                },
+                seed: trace.key().seed,
+            },
+            Model::Tree(model) => FitOptions {
+                clusters: model.clusters(),
+                iterations: model.iterations(),
+                algorithm: Algorithm::DivideConquer {
+                    tree: model.tree().clone(),
+                },
+                seed: model.seed(),
+            },
+        }
+    }
+
+    /// Number of remaining rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Model::Flat(trace) => trace.points().len(),
+            Model::Tree(model) => model.rows(),
+        }
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        match self {
+            Model::Flat(trace) => trace.points().columns(),
+            Model::Tree(model) => model.columns(),
+        }
+    }
+
+    /// The centroids, `[clusters, columns]`, fixed point.
+    pub fn centroids(&self) -> &[i32] {
+        match self {
+            Model::Flat(trace) => trace.centroids(),
+            Model::Tree(model) => model.centroids(),
+        }
+    }
+
+    /// The remaining rows, in one part or several.
+    pub fn parts(&self) -> Vec<&Points> {
+        match self {
+            Model::Flat(trace) => vec![trace.points()],
+            Model::Tree(model) => model.leaves().collect(),
+        }
+    }
+
+    /// A copy of the remaining rows.
+    ///
+    /// # Errors
+    /// None for a model that was fitted or read.
+    pub fn points(&self) -> Result<Points, KMeansError> {
+        let columns = self.columns();
+        let (mut ids, mut rows) = (Vec::new(), Vec::new());
+        for part in self.parts() {
+            for slot in part.live_slots() {
+                ids.push(part.id(slot));
+                rows.extend_from_slice(part.row(slot));
+            }
+        }
+        Points::new(ids, rows, columns)
+    }
+
+    /// Deletes the rows `ids`, in any order. All of it happens or, with an error, nothing.
+    ///
+    /// # Errors
+    /// An id that is not there or comes twice; fewer rows left than clusters.
+    pub fn delete(&mut self, ids: &[u64]) -> Result<Deleted, KMeansError> {
+        match self {
+            Model::Flat(trace) => {
+                let deletion = trace.delete(ids)?;
+                Ok(Deleted {
+                    rows: deletion.deleted,
+                    free: deletion.is_free(),
+                    reseeded: deletion.reseeded_from.is_some(),
+                })
+            }
+            Model::Tree(model) => {
+                let deletion = model.delete(ids)?;
+                Ok(Deleted {
+                    rows: deletion.deleted,
+                    free: deletion.changed_nodes == 0,
+                    reseeded: false,
+                })
+            }
+        }
+    }
+
+    /// The nearest centroid of every remaining row, in the order of their ids, and the loss in scaled units.
+    pub fn assignment(&self) -> (Vec<(u64, usize)>, f64) {
+        let mut pairs = Vec::with_capacity(self.rows());
+        let mut loss = 0;
+        for part in self.parts() {
+            let (of_part, loss_of_part) = nearest(part, self.centroids());
+            pairs.extend(of_part);
+            loss += loss_of_part;
+        }
+        pairs.sort_unstable();
+        (pairs, loss as f64 / (1_u64 << 48) as f64)
+    }
+
+    /// The model as bytes: equal for equal models.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        match self {
+            Model::Flat(trace) => {
+                writer.u64(0);
+                trace.points().write(&mut writer);
+                trace.write(&mut writer);
+            }
+            Model::Tree(model) => {
+                writer.u64(1);
+                model.write(&mut writer);
+            }
+        }
+        writer.into_bytes()
+    }
+
+    /// The model in `bytes`.
+    ///
+    /// # Errors
+    /// Bytes that [`Model::to_bytes`] does not write.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Model, KMeansError> {
+        let mut reader = Reader::new(bytes);
+        let model = match reader.u64()? {
+            0 => {
+                let points = Points::read(&mut reader)?;
+                Model::Flat(Box::new(Trace::read(&mut reader, points)?))
+            }
+            1 => Model::Tree(DivideConquer::read(&mut reader)?),
+            _ => return Err(damaged("its kind is unknown")),
+        };
+        reader.end()?;
+        Ok(model)
+    }
+}
+
+/// The nearest of `centroids` for every row of `points`, and Σ|x − c|² in units of 2⁻⁴⁸.
+pub fn nearest(points: &Points, centroids: &[i32]) -> (Vec<(u64, usize)>, u128) {
+    let columns = points.columns();
+    let clusters = assign(points, centroids, None).clusters;
+    let mut loss = 0;
+    let mut pairs = Vec::with_capacity(points.len());
+    for slot in points.live_slots() {
+        let cluster = usize::from(clusters[slot]);
+        let centroid = &centroids[cluster * columns..(cluster + 1) * columns];
+        loss += u128::from(super::exact::squared_distance(points.row(slot), centroid));
+        pairs.push((points.id(slot), cluster));
+    }
+    (pairs, loss)
+}
