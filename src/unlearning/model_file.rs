@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use crate::report::run_directory::{RunError, hex, write_with};
+use crate::report::run_directory::{RunError, TEMPORARY_PREFIX, hex, write_with};
 
 /// Why a model file cannot be used.
 #[derive(Debug, Error)]
@@ -54,18 +54,38 @@ fn first_line(kind: &str) -> String {
     format!("probity {kind} model 1\n")
 }
 
-/// Writes `model` to `file`; it replaces a file that is there at once.
+/// Writes `model` to `file`; it replaces a file that is there at once. Temporary files that a crash
+/// left in its directory are removed: they may hold rows that were deleted since.
 ///
 /// # Errors
 /// When it cannot be written; the file is then as it was.
 pub fn write_model(file: &Path, kind: &'static str, model: &[u8]) -> Result<(), ModelFileError> {
     use std::io::Write;
-    Ok(write_with(file, |writer| {
+    write_with(file, |writer| {
         writer.write_all(first_line(kind).as_bytes())?;
         writer.write_all(hex(&Sha256::digest(model)).as_bytes())?;
         writer.write_all(b"\n")?;
         writer.write_all(model)
-    })?)
+    })?;
+    match file.parent() {
+        Some(directory) if !directory.as_os_str().is_empty() => remove_leftovers(directory),
+        _ => remove_leftovers(Path::new(".")),
+    }
+}
+
+fn remove_leftovers(directory: &Path) -> Result<(), ModelFileError> {
+    let failed = |source| RunError::Write {
+        file: directory.to_owned(),
+        source,
+    };
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name();
+        if name.to_string_lossy().starts_with(TEMPORARY_PREFIX) {
+            fs::remove_file(entry.path()).map_err(failed)?;
+        }
+    }
+    Ok(())
 }
 
 /// Reads the model that [`write_model`] wrote.
@@ -105,7 +125,10 @@ mod tests {
     fn every_changed_byte_is_found() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("model");
+        let leftover = folder.path().join(".probity-left");
+        fs::write(&leftover, b"rows of before").unwrap();
         write_model(&file, "spn", b"rows").unwrap();
+        assert!(!leftover.exists());
         assert_eq!(read_model(&file, "spn").unwrap(), b"rows");
         assert!(matches!(
             read_model(&file, "kmeans"),
