@@ -62,6 +62,16 @@ pub enum Purpose {
     NotPrivateNoise = 13,
     /// Records of the synthetic sets of the outlier paper (item: record).
     OutlierData = 14,
+    /// Keys of the nodes of a sum-product network (item: name of a child).
+    SpnNode = 30,
+    /// Race for the seeds of a data split (item: row id, step: stage).
+    SpnSeeding = 31,
+    /// Projections of the dependence coefficient (item: variable and axis, step: feature).
+    SpnProjection = 32,
+    /// Samples drawn from a network (item: sample).
+    SpnSample = 33,
+    /// Rows and deletions of a benchmark (item: repeat).
+    SpnBenchmark = 34,
 }
 
 /// The generator behind every keyed stream.

@@ -4,6 +4,7 @@ mod adf;
 mod kmeans;
 mod knn;
 mod outliers;
+mod spn;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -34,6 +35,8 @@ enum Paper {
     Kmeans(kmeans::KMeansArgs),
     /// Okada, Fukuchi, Kakizaki, Sakuma: Differentially Private Analysis of Outliers (ECML PKDD 2015)
     Outliers(outliers::OutliersArgs),
+    /// Becker, Liebig: Certified Data Removal in Sum-Product Networks (2022)
+    Spn(spn::SpnArgs),
 }
 
 /// Runs `probity reproduce`.
@@ -43,6 +46,7 @@ pub(super) fn run(args: ReproduceArgs, output: &Output) -> anyhow::Result<ExitCo
         Paper::Knn(args) => knn::run(args, output),
         Paper::Kmeans(args) => kmeans::run(args, output),
         Paper::Outliers(args) => outliers::run(args, output),
+        Paper::Spn(args) => spn::run(args, output),
     }
 }
 
