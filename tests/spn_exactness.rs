@@ -94,11 +94,23 @@ fn the_gtest_explains_held_out_rows_as_well_as_the_coefficient() {
             };
             // Of Wine's 178 rows, 150 are learnt from.
             let rows = if case.name == "wine" { 150 } else { 1000 };
-            let figures = run(parameters, &pool, Protocol { rows, ..protocol }, &mut |_| true);
+            let figures = run(
+                parameters,
+                &pool,
+                Protocol { rows, ..protocol },
+                &mut |_| true,
+            );
             figures.unwrap().test_log_likelihood.unwrap().mean
         };
-        let (gtest, rdc) = (likelihood(Independence::Gtest), likelihood(Independence::Rdc));
+        let (gtest, rdc) = (
+            likelihood(Independence::Gtest),
+            likelihood(Independence::Rdc),
+        );
         println!("{}: gtest {gtest:.4}, rdc {rdc:.4}", case.name);
-        assert!(gtest > rdc - 0.01 * rdc.abs(), "{}: {gtest} {rdc}", case.name);
+        assert!(
+            gtest > rdc - 0.01 * rdc.abs(),
+            "{}: {gtest} {rdc}",
+            case.name
+        );
     }
 }

@@ -96,7 +96,8 @@ pub(super) fn run(args: SpnArgs, output: &Output) -> anyhow::Result<ExitCode> {
         rows: Vec::new(),
         not_found: Vec::new(),
     };
-    let chosen = |case: &&PaperCase| args.only.is_empty() || args.only.iter().any(|n| n == case.name);
+    let chosen =
+        |case: &&PaperCase| args.only.is_empty() || args.only.iter().any(|n| n == case.name);
     for case in CASES.iter().filter(chosen) {
         let Some(file) = case.find(&folders) else {
             let missing = format!("{}: {}", case.name, case.file());

@@ -25,10 +25,20 @@ pub(super) struct BenchArgs {
     #[command(flatten)]
     learning: LearningArgs,
     /// Rows to learn from, drawn anew for each repeat
-    #[arg(long, default_value_t = 1000, value_name = "N", help_heading = "Protocol")]
+    #[arg(
+        long,
+        default_value_t = 1000,
+        value_name = "N",
+        help_heading = "Protocol"
+    )]
     rows: usize,
     /// Rows to delete one after the other
-    #[arg(long, default_value_t = 100, value_name = "N", help_heading = "Protocol")]
+    #[arg(
+        long,
+        default_value_t = 100,
+        value_name = "N",
+        help_heading = "Protocol"
+    )]
     deletions: usize,
     /// Repeats
     #[arg(long, default_value_t = 10, value_name = "N", help_heading = "Protocol", value_parser = clap::value_parser!(u32).range(1..))]
@@ -126,7 +136,10 @@ fn render(summary: &BenchSummary) -> String {
                 "learn without state".to_owned(),
                 &figures.learn_without_state_seconds,
             ),
-            row(format!("learn anew {deletions} times"), &figures.retrain_seconds),
+            row(
+                format!("learn anew {deletions} times"),
+                &figures.retrain_seconds,
+            ),
             row(format!("delete {deletions} rows"), &figures.unlearn_seconds),
         ],
     );

@@ -85,7 +85,9 @@ fn render(summary: &FitSummary) -> String {
     );
     if summary.skipped_rows > 0 {
         let skipped = count(summary.skipped_rows);
-        text.push_str(&format!("{skipped} rows were left out, as the schema asks.\n"));
+        text.push_str(&format!(
+            "{skipped} rows were left out, as the schema asks.\n"
+        ));
     }
     text.push_str(&format!(
         "Model: {path}\nNext: probity spn show --model {path}\n"

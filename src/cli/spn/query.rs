@@ -346,7 +346,9 @@ fn answer<T: Serialize>(
 /// The position of the column `name`.
 fn position(network: &Network, name: &str) -> Result<usize, SpnError> {
     let variables = network.variables();
-    let at = variables.iter().position(|variable| variable.name() == name);
+    let at = variables
+        .iter()
+        .position(|variable| variable.name() == name);
     at.ok_or_else(|| SpnError::UnknownVariable {
         name: name.to_owned(),
         known: variables
@@ -367,7 +369,10 @@ fn evidence(network: &Network, pairs: &[String]) -> anyhow::Result<Vec<Option<f6
         let at = position(network, name)?;
         let variable = &network.variables()[at];
         let Some(number) = variable.parse(value) else {
-            bail!("'{value}' for column '{name}' is not {}", variable.describe());
+            bail!(
+                "'{value}' for column '{name}' is not {}",
+                variable.describe()
+            );
         };
         if evidence[at].replace(number).is_some() {
             bail!("column '{name}' is named twice");

@@ -88,7 +88,11 @@ impl Pool {
     /// The rows `chosen`, with the ids 1, 2, 3 …
     fn dataset(&self, chosen: &[u32]) -> Result<Dataset, SpnError> {
         let ids: Vec<u64> = (1..=chosen.len() as u64).collect();
-        let values: Vec<f64> = chosen.iter().flat_map(|&at| self.row(at)).copied().collect();
+        let values: Vec<f64> = chosen
+            .iter()
+            .flat_map(|&at| self.row(at))
+            .copied()
+            .collect();
         Dataset::new(self.variables.clone(), &ids, &[], &values)
     }
 }
@@ -171,7 +175,12 @@ fn measure(
         .map(|&at| pool.row(at).iter().copied().map(Some).collect())
         .collect();
     let scores = network.log_densities(&test);
-    let victims = permutation(parameters.seed, Purpose::SpnBenchmark, 2 * repeat + 1, rows as u32);
+    let victims = permutation(
+        parameters.seed,
+        Purpose::SpnBenchmark,
+        2 * repeat + 1,
+        rows as u32,
+    );
     let mut effort = DeletionEffort::default();
     let (mut unlearn, mut retrain) = (0.0, 0.0);
     let mut identical = true;
@@ -202,7 +211,10 @@ fn spread(values: impl Iterator<Item = f64>) -> Spread {
     let values: Vec<f64> = values.collect();
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    let squares: f64 = values
+        .iter()
+        .map(|value| (value - mean) * (value - mean))
+        .sum();
     Spread {
         mean,
         deviation: if values.len() > 1 {

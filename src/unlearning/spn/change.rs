@@ -42,7 +42,11 @@ impl Change {
 /// Ascending places of `wanted` in `rows`.
 pub(super) fn places(rows: &[u32], wanted: &[u32]) -> Vec<usize> {
     if let [row] = wanted {
-        return rows.iter().position(|have| have == row).into_iter().collect();
+        return rows
+            .iter()
+            .position(|have| have == row)
+            .into_iter()
+            .collect();
     }
     let wanted: HashSet<u32> = wanted.iter().copied().collect();
     let places = rows.iter().enumerate();

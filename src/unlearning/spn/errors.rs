@@ -36,7 +36,9 @@ pub enum SpnError {
         id: u64,
     },
     /// A value lies outside what was declared.
-    #[error("row {id}, column '{column}': {value} is not {expected}; correct the value or widen the declared domain")]
+    #[error(
+        "row {id}, column '{column}': {value} is not {expected}; correct the value or widen the declared domain"
+    )]
     OutsideDomain {
         /// Id of the row.
         id: u64,
@@ -88,7 +90,9 @@ pub enum SpnError {
         id: u64,
     },
     /// Nothing would be left.
-    #[error("deleting all {rows} rows leaves nothing to learn from; remove the model itself instead")]
+    #[error(
+        "deleting all {rows} rows leaves nothing to learn from; remove the model itself instead"
+    )]
     LastRow {
         /// The number of rows.
         rows: usize,
@@ -108,7 +112,9 @@ pub enum SpnError {
         known: String,
     },
     /// The evidence has probability zero.
-    #[error("the evidence has probability zero under the model, so nothing can be said given it; smoothing above 0 avoids this")]
+    #[error(
+        "the evidence has probability zero under the model, so nothing can be said given it; smoothing above 0 avoids this"
+    )]
     ImpossibleEvidence,
     /// A question about classes of a variable that has none.
     #[error("column '{column}' is not categorical, so it has no classes")]

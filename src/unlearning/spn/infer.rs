@@ -121,15 +121,19 @@ impl Network {
             let weights: Vec<f64> = children.iter().map(|(c, w)| w + values[*c]).collect();
             children[pick(&weights, &mut choices)].0
         };
-        Ok(self.downward(evidence, choose, |distribution| distribution.sample(&mut draws)))
+        Ok(self.downward(evidence, choose, |distribution| {
+            distribution.sample(&mut draws)
+        }))
     }
 
     /// The log-value of every node.
     fn upward(&self, evidence: &Evidence) -> Vec<f64> {
         self.pass(evidence, |node, values| match node {
-            NetworkNode::Sum(children) => {
-                log_sum(children.iter().map(|(child, weight)| weight + values[*child]))
-            }
+            NetworkNode::Sum(children) => log_sum(
+                children
+                    .iter()
+                    .map(|(child, weight)| weight + values[*child]),
+            ),
             NetworkNode::Product(children) => children.iter().map(|&child| values[child]).sum(),
             NetworkNode::Leaf(at, distribution) => {
                 evidence[*at].map_or(0.0, |value| distribution.log_density(value))

@@ -46,8 +46,8 @@ pub struct LeafRule {
 impl LeafRule {
     /// The rule of `variable`; whole numbers get at most `bins` bins of a histogram.
     pub fn new(variable: &Variable, bins: u16) -> LeafRule {
-        let binning = (variable.family() == LeafFamily::Histogram)
-            .then(|| variable.histogram_bins(bins));
+        let binning =
+            (variable.family() == LeafFamily::Histogram).then(|| variable.histogram_bins(bins));
         let cells = match (&binning, variable.family()) {
             (Some(binning), _) => binning.len(),
             (None, LeafFamily::Categorical) => variable.values().unwrap_or(0) as usize,
@@ -302,7 +302,10 @@ impl Distribution {
 
 /// A position drawn by log-weights that need not sum to one.
 pub(super) fn pick(log_weights: &[f64], draws: &mut Stream) -> usize {
-    let largest = log_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let largest = log_weights
+        .iter()
+        .copied()
+        .fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = log_weights.iter().map(|w| (w - largest).exp()).collect();
     let mut rest = draws.random::<f64>() * weights.iter().sum::<f64>();
     let mut last = 0;

@@ -131,6 +131,8 @@ impl Spn {
 fn cluster_rows(inner: &Inner, name: u64) -> usize {
     inner.clustering.as_ref().map_or(0, |clustering| {
         let labelled = clustering.labelled();
-        labelled.filter(|(_, label)| u64::from(*label) == name).count()
+        labelled
+            .filter(|(_, label)| u64::from(*label) == name)
+            .count()
     })
 }

@@ -52,11 +52,7 @@ pub struct PaperCase {
     file: &'static str,
 }
 
-const fn case(
-    name: &'static str,
-    file: &'static str,
-    figures: [(f64, f64); 4],
-) -> PaperCase {
+const fn case(name: &'static str, file: &'static str, figures: [(f64, f64); 4]) -> PaperCase {
     const fn seconds((mean, deviation): (f64, f64)) -> PaperSeconds {
         PaperSeconds { mean, deviation }
     }
@@ -75,27 +71,52 @@ pub const CASES: [PaperCase; 5] = [
     case(
         "abalone",
         "abalone/abalone.data",
-        [(152.45, 10.217), (111.54, 5.725), (1.463, 0.138), (2.378, 0.247)],
+        [
+            (152.45, 10.217),
+            (111.54, 5.725),
+            (1.463, 0.138),
+            (2.378, 0.247),
+        ],
     ),
     case(
         "adult",
         "adult/adult.data",
-        [(529.35, 64.865), (466.95, 45.061), (4.7838, 0.783), (6.238, 0.881)],
+        [
+            (529.35, 64.865),
+            (466.95, 45.061),
+            (4.7838, 0.783),
+            (6.238, 0.881),
+        ],
     ),
     case(
         "msnbc",
         "debd/msnbc.valid.data",
-        [(71.898, 19.101), (55.636, 8.381), (0.995, 0.171), (1.578, 0.547)],
+        [
+            (71.898, 19.101),
+            (55.636, 8.381),
+            (0.995, 0.171),
+            (1.578, 0.547),
+        ],
     ),
     case(
         "plants",
         "debd/plants.train.data",
-        [(6880.89, 605.628), (6159.86, 609.329), (68.107, 7.927), (71.312, 10.349)],
+        [
+            (6880.89, 605.628),
+            (6159.86, 609.329),
+            (68.107, 7.927),
+            (71.312, 10.349),
+        ],
     ),
     case(
         "wine",
         "wine/wine.data",
-        [(0.249, 0.012), (0.105, 0.003), (0.311, 0.013), (0.0054, 0.001)],
+        [
+            (0.249, 0.012),
+            (0.105, 0.003),
+            (0.311, 0.013),
+            (0.0054, 0.001),
+        ],
     ),
 ];
 
@@ -130,7 +151,9 @@ impl PaperCase {
     /// The file, plain, `.gz` or `.xz`, in the first of `folders` that has it.
     pub fn find(&self, folders: &[PathBuf]) -> Option<PathBuf> {
         let forms = ["", ".gz", ".xz"].map(|end| format!("{}{end}", self.file));
-        let mut places = folders.iter().flat_map(|folder| forms.iter().map(|f| folder.join(f)));
+        let mut places = folders
+            .iter()
+            .flat_map(|folder| forms.iter().map(|f| folder.join(f)));
         places.find(|place| place.is_file())
     }
 
@@ -162,15 +185,14 @@ impl PaperCase {
                 schema.ok_or_else(|| SchemaError::Format("there is no census schema".to_owned()))
             }),
         };
-        let schema = schema.map_err(|error| {
-            super::SpnError::Domain {
-                column: self.name.to_owned(),
-                problem: error.to_string(),
-            }
+        let schema = schema.map_err(|error| super::SpnError::Domain {
+            column: self.name.to_owned(),
+            problem: error.to_string(),
         })?;
-        let integers = schema.attributes.iter().filter(|attribute| {
-            matches!(attribute.kind, Kind::Integer { .. })
-        });
+        let integers = schema
+            .attributes
+            .iter()
+            .filter(|attribute| matches!(attribute.kind, Kind::Integer { .. }));
         Ok(TableOptions {
             ignore: Vec::new(),
             id_column: None,
@@ -191,11 +213,16 @@ fn numbers(
 ) -> Result<Schema, SchemaError> {
     let attributes = columns.iter().map(|&(name, min, max)| {
         let edge = |at| min + (max - min) * f64::from(at) / f64::from(BINS);
-        attribute(name, Kind::Numeric {
-            bins: (0..BINS).map(edge).chain([max]).collect(),
-        })
+        attribute(
+            name,
+            Kind::Numeric {
+                bins: (0..BINS).map(edge).chain([max]).collect(),
+            },
+        )
     });
-    let names = [class].into_iter().chain(columns.iter().map(|column| column.0));
+    let names = [class]
+        .into_iter()
+        .chain(columns.iter().map(|column| column.0));
     schema(
         name,
         names.map(str::to_owned).collect(),
@@ -208,10 +235,13 @@ fn numbers(
 fn binary(name: &str, columns: usize) -> Result<Schema, SchemaError> {
     let names: Vec<String> = (1..=columns).map(|at| format!("v{at}")).collect();
     let attributes = names[..columns - 1].iter().map(|name| {
-        attribute(name, Kind::Categorical {
-            levels: vec!["0".to_owned(), "1".to_owned()],
-            ordered: false,
-        })
+        attribute(
+            name,
+            Kind::Categorical {
+                levels: vec!["0".to_owned(), "1".to_owned()],
+                ordered: false,
+            },
+        )
     });
     let attributes = attributes.collect();
     let label = label(&names[columns - 1], &["0", "1"]);

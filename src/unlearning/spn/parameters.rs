@@ -5,9 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::SpnError;
 
 /// How dependence between two columns is decided.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Independence {
     /// G-test over declared bins, updated in O(variables²) for each deleted row

@@ -136,7 +136,12 @@ impl Network {
                 .set("fill", fill)
                 .set("stroke", "#333333")
         };
-        let sign = |sign: &str| Text::new(sign).set("x", x).set("y", y + 5.0).set("font-size", 15);
+        let sign = |sign: &str| {
+            Text::new(sign)
+                .set("x", x)
+                .set("y", y + 5.0)
+                .set("font-size", 15)
+        };
         match node {
             NetworkNode::Sum(children) => Group::new()
                 .add(Title::new(format!("mixture of {}", children.len())))

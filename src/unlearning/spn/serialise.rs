@@ -80,7 +80,10 @@ impl Spn {
             columns: (0..data.variables().len() as u32)
                 .map(|variable| data.column(variable).to_vec())
                 .collect(),
-            nodes: nodes.iter().filter_map(|&node| self.written(node)).collect(),
+            nodes: nodes
+                .iter()
+                .filter_map(|&node| self.written(node))
+                .collect(),
         };
         postcard::to_stdvec(&written).map_err(|error| refuse(error.to_string()))
     }
@@ -159,7 +162,10 @@ fn dataset(written: &Written) -> Result<Dataset, SpnError> {
             }
         };
         if column.iter().any(|value| !(0..=last).contains(value)) {
-            return Err(refuse(format!("column '{}' leaves its domain", variable.name())));
+            return Err(refuse(format!(
+                "column '{}' leaves its domain",
+                variable.name()
+            )));
         }
         variables.push(variable);
     }
@@ -203,7 +209,9 @@ impl Reader {
             };
             let part = scope.iter().all(|v| next.scope.binary_search(v).is_ok())
                 && scope.windows(2).all(|pair| pair[0] < pair[1])
-                && scope.first().is_some_and(|&v| next.whole || u64::from(v) == next.name);
+                && scope
+                    .first()
+                    .is_some_and(|&v| next.whole || u64::from(v) == next.name);
             if !part || (next.whole && scope != next.scope) || next.rows.is_empty() {
                 return Err(refuse("a node has other columns than its place asks for"));
             }
@@ -266,17 +274,29 @@ impl Reader {
         // Rows read back are in the order of their ids.
         if let Some(clusters) = clusters {
             let seeds = clusters.seeds.iter();
-            let seeds: Option<Vec<u32>> = seeds.map(|&s| inner.rows.get(s as usize).copied()).collect();
+            let seeds: Option<Vec<u32>> = seeds
+                .map(|&s| inner.rows.get(s as usize).copied())
+                .collect();
             let wanted = usize::from(self.rules.parameters.clusters);
             let (Some(seeds), true) = (seeds, clusters.labels.len() == inner.rows.len()) else {
                 return Err(refuse("a clustering is not of the rows that are there"));
             };
-            let known = clusters.labels.iter().all(|&label| usize::from(label) < seeds.len());
+            let known = clusters
+                .labels
+                .iter()
+                .all(|&label| usize::from(label) < seeds.len());
             if !known || seeds.is_empty() || seeds.len() > wanted {
-                return Err(refuse("a clustering has other clusters than were asked for"));
+                return Err(refuse(
+                    "a clustering has other clusters than were asked for",
+                ));
             }
             let space = self.rules.space(&inner.scope, inner.key);
-            inner.clustering = Some(Clustering::from_parts(space, inner.rows.clone(), seeds, clusters.labels));
+            inner.clustering = Some(Clustering::from_parts(
+                space,
+                inner.rows.clone(),
+                seeds,
+                clusters.labels,
+            ));
         }
         let sum = operation == Operation::SplitData;
         if sum {
@@ -326,7 +346,9 @@ impl Reader {
             }
             scope.sort_unstable();
             if scope != inner.scope {
-                return Err(refuse("the children of a product do not divide its columns"));
+                return Err(refuse(
+                    "the children of a product do not divide its columns",
+                ));
             }
         }
         Ok(())

@@ -113,11 +113,8 @@ fn tables_are_exact(spn: &Spn) {
         if let Node::Inner(inner) = spn.arena.get(node)
             && let Some(Dependence::Gtest(tables)) = &inner.dependence
         {
-            let counted = independence::gtest::Tables::count(
-                &spn.rules.gtest,
-                &inner.scope,
-                &inner.rows,
-            );
+            let counted =
+                independence::gtest::Tables::count(&spn.rules.gtest, &inner.scope, &inner.rows);
             assert_eq!(*tables, counted);
         }
     }
@@ -166,7 +163,10 @@ fn delete_and_compare(case: u64, met: &mut Met) {
         met.note(&spn, &effort);
         tables_are_exact(&spn);
         let bytes = spn.to_bytes().unwrap();
-        assert!(bytes == spn.retrained().unwrap().to_bytes().unwrap(), "case {case}");
+        assert!(
+            bytes == spn.retrained().unwrap().to_bytes().unwrap(),
+            "case {case}"
+        );
         if draws.random::<f64>() < 0.2 {
             spn = Spn::from_bytes(&bytes).unwrap();
             assert!(spn.to_bytes().unwrap() == bytes, "case {case}");
@@ -175,7 +175,10 @@ fn delete_and_compare(case: u64, met: &mut Met) {
     gone.reverse();
     let mut at_once = Spn::learn(parameters, data).unwrap();
     at_once.delete(&gone).unwrap();
-    assert!(at_once.to_bytes().unwrap() == spn.to_bytes().unwrap(), "case {case}");
+    assert!(
+        at_once.to_bytes().unwrap() == spn.to_bytes().unwrap(),
+        "case {case}"
+    );
 }
 
 #[test]
@@ -186,7 +189,11 @@ fn sequences_and_batches_of_deletions_give_the_bytes_of_learning_anew() {
     }
     // The cases do what they are for: every operation, revised decisions, rows that change cluster.
     assert!(met.operations.len() == 4, "{:?}", met.operations);
-    assert!(met.operations.values().all(|&count| count > 1000), "{:?}", met.operations);
+    assert!(
+        met.operations.values().all(|&count| count > 1000),
+        "{:?}",
+        met.operations
+    );
     assert!(met.effort.revised_operations > 500, "{:?}", met.effort);
     assert!(met.effort.moved_rows > 500, "{:?}", met.effort);
 }
@@ -279,5 +286,9 @@ fn broken_bytes_are_refused_and_never_panic() {
             spn.delete(&[id]).unwrap();
         }
     }
-    assert!(read < bytes.len() / 2, "{read} of {} changes went unnoticed", bytes.len());
+    assert!(
+        read < bytes.len() / 2,
+        "{read} of {} changes went unnoticed",
+        bytes.len()
+    );
 }

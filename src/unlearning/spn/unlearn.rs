@@ -198,11 +198,13 @@ impl Spn {
     /// Takes the child of `scope` out of the spares, with what has changed since.
     fn spare_of(&self, inner: &mut Inner, scope: &[u32]) -> Option<(NodeId, Change)> {
         let spares = &mut inner.spares.children;
-        let at = spares.iter().position(|spare| match self.arena.get(spare.kept) {
-            Node::Leaf { variable, .. } => scope == [*variable],
-            Node::Inner(inner) => inner.scope == scope,
-            Node::Free => false,
-        })?;
+        let at = spares
+            .iter()
+            .position(|spare| match self.arena.get(spare.kept) {
+                Node::Leaf { variable, .. } => scope == [*variable],
+                Node::Inner(inner) => inner.scope == scope,
+                Node::Free => false,
+            })?;
         let spare = spares.swap_remove(at);
         Some((spare.kept, spare.change))
     }

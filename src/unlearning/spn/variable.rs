@@ -112,7 +112,9 @@ impl Variable {
             Domain::Real { edges } => {
                 let ascending = edges.windows(2).all(|pair| pair[0] < pair[1]);
                 if edges.len() < 2 || !ascending || edges.iter().any(|edge| !edge.is_finite()) {
-                    return fail("a domain of real numbers needs at least two ascending, finite edges");
+                    return fail(
+                        "a domain of real numbers needs at least two ascending, finite edges",
+                    );
                 }
                 let range = edges[edges.len() - 1] - edges[0];
                 if !range.is_finite() {
@@ -187,7 +189,11 @@ impl Variable {
     pub fn describe(&self) -> String {
         match &self.domain {
             Domain::Categorical { levels } => {
-                let shown = levels.iter().take(8).map(String::as_str).collect::<Vec<_>>();
+                let shown = levels
+                    .iter()
+                    .take(8)
+                    .map(String::as_str)
+                    .collect::<Vec<_>>();
                 let more = match levels.len() - shown.len() {
                     0 => String::new(),
                     rest => format!(" or {rest} more"),

@@ -181,7 +181,9 @@ impl Tables {
             }
         }
         let pairs = starts.len();
-        let numbers = scope.iter().any(|&variable| rule.numbers[variable as usize]);
+        let numbers = scope
+            .iter()
+            .any(|&variable| rule.numbers[variable as usize]);
         Tables {
             lines: Lines {
                 sums: vec![0; scope.len()],
@@ -216,9 +218,19 @@ impl Tables {
     }
 
     fn sum_up(&mut self, rule: &GtestRule) {
-        let sum = |counts: &[u32]| counts.iter().map(|&c| rule.m_log_m[c as usize]).sum::<i64>();
+        let sum = |counts: &[u32]| {
+            counts
+                .iter()
+                .map(|&c| rule.m_log_m[c as usize])
+                .sum::<i64>()
+        };
         self.margin_sums = self.margins.iter().map(|margin| sum(margin)).collect();
-        let ends = self.starts.iter().skip(1).copied().chain([self.cells.len()]);
+        let ends = self
+            .starts
+            .iter()
+            .skip(1)
+            .copied()
+            .chain([self.cells.len()]);
         self.joint_sums = self
             .starts
             .iter()
@@ -295,8 +307,7 @@ impl Tables {
         components.join_where(|a, b| {
             let freedom = (used[a] - 1) * (used[b] - 1);
             let pair = a * (2 * columns - a - 1) / 2 + b - a - 1;
-            let half_g =
-                self.joint_sums[pair] - self.margin_sums[a] - self.margin_sums[b] + total;
+            let half_g = self.joint_sums[pair] - self.margin_sums[a] - self.margin_sums[b] + total;
             if freedom > 0 && half_g > rule.half_quantile(freedom) {
                 return true;
             }
@@ -326,7 +337,9 @@ impl Row {
         for ((bin, place), &variable) in cells.zip(scope) {
             let (variable, position) = (variable as usize, position as usize);
             *bin = usize::from(rule.bins[variable][position]);
-            *place = rule.lines[variable].get(position).map_or(0, |&x| i64::from(x));
+            *place = rule.lines[variable]
+                .get(position)
+                .map_or(0, |&x| i64::from(x));
         }
     }
 }

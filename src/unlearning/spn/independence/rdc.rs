@@ -109,7 +109,11 @@ fn whiten(mapped: &mut [Vec<f64>], place: &[usize]) -> Vec<Vec<f64>> {
         counts[at] += 1.0;
     }
     for feature in 0..FEATURES {
-        let total: f64 = mapped.iter().zip(&counts).map(|(m, c)| m[feature] * c).sum();
+        let total: f64 = mapped
+            .iter()
+            .zip(&counts)
+            .map(|(m, c)| m[feature] * c)
+            .sum();
         for values in mapped.iter_mut() {
             values[feature] -= total / rows;
         }
