@@ -196,7 +196,7 @@ fn the_benchmark_counts_compares_and_plots() {
             .count(),
         4
     );
-    let line = "kmeans bench --data d.csv --k 3 --bounds 0,1 --id-column id --deletions 118";
+    let line = "kmeans bench --data d.csv --k 3 --bounds 0,1 --id-column id --label-column y --deletions 118";
     refuses(&workspace, line, 2, &["--deletions is 118", "at most 117"]);
 }
 
@@ -211,7 +211,7 @@ fn bad_input_is_named_and_nothing_is_written() {
         ),
         (
             "--k 3 --bounds 0,0.5 --id-column id --ignore y",
-            &["column 'a'", "outside the declared bounds 0 to 0.5"],
+            &["column 'c'", "outside the declared bounds 0 to 0.5"],
         ),
         (
             "--k 121 --bounds 0,1 --id-column id --ignore y",
