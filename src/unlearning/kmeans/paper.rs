@@ -217,7 +217,7 @@ pub fn paper_cases() -> Vec<PaperCase> {
                     34.483,
                 ),
             ],
-            epsilon: 0.0625,
+            epsilon: 0.046875,
             leaves: 32,
             source: Source::Drawn,
         },
