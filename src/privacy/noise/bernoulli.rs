@@ -120,7 +120,7 @@ mod tests {
     fn floats_are_read_exactly() {
         assert_eq!(
             Ratio::of(0.75).numerator << 1_u32,
-            Ratio::of(0.75).denominator * 3_u32 >> 1_u32
+            (Ratio::of(0.75).denominator * 3_u32) >> 1_u32
         );
         let tiny = Ratio::of(f64::MIN_POSITIVE / 4.0);
         assert_eq!(tiny.numerator, BigUint::from(1_u64 << 50));

@@ -179,6 +179,10 @@ fn holds_everywhere(universe: &Universe, method: Method, beta: f64) -> usize {
             .collect();
         bounds.push(at_distance);
     }
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "t is the distance that is spoken of"
+    )]
     for t in 0..=universe.rows {
         for at in 0..all.len() {
             assert!(
@@ -222,7 +226,8 @@ fn the_bound_is_smooth_on_every_tiny_database() {
         .map(|cell| (0..3).map(|bit| f64::from(cell >> bit & 1)).collect())
         .collect();
     let mut pairs = 0;
-    let cases: [(Vec<Vec<f64>>, &[f64], usize); 4] = [
+    type Case<'a> = (Vec<Vec<f64>>, &'a [f64], usize);
+    let cases: [Case<'_>; 4] = [
         (line(9), &[1.0, 4.0], 5),
         (line(5), &[1.0], 7),
         (plane(3), &[1.0, 2.0], 4),

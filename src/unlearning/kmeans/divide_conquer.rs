@@ -269,8 +269,8 @@ impl DivideConquer {
         let width = self.tree.children()[level] as usize;
         let mut ids = Vec::new();
         let mut rows = Vec::new();
-        for child in node * width..(node + 1) * width {
-            let centroids = below[child].centroids();
+        for (child, state) in below.iter().enumerate().skip(node * width).take(width) {
+            let centroids = state.centroids();
             let first = (child * self.parameters.clusters) as u64;
             ids.extend(first..first + (centroids.len() / self.columns) as u64);
             rows.extend_from_slice(centroids);

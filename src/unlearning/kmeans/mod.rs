@@ -12,7 +12,7 @@
 //!
 //! The paper asks for models that are equal *in distribution*. Its quantized k-means misses that in corners: where a deleted
 //! point was a seed, where the balance threshold γ n / k or the loss moves a decision of a cluster that the point was not in, and
-//! where rounding drifts. What is different here: [`rule`] for the lattice and the balance, `seeding` for the seeds.
+//! where rounding drifts. What is different here: `rule` for the lattice and the balance, `seeding` for the seeds.
 
 mod assign;
 pub mod benchmark;

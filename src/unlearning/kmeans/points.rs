@@ -6,7 +6,7 @@
 //! deletion cannot change them.
 //!
 //! Rows lie in the order of their ids, so that equal sets of rows are equal values. A removed row is
-//! overwritten with zeros at once; its slot is given up by [`Points::compact`].
+//! overwritten with zeros at once; its slot is given up by `Points::compact`.
 
 use super::errors::KMeansError;
 

@@ -154,11 +154,12 @@ fn by_coordinates(
     let mut changes = vec![0_i64; count];
     let mut shifted: Vec<usize> = shifts.iter().map(|shift| shift.cluster).collect();
     shifted.dedup();
-    for slot in 0..points.slots() {
+    for (slot, &cluster) in clusters.iter().enumerate().take(points.slots()) {
         if !points.is_live(slot) {
             continue;
         }
         let row = points.row(slot);
+        let own = usize::from(cluster);
         for &cluster in &shifted {
             changes[cluster] = 0;
         }
@@ -167,7 +168,6 @@ fn by_coordinates(
             let x = i64::from(row[shift.column]);
             changes[shift.cluster] += (shift.from - shift.to) * (2 * x - shift.from - shift.to);
         }
-        let own = usize::from(clusters[slot]);
         let others = || shifted.iter().filter(|&&cluster| cluster != own);
         let mut least = others().map(|&cluster| changes[cluster]).min().unwrap_or(0);
         if others().count() < count - 1 {

@@ -1,18 +1,18 @@
 //! The trace of a clustering: what every round found. It is the model, and all that deletion needs.
 //!
 //! A round holds its centroids, the cluster of every row, and count, sum and loss of the clusters; the next
-//! round's centroids follow from these ([`super::rule`]).
+//! round's centroids follow from these (`rule`).
 //!
 //! **Theorem.** After [`Trace::delete`] the trace equals the one that [`Trace::fit`] makes of the
 //! remaining rows. *Proof.* By induction over rounds. The seeds are those of the remaining rows
-//! ([`super::seeding`]). If the centroids of a round are, so is the cluster of every remaining row, for it depends
+//! (`seeding`). If the centroids of a round are, so is the cluster of every remaining row, for it depends
 //! on that row and the centroids alone; count, sum and loss lose exactly what the deleted rows added, since
 //! they are integers. The centroids of the next round, or the decision to stop, are a function of these and
 //! of the number of rows; where its value is another one than before, the rounds from there on are made anew. ∎
 //!
 //! A deletion is *free* when no centroid of any round changes: it costs O(k d) a round, whatever the number
 //! of rows. Otherwise it costs passes from the first round that changes, most of which need not look at most
-//! rows ([`super::refine`]).
+//! rows (`refine`).
 
 use std::collections::VecDeque;
 

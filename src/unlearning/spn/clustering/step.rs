@@ -101,10 +101,11 @@ impl Step {
                 continue;
             }
             let step = 2 * i64::from(count) * LATTICE;
-            for axis in cluster * width..(cluster + 1) * width {
+            let axes = cluster * width..(cluster + 1) * width;
+            for (next, sum) in next[axes.clone()].iter_mut().zip(&self.sums[axes]) {
                 // Rounded half up: the floor of mean / lattice + 1/2.
-                let twice = 2 * self.sums[axis] + i64::from(count) * LATTICE;
-                next[axis] = twice.div_euclid(step) * LATTICE;
+                let twice = 2 * sum + i64::from(count) * LATTICE;
+                *next = twice.div_euclid(step) * LATTICE;
             }
         }
         next

@@ -193,8 +193,8 @@ fn rotate(matrix: &mut Square, vectors: &mut Square, p: usize, q: usize, cosine:
         row[p] = cosine * x - sine * y;
         row[q] = sine * x + cosine * y;
     }
-    for column in 0..FEATURES {
-        let (x, y) = (matrix[p][column], matrix[q][column]);
+    let (upper, lower) = (matrix[p], matrix[q]);
+    for (column, (x, y)) in upper.iter().zip(&lower).enumerate() {
         matrix[p][column] = cosine * x - sine * y;
         matrix[q][column] = sine * x + cosine * y;
     }
