@@ -97,8 +97,8 @@ pub fn normalized_mutual_information<A: Ord + Copy, B: Ord + Copy>(pairs: &[(A, 
 
 #[cfg(test)]
 mod tests {
-    use crate::unlearning::kmeans::points::ONE;
     use super::*;
+    use crate::unlearning::kmeans::points::ONE;
 
     #[test]
     fn the_silhouette_of_two_pairs() {

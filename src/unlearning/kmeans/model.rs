@@ -3,11 +3,11 @@
 use super::assign::assign;
 use super::codec::{Reader, Writer, damaged};
 use super::divide_conquer::DivideConquer;
-use super::tree::Tree;
 use super::errors::KMeansError;
 use super::points::Points;
 use super::rule::{Parameters, Rule};
 use super::trace::{Key, Trace};
+use super::tree::Tree;
 
 /// Which algorithm clusters.
 #[derive(Debug, Clone, PartialEq)]
