@@ -20,14 +20,15 @@ use probity::fairness::check::{check_all, check_until_flip};
 use probity::fairness::domain::Domain;
 use probity::fairness::text::domain::{Terms, TextDomain};
 use probity::fairness::text::protected::ProtectedTerms;
+use probity::nn::recurrent::kernels::Kernels;
 use probity::nn::recurrent::network::CellKind;
-use probity::nn::shared_prefix::SharedPrefix;
+use probity::nn::text::{TextNetwork, without_padding};
 use probity::nn::text_model::TextModel;
 use probity::nn::text_train::train_text;
 use probity::nn::text_train_options::TextTrainOptions;
 use probity::nn::text_training_run::TextSet;
 use probity::nn::train::Split;
-use probity::nn::{Classifier, Rows};
+use probity::nn::{Classifier, ModelError, Rows};
 use probity::text::comments::CommentGenerator;
 use probity::text::corpus::TextCorpus;
 use probity::text::embeddings::shipped;
@@ -51,12 +52,15 @@ fn main() -> Result<(), Failure> {
         let network = model.network(width, &ComputeDevice::flex())?;
         let plain = domain(width, protected.terms().clone(), &texts)?;
         let ranked = domain(width, ranked_terms(&network, &plain, &texts)?, &texts)?;
-        let shared = SharedPrefix { network: &network };
+        let whole = WholeTexts {
+            kernels: Kernels::new(&model.recurrent),
+            network: &network,
+        };
         let ways: [(&str, &dyn Classifier, &TextDomain); 4] = [
-            ("whole texts, lexicon order", &network, &plain),
-            ("whole texts, by influence", &network, &ranked),
-            ("shared prefixes, lexicon order", &shared, &plain),
-            ("shared prefixes, by influence", &shared, &ranked),
+            ("whole texts, lexicon order", &whole, &plain),
+            ("whole texts, by influence", &whole, &ranked),
+            ("shared prefixes, lexicon order", &network, &plain),
+            ("shared prefixes, by influence", &network, &ranked),
         ];
         let mut best = [f64::INFINITY; 4];
         let mut flipped = [0; 4];
@@ -81,6 +85,27 @@ fn main() -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// The network without shared prefixes.
+struct WholeTexts<'a> {
+    kernels: Kernels,
+    network: &'a TextNetwork,
+}
+
+impl Classifier for WholeTexts<'_> {
+    fn width(&self) -> usize {
+        self.network.width()
+    }
+
+    fn classes(&self) -> usize {
+        self.network.classes()
+    }
+
+    fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
+        let texts: Vec<&[i32]> = rows.iter().map(without_padding).collect();
+        Ok(self.kernels.logits(self.network.table(), &texts))
+    }
 }
 
 /// A network for generated comments, and the comments as tokens.

@@ -10,7 +10,7 @@
 //! | [`nn`]       | the two model interfaces, networks, training, import, model directory  |
 //! | [`fairness`] | protected variants, check, search driver, ADF, estimates, verification |
 //! | [`poisoning`]| k-NN: learn, predict, certify or falsify under poisoning               |
-//! | [`unlearning`]| k-means from which rows can be removed exactly                        |
+//! | [`unlearning`]| k-means and sum-product networks from which rows can be deleted exactly |
 //! | [`device`]   | the only place that knows backends                                     |
 //! | [`report`]   | run directories and samples files                                      |
 //! | [`stream`]   | keyed random streams                                                   |
@@ -69,6 +69,7 @@ pub mod device;
 pub mod fairness;
 pub mod nn;
 pub mod poisoning;
+pub mod privacy;
 pub mod report;
 pub mod stream;
 pub mod text;

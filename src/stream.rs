@@ -58,6 +58,20 @@ pub enum Purpose {
     WordVector = 21,
     /// Order of word pairs in an epoch of GloVe (item: cell of the co-occurrence matrix, step: epoch).
     WordPairs = 22,
+    /// Noise of an answer that is declared not private (item: query).
+    NotPrivateNoise = 13,
+    /// Records of the synthetic sets of the outlier paper (item: record).
+    OutlierData = 14,
+    /// Keys of the nodes of a sum-product network (item: name of a child).
+    SpnNode = 30,
+    /// Race for the seeds of a data split (item: row id, step: stage).
+    SpnSeeding = 31,
+    /// Projections of the dependence coefficient (item: variable and axis, step: feature).
+    SpnProjection = 32,
+    /// Samples drawn from a network (item: sample).
+    SpnSample = 33,
+    /// Rows and deletions of a benchmark (item: repeat).
+    SpnBenchmark = 34,
 }
 
 /// The generator behind every keyed stream.

@@ -18,12 +18,14 @@ mod interrupt;
 mod kmeans;
 mod knn;
 mod lexicon;
+mod outliers;
 mod output;
 mod progress;
 mod render;
 mod reproduce;
 mod schema;
 mod shell;
+mod spn;
 mod text_inputs;
 mod train;
 mod train_texts;
@@ -99,6 +101,10 @@ enum Command {
     Knn(Box<knn::KnnArgs>),
     /// Cluster rows so that any of them can be deleted exactly
     Kmeans(kmeans::KMeansArgs),
+    /// Say something about outliers under differential privacy
+    Outliers(outliers::OutliersArgs),
+    /// Learn sum-product networks whose training rows can be deleted exactly
+    Spn(spn::SpnArgs),
     /// Print a paper's figures beside ours
     Reproduce(reproduce::ReproduceArgs),
     /// Say which devices answer
@@ -180,6 +186,8 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Verify(args) => verify::run(args, output),
         Command::Knn(args) => knn::run(*args, output),
         Command::Kmeans(args) => kmeans::run(args, output),
+        Command::Outliers(args) => outliers::run(args, output),
+        Command::Spn(args) => spn::run(args, output),
         Command::Reproduce(args) => reproduce::run(args, output),
         Command::Devices(args) => devices::run(args, output),
         Command::Completions(args) => shell::completions(args, Cli::command(), output),

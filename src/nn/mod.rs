@@ -21,7 +21,6 @@ pub mod model;
 pub mod optimizer;
 pub mod recurrent;
 mod row_adam;
-pub mod shared_prefix;
 pub mod text;
 pub mod text_model;
 mod text_tiles;

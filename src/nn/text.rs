@@ -107,12 +107,6 @@ impl TextNetwork {
         }
     }
 
-    /// Whether texts can be continued from a kept state, rather than be run whole: by the CPU kernels, in
-    /// one direction.
-    pub fn keeps_states(&self) -> bool {
-        matches!(self.engine, Engine::Kernels(_)) && !self.weights.shape.bidirectional
-    }
-
     /// Runs `bases` and keeps their states where asked, so that texts that begin like them can be
     /// continued by [`TextNetwork::logits_from`]. Bidirectional networks and devices without
     /// kernels keep no states; there, continuing runs whole texts.

@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use super::baselines;
 use super::certified_k_set::{CertifiedKSet, certified_k_set};
-use super::charges::PairCharges;
+use super::charges::Demand;
 use super::errors::PoisoningError;
 use super::exhaust::{Outcome, exhaust};
-use super::falsify::falsify_targets;
+use super::falsify::{Steer, falsify_targets};
 use super::learn_update::LearnUpdate;
 use super::quick_certify::quick_certify;
-use super::steer::Effects;
 use super::system::{KnnSystem, Query};
-use super::targets::Targets;
+use super::targets::{SHARED_ROUNDS, Targets};
+use super::tighten::{Game, Play};
 
 /// How robustness is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
@@ -115,30 +115,32 @@ impl<'f> Deadline<'f> {
     }
 }
 
-/// What is shared by all test inputs: the certified K set, incremental learning over it, and effects.
+/// What is shared by all test inputs: the certified K set, incremental learning over it, and what was found for one K.
 pub struct Analysis<'a> {
     pub(crate) system: &'a KnnSystem,
     pub(crate) set: CertifiedKSet,
     pub(crate) update: LearnUpdate<'a>,
-    pub(crate) steers: Vec<OnceLock<Option<Vec<usize>>>>,
-    pub(crate) tightened: Vec<OnceLock<Option<PairCharges>>>,
-    effects: OnceLock<Effects>,
+    steers: Vec<OnceLock<Steer<'a>>>,
+    games: Vec<OnceLock<Option<(Game, Play)>>>,
 }
 
 impl<'a> Analysis<'a> {
     /// Computes the certified K set of `system`.
     pub fn new(system: &'a KnnSystem) -> Self {
-        let set = certified_k_set(system);
+        Self::over(system, certified_k_set(system))
+    }
+
+    /// Prepares what is shared for a K set of `system`.
+    fn over(system: &'a KnnSystem, set: CertifiedKSet) -> Self {
         let update = LearnUpdate::over(system, set.indices());
-        let tightened = set.ks().iter().map(|_| OnceLock::new()).collect();
+        let games = set.ks().iter().map(|_| OnceLock::new()).collect();
         let steers = set.ks().iter().map(|_| OnceLock::new()).collect();
         Self {
             system,
             set,
             update,
             steers,
-            tightened,
-            effects: OnceLock::new(),
+            games,
         }
     }
 
@@ -147,10 +149,22 @@ impl<'a> Analysis<'a> {
         &self.set
     }
 
-    /// The table that directs the search; made when first needed.
-    pub(crate) fn effects(&self) -> &Effects {
-        self.effects
-            .get_or_init(|| Effects::of(self.system, self.update.base()))
+    /// The K at index `at` of the set against all references, with bounds for any removals of at most n rows; made when
+    /// first needed.
+    pub(crate) fn game(&self, at: usize) -> Option<&(Game, Play)> {
+        let made = self.games[at].get_or_init(|| {
+            let game = Game::of(self.system, self.set.indices()[at])?;
+            let any = Demand::any(self.system.poison());
+            let mut play = Play::open(&game, &any)?;
+            play.go(&game, &any, SHARED_ROUNDS, Deadline::never());
+            Some((game, play))
+        });
+        made.as_ref()
+    }
+
+    /// What steers to the K at index `at` of the set; made when first needed.
+    pub(crate) fn steer(&self, at: usize) -> &Steer<'a> {
+        self.steers[at].get_or_init(|| Steer::to(self, at))
     }
 
     /// Predicts the label of a test input and decides whether it is n-poisoning robust.

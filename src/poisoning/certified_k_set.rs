@@ -95,7 +95,7 @@ pub fn certified_k_set(system: &KnnSystem) -> CertifiedKSet {
                 .map(|(place, &at)| {
                     let distinct = at != other && at != reference;
                     distinct.then(|| {
-                        charge_pair(stand, at, other, &removed, Some((&known, place)), &[])
+                        charge_pair(stand, at, other, &removed, Some((&known, place)), None)
                     })
                 })
                 .collect();
@@ -138,7 +138,7 @@ fn judge(
                 return Some((at, None));
             }
             let known = Some((&known, place));
-            let charges = charge_pair(stand, at, reference, stand.removed, known, &[]);
+            let charges = charge_pair(stand, at, reference, stand.removed, known, None);
             let excluded = charges.excludes(charges.best_gain(stand.budget));
             (!excluded).then_some((at, keep.then_some(charges)))
         })

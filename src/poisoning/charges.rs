@@ -24,6 +24,7 @@
 //! All arithmetic is in integers, in units of 1/`scale`, rounded towards the weaker bound.
 
 use super::error_rate::ErrorCounts;
+use super::events::Events;
 use super::flips::{Charge, Near};
 use super::losses::Known;
 use super::minimal_violating_removal::violating_removal;
@@ -118,6 +119,12 @@ impl PairCharges {
         left > 0 || (left == 0 && self.strict)
     }
 
+    /// The total weight of some rows.
+    pub(crate) fn gain_of(&self, rows: &[u32]) -> i128 {
+        let weights = rows.iter().map(|&row| self.weights[row as usize]);
+        weights.map(i128::from).sum()
+    }
+
     /// The largest total weight of `budget` rows.
     pub(crate) fn best_gain(&self, budget: usize) -> i128 {
         self.top
@@ -158,13 +165,7 @@ impl PairCharges {
 
     /// The largest total weight of rows that meet `demand`; `None` if none do.
     pub(crate) fn best_gain_with(&self, demand: &Demand<'_>) -> Option<i128> {
-        let chosen = self.heaviest(demand)?;
-        Some(
-            chosen
-                .iter()
-                .map(|&row| i128::from(self.weights[row as usize]))
-                .sum(),
-        )
+        Some(self.gain_of(&self.heaviest(demand)?))
     }
 
     /// Whether no removal set that meets `demand` makes K learnt.
@@ -196,14 +197,14 @@ impl Demand<'_> {
 /// Charges every row for what its removal can do for the K at index `at` against the one at `reference`.
 ///
 /// `barred` rows cannot be removed any more (nor can those already removed). `known` holds what many calls on T
-/// share, with the place of K in it.
+/// share, with the place of K in it. The flips are noted in `events`, if given (on T only).
 pub(crate) fn charge_pair(
     stand: Stand<'_>,
     at: usize,
     reference: usize,
     barred: &[bool],
     known: Option<(&Known, usize)>,
-    popularity: &[f32],
+    mut events: Option<&mut Events>,
 ) -> PairCharges {
     let system = stand.system;
     let ks = stand.counts.ks();
@@ -251,12 +252,16 @@ pub(crate) fn charge_pair(
         } else {
             (0, 0)
         };
+        if let Some(events) = &mut events {
+            let direct = wrong_k && lost_m != Some(0);
+            events.item(row, shares.high[fold], direct);
+        }
         let mut charge = Charge {
             near: &near,
             share: shares.high[fold],
             gains: &mut gains,
             within: &mut within[start..end],
-            popularity,
+            events: events.as_deref_mut(),
             budget,
             classes,
             label,
@@ -299,12 +304,16 @@ pub(crate) fn charge_pair(
         let negative = (limit - i128::from(difference)).max(0);
         bend = bend.max(negative * i128::from(shares.bend[fold]));
     }
+    let slack = clamped(slack - bend * budget as i128);
+    if let Some(events) = events {
+        events.finish(system, (k, m), shares, &penalties, slack, m < k);
+    }
     for (gain, penalty) in gains.iter_mut().zip(&penalties) {
         *gain -= penalty;
     }
     let top = top_rows(&gains, 2 * budget, open);
     PairCharges {
-        slack: clamped(slack - bend * budget as i128),
+        slack,
         weights: gains,
         top,
         strict: m < k,
@@ -313,7 +322,7 @@ pub(crate) fn charge_pair(
 
 /// Within what sums of weighted slacks can hold. A positive slack is only ever lowered: the weaker bound; a slack
 /// below the lower limit already excludes nothing.
-fn clamped(slack: i128) -> i64 {
+pub(crate) fn clamped(slack: i128) -> i64 {
     const LIMIT: i64 = 1 << 54;
     i64::try_from(slack).map_or(if slack < 0 { -LIMIT } else { LIMIT }, |slack| {
         slack.clamp(-LIMIT, LIMIT)
@@ -381,16 +390,24 @@ mod tests {
                 let mut parts = Vec::new();
                 for reference in (0..4).filter(|&reference| reference != at) {
                     let known = Known::at(stand, &all, reference);
-                    let shared = charge_pair(stand, at, reference, &removed, Some((&known, at)), &[]);
-                    let alone = charge_pair(stand, at, reference, &removed, None, &[]);
+                    let shared = charge_pair(stand, at, reference, &removed, Some((&known, at)), None);
+                    let mut events = Events::default();
+                    let alone =
+                        charge_pair(stand, at, reference, &removed, None, Some(&mut events));
                     assert_eq!(shared.weights, alone.weights);
                     assert_eq!(shared.slack, alone.slack);
-                    let popular: Vec<f32> =
-                        (0..rows).map(|row| (row as u64 * seed % 7) as f32 / 7.0).collect();
-                    let sparing =
-                        charge_pair(stand, at, reference, &removed, None, &popular);
+                    let evenly = events.charges(&vec![0.0; rows]);
+                    assert_eq!(evenly.weights, alone.weights);
+                    assert_eq!(evenly.slack, alone.slack);
+                    for turn in 1..5 {
+                        let popular: Vec<f32> = (0..rows as u64)
+                            .map(|row| ((row * seed + row * row * turn) % 7) as f32 / 6.0)
+                            .collect();
+                        let mut sparing = events.charges(&popular);
+                        sparing.top = top_rows(&sparing.weights, 2 * poison, |_| true);
+                        parts.push((reference, sparing));
+                    }
                     parts.push((reference, alone));
-                    parts.push((reference, sparing));
                 }
                 let mixed = mix(
                     &parts.iter().map(|(_, part)| part.clone()).collect::<Vec<_>>(),

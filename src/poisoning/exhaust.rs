@@ -106,7 +106,7 @@ impl Search<'_, '_> {
         };
         let mut tightest: Option<(i128, PairCharges)> = None;
         for reference in self.references(&counts) {
-            let charges = charge_pair(stand, self.target.at, reference, &self.barred, None, &[]);
+            let charges = charge_pair(stand, self.target.at, reference, &self.barred, None, None);
             let demand = Demand {
                 budget,
                 forced,

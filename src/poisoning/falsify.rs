@@ -3,16 +3,17 @@
 use super::analysis::{Analysis, Deadline, Violation};
 use super::error_rate::ErrorCounts;
 use super::errors::PoisoningError;
-use super::steer::{Steering, rivals};
+use super::steer::{Arena, Steering};
 use super::system::Query;
 use super::targets::{Target, Targets};
 
 /// Searches for a removal set of at most n rows that changes the label of a test input.
 ///
-/// For each target K: removes h rows labelled `label` near the test input, first the nearest, then those
-/// whose removal helps K most; then adds rows that help K against the candidates ahead of it
-/// until K, or any other K that votes otherwise, is learnt. *Soundness*: a set is returned only if exact counts
-/// over the certified K set ([`super::learn_update`]) learn a K whose vote without the set differs from `label`.
+/// First the h nearest rows labelled `label` are removed, for a few target K. Then, for each target K: the h of them
+/// whose removal helps K most, and the set that steers to K best whatever the test input, which is searched once
+/// and shared; rows are exchanged (see `steer`) until K, or any other K that votes otherwise, is learnt.
+/// *Soundness*: a set is returned only if exact counts over the certified K set ([`super::learn_update`]) learn a K
+/// whose vote without the set differs from `label`.
 ///
 /// # Errors
 /// Another number of columns than T, or a value that is not finite.
@@ -59,6 +60,38 @@ pub(crate) fn falsify_targets(
 /// Targets tried with direct removals alone before any steering.
 const DIRECT: usize = 8;
 
+/// What steers to one K, whatever the test input.
+pub(crate) struct Steer<'a> {
+    arena: Arena<'a>,
+    /// The removal set that brings K nearest to being learnt, of those that were met.
+    removal: Vec<usize>,
+    /// How much the removal of each row from T helps.
+    help: Vec<i64>,
+}
+
+impl<'a> Steer<'a> {
+    /// Searches for the K at index `at` of the certified set.
+    pub(crate) fn to(analysis: &Analysis<'a>, at: usize) -> Self {
+        let arena = Arena::of(analysis, at);
+        let help = arena.help();
+        let mut steering = Steering::from(&arena, &[], &[]);
+        let learnt = |now: &Steering<'_, '_>| {
+            let counts = analysis.update.counts(&now.removal, &now.removed);
+            counts.best() == at
+        };
+        let removal = if steering.towards(Deadline::never(), |_| false, learnt) {
+            steering.removal
+        } else {
+            steering.into_best()
+        };
+        Self {
+            arena,
+            removal,
+            help,
+        }
+    }
+}
+
 struct Search<'s, 'a> {
     analysis: &'s Analysis<'a>,
     query: &'s Query,
@@ -69,7 +102,54 @@ struct Search<'s, 'a> {
 impl Search<'_, '_> {
     /// Removes the nearest rows with the label, and nothing else.
     fn directly(&self, target: Target) -> Option<Violation> {
-        let removal = self.nearest_own(target, |_| 0);
+        self.judged(self.nearest_own(target, |_| 0))
+    }
+
+    /// Removes what the vote needs, then what the learning needs.
+    fn by_steering(&self, target: Target) -> Option<Violation> {
+        let steer = self.analysis.steer(target.at);
+        if target.removals == 0 {
+            // The vote at K differs already: what steers to K for all test inputs may do.
+            return self
+                .judged(steer.removal.clone())
+                .or_else(|| self.steer_from(steer, &[], target));
+        }
+        let help = &steer.help;
+        self.steer_from(steer, &self.nearest_own(target, |row| -help[row]), target)
+    }
+
+    fn steer_from(&self, steer: &Steer<'_>, fixed: &[usize], target: Target) -> Option<Violation> {
+        let analysis = self.analysis;
+        let labels = analysis.system.setup.training.labels();
+        // Rows that vote against the label: their removal would undo what the direct removals do.
+        let mut allies = analysis.system.nothing_removed();
+        let reach = target.k + analysis.system.poison();
+        self.query
+            .ranked()
+            .take(reach)
+            .filter(|&row| labels[row] != self.label)
+            .for_each(|row| allies[row] = true);
+        let others: Vec<usize> = steer
+            .removal
+            .iter()
+            .copied()
+            .filter(|&row| !allies[row])
+            .collect();
+        let mut steering = Steering::from(&steer.arena, fixed, &others);
+        let mut found = None;
+        steering.towards(
+            self.deadline,
+            |row| allies[row],
+            |now| {
+                found = self.judged(now.removal.clone());
+                found.is_some()
+            },
+        );
+        found
+    }
+
+    /// The violation that `removal` is, if it is one.
+    fn judged(&self, removal: Vec<usize>) -> Option<Violation> {
         let mut removed = self.analysis.system.nothing_removed();
         removal.iter().for_each(|&row| removed[row] = true);
         let counts = self.analysis.update.counts(&removal, &removed);
@@ -81,76 +161,6 @@ impl Search<'_, '_> {
             &removal,
             &removed,
         )
-    }
-
-    /// Removes what the vote needs, then what the learning needs.
-    fn by_steering(&self, target: Target) -> Option<Violation> {
-        let analysis = self.analysis;
-        if target.removals == 0 {
-            return self.steered_alone(target);
-        }
-        if !analysis.effects().knows(target.at) {
-            return None;
-        }
-        let base = analysis.update.base();
-        let help = analysis
-            .effects()
-            .help(target.at, &rivals(base, target.at))?;
-        self.steer_from(self.nearest_own(target, |row| -help[row]), target)
-            .or_else(|| self.steer_from(self.nearest_own(target, |_| 0), target))
-    }
-
-    fn steer_from(&self, removal: Vec<usize>, target: Target) -> Option<Violation> {
-        let analysis = self.analysis;
-        let reach = target.k + analysis.system.poison();
-        // Rows that vote against the label: their removal would undo what the direct removals do.
-        let mut allies = analysis.system.nothing_removed();
-        self.query
-            .ranked()
-            .take(reach)
-            .filter(|&row| analysis.system.setup.training.labels()[row] != self.label)
-            .for_each(|row| allies[row] = true);
-        let mut steering = Steering::from(analysis, removal);
-        let mut found = None;
-        steering.towards(
-            target.at,
-            self.deadline,
-            |row| allies[row],
-            |now| {
-                let (counts, removal, removed) = (&now.counts, &now.removal, &now.removed);
-                found = violation(analysis, self.query, self.label, counts, removal, removed);
-                found.is_some()
-            },
-        );
-        found
-    }
-
-    /// The vote at K differs already: any removal set that makes K learnt may do. One is found once for all
-    /// test inputs.
-    fn steered_alone(&self, target: Target) -> Option<Violation> {
-        let analysis = self.analysis;
-        if !analysis.effects().knows(target.at) {
-            return None;
-        }
-        let removal = analysis.steers[target.at].get_or_init(|| {
-            let mut steering = Steering::from(analysis, Vec::new());
-            let never = Deadline::never();
-            steering
-                .towards(
-                    target.at,
-                    never,
-                    |_| false,
-                    |now| now.counts.best() == target.at,
-                )
-                .then_some(steering.removal)
-        });
-        let known = removal.as_ref().and_then(|removal| {
-            let mut removed = analysis.system.nothing_removed();
-            removal.iter().for_each(|&row| removed[row] = true);
-            let counts = analysis.update.counts(removal, &removed);
-            violation(analysis, self.query, self.label, &counts, removal, &removed)
-        });
-        known.or_else(|| self.steer_from(Vec::new(), target))
     }
 
     /// h rows with the label among the first K + h of the ranking: those with the smallest `order`, then the nearest.

@@ -1,5 +1,6 @@
 //! Charging the flips of one row's vote to its neighbours: steps 2 and 3 of the lemma of `charges`.
 
+use super::events::Events;
 use super::minimal_violating_removal::{minimal_winning_removal, violating_removal};
 use super::system::KnnSystem;
 
@@ -22,6 +23,11 @@ impl Near {
             }
             self.rows.len() < count
         });
+    }
+
+    /// The rows with their labels, nearest first.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (u32, u16)> {
+        self.rows.iter().copied().zip(self.labels.iter().copied())
     }
 
     /// The only label that up to `budget` removals could make beat `label` among the first `k`, if there is just one:
@@ -52,7 +58,7 @@ impl Near {
 
     /// For every label: is `label` the vote of the first `k` rows once one row of that label among them
     /// is gone?
-    fn right_without_one(&self, k: usize, label: u16, classes: usize) -> Vec<bool> {
+    pub(crate) fn right_without_one(&self, k: usize, label: u16, classes: usize) -> Vec<bool> {
         let mut counts = vec![0_i64; classes];
         for &other in self.labels.iter().take(k) {
             counts[usize::from(other)] += 1;
@@ -90,14 +96,28 @@ pub(crate) struct Charge<'a> {
     pub(crate) gains: &'a mut [i64],
     /// The gains within the fold of the row alone, if they are told apart; else empty.
     pub(crate) within: &'a mut [i64],
-    /// How likely each row is to be removed: charges avoid likely rows. Empty: all alike.
-    pub(crate) popularity: &'a [f32],
+    /// Where the flips are recorded, if they are shared out again later.
+    pub(crate) events: Option<&'a mut Events>,
     pub(crate) budget: usize,
     pub(crate) classes: usize,
     pub(crate) label: u16,
 }
 
 impl Charge<'_> {
+    fn begin(&mut self) {
+        if let Some(events) = &mut self.events {
+            events.flip();
+        }
+    }
+
+    /// A row that makes the flip alone.
+    fn pay_alone(&mut self, place: usize) {
+        self.pay(place, 1);
+        if let Some(events) = &mut self.events {
+            events.alone(self.near.rows[place]);
+        }
+    }
+
     fn pay(&mut self, place: usize, parts: usize) {
         let share = (self.share as u64).div_ceil(parts as u64) as i64;
         let row = self.near.rows[place] as usize;
@@ -112,6 +132,7 @@ impl Charge<'_> {
         let Some(cost) = self.winning_cost(k) else {
             return false;
         };
+        self.begin();
         if cost > 1 {
             self.spread(k, cost, Some(self.label));
             return true;
@@ -135,6 +156,7 @@ impl Charge<'_> {
         let Some(cost) = cost else {
             return false;
         };
+        self.begin();
         let idle = self
             .near
             .idle_rival(m, self.label, self.budget, self.classes);
@@ -164,7 +186,7 @@ impl Charge<'_> {
         for place in 0..reach {
             match part(self.near.labels[place]) {
                 Part::None => {}
-                Part::Alone => self.pay(place, 1),
+                Part::Alone => self.pay_alone(place),
                 Part::Paired => paired.push(place),
             }
         }
@@ -176,7 +198,7 @@ impl Charge<'_> {
         {
             paired.push(size);
         }
-        self.share_out(paired, 2);
+        self.share_out(&paired, 2);
     }
 
     /// A row wrong at both K may become right at `k` and stay wrong at `m`.
@@ -191,6 +213,7 @@ impl Charge<'_> {
                 }
             }
             Some(cost) => {
+                self.begin();
                 self.spread(k, cost, Some(self.label));
                 true
             }
@@ -247,11 +270,12 @@ impl Charge<'_> {
         let others: Vec<usize> = (0..reach)
             .filter(|place| both.binary_search(place).is_err())
             .collect();
+        self.begin();
         for place in both {
-            self.pay(place, 1);
+            self.pay_alone(place);
         }
         if self.budget > 1 {
-            self.share_out(others, 2);
+            self.share_out(&others, 2);
         }
         false
     }
@@ -266,31 +290,16 @@ impl Charge<'_> {
         let places: Vec<usize> = (0..reach)
             .filter(|&place| winner != Some(self.near.labels[place]))
             .collect();
-        self.share_out(places, cost);
+        self.share_out(&places, cost);
     }
 
-    /// Pays for an event that takes `cost` rows among `places`.
-    ///
-    /// Any `spared` < `cost` of them may go free if each of the others pays 1/(`cost` - `spared`): of `cost` removed rows at
-    /// least `cost` - `spared` pay. The most popular rows are spared, as many as makes popular payments least.
-    fn share_out(&mut self, mut places: Vec<usize>, cost: usize) {
-        let mut spared = 0;
-        if !self.popularity.is_empty() && cost > 1 {
-            let popular = |place: usize| self.popularity[self.near.rows[place] as usize];
-            places.sort_by(|&a, &b| popular(b).total_cmp(&popular(a)).then(a.cmp(&b)));
-            let mut rest: f32 = places.iter().map(|&place| popular(place)).sum();
-            let mut least = rest / cost as f32;
-            for count in 1..cost.min(places.len()) {
-                rest -= popular(places[count - 1]);
-                let price = rest / (cost - count) as f32;
-                if price < least - 1e-6 {
-                    least = price;
-                    spared = count;
-                }
-            }
+    /// Pays for a flip that takes `cost` rows among `places`.
+    fn share_out(&mut self, places: &[usize], cost: usize) {
+        for &place in places {
+            self.pay(place, cost);
         }
-        for &place in &places[spared..] {
-            self.pay(place, cost - spared);
+        if let Some(events) = &mut self.events {
+            events.together(places.iter().map(|&place| self.near.rows[place]), cost);
         }
     }
 }

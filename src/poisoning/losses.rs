@@ -87,7 +87,7 @@ impl Losses {
                 share,
                 gains: &mut gains,
                 within: &mut [],
-                popularity: &[],
+                events: None,
                 budget: stand.budget,
                 classes,
                 label: labels[row],

@@ -20,8 +20,10 @@
 //! 1. [`quick_certify()`]: all candidate K vote alike and resist n removals;
 //! 2. [`certified_k_set()`] and the feasible targets: every K that can be learnt, by a removal set that could also change
 //!    its vote, resists;
-//! 3. [`falsify()`]: a directed search for a violation, each candidate counted exactly by [`learn_update()`];
-//! 4. tightened bounds for the K still in question, then branch and bound over the removal sets that no bound excludes;
+//! 3. [`falsify()`]: a directed search for a violation, removals chosen greedily and then exchanged one by one; each
+//!    candidate is counted exactly by [`learn_update()`];
+//! 4. tightened bounds for the K still in question (a game in which every flip is paid for anew against the removals
+//!    that resist most), then branch and bound over the removal sets that no bound excludes;
 //! 5. *unknown*, only at the deadline.
 //!
 //! [`run`] decides all inputs of two files and writes a run directory; [`verify`] replays it; [`paper`] sets up the
@@ -62,8 +64,10 @@ mod baselines;
 mod certified_k_set;
 mod charges;
 mod dataset;
+mod effects;
 mod error_rate;
 mod errors;
+mod events;
 mod exhaust;
 mod falsify;
 mod flips;

@@ -82,39 +82,16 @@ impl Neighbours {
         let mut lists = Self::empty(training, folds, depth);
         let transposed = Transposed::of(training);
         let depth = lists.depth;
+        let ranking = Ranking {
+            training,
+            folds,
+            metric,
+            transposed,
+            depth,
+        };
         match &mut lists.ids {
-            Ids::Narrow(ids) => ids
-                .par_chunks_mut(depth * QUERY_BLOCK)
-                .enumerate()
-                .for_each(|(block, out)| {
-                    rank_block(
-                        training,
-                        folds,
-                        metric,
-                        &transposed,
-                        block,
-                        depth,
-                        |at, id| {
-                            out[at] = id as u16;
-                        },
-                    );
-                }),
-            Ids::Wide(ids) => ids
-                .par_chunks_mut(depth * QUERY_BLOCK)
-                .enumerate()
-                .for_each(|(block, out)| {
-                    rank_block(
-                        training,
-                        folds,
-                        metric,
-                        &transposed,
-                        block,
-                        depth,
-                        |at, id| {
-                            out[at] = id;
-                        },
-                    );
-                }),
+            Ids::Narrow(ids) => ranking.fill(ids, |id| id as u16),
+            Ids::Wide(ids) => ranking.fill(ids, |id| id),
         }
         lists
     }
@@ -277,41 +254,52 @@ impl Transposed {
     }
 }
 
-fn rank_block(
-    training: &TrainingSet,
-    folds: &Folds,
+/// What ranking a block of rows needs.
+struct Ranking<'a> {
+    training: &'a TrainingSet,
+    folds: &'a Folds,
     metric: Metric,
-    transposed: &Transposed,
-    block: usize,
+    transposed: Transposed,
     depth: usize,
-    mut put: impl FnMut(usize, u32),
-) {
-    let rows = training.rows();
-    let queries = block * QUERY_BLOCK..rows.min((block + 1) * QUERY_BLOCK);
-    let mut distances = vec![0.0; queries.len() * rows];
-    for start in (0..rows).step_by(TILE) {
-        let range = start..rows.min(start + TILE);
-        for (place, query) in queries.clone().enumerate() {
-            let sums = &mut distances[place * rows..][range.clone()];
-            for (column, &value) in training.row(query).iter().enumerate() {
-                let tile = transposed.tile(column, range.clone());
-                match metric {
-                    Metric::Euclidean => add_terms(sums, tile, |x| (value - x) * (value - x)),
-                    Metric::Manhattan => add_terms(sums, tile, |x| (value - x).abs()),
+}
+
+impl Ranking<'_> {
+    /// Fills the lists of all rows, `depth` cells a row, with ids of type `I`.
+    fn fill<I: Send>(&self, ids: &mut [I], id: impl Fn(u32) -> I + Sync) {
+        ids.par_chunks_mut(self.depth * QUERY_BLOCK)
+            .enumerate()
+            .for_each(|(block, out)| self.rank_block(block, |at, row| out[at] = id(row)));
+    }
+
+    fn rank_block(&self, block: usize, mut put: impl FnMut(usize, u32)) {
+        let (training, folds) = (self.training, self.folds);
+        let rows = training.rows();
+        let queries = block * QUERY_BLOCK..rows.min((block + 1) * QUERY_BLOCK);
+        let mut distances = vec![0.0; queries.len() * rows];
+        for start in (0..rows).step_by(TILE) {
+            let range = start..rows.min(start + TILE);
+            for (place, query) in queries.clone().enumerate() {
+                let sums = &mut distances[place * rows..][range.clone()];
+                for (column, &value) in training.row(query).iter().enumerate() {
+                    let tile = self.transposed.tile(column, range.clone());
+                    match self.metric {
+                        Metric::Euclidean => add_terms(sums, tile, |x| (value - x) * (value - x)),
+                        Metric::Manhattan => add_terms(sums, tile, |x| (value - x).abs()),
+                    }
                 }
             }
         }
-    }
-    for (place, query) in queries.enumerate() {
-        let fold = folds.of(query);
-        let keys = distances[place * rows..(place + 1) * rows]
-            .iter()
-            .enumerate()
-            .filter(|&(row, _)| folds.of(row) != fold)
-            .map(|(row, &distance)| key(distance, row as u32))
-            .collect();
-        for (at, id) in smallest(keys, depth).into_iter().enumerate() {
-            put(place * depth + at, id);
+        for (place, query) in queries.enumerate() {
+            let fold = folds.of(query);
+            let keys = distances[place * rows..(place + 1) * rows]
+                .iter()
+                .enumerate()
+                .filter(|&(row, _)| folds.of(row) != fold)
+                .map(|(row, &distance)| key(distance, row as u32))
+                .collect();
+            for (at, id) in smallest(keys, self.depth).into_iter().enumerate() {
+                put(place * self.depth + at, id);
+            }
         }
     }
 }

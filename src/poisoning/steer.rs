@@ -1,328 +1,344 @@
 //! Steering what is learnt: removal sets that make a chosen K win the cross-validation.
 //!
-//! Nothing here proves anything. It proposes; exact error counts decide.
-
-use std::cmp::Ordering;
-
-use rayon::prelude::*;
+//! Nothing here proves anything. It proposes; exact error counts decide. Removals are chosen by the table of [`Effects`] until n rows
+//! are gone, and then exchanged one by one: the removed row that is missed least goes back, and the row that then
+//! helps most is removed instead, even if that is a step back (tabu search). Each exchange is judged by the
+//! predictions that it changes, counted anew.
 
 use super::analysis::{Analysis, Deadline};
 use super::charges::top_rows;
-use super::error_rate::ErrorCounts;
-use super::minimal_violating_removal::{minimal_winning_removal, violating_removal};
+use super::effects::Effects;
+use super::learn::visit_tops;
+use super::learn_update::LearnUpdate;
+use super::predict::Tally;
 use super::system::KnnSystem;
 
-/// Effects are tabulated for this many K: those with the smallest errors on T.
-const TABLED: usize = 128;
-/// The effect of one prediction put right or wrong by one removal; costlier flips count as parts of it.
-const WHOLE: i16 = 12;
-/// Flips that take more removals than this have no effect in the tables.
-const REACH: usize = 3;
-/// Rivals that a choice of rows takes into account.
-const RIVALS: usize = 16;
-/// Rounds of dropping the least useful rows and choosing others.
-const ROUNDS: usize = 24;
+/// K that are counted together: one bit of a word each.
+const COUNTED: usize = 64;
+/// Rows that are counted anew before one is removed: those that help most by the table.
+const TRIED: usize = 48;
+/// Exchanges without progress after which a search ends.
+const PATIENCE: usize = 96;
+/// Exchanges in all.
+const EXCHANGES: usize = 768;
+/// For so many exchanges a row stays where an exchange put it.
+const TENURE: usize = 8;
+/// Leads (in wrong predictions) that differ by this much differ in importance by a factor of e.
+const SOFTNESS: f32 = 4.0;
 
-/// For every tabulated K and row, about how many wrong predictions its removal saves (negative) or makes.
-#[derive(Clone)]
-pub(crate) struct Effects {
-    tables: Vec<Option<Vec<i16>>>,
-}
-
-impl Effects {
-    /// Tabulates the effects of single removals from T at the K counted in `counts`.
-    pub(crate) fn of(system: &KnnSystem, counts: &ErrorCounts) -> Self {
-        let mut order: Vec<usize> = (0..counts.ks().len()).collect();
-        order.sort_by(|&a, &b| counts.compare(a, b).then(a.cmp(&b)));
-        let mut tabled = vec![false; order.len()];
-        order.iter().take(TABLED).for_each(|&at| tabled[at] = true);
-        let removed = system.nothing_removed();
-        let tables = (0..counts.ks().len())
-            .into_par_iter()
-            .map(|at| {
-                tabled[at].then(|| {
-                    let mut table = vec![0; system.setup.training.rows()];
-                    let mut near = Vec::new();
-                    for row in 0..system.setup.training.rows() {
-                        count_effects(
-                            system,
-                            &removed,
-                            row,
-                            counts.ks()[at],
-                            1,
-                            &mut table,
-                            &mut near,
-                        );
-                    }
-                    table
-                })
-            })
-            .collect();
-        Self { tables }
-    }
-
-    /// Whether the K at index `at` has a table.
-    pub(crate) fn knows(&self, at: usize) -> bool {
-        self.tables[at].is_some()
-    }
-
-    /// How much the removal of each row helps `target` against the better `rivals` (index, importance).
-    pub(crate) fn help(&self, target: usize, rivals: &[(usize, i64)]) -> Option<Vec<i64>> {
-        let own = self.tables[target].as_ref()?;
-        let known: Vec<(&Vec<i16>, i64)> = rivals
-            .iter()
-            .filter_map(|&(rival, weight)| Some((self.tables[rival].as_ref()?, weight)))
-            .collect();
-        let total: i64 = known.iter().map(|&(_, weight)| weight).sum();
-        let mut help: Vec<i64> = own
-            .iter()
-            .map(|&effect| -total * i64::from(effect))
-            .collect();
-        for (table, weight) in known {
-            for (sum, &effect) in help.iter_mut().zip(table) {
-                *sum += weight * i64::from(effect);
-            }
-        }
-        Some(help)
-    }
-
-    /// Adds (`sign` 1) or takes away (-1) what `rows` contribute to all tables while `removed` is gone.
-    fn recount(
-        &mut self,
-        system: &KnnSystem,
-        ks: &[usize],
-        rows: &[u32],
-        removed: &[bool],
-        sign: i16,
-    ) {
-        let mut near = Vec::new();
-        for (table, &k) in self.tables.iter_mut().zip(ks) {
-            if let Some(table) = table {
-                for &row in rows {
-                    count_effects(system, removed, row as usize, k, sign, table, &mut near);
-                }
-            }
-        }
-    }
-}
-
-/// Adds `sign` times what the prediction of `row` at `k` contributes to the effects of removing others, or itself.
-fn count_effects(
-    system: &KnnSystem,
-    removed: &[bool],
-    row: usize,
-    k: usize,
-    sign: i16,
-    table: &mut [i16],
-    near: &mut Vec<(u32, u16)>,
-) {
-    if removed[row] {
-        return;
-    }
-    let labels = system.setup.training.labels();
-    near.clear();
-    system.neighbours.walk(row, |id| {
-        if !removed[id] {
-            near.push((id as u32, labels[id]));
-        }
-        near.len() < k + REACH
-    });
-    let label = labels[row];
-    let classes = system.setup.training.classes();
-    let votes: Vec<u16> = near.iter().map(|&(_, other)| other).collect();
-    let lost = violating_removal(&votes, classes, k, label, REACH);
-    let (cost, effect) = if lost == Some(0) {
-        table[row] = table[row].saturating_sub(sign * WHOLE);
-        (
-            minimal_winning_removal(&votes, classes, k, label, REACH),
-            -1,
-        )
-    } else {
-        (lost, 1)
-    };
-    let Some(cost) = cost else { return };
-    // A part that pays only together with others is worth less than its share.
-    let part = sign * effect * WHOLE / (cost * cost) as i16;
-    for &(id, other) in near.iter().take(k + cost - 1) {
-        if (other == label) == (effect > 0) {
-            let cell = &mut table[id as usize];
-            *cell = cell.saturating_add(part);
-        }
-    }
-}
-
-/// How many wrong predictions the K at index `at` is ahead of `target` by, at least 0.
-fn lead(counts: &ErrorCounts, at: usize, target: usize) -> u64 {
-    counts
-        .total_wrong(target)
-        .saturating_sub(counts.total_wrong(at))
-}
-
-/// The candidates that stand between `target` and being learnt, weighted by how far they are ahead.
-pub(crate) fn rivals(counts: &ErrorCounts, target: usize) -> Vec<(usize, i64)> {
-    let mut ahead: Vec<(u64, usize)> = (0..counts.ks().len())
-        .filter(|&at| match counts.compare(at, target) {
-            Ordering::Less => true,
-            Ordering::Equal => at < target,
-            Ordering::Greater => false,
-        })
-        .map(|at| (lead(counts, at, target), at))
-        .collect();
-    ahead.sort_unstable_by(|a, b| b.cmp(a));
-    ahead.truncate(RIVALS);
-    let most = ahead.first().map_or(0, |&(lead, _)| lead);
-    ahead
-        .into_iter()
-        // The leaders matter most; those nearly overtaken get what the leaders' removals bring anyway.
-        .map(|(lead, at)| (at, 64 >> (most - lead).min(6)))
-        .collect()
-}
-
-/// A removal set that grows and shrinks, with exact counts and up-to-date effects.
-pub(crate) struct Steering<'s, 'a> {
-    analysis: &'s Analysis<'a>,
+/// One K and the candidates that have to be overtaken: those with fewer errors on T.
+pub(crate) struct Arena<'a> {
+    system: &'a KnnSystem,
+    update: LearnUpdate<'a>,
+    target: usize,
     effects: Effects,
+    /// For each row the K, as bits, at which it is wrong.
+    wrong: Vec<u64>,
+    totals: Vec<i64>,
+}
+
+impl<'a> Arena<'a> {
+    /// Counts the K at index `at` of the certified set, and its rivals, on T.
+    pub(crate) fn of(analysis: &Analysis<'a>, at: usize) -> Self {
+        let system = analysis.system;
+        let base = analysis.update.base();
+        let mut rivals: Vec<usize> = (0..base.ks().len())
+            .filter(|&rival| rival != at && base.total_wrong(rival) <= base.total_wrong(at))
+            .collect();
+        rivals.sort_by_key(|&rival| (base.total_wrong(rival), rival));
+        rivals.truncate(COUNTED - 1);
+        rivals.push(at);
+        rivals.sort_unstable();
+        let target = rivals.iter().position(|&rival| rival == at).unwrap_or(0);
+        let kept: Vec<usize> = rivals
+            .iter()
+            .map(|&at| analysis.set.indices()[at])
+            .collect();
+        let update = LearnUpdate::over(system, &kept);
+        let ks = update.base().ks();
+        let removed = system.nothing_removed();
+        let mut tally = Tally::new(system.setup.training.classes());
+        let wrong = (0..removed.len())
+            .map(|row| wrong_at(system, ks, row, &removed, &mut tally))
+            .collect();
+        Self {
+            system,
+            effects: Effects::of(system, ks),
+            totals: (0..ks.len())
+                .map(|at| update.base().total_wrong(at) as i64)
+                .collect(),
+            update,
+            target,
+            wrong,
+        }
+    }
+
+    fn ks(&self) -> &[usize] {
+        self.update.base().ks()
+    }
+
+    /// How much the removal of each row from T helps the target.
+    pub(crate) fn help(&self) -> Vec<i64> {
+        let importance = importance(&self.totals, self.target);
+        self.effects.help(self.target, &importance)
+    }
+}
+
+/// The K, as bits, at which `row` is predicted wrongly; none once it is removed.
+fn wrong_at(
+    system: &KnnSystem,
+    ks: &[usize],
+    row: usize,
+    removed: &[bool],
+    tally: &mut Tally,
+) -> u64 {
+    if removed[row] {
+        return 0;
+    }
+    let training = &system.setup.training;
+    let label = training.labels()[row];
+    let mut wrong = 0;
+    visit_tops(
+        training,
+        &system.neighbours,
+        row,
+        Some(removed),
+        ks,
+        tally,
+        |at, top| wrong |= u64::from(top != Some(label)) << at,
+    );
+    wrong
+}
+
+/// A removal set under change.
+pub(crate) struct Steering<'s, 'a> {
+    arena: &'s Arena<'a>,
+    effects: Effects,
+    wrong: Vec<u64>,
+    totals: Vec<i64>,
+    tally: Tally,
     /// The rows of R; the first `fixed` stay.
     pub(crate) removal: Vec<usize>,
     pub(crate) removed: Vec<bool>,
-    pub(crate) counts: ErrorCounts,
     fixed: usize,
+    /// The best set so far and how far the target is behind then.
+    best: (i64, Vec<usize>),
 }
 
 impl<'s, 'a> Steering<'s, 'a> {
-    /// Starts from the removal of `fixed` rows, which are kept.
-    pub(crate) fn from(analysis: &'s Analysis<'a>, fixed: Vec<usize>) -> Self {
+    /// Starts from the removal of `fixed` rows, which are kept, and of `others`; the least useful of these go back
+    /// until at most n rows are gone.
+    pub(crate) fn from(arena: &'s Arena<'a>, fixed: &[usize], others: &[usize]) -> Self {
+        let system = arena.system;
         let mut steering = Self {
-            analysis,
-            effects: analysis.effects().clone(),
+            arena,
+            effects: arena.effects.clone(),
+            wrong: arena.wrong.clone(),
+            totals: arena.totals.clone(),
+            tally: Tally::new(system.setup.training.classes()),
             removal: Vec::new(),
-            removed: analysis.system.nothing_removed(),
-            counts: analysis.update.base().clone(),
+            removed: system.nothing_removed(),
             fixed: fixed.len(),
+            best: (i64::MAX, Vec::new()),
         };
-        steering.change(&fixed, &[]);
+        for &row in fixed.iter().chain(others) {
+            if !steering.removed[row] {
+                steering.toggle(row);
+            }
+        }
+        while steering.removal.len() > system.poison() {
+            let Some(row) = steering.least_missed(|_| false) else {
+                break;
+            };
+            steering.toggle(row);
+        }
         steering
     }
 
-    /// Removes `gone` and puts `back` back.
-    fn change(&mut self, gone: &[usize], back: &[usize]) {
-        let update = &self.analysis.update;
-        let mut touched: Vec<u32> = Vec::new();
-        for &row in gone.iter().chain(back) {
-            touched.extend_from_slice(update.influenced_by(row));
-            touched.push(row as u32);
-        }
-        touched.sort_unstable();
-        touched.dedup();
-        let system = self.analysis.system;
-        let ks = update.base().ks();
+    /// The best removal set that was met.
+    pub(crate) fn into_best(self) -> Vec<usize> {
+        self.best.1
+    }
+
+    /// Removes a row, or puts it back.
+    fn toggle(&mut self, row: usize) {
+        let system = self.arena.system;
+        let ks = self.arena.ks();
+        let mut touched: Vec<u32> = self.arena.update.influenced_by(row).to_vec();
+        touched.push(row as u32);
         self.effects
             .recount(system, ks, &touched, &self.removed, -1);
-        for &row in gone {
-            self.removed[row] = true;
+        self.removed[row] = !self.removed[row];
+        if self.removed[row] {
             self.removal.push(row);
+        } else {
+            self.removal.retain(|&other| other != row);
         }
-        for &row in back {
-            self.removed[row] = false;
-        }
-        let removed = &self.removed;
-        self.removal.retain(|&row| removed[row]);
         self.effects.recount(system, ks, &touched, &self.removed, 1);
-        self.counts = update.counts(&self.removal, &self.removed);
+        for row in touched {
+            let row = row as usize;
+            let now = wrong_at(system, ks, row, &self.removed, &mut self.tally);
+            let before = std::mem::replace(&mut self.wrong[row], now);
+            for_changes(before, now, |at, change| self.totals[at] += change);
+        }
     }
 
-    fn deficit(&self, target: usize) -> u64 {
-        deficit(&self.counts, target)
+    /// How much nearer to being learnt the target comes, by importance of its rivals, if `row` is toggled.
+    fn worth(&mut self, row: usize, importance: &[f32]) -> f32 {
+        let arena = self.arena;
+        let total: f32 = importance.iter().sum();
+        let mut worth = 0.0;
+        self.removed[row] = !self.removed[row];
+        let touched = arena.update.influenced_by(row).iter().copied();
+        for other in touched.chain(std::iter::once(row as u32)) {
+            let other = other as usize;
+            let now = wrong_at(
+                arena.system,
+                arena.ks(),
+                other,
+                &self.removed,
+                &mut self.tally,
+            );
+            for_changes(self.wrong[other], now, |at, change| {
+                let change = change as f32;
+                worth += change * importance[at];
+                if at == arena.target {
+                    worth -= change * total;
+                }
+            });
+        }
+        self.removed[row] = !self.removed[row];
+        worth
     }
 
-    /// Adds rows that help `target`, a batch at a time, until `accept` is content or n rows are gone; then drops those
-    /// that help least and tries others, while that brings `target` nearer. `spared` rows stay.
+    /// How far the target is behind the best of its rivals, in wrong predictions; at most 0 if it may be learnt.
+    fn behind(&self) -> i64 {
+        behind(&self.totals, self.arena.target)
+    }
+
+    fn importance(&self) -> Vec<f32> {
+        importance(&self.totals, self.arena.target)
+    }
+
+    /// The row, not fixed, without whose removal the target fares best.
+    fn least_missed(&mut self, kept: impl Fn(usize) -> bool) -> Option<usize> {
+        let importance = self.importance();
+        let free = self.removal[self.fixed..].to_vec();
+        self.most_worth(free.into_iter().filter(|&row| !kept(row)), &importance)
+    }
+
+    fn most_worth(
+        &mut self,
+        rows: impl Iterator<Item = usize>,
+        importance: &[f32],
+    ) -> Option<usize> {
+        let mut best: Option<(f32, usize)> = None;
+        for row in rows {
+            let worth = self.worth(row, importance);
+            if best.is_none_or(|(most, _)| worth > most) {
+                best = Some((worth, row));
+            }
+        }
+        best.map(|(_, row)| row)
+    }
+
+    /// Whether `accept` is content; remembers the set that came nearest.
+    fn judge(&mut self, accept: &mut impl FnMut(&Self) -> bool) -> bool {
+        let behind = self.behind();
+        if behind < self.best.0 {
+            self.best = (behind, self.removal.clone());
+        }
+        // Totals leave the sizes of folds aside: a candidate a little behind may still be learnt.
+        behind <= 1 && accept(self)
+    }
+
+    /// Greedy choice reaches a share of 1 - 1/e of the best gain where gains only diminish (Nemhauser, Wolsey and Fisher,
+    /// 1978). They need not here, so this is a rule of thumb: what lies beyond is left to the bounds.
+    fn is_hopeless(&self) -> bool {
+        let gap = behind(&self.arena.totals, self.arena.target);
+        let reached = gap - self.behind();
+        gap as f64 * (1.0 - (-1.0_f64).exp()) > reached as f64
+    }
+
+    /// Removes rows until n are gone, then exchanges, until `accept` is content. `spared` rows stay.
     pub(crate) fn towards(
         &mut self,
-        target: usize,
         deadline: Deadline<'_>,
         spared: impl Fn(usize) -> bool,
         mut accept: impl FnMut(&Self) -> bool,
     ) -> bool {
-        let poison = self.analysis.system.poison();
-        let mut least = u64::MAX;
+        let poison = self.arena.system.poison();
+        let target = self.arena.target;
+        while self.removal.len() < poison && !deadline.passed() {
+            if self.judge(&mut accept) {
+                return true;
+            }
+            let help = self.effects.help(target, &self.importance());
+            let open = |row: usize| !self.removed[row] && !spared(row);
+            let batch = (poison - self.removal.len()).div_ceil(16);
+            let best = top_rows(&help, batch, open);
+            if best.is_empty() {
+                break;
+            }
+            best.into_iter().for_each(|row| self.toggle(row as usize));
+        }
+        if self.is_hopeless() {
+            return self.judge(&mut accept);
+        }
+        let mut settled = vec![0_usize; self.removed.len()];
         let mut stalled = 0;
-        for round in 0..ROUNDS {
-            loop {
-                if accept(self) {
-                    return true;
-                }
-                let left = poison - self.removal.len();
-                if left == 0 || deadline.passed() {
-                    break;
-                }
-                let ahead = rivals(&self.counts, target);
-                let Some(help) = self.effects.help(target, &ahead) else {
-                    return false;
-                };
-                let batch = (self.deficit(target) as usize / 24).clamp(1, left.div_ceil(6));
-                let open = |row: usize| !self.removed[row] && !spared(row);
-                let best: Vec<usize> = top_rows(&help, batch, open)
-                    .into_iter()
-                    .map(|row| row as usize)
-                    .collect();
-                if best.is_empty() {
-                    break;
-                }
-                self.change(&best, &[]);
+        for turn in TENURE..TENURE + EXCHANGES {
+            let before = self.best.0;
+            if self.judge(&mut accept) {
+                return true;
             }
-            let now = self.deficit(target);
-            stalled = if now < least { 0 } else { stalled + 1 };
-            least = least.min(now);
-            let free = self.removal.len() - self.fixed;
-            if deadline.passed() || stalled > 2 || free == 0 {
-                return false;
+            stalled = if self.best.0 < before { 0 } else { stalled + 1 };
+            if stalled > PATIENCE || deadline.passed() {
+                break;
             }
-            // What is so far off that no exchange has ever made it up is left to the bounds.
-            if now as usize > free + 2 {
-                return false;
-            }
-            let worst = self.least_useful(target, (free / (4 + round)).max(1));
-            self.change(&[], &worst);
+            let Some(back) = self.least_missed(|row| settled[row] + TENURE > turn) else {
+                break;
+            };
+            self.toggle(back);
+            settled[back] = turn;
+            let importance = self.importance();
+            let help = self.effects.help(target, &importance);
+            let open =
+                |row: usize| !self.removed[row] && !spared(row) && settled[row] + TENURE <= turn;
+            let tried = top_rows(&help, TRIED, open).into_iter();
+            let Some(next) = self.most_worth(tried.map(|row| row as usize), &importance) else {
+                break;
+            };
+            self.toggle(next);
+            settled[next] = turn;
         }
         false
     }
+}
 
-    /// The `count` removed rows, but for the fixed ones, without which `target` fares best.
-    fn least_useful(&self, target: usize, count: usize) -> Vec<usize> {
-        let mut removed = self.removed.clone();
-        let mut judged: Vec<(u64, usize)> = self.removal[self.fixed..]
-            .iter()
-            .map(|&row| {
-                let others: Vec<usize> = self
-                    .removal
-                    .iter()
-                    .copied()
-                    .filter(|&other| other != row)
-                    .collect();
-                removed[row] = false;
-                let counts = self.analysis.update.counts(&others, &removed);
-                removed[row] = true;
-                (total_deficit(&counts, target), row)
-            })
-            .collect();
-        judged.sort_unstable();
-        judged.into_iter().take(count).map(|(_, row)| row).collect()
+/// How far the K at index `target` is behind the best.
+fn behind(totals: &[i64], target: usize) -> i64 {
+    let best = totals.iter().min().copied().unwrap_or(0);
+    totals[target] - best
+}
+
+/// What each K counts: those that lead the target most matter most.
+fn importance(totals: &[i64], target: usize) -> Vec<f32> {
+    let best = totals.iter().min().copied().unwrap_or(0);
+    let mut importance: Vec<f32> = totals
+        .iter()
+        .map(|&total| ((best - total) as f32 / SOFTNESS).exp())
+        .collect();
+    importance[target] = 0.0;
+    importance
+}
+
+/// Calls `change` for each K that differs: 1 where it became wrong, -1 where it became right.
+fn for_changes(before: u64, now: u64, mut change: impl FnMut(usize, i64)) {
+    let mut different = before ^ now;
+    while different != 0 {
+        let at = different.trailing_zeros() as usize;
+        change(at, if now >> at & 1 == 1 { 1 } else { -1 });
+        different &= different - 1;
     }
-}
-
-/// How many wrong predictions `target` has more than the best candidate.
-fn deficit(counts: &ErrorCounts, target: usize) -> u64 {
-    (0..counts.ks().len())
-        .map(|at| lead(counts, at, target))
-        .max()
-        .unwrap_or(0)
-}
-
-/// The deficit, then (in smaller parts) those against all rivals: tells removals of equal deficit apart.
-fn total_deficit(counts: &ErrorCounts, target: usize) -> u64 {
-    let sum: u64 = (0..counts.ks().len())
-        .map(|at| lead(counts, at, target))
-        .sum();
-    deficit(counts, target) * 16 + sum * 16 / counts.ks().len().max(1) as u64
 }

@@ -4,7 +4,6 @@ use super::analysis::{Analysis, Deadline};
 use super::charges::Demand;
 use super::minimal_violating_removal::violating_removal;
 use super::system::Query;
-use super::tighten::tighten;
 
 /// A K that could be learnt and be made to vote otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,9 +31,11 @@ impl Target {
 /// More targets than this are not worth better charges.
 const TIGHTENED: usize = 24;
 /// Rounds of better charges for one K and all test inputs.
-const SHARED_ROUNDS: usize = 12;
+pub(crate) const SHARED_ROUNDS: usize = 64;
 /// Rounds of better charges for one K and one test input.
-const OWN_ROUNDS: usize = 24;
+const OWN_ROUNDS: usize = 48;
+/// What was played for all test inputs counts as so many rounds of the game for one.
+const RESUMED: usize = 8;
 
 /// The targets of one test input, the most promising first. None: the prediction is robust.
 #[derive(Debug, Clone)]
@@ -80,7 +81,7 @@ impl Targets {
         targets
     }
 
-    /// Those of the targets that better charges do not refute; see [`tighten`]. The first one that resists ends the
+    /// Those of the targets that better charges do not refute; see [`super::tighten`]. The first one that resists ends the
     /// effort, for then a search is needed anyway.
     pub(crate) fn tightened(
         self,
@@ -95,16 +96,13 @@ impl Targets {
             && !deadline.passed()
         {
             let demand = target.demand(query, system.poison());
-            let at = analysis.set.indices()[target.at];
-            let shared = analysis.tightened[target.at].get_or_init(|| {
-                let any = Demand::any(system.poison());
-                tighten(system, at, &any, SHARED_ROUNDS, Deadline::never())
+            let refuted = analysis.game(target.at).is_some_and(|(game, shared)| {
+                shared.tightest.refutes(&demand) || {
+                    let mut own = shared.clone().resume(RESUMED);
+                    own.go(game, &demand, OWN_ROUNDS, deadline);
+                    own.tightest.refutes(&demand)
+                }
             });
-            let refuted = shared
-                .as_ref()
-                .is_some_and(|charges| charges.refutes(&demand))
-                || tighten(system, at, &demand, OWN_ROUNDS, deadline)
-                    .is_some_and(|charges| charges.refutes(&demand));
             if !refuted {
                 break;
             }

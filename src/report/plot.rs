@@ -3,12 +3,12 @@
 use svg::Document;
 use svg::node::element::{Group, Line, Rectangle, Text, Title};
 
-const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 420.0;
-const LEFT: f64 = 64.0;
-const RIGHT: f64 = 188.0;
-const TOP: f64 = 44.0;
-const BOTTOM: f64 = 56.0;
+pub(super) const WIDTH: f64 = 720.0;
+pub(super) const HEIGHT: f64 = 420.0;
+pub(super) const LEFT: f64 = 64.0;
+pub(super) const RIGHT: f64 = 188.0;
+pub(super) const TOP: f64 = 44.0;
+pub(super) const BOTTOM: f64 = 56.0;
 
 /// One layer of a stacked plot.
 #[derive(Debug, Clone, PartialEq)]
@@ -106,7 +106,7 @@ impl StackedBars {
     }
 }
 
-fn rectangle(x: f64, y: f64, width: f64, height: f64, fill: &str) -> Rectangle {
+pub(super) fn rectangle(x: f64, y: f64, width: f64, height: f64, fill: &str) -> Rectangle {
     Rectangle::new()
         .set("x", x)
         .set("y", y)
@@ -115,7 +115,7 @@ fn rectangle(x: f64, y: f64, width: f64, height: f64, fill: &str) -> Rectangle {
         .set("fill", fill)
 }
 
-fn text(content: &str, x: f64, y: f64, anchor: &str) -> Text {
+pub(super) fn text(content: &str, x: f64, y: f64, anchor: &str) -> Text {
     Text::new(content)
         .set("x", x)
         .set("y", y)

@@ -1,8 +1,12 @@
 //! Models from which rows can be removed exactly: after a deletion they equal, bit for bit, what training on the
 //! remaining rows gives.
 //!
-//! | module     | what is there                                                        |
-//! |------------|----------------------------------------------------------------------|
-//! | [`kmeans`] | Lloyd's algorithm, quantized and divide-and-conquer k-means          |
+//! | module         | what is there                                                        |
+//! |----------------|----------------------------------------------------------------------|
+//! | [`kmeans`]     | Lloyd's algorithm, quantized and divide-and-conquer k-means          |
+//! | [`spn`]        | sum-product networks                                                 |
+//! | [`model_file`] | one sealed file that holds a whole model                             |
 
 pub mod kmeans;
+pub mod model_file;
+pub mod spn;

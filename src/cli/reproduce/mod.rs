@@ -3,6 +3,8 @@
 mod adf;
 mod kmeans;
 mod knn;
+mod outliers;
+mod spn;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,6 +33,10 @@ enum Paper {
     Knn(knn::KnnArgs),
     /// Ginart, Guan, Valiant, Zou: Making AI Forget You: Data Deletion in Machine Learning (NeurIPS 2019)
     Kmeans(kmeans::KMeansArgs),
+    /// Okada, Fukuchi, Kakizaki, Sakuma: Differentially Private Analysis of Outliers (ECML PKDD 2015)
+    Outliers(outliers::OutliersArgs),
+    /// Becker, Liebig: Certified Data Removal in Sum-Product Networks (2022)
+    Spn(spn::SpnArgs),
 }
 
 /// Runs `probity reproduce`.
@@ -39,6 +45,8 @@ pub(super) fn run(args: ReproduceArgs, output: &Output) -> anyhow::Result<ExitCo
         Paper::Adf(args) => adf::run(args, output),
         Paper::Knn(args) => knn::run(args, output),
         Paper::Kmeans(args) => kmeans::run(args, output),
+        Paper::Outliers(args) => outliers::run(args, output),
+        Paper::Spn(args) => spn::run(args, output),
     }
 }
 

@@ -34,7 +34,6 @@ use crate::fairness::search::{Ending, Phase, Search, SearchOptions, SearchState}
 use crate::fairness::seeds::clustered_seeds;
 use crate::fairness::session::{AuditProgress, is_resumable, run_search};
 use crate::fairness::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary, phases};
-use crate::nn::shared_prefix::SharedPrefix;
 use crate::nn::text::TextNetwork;
 use crate::nn::text_model::{EncodedText, TextModel};
 use crate::nn::{Classifier, Objective, Rows};
@@ -339,8 +338,7 @@ impl PreparedTextAudit {
         )?;
         // The search tries the values first that move this model most.
         let probed: Vec<&EncodedText> = seeds.iter().take(PROBED_SEEDS).collect();
-        let shared = SharedPrefix { network: &network };
-        let influence = influence(&shared, &domain, &probed)?;
+        let influence = influence(&network, &domain, &probed)?;
         protected.rank(&influence);
         let domain = TextDomain::new(
             width,
@@ -399,8 +397,7 @@ impl PreparedTextAudit {
             0,
             self.texts.len() as u32,
         );
-        let network = self.reference.as_ref().unwrap_or(&self.network);
-        let model = SharedPrefix { network };
+        let model = self.reference.as_ref().unwrap_or(&self.network);
         let mut domains = Vec::new();
         for names in sets {
             let terms = Arc::new(self.protected.only(&names));
@@ -431,7 +428,7 @@ impl PreparedTextAudit {
             .map(|(names, domain)| {
                 let inputs = domain.inputs() as u64;
                 let share = discriminatory_share(
-                    &model,
+                    model,
                     &domain,
                     names,
                     inputs,
@@ -534,17 +531,10 @@ pub fn audit_texts(
         SearchState::new(rows, prepared.model.classes.len())
     });
     let judge = Judge::new(&prepared.model);
-    let shared = SharedPrefix {
-        network: &prepared.network,
-    };
-    let reference = prepared
-        .reference
-        .as_ref()
-        .map(|network| SharedPrefix { network });
     let strategy = TextStrategy {
         global: options.strategy,
         local: options.local_strategy,
-        model: &shared,
+        model: &prepared.network,
         domain: &prepared.domain,
         candidates: &prepared.candidates,
         vectors: Vectors {
@@ -571,8 +561,11 @@ pub fn audit_texts(
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
     };
     let search = Search {
-        model: &shared,
-        reference: reference.as_ref().map(|network| network as &dyn Classifier),
+        model: &prepared.network,
+        reference: prepared
+            .reference
+            .as_ref()
+            .map(|network| network as &dyn Classifier),
         domain: &prepared.domain,
         strategy: &strategy,
         options: &search_options,

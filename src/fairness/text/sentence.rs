@@ -12,7 +12,6 @@ use super::samples::softmax;
 use crate::device::ComputeDevice;
 use crate::fairness::audit::AuditError;
 use crate::fairness::check::check_all;
-use crate::nn::shared_prefix::SharedPrefix;
 use crate::nn::text_model::TextModel;
 use crate::nn::{Rows, predicted_class};
 
@@ -78,11 +77,7 @@ pub fn examine(
     let domain = TextDomain::new(width, Arc::new(terms.clone()), Arc::default())?;
     let network = model.network(width, device)?;
     let row = domain.row(&encoded.ids);
-    let mut checks = check_all(
-        &SharedPrefix { network: &network },
-        &domain,
-        Rows::new(&row, width),
-    )?;
+    let mut checks = check_all(&network, &domain, Rows::new(&row, width))?;
     let Some(check) = checks.pop() else {
         return Err(AuditError::NoTermInText {
             attributes: attributes.join(", "),

@@ -299,10 +299,6 @@ fn words_must_fit_the_table() {
         &["lines 2 and 4", "'b'"],
     );
     bad(
-        &vocabulary(&["a", "b", "c", "[UNK]"]),
-        &["'[UNK]'", "--unknown-row"],
-    );
-    bad(
         &special(&WORDS, Some(4), None),
         &["no unknown row 4", "0 to 3"],
     );

@@ -1,0 +1,141 @@
+//! `probity outliers budget`: declare a budget, or show what is left.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::inputs::number;
+use crate::cli::output::Output;
+use crate::cli::render::table;
+use crate::privacy::composition::{Budget, Cost, Remaining};
+use crate::privacy::ledger::{Entry, Ledger, LedgerData, declare, read};
+use crate::report::run_directory::file_sha256;
+
+/// The part of delta that composition uses unless --slack says otherwise.
+const SLACK_SHARE: f64 = 0.1;
+
+/// Arguments of `probity outliers budget`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without --data it shows the ledger. A budget holds for one data file and is declared once."
+)]
+pub(super) struct BudgetArgs {
+    /// The ledger
+    #[arg(long, value_name = "FILE")]
+    ledger: PathBuf,
+    /// Declare a budget for this file
+    #[arg(long, value_name = "FILE", requires = "epsilon")]
+    data: Option<PathBuf>,
+    /// Epsilon in all
+    #[arg(long, requires = "data", allow_hyphen_values = true)]
+    epsilon: Option<f64>,
+    /// Delta in all; 0 admits choices of subspaces only
+    #[arg(
+        long,
+        requires = "data",
+        default_value_t = 0.0,
+        allow_hyphen_values = true
+    )]
+    delta: f64,
+    /// Part of delta set aside so that many small queries compose by zCDP; 0 for plain sums
+    /// [default: a tenth of delta]
+    #[arg(long, requires = "data", allow_hyphen_values = true)]
+    slack: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct BudgetSummary<'l> {
+    schema_version: u32,
+    command: &'static str,
+    ledger: &'l Path,
+    data_sha256: &'l str,
+    budget: Budget,
+    spent: Cost,
+    /// ε after composition.
+    spent_epsilon: f64,
+    left: Remaining,
+    queries: &'l [Entry],
+}
+
+/// Runs `probity outliers budget`.
+pub(super) fn run(args: BudgetArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    let ledger = match (&args.data, args.epsilon) {
+        (Some(data), Some(epsilon)) => {
+            let budget = Budget {
+                epsilon,
+                delta: args.delta,
+                slack: args.slack.unwrap_or(SLACK_SHARE * args.delta),
+            }
+            .check()?;
+            let name = data.file_name().unwrap_or(data.as_os_str());
+            let data = LedgerData {
+                file: name.to_string_lossy().into_owned(),
+                sha256: file_sha256(data)?,
+            };
+            declare(&args.ledger, data, budget)?
+        }
+        _ => read(&args.ledger)?,
+    };
+    let spent = ledger.spent();
+    let summary = BudgetSummary {
+        schema_version: 1,
+        command: "outliers budget",
+        ledger: &args.ledger,
+        data_sha256: &ledger.data.sha256,
+        budget: ledger.budget,
+        spent,
+        spent_epsilon: ledger.budget.spent_epsilon(spent),
+        left: ledger.remaining(),
+        queries: &ledger.queries,
+    };
+    output.result(&summary, &render(&ledger, &summary))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn render(ledger: &Ledger, summary: &BudgetSummary<'_>) -> String {
+    let Budget {
+        epsilon,
+        delta,
+        slack,
+    } = ledger.budget;
+    let mut text = format!(
+        "{}: for {} (SHA-256 {})\nBudget: epsilon {}, delta {}, of which {} is set aside for composition.\n",
+        summary.ledger.display(),
+        ledger.data.file,
+        ledger.data.sha256,
+        number(epsilon),
+        number(delta),
+        number(slack)
+    );
+    if !ledger.queries.is_empty() {
+        let rows: Vec<Vec<String>> = ledger
+            .queries
+            .iter()
+            .map(|entry| {
+                let note = if entry.not_private {
+                    " (NOT PRIVATE)"
+                } else {
+                    ""
+                };
+                vec![
+                    entry.time.clone(),
+                    format!("{}{note}", entry.mechanism),
+                    number(entry.epsilon),
+                    number(entry.delta),
+                ]
+            })
+            .collect();
+        text.push_str(&table(&["time", "query", "epsilon", "delta"], &rows));
+    }
+    text.push_str(&format!(
+        "Spent: epsilon {} ({} as a plain sum), delta {}. Left: epsilon {}, delta {}.\n",
+        number(summary.spent_epsilon),
+        number(summary.spent.epsilon),
+        number(summary.spent.delta),
+        number(summary.left.epsilon),
+        number(summary.left.delta)
+    ));
+    text
+}

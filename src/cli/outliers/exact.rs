@@ -1,0 +1,278 @@
+//! `probity outliers exact`: for the owner of the data.
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::Args;
+use serde::Serialize;
+
+use super::inputs::{Data, DataArgs, NoiseArgs, OutlierArgs, signed};
+use crate::cli::output::Output;
+use crate::cli::render::{count, table};
+use crate::privacy::calibration::Guarantee;
+use crate::privacy::count::{
+    CountOptions, CountPlan, Outliers, Revealed, Sensitivity, count_outliers,
+};
+use crate::privacy::error::PrivacyError;
+use crate::privacy::sensitivity::{Bound, Method};
+use crate::privacy::smooth::growing_bound;
+use crate::privacy::subspaces::{Choice, SubspacePlan};
+
+/// Said above and below every result.
+const WARNING: &str = "NOT PRIVATE: for the owner of the data only.\n";
+/// Subspaces that are printed.
+const SHOWN: usize = 20;
+
+/// Arguments of `probity outliers exact`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "With --epsilon and --delta it also says how much noise a private count would get, and how loose the bound is."
+)]
+pub(super) struct ExactArgs {
+    #[command(flatten)]
+    data: DataArgs,
+    #[command(flatten)]
+    outliers: OutlierArgs,
+    /// Count in every subspace of so many dimensions instead
+    #[arg(long, value_name = "N", conflicts_with_all = ["epsilon", "delta"], help_heading = "Outliers")]
+    dims: Option<usize>,
+    /// Epsilon of a private count
+    #[arg(
+        long,
+        requires = "delta",
+        allow_hyphen_values = true,
+        help_heading = "Noise"
+    )]
+    epsilon: Option<f64>,
+    /// Delta of a private count
+    #[arg(
+        long,
+        requires = "epsilon",
+        allow_hyphen_values = true,
+        help_heading = "Noise"
+    )]
+    delta: Option<f64>,
+    #[command(flatten)]
+    noise: NoiseArgs,
+}
+
+#[derive(Serialize)]
+struct ExactSummary {
+    schema_version: u32,
+    command: &'static str,
+    private: bool,
+    rows: usize,
+    columns: Vec<String>,
+    radius: f64,
+    k: usize,
+    count: Option<i64>,
+    noise: Option<NoiseFigures>,
+    subspaces: Option<Vec<SubspaceCount>>,
+}
+
+#[derive(Serialize)]
+struct SubspaceCount {
+    columns: Vec<String>,
+    count: i64,
+}
+
+#[derive(Serialize)]
+struct NoiseFigures {
+    beta: f64,
+    scale: f64,
+    method: Option<Method>,
+    #[serde(flatten)]
+    revealed: Revealed,
+    /// The smallest value that any database's bound has for this β.
+    least_sensitivity: f64,
+    /// The bound by an exact method, where another one answered and the work limit allowed it.
+    exact_sensitivity: Option<f64>,
+}
+
+/// Runs `probity outliers exact`.
+pub(super) fn run(args: ExactArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    if args.epsilon.is_none() && args.noise.is_given() {
+        bail!("the options on noise need --epsilon and --delta");
+    }
+    let options = args.noise.options()?;
+    if options.interval_share.is_some() {
+        bail!("--interval-share has no meaning here: the noise itself is shown");
+    }
+    let data = args.data.read()?;
+    let dimension = args.dims.unwrap_or(data.records.columns());
+    if dimension == 0 || dimension > data.records.columns() {
+        bail!(PrivacyError::Dimensions {
+            dimensions: dimension,
+            columns: data.records.columns(),
+        });
+    }
+    let outliers = args.outliers.outliers(&data.grid, dimension)?;
+    crate::privacy::count::check_threshold(outliers.k, data.records.rows())?;
+    let (radius, k) = args.outliers.given();
+    let noise = match (args.epsilon, args.delta) {
+        (Some(epsilon), Some(delta)) => {
+            let guarantee = Guarantee::new(epsilon, delta)?;
+            Some(noise_figures(&data, outliers, guarantee, options)?)
+        }
+        _ => None,
+    };
+    let subspaces = args
+        .dims
+        .map(|dims| subspace_counts(&data, outliers, dims))
+        .transpose()?;
+    let summary = ExactSummary {
+        schema_version: 1,
+        command: "outliers exact",
+        private: false,
+        rows: data.records.rows(),
+        columns: data.options.columns.clone(),
+        radius,
+        k,
+        count: match args.dims {
+            None => Some(count_outliers(&data.records, outliers)),
+            Some(_) => None,
+        },
+        noise,
+        subspaces,
+    };
+    output.result(&summary, &render(&summary))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn noise_figures(
+    data: &Data,
+    outliers: Outliers,
+    guarantee: Guarantee,
+    options: CountOptions,
+) -> anyhow::Result<NoiseFigures> {
+    let (rows, dimension) = (data.records.rows(), data.records.columns());
+    let plan = CountPlan::new(outliers, guarantee, options, rows, dimension)?;
+    let revealed = plan.reveal(&data.records)?;
+    let exact_sensitivity = match plan.method() {
+        Some(method) if !method.is_exact() => {
+            let exact = CountOptions {
+                bound: Bound::Exact,
+                ..options
+            };
+            let plan = CountPlan::new(outliers, guarantee, exact, rows, dimension)?;
+            match plan.measure(&data.records) {
+                Ok(measured) => Some(measured.sensitivity),
+                Err(PrivacyError::WorkLimit { .. }) => None,
+                Err(other) => return Err(other.into()),
+            }
+        }
+        _ => None,
+    };
+    let cap = revealed.global_sensitivity_at_most as f64;
+    Ok(NoiseFigures {
+        beta: plan.noise().beta,
+        scale: plan.noise().scale,
+        method: plan.method(),
+        revealed,
+        least_sensitivity: match options.sensitivity {
+            Sensitivity::Smooth => growing_bound(plan.noise().beta, cap, 0.0),
+            Sensitivity::Global => cap,
+        },
+        exact_sensitivity,
+    })
+}
+
+fn subspace_counts(
+    data: &Data,
+    outliers: Outliers,
+    dims: usize,
+) -> anyhow::Result<Vec<SubspaceCount>> {
+    let choice = Choice {
+        dimensions: dims,
+        top: 1,
+        epsilon: 1.0,
+    };
+    let (rows, columns) = (data.records.rows(), data.records.columns());
+    let plan = SubspacePlan::new(choice, None, outliers, rows, columns)?;
+    let mut counts: Vec<SubspaceCount> = plan
+        .reveal(&data.records)
+        .into_iter()
+        .enumerate()
+        .map(|(at, count)| SubspaceCount {
+            columns: plan
+                .columns(at)
+                .iter()
+                .map(|&column| data.options.columns[column].clone())
+                .collect(),
+            count,
+        })
+        .collect();
+    counts.sort_by_key(|subspace| std::cmp::Reverse(subspace.count));
+    Ok(counts)
+}
+
+fn render(summary: &ExactSummary) -> String {
+    let mut text = WARNING.to_owned();
+    if let Some(outliers) = summary.count {
+        text.push_str(&format!(
+            "{} of {} records are outliers in {} (fewer than {} other records within {}).\n",
+            signed(outliers),
+            count(summary.rows as u64),
+            summary.columns.join(" × "),
+            summary.k,
+            summary.radius
+        ));
+    }
+    if let Some(subspaces) = &summary.subspaces {
+        let rows: Vec<Vec<String>> = subspaces
+            .iter()
+            .take(SHOWN)
+            .map(|subspace| vec![subspace.columns.join(" × "), signed(subspace.count)])
+            .collect();
+        text.push_str(&table(&["subspace", "outliers"], &rows));
+        if subspaces.len() > SHOWN {
+            text.push_str(&format!(
+                "and {} more; --json prints all.\n",
+                subspaces.len() - SHOWN
+            ));
+        }
+    }
+    if let Some(noise) = &summary.noise {
+        text.push_str(&noise_text(noise));
+    }
+    text.push_str(WARNING);
+    text
+}
+
+fn noise_text(noise: &NoiseFigures) -> String {
+    let revealed = &noise.revealed;
+    let mut text = format!(
+        "A private count would get noise of standard deviation {:.2}: {:.4} times a sensitivity of {:.3}",
+        revealed.standard_deviation, noise.scale, revealed.sensitivity
+    );
+    match noise.method {
+        Some(method) => text.push_str(&format!(
+            " (smooth bound by {}, beta {:.5}).\n",
+            method.name(),
+            noise.beta
+        )),
+        None => text.push_str(" (global).\n"),
+    }
+    text.push_str(&format!(
+        "Here one record changes the count by at most {}; anywhere by {} to {}.\n",
+        revealed.local_sensitivity_at_most,
+        revealed.global_sensitivity_at_least,
+        revealed.global_sensitivity_at_most
+    ));
+    let Some(method) = noise.method else {
+        return text;
+    };
+    text.push_str(&format!(
+        "No database has a smooth bound below {:.3} for this beta.\n",
+        noise.least_sensitivity
+    ));
+    match noise.exact_sensitivity {
+        Some(exact) => text.push_str(&format!(
+            "An exact method gives {exact:.3}: the bound is {:.2} times as large.\n",
+            revealed.sensitivity / exact
+        )),
+        None if method.is_exact() => {}
+        None => text.push_str("An exact method was stopped by --work-limit.\n"),
+    }
+    text
+}

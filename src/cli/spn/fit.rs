@@ -1,0 +1,96 @@
+//! `probity spn fit`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::inputs::{LearningArgs, TableArgs};
+use crate::cli::inputs::new_run;
+use crate::cli::output::Output;
+use crate::cli::render::count;
+use crate::unlearning::spn::model::SpnModel;
+use crate::unlearning::spn::network::Shape;
+use crate::unlearning::spn::{Spn, SpnParameters};
+
+/// Arguments of `probity spn fit`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example: probity spn fit --data people.csv --schema people.toml --group-column person --out M\n\
+                        The directory holds the training rows that are left: deletion needs them. Guard it like the data."
+)]
+pub(super) struct FitArgs {
+    #[command(flatten)]
+    table: TableArgs,
+    #[command(flatten)]
+    learning: LearningArgs,
+    /// Model directory [default: the next free runs/spn-N]
+    #[arg(long, value_name = "DIR", help_heading = "Result")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct FitSummary {
+    schema_version: u32,
+    command: &'static str,
+    model: PathBuf,
+    rows: usize,
+    skipped_rows: u64,
+    variables: usize,
+    parameters: SpnParameters,
+    network: Shape,
+    seconds: f64,
+}
+
+/// Runs `probity spn fit`.
+pub(super) fn run(args: FitArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    let parameters = args.learning.parameters()?;
+    let table = args.table.options()?;
+    let (data, skipped_rows) = table.read(&args.table.data)?;
+    let started = Instant::now();
+    let spn = Spn::learn(parameters, data)?;
+    let seconds = started.elapsed().as_secs_f64();
+    let directory = new_run(args.out.as_ref(), "spn")?;
+    let model = SpnModel { spn, table };
+    model.store(directory.path())?;
+    let summary = FitSummary {
+        schema_version: 1,
+        command: "spn fit",
+        model: directory.path().to_owned(),
+        rows: model.spn.data().rows(),
+        skipped_rows,
+        variables: model.spn.data().variables().len(),
+        parameters,
+        network: model.spn.network().shape(),
+        seconds,
+    };
+    output.result(&summary, &render(&summary))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn render(summary: &FitSummary) -> String {
+    let shape = &summary.network;
+    let path = summary.model.display();
+    let mut text = format!(
+        "Learnt from {} rows of {} columns in {:.2} s: {} sums, {} products, {} leaves, depth {}.\n",
+        count(summary.rows as u64),
+        summary.variables,
+        summary.seconds,
+        count(shape.sums as u64),
+        count(shape.products as u64),
+        count(shape.leaves as u64),
+        shape.depth
+    );
+    if summary.skipped_rows > 0 {
+        let skipped = count(summary.skipped_rows);
+        text.push_str(&format!(
+            "{skipped} rows were left out, as the schema asks.\n"
+        ));
+    }
+    text.push_str(&format!(
+        "Model: {path}\nNext: probity spn show --model {path}\n"
+    ));
+    text
+}

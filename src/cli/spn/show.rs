@@ -1,0 +1,112 @@
+//! `probity spn show`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::cli::output::Output;
+use crate::cli::render::{count, table};
+use crate::report::run_directory::write_atomically;
+use crate::unlearning::spn::SpnParameters;
+use crate::unlearning::spn::model::SpnModel;
+use crate::unlearning::spn::network::Shape;
+
+/// Arguments of `probity spn show`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: probity spn show --model M --svg network.svg")]
+pub(super) struct ShowArgs {
+    /// Model directory
+    #[arg(long, value_name = "DIR")]
+    model: PathBuf,
+    /// Write the network in the language of Graphviz
+    #[arg(long, value_name = "FILE")]
+    dot: Option<PathBuf>,
+    /// Draw the network
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct ShowSummary {
+    schema_version: u32,
+    command: &'static str,
+    rows: usize,
+    parameters: SpnParameters,
+    network: Shape,
+    columns: Vec<ShownColumn>,
+}
+
+#[derive(Serialize)]
+struct ShownColumn {
+    name: String,
+    domain: String,
+    leaves: &'static str,
+}
+
+/// Runs `probity spn show`.
+pub(super) fn run(args: ShowArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    let model = SpnModel::load(&args.model)?;
+    let network = model.spn.network();
+    let columns = network.variables().iter().map(|variable| ShownColumn {
+        name: variable.name().to_owned(),
+        domain: variable.describe(),
+        leaves: variable.family().name(),
+    });
+    let summary = ShowSummary {
+        schema_version: 1,
+        command: "spn show",
+        rows: model.spn.data().rows(),
+        parameters: *model.spn.parameters(),
+        network: network.shape(),
+        columns: columns.collect(),
+    };
+    let mut text = render(&summary);
+    if let Some(file) = &args.dot {
+        write_atomically(file, network.to_dot().as_bytes())?;
+        text.push_str(&format!("Graphviz: {}\n", file.display()));
+    }
+    if let Some(file) = &args.svg {
+        write_atomically(file, network.to_svg().as_bytes())?;
+        text.push_str(&format!("Drawing: {}\n", file.display()));
+    }
+    output.result(&summary, &text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn render(summary: &ShowSummary) -> String {
+    let rows: Vec<Vec<String>> = summary
+        .columns
+        .iter()
+        .map(|column| {
+            vec![
+                column.name.clone(),
+                column.leaves.to_owned(),
+                column.domain.clone(),
+            ]
+        })
+        .collect();
+    let mut text = table(&["column", "leaves", "domain"], &rows);
+    let (shape, parameters) = (&summary.network, &summary.parameters);
+    text.push_str(&format!(
+        "{} rows; {} sums, {} products, {} leaves, {} edges, depth {}.\n",
+        count(summary.rows as u64),
+        count(shape.sums as u64),
+        count(shape.products as u64),
+        count(shape.leaves as u64),
+        count(shape.edges as u64),
+        shape.depth
+    ));
+    text.push_str(&format!(
+        "Learnt with independence {:?} at {}, {} clusters, min-rows {}, {} bins, smoothing {}, seed {}.\n",
+        parameters.independence,
+        parameters.threshold,
+        parameters.clusters,
+        parameters.min_rows,
+        parameters.bins,
+        parameters.smoothing,
+        parameters.seed
+    ));
+    text
+}

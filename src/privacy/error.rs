@@ -1,0 +1,184 @@
+//! What can be wrong with a private query.
+
+use thiserror::Error;
+
+/// Why a query is refused. Every variant but the last two depends on declared numbers or on the form of the
+/// input alone.
+#[derive(Debug, Error)]
+pub enum PrivacyError {
+    /// ε is not above zero.
+    #[error("epsilon {epsilon} is not a finite number above 0")]
+    Epsilon {
+        /// What was given.
+        epsilon: f64,
+    },
+    /// δ is outside (0, 1).
+    #[error("delta {delta} is outside (0, 1)")]
+    Delta {
+        /// What was given.
+        delta: f64,
+    },
+    /// More of δ is set aside than there is.
+    #[error("a slack of {slack} cannot be set aside from a delta of {delta}")]
+    Slack {
+        /// What was given.
+        slack: f64,
+        /// δ of the budget.
+        delta: f64,
+    },
+    /// A share of ε is outside (0, 1).
+    #[error(
+        "a share of {share} of epsilon leaves nothing for one of the two parts; give a number between 0 and 1"
+    )]
+    Share {
+        /// What was given.
+        share: f64,
+    },
+    /// k is not between 1 and N − 1.
+    #[error(
+        "k = {k} does not fit {rows} records; it must be at least 1 and below the number of records"
+    )]
+    Threshold {
+        /// The threshold.
+        k: usize,
+        /// N.
+        rows: usize,
+    },
+    /// The radius is not above zero.
+    #[error("the radius {radius} is not a finite number above 0")]
+    Radius {
+        /// What was given.
+        radius: f64,
+    },
+    /// The radius is blurred by the grid.
+    #[error(
+        "the radius {radius} is too small for the declared ranges (at least {least:.3e}); declare narrower ranges"
+    )]
+    SmallRadius {
+        /// What was given.
+        radius: f64,
+        /// The smallest radius.
+        least: f64,
+    },
+    /// Too few or too many columns.
+    #[error("{given} columns; at least 1 and at most {most} are possible")]
+    Columns {
+        /// How many were given.
+        given: usize,
+        /// How many are possible.
+        most: usize,
+    },
+    /// Subspaces of more dimensions than there are columns.
+    #[error("subspaces of {dimensions} dimensions cannot be taken from {columns} columns")]
+    Dimensions {
+        /// Dimensions of a subspace.
+        dimensions: usize,
+        /// Columns.
+        columns: usize,
+    },
+    /// More subspaces asked for than there are.
+    #[error(
+        "the top {top} of {subspaces} subspaces cannot be chosen; at least 1 and at most {subspaces} are possible"
+    )]
+    Top {
+        /// How many were asked for.
+        top: usize,
+        /// How many there are.
+        subspaces: u64,
+    },
+    /// More subspaces than are enumerated.
+    #[error(
+        "there are {subspaces} subspaces of {dimensions} dimensions, more than {most}; choose fewer columns or dimensions"
+    )]
+    ManySubspaces {
+        /// How many there are.
+        subspaces: u64,
+        /// Dimensions of a subspace.
+        dimensions: usize,
+        /// How many are possible.
+        most: u64,
+    },
+    /// A declared range encloses nothing.
+    #[error(
+        "the declared range of column '{column}', {min} to {max}, encloses nothing; the first must be below the second, both finite"
+    )]
+    Range {
+        /// The column.
+        column: String,
+        /// Lower end.
+        min: f64,
+        /// Upper end.
+        max: f64,
+    },
+    /// A declared unit is not above zero.
+    #[error(
+        "the declared unit of column '{column}', {unit}, is not a finite number above 0 that fits its range"
+    )]
+    Unit {
+        /// The column.
+        column: String,
+        /// The unit.
+        unit: f64,
+    },
+    /// A value is not finite.
+    #[error("record {row}, column '{column}': the value is not a finite number")]
+    NotFinite {
+        /// Record, from 1.
+        row: usize,
+        /// Column.
+        column: String,
+    },
+    /// A grid point is not on the grid.
+    #[error("{value} is no point of the grid")]
+    OffGrid {
+        /// The value.
+        value: f64,
+    },
+    /// Values that do not fill rows.
+    #[error("{values} values do not fill rows of {columns} columns")]
+    Shape {
+        /// Number of values.
+        values: usize,
+        /// Number of columns.
+        columns: usize,
+    },
+    /// The reference algorithm is exponential.
+    #[error(
+        "the reference algorithm tries every subset and is for at most {most} records, not for {rows}"
+    )]
+    TooManyForReference {
+        /// N.
+        rows: usize,
+        /// The most it takes.
+        most: usize,
+    },
+    /// The parameters of Theorem 2 do not hold.
+    #[error(
+        "the parameters of Theorem 2 do not give ({epsilon}, {delta})-differential privacy (they are proved for epsilon below 1); use the tight calibration"
+    )]
+    Theorem {
+        /// ε.
+        epsilon: f64,
+        /// δ.
+        delta: f64,
+    },
+    /// No noise scale reaches the declared guarantee in floating point.
+    #[error("no noise scale was found for epsilon {epsilon}, delta {delta}; they are too extreme")]
+    Calibration {
+        /// ε.
+        epsilon: f64,
+        /// δ.
+        delta: f64,
+    },
+    /// The operating system gives no random bits.
+    #[error("the operating system's random generator failed: {0}")]
+    Entropy(String),
+    /// An exact method would overrun its declared work limit. This depends on the records.
+    #[error(
+        "the exact bound needs more than the work limit of {limit} steps; raise --work-limit or choose --bound cover. This refusal depends on the records, so the budget stays spent"
+    )]
+    WorkLimit {
+        /// The declared limit.
+        limit: u64,
+    },
+}

@@ -1,0 +1,242 @@
+//! Rows with stable ids, as columns of fixed-point values.
+//!
+//! Rows are kept in ascending order of their ids; a *position* is a place in that order. A deleted row keeps
+//! its position until the model is written, so that positions held by nodes stay valid; nothing that is
+//! learnt depends on positions, only on ids and on their order.
+
+use std::collections::HashSet;
+
+use super::variable::Binning;
+use super::{SpnError, Variable};
+
+/// Counts of contingency tables are exact up to so many rows.
+pub const MAX_ROWS: usize = 1 << 30;
+
+/// Fixed-point values of all rows, with what derives from each value alone.
+#[derive(Debug, Clone)]
+pub struct Dataset {
+    variables: Vec<Variable>,
+    ids: Vec<u64>,
+    groups: Vec<String>,
+    columns: Vec<Vec<i32>>,
+    present: Vec<bool>,
+    rows: usize,
+}
+
+impl Dataset {
+    /// Rows `ids` with `values` (row-major, `[rows, variables]`) and, for deletion by group, one group a
+    /// row or none at all.
+    ///
+    /// # Errors
+    /// No rows or variables, values that do not fill the rows, repeated ids, values outside their domain.
+    pub fn new(
+        variables: Vec<Variable>,
+        ids: &[u64],
+        groups: &[String],
+        values: &[f64],
+    ) -> Result<Dataset, SpnError> {
+        let width = variables.len();
+        if width == 0 {
+            return Err(SpnError::NoVariables);
+        }
+        if values.len() != ids.len() * width || (!groups.is_empty() && groups.len() != ids.len()) {
+            return Err(SpnError::Ragged {
+                values: values.len(),
+                rows: ids.len(),
+                columns: width,
+            });
+        }
+        let mut order: Vec<usize> = (0..ids.len()).collect();
+        order.sort_by_key(|&row| ids[row]);
+        let mut columns = vec![Vec::with_capacity(ids.len()); width];
+        for &row in &order {
+            let cells = &values[row * width..(row + 1) * width];
+            for ((column, variable), &value) in columns.iter_mut().zip(&variables).zip(cells) {
+                let fixed = variable
+                    .fixed(value)
+                    .ok_or_else(|| SpnError::OutsideDomain {
+                        id: ids[row],
+                        column: variable.name().to_owned(),
+                        value,
+                        expected: variable.expected(),
+                    })?;
+                column.push(fixed);
+            }
+        }
+        let sorted = order.iter().map(|&row| ids[row]).collect();
+        let groups = match groups {
+            [] => Vec::new(),
+            _ => order.iter().map(|&row| groups[row].clone()).collect(),
+        };
+        Dataset::from_fixed(variables, sorted, groups, columns)
+    }
+
+    /// The same from fixed-point columns and ascending ids.
+    ///
+    /// # Errors
+    /// See [`Dataset::new`].
+    pub fn from_fixed(
+        variables: Vec<Variable>,
+        ids: Vec<u64>,
+        groups: Vec<String>,
+        columns: Vec<Vec<i32>>,
+    ) -> Result<Dataset, SpnError> {
+        if ids.is_empty() {
+            return Err(SpnError::NoRows);
+        }
+        if ids.len() > MAX_ROWS {
+            return Err(SpnError::TooManyRows {
+                rows: ids.len(),
+                limit: MAX_ROWS,
+            });
+        }
+        if let Some(pair) = ids.windows(2).find(|pair| pair[0] >= pair[1]) {
+            return Err(SpnError::DuplicateId { id: pair[1] });
+        }
+        Ok(Dataset {
+            present: vec![true; ids.len()],
+            rows: ids.len(),
+            variables,
+            ids,
+            groups,
+            columns,
+        })
+    }
+
+    /// The variables, in column order.
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    /// How many rows there are, without the deleted ones.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// How many positions there are, with those of deleted rows.
+    pub fn positions(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// The positions of the rows that are there, ascending.
+    pub fn remaining(&self) -> Vec<u32> {
+        (0..self.ids.len() as u32)
+            .filter(|&at| self.present[at as usize])
+            .collect()
+    }
+
+    /// The id of the row at `position`.
+    pub fn id(&self, position: u32) -> u64 {
+        self.ids[position as usize]
+    }
+
+    /// The group of the row at `position`; `None` where rows have none.
+    pub fn group(&self, position: u32) -> Option<&str> {
+        self.groups.get(position as usize).map(String::as_str)
+    }
+
+    /// The fixed-point values of variable `variable` by position.
+    pub fn column(&self, variable: u32) -> &[i32] {
+        &self.columns[variable as usize]
+    }
+
+    /// The value of variable `variable` at `position`.
+    pub fn value(&self, position: u32, variable: u32) -> f64 {
+        self.variables[variable as usize].value(self.columns[variable as usize][position as usize])
+    }
+
+    /// The positions of the rows `ids`, ascending.
+    ///
+    /// # Errors
+    /// An id that is not there, one that is named twice, or all rows at once.
+    pub fn locate(&self, ids: &[u64]) -> Result<Vec<u32>, SpnError> {
+        let mut seen = HashSet::new();
+        let mut positions = Vec::with_capacity(ids.len());
+        for &id in ids {
+            let position = self
+                .ids
+                .binary_search(&id)
+                .ok()
+                .filter(|&at| self.present[at])
+                .ok_or(SpnError::UnknownRow { id })?;
+            if !seen.insert(id) {
+                return Err(SpnError::RepeatedRow { id });
+            }
+            positions.push(position as u32);
+        }
+        if positions.len() >= self.rows {
+            return Err(SpnError::LastRow { rows: self.rows });
+        }
+        positions.sort_unstable();
+        Ok(positions)
+    }
+
+    /// The ids of the rows of `group`.
+    ///
+    /// # Errors
+    /// When no row belongs to it.
+    pub fn members(&self, group: &str) -> Result<Vec<u64>, SpnError> {
+        let ids: Vec<u64> = self
+            .remaining()
+            .into_iter()
+            .filter(|&at| self.group(at) == Some(group))
+            .map(|at| self.id(at))
+            .collect();
+        if ids.is_empty() {
+            return Err(SpnError::UnknownGroup {
+                group: group.to_owned(),
+            });
+        }
+        Ok(ids)
+    }
+
+    /// Marks the rows at `positions` as deleted.
+    pub(super) fn mark_deleted(&mut self, positions: &[u32]) {
+        for &position in positions {
+            self.present[position as usize] = false;
+        }
+        self.rows -= positions.len();
+    }
+
+    /// The rows that are there, without gaps.
+    #[must_use]
+    pub fn compacted(&self) -> Dataset {
+        let kept = self.remaining();
+        let pick = |column: &Vec<i32>| kept.iter().map(|&at| column[at as usize]).collect();
+        Dataset {
+            variables: self.variables.clone(),
+            ids: kept.iter().map(|&at| self.id(at)).collect(),
+            groups: kept
+                .iter()
+                .filter_map(|&at| self.group(at).map(str::to_owned))
+                .collect(),
+            columns: self.columns.iter().map(pick).collect(),
+            present: vec![true; kept.len()],
+            rows: kept.len(),
+        }
+    }
+
+    /// The bin of every value of every variable in contingency tables of at most `most` bins.
+    pub(super) fn table_bins(&self, most: u16) -> (Vec<Binning>, Vec<Vec<u16>>) {
+        let binnings: Vec<Binning> = self
+            .variables
+            .iter()
+            .map(|variable| variable.table_bins(most))
+            .collect();
+        let bins = binnings
+            .iter()
+            .zip(&self.columns)
+            .map(|(binning, column)| column.iter().map(|&q| binning.bin(q) as u16).collect())
+            .collect();
+        (binnings, bins)
+    }
+
+    /// The coordinate of every value of every variable in the clustering.
+    pub(super) fn coordinates(&self) -> Vec<Vec<i32>> {
+        self.variables
+            .iter()
+            .zip(&self.columns)
+            .map(|(variable, column)| column.iter().map(|&q| variable.coordinate(q)).collect())
+            .collect()
+    }
+}

@@ -1,0 +1,75 @@
+//! Sum-product networks that forget rows exactly.
+//!
+//! Becker and Liebig, "Certified Data Removal in Sum-Product Networks" (2022): LearnSPN
+//! (Algorithm 1) with a state at every node, the revision of its decisions (Definition 3) and UnlearnSPN
+//! (Algorithms 2 to 7).
+//!
+//! **Theorem (exactness).** For every set of rows X with distinct ids, parameters with a seed, and
+//! R ⊂ X: [`Spn::delete`] of R from `Spn::learn(X)` leaves the model that `Spn::learn(X \ R)` gives, down to
+//! the bytes of [`Spn::to_bytes`]; hence any order of deletions, single or batched, also after saving and
+//! loading, ends in the same bytes.
+//!
+//! *Why it holds.* LearnSPN is a recursion over (rows, scope, key). Every decision is a function of
+//! statistics that are exact integers ([`moments`], [`leaves`], contingency tables, sums of clusters), so
+//! that taking a row out of a statistic gives the statistic of the remaining rows, whatever the order.
+//! Randomness is keyed by (key of the node, stable row id), and the key by the seed and by the names of the
+//! children on the way from the root, so that a deletion moves no draw to another row. No bound, bin, scale or
+//! projection is taken from the rows. By induction over the tree the state of a node after an
+//! update is the state that learning on its remaining rows gives: the decision is taken anew from
+//! the updated statistics ([`decide`]); children whose scope (product) or cluster (sum) is still there are
+//! updated with the rows that left *and those that came*, all others are learnt.
+//!
+//! | module           | what is there                                                         |
+//! |------------------|-----------------------------------------------------------------------|
+//! | [`change`]       | rows that leave and rows that come                                    |
+//! | [`parameters`]   | checked parameters                                                    |
+//! | [`variable`]     | declared domains, fixed-point values, bins                            |
+//! | [`dataset`]      | rows with stable ids                                                  |
+//! | [`structure`]    | the arena of nodes and their states                                   |
+//! | [`decide`]       | which operation LearnSPN chooses                                      |
+//! | [`learn`]        | LearnSPN                                                              |
+//! | [`unlearn`]      | UnlearnSPN                                                            |
+//! | [`independence`] | G-test and randomised dependence coefficient                          |
+//! | [`clustering`]   | k-means on a lattice whose trace is updated                           |
+//! | [`network`]      | the network without its learning state                                |
+//! | [`infer`]        | likelihood, marginals, conditionals, explanation, samples             |
+//! | [`serialise`]    | bytes and back                                                        |
+//! | [`picture`]      | Graphviz and SVG                                                      |
+//! | [`table`]        | rows from a file by its schema                                        |
+//! | [`model`]        | the model file of the command                                         |
+//! | [`benchmark`]    | the paper's protocol                                                  |
+//! | [`paper`]        | the paper's data sets and figures                                     |
+
+pub mod benchmark;
+pub mod change;
+pub mod clustering;
+pub mod dataset;
+pub mod decide;
+pub mod errors;
+pub mod independence;
+pub mod infer;
+pub mod learn;
+pub mod leaves;
+pub mod model;
+pub mod moments;
+pub mod network;
+pub mod paper;
+pub mod parameters;
+pub mod picture;
+pub mod serialise;
+pub mod structure;
+pub mod table;
+pub mod unlearn;
+pub mod variable;
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod tests_inference;
+
+pub use dataset::Dataset;
+pub use errors::SpnError;
+pub use learn::Spn;
+pub use network::Network;
+pub use parameters::{Independence, SpnParameters};
+pub use variable::{Domain, LeafFamily, Variable};

@@ -1,0 +1,100 @@
+//! What learning depends on besides the rows: parameters, checked once.
+
+use serde::{Deserialize, Serialize};
+
+use super::SpnError;
+
+/// How dependence between two columns is decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Independence {
+    /// G-test over declared bins, updated in O(variables²) for each deleted row
+    #[default]
+    Gtest,
+    /// Randomised dependence coefficient, computed anew at each deletion, as in the paper
+    Rdc,
+}
+
+impl Independence {
+    /// The threshold used where none is given: a significance for the G-test, a coefficient for RDC.
+    pub fn default_threshold(self) -> f64 {
+        match self {
+            Independence::Gtest => 0.01,
+            Independence::Rdc => 0.3,
+        }
+    }
+}
+
+/// Parameters of LearnSPN.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SpnParameters {
+    /// Seed of every draw.
+    pub seed: u64,
+    /// The paper's t: so many rows or fewer are factorised naively.
+    pub min_rows: usize,
+    /// How dependence is decided.
+    pub independence: Independence,
+    /// G-test: two columns are dependent when the p-value of their table is below this. RDC: when
+    /// their coefficient is above this.
+    pub threshold: f64,
+    /// Clusters of a data split.
+    pub clusters: u8,
+    /// The most bins of an ordered column in a contingency table.
+    pub bins: u16,
+    /// Pseudo-observations at every leaf.
+    pub smoothing: f64,
+}
+
+impl Default for SpnParameters {
+    fn default() -> SpnParameters {
+        SpnParameters {
+            seed: 1,
+            min_rows: 50,
+            independence: Independence::Gtest,
+            threshold: Independence::Gtest.default_threshold(),
+            clusters: 2,
+            bins: 16,
+            smoothing: 1.0,
+        }
+    }
+}
+
+impl SpnParameters {
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// [`SpnError::Parameter`] that names the first one out of its range.
+    pub fn check(&self) -> Result<(), SpnError> {
+        let refuse = |name, value: String, expected| {
+            Err(SpnError::Parameter {
+                name,
+                value,
+                expected,
+            })
+        };
+        if self.min_rows == 0 {
+            return refuse("min-rows", "0".to_owned(), "at least 1");
+        }
+        if !(self.threshold > 0.0 && self.threshold < 1.0) {
+            return refuse(
+                "threshold",
+                self.threshold.to_string(),
+                "above 0 and below 1",
+            );
+        }
+        if !(2..=16).contains(&self.clusters) {
+            return refuse("clusters", self.clusters.to_string(), "from 2 to 16");
+        }
+        if !(2..=64).contains(&self.bins) {
+            return refuse("bins", self.bins.to_string(), "from 2 to 64");
+        }
+        if !(self.smoothing.is_finite() && self.smoothing >= 0.0) {
+            return refuse(
+                "smoothing",
+                self.smoothing.to_string(),
+                "a finite number of at least 0",
+            );
+        }
+        Ok(())
+    }
+}
