@@ -22,11 +22,11 @@ impl Ratio {
     /// A finite number that is not negative, exactly: every such `f64` is a fraction with a power of two below.
     pub fn of(value: f64) -> Ratio {
         let bits = value.to_bits();
-        let exponent = (bits >> 52 & 0x7ff) as i64;
+        let exponent = ((bits >> 52) & 0x7ff) as i64;
         let fraction = bits & ((1 << 52) - 1);
         let (mantissa, power) = match exponent {
             0 => (fraction, -1074),
-            _ => (fraction | 1 << 52, exponent - 1075),
+            _ => (fraction | (1 << 52), exponent - 1075),
         };
         let one = BigUint::from(1_u32);
         let mantissa = BigUint::from(mantissa);

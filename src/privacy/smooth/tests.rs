@@ -179,18 +179,12 @@ fn holds_everywhere(universe: &Universe, method: Method, beta: f64) -> usize {
             .collect();
         bounds.push(at_distance);
     }
-    #[expect(
-        clippy::needless_range_loop,
-        reason = "t is the distance that is spoken of"
-    )]
     for t in 0..=universe.rows {
-        for at in 0..all.len() {
+        for ((database, bounds), &local) in all.iter().zip(&bounds).zip(&local) {
+            let bound = bounds[t];
             assert!(
-                bounds[at][t] as i64 >= local[at],
-                "{method:?}: {:?} at distance {t}: {} < {}",
-                all[at],
-                bounds[at][t],
-                local[at]
+                bound as i64 >= local,
+                "{method:?}: {database:?} at distance {t}: {bound} < {local}"
             );
         }
         local = (0..all.len())
@@ -216,25 +210,25 @@ fn holds_everywhere(universe: &Universe, method: Method, beta: f64) -> usize {
 
 #[test]
 fn the_bound_is_smooth_on_every_tiny_database() {
-    let line = |cells: u32| (0..cells).map(|cell| vec![f64::from(cell)]).collect();
-    let plane = |side: u32| {
+    let line =
+        |cells: u32| -> Vec<Vec<f64>> { (0..cells).map(|cell| vec![f64::from(cell)]).collect() };
+    let plane = |side: u32| -> Vec<Vec<f64>> {
         (0..side * side)
             .map(|cell| vec![f64::from(cell % side), f64::from(cell / side)])
             .collect()
     };
     let cube: Vec<Vec<f64>> = (0..8_u32)
-        .map(|cell| (0..3).map(|bit| f64::from(cell >> bit & 1)).collect())
+        .map(|cell| (0..3).map(|bit| f64::from((cell >> bit) & 1)).collect())
         .collect();
     let mut pairs = 0;
-    type Case<'a> = (Vec<Vec<f64>>, &'a [f64], usize);
-    let cases: [Case<'_>; 4] = [
-        (line(9), &[1.0, 4.0], 5),
-        (line(5), &[1.0], 7),
-        (plane(3), &[1.0, 2.0], 4),
-        (cube, &[1.0, 2.0], 5),
+    let cases = [
+        (line(9), vec![1.0, 4.0], 5),
+        (line(5), vec![1.0], 7),
+        (plane(3), vec![1.0, 2.0], 4),
+        (cube, vec![1.0, 2.0], 5),
     ];
     for (cells, radii, rows) in cases {
-        for &squared_radius in radii {
+        for squared_radius in radii {
             for k in [1, 2, 3] {
                 let universe = Universe {
                     cells: cells.clone(),
