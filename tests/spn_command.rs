@@ -345,7 +345,7 @@ fn bad_tables_and_options_are_refused() {
         ("--clusters 1", "clusters = 1 is not from 2 to 16"),
         ("--min-rows 0", "min-rows = 0 is not at least 1"),
         ("--bins 1", "bins = 1 is not from 2 to 64"),
-        ("--smoothing=-1", "smoothing"),
+        ("--smoothing=-1", "smoothing = -1 is not a finite number"),
         (
             "--leaf job=gaussian",
             "column 'job' cannot have gaussian leaves",
