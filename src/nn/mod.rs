@@ -17,6 +17,8 @@ pub mod fnn;
 pub mod import;
 pub mod metrics;
 pub mod model;
+#[cfg(feature = "onnx")]
+pub mod onnx;
 pub mod optimizer;
 pub mod recurrent;
 pub mod text;
