@@ -18,6 +18,8 @@ pub mod import;
 pub mod import_text;
 pub mod metrics;
 pub mod model;
+#[cfg(feature = "onnx")]
+pub mod onnx;
 pub mod optimizer;
 pub mod recurrent;
 mod row_adam;

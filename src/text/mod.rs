@@ -37,6 +37,8 @@
 pub mod comments;
 pub mod corpus;
 pub mod embeddings;
+#[cfg(feature = "onnx")]
+pub mod encoder;
 pub mod frequencies;
 pub mod glove;
 pub mod lexicon;
