@@ -89,6 +89,9 @@ pub(super) struct TextArgs {
     /// Words that may differ from the seed, at most
     #[arg(long, conflicts_with = "data", value_name = "N")]
     pub(super) max_l0: Option<usize>,
+    /// Sentence encoder (ONNX, tokenizer.json beside it) that measures similarity [default: frequency-weighted word vectors]
+    #[arg(long, conflicts_with_all = ["data", "text"], value_name = "FILE")]
+    pub(super) encoder: Option<PathBuf>,
     /// Least semantic similarity with the seed, from -1 to 1
     #[arg(long, conflicts_with = "data", value_name = "COSINE")]
     pub(super) min_similarity: Option<f32>,

@@ -87,6 +87,7 @@ fn options(args: &AuditArgs, device: &ComputeDevice) -> anyhow::Result<TextAudit
     };
     let model = TextModel::load(model_path)?;
     let (lexicon, lexicon_sha256) = open_lexicon(args.texts.lexicon.as_deref())?;
+    let encoder = args.texts.encoder.as_deref();
     let (search, budget) = (&args.search, &args.budget);
     Ok(TextAuditOptions {
         command: "audit".to_owned(),
@@ -98,6 +99,8 @@ fn options(args: &AuditArgs, device: &ComputeDevice) -> anyhow::Result<TextAudit
         text_column: args.texts.text_column.clone(),
         lexicon: args.texts.lexicon.as_deref().map(absolute),
         lexicon_sha256,
+        encoder: encoder.map(|file| absolute(file)),
+        encoder_sha256: encoder.map(|file| file_sha256(file)).transpose()?,
         protected: attributes(&args.protected, &lexicon),
         strategy: strategy(search.strategy)?,
         local_strategy: strategy(args.texts.local_strategy.or(search.strategy))?,

@@ -116,6 +116,8 @@ pub(super) fn run(args: &DemoArgs, output: &Output) -> anyhow::Result<ExitCode> 
         text_column: Some(TEXT.to_owned()),
         lexicon: None,
         lexicon_sha256,
+        encoder: None,
+        encoder_sha256: None,
         protected: names.map(|attribute| attribute.name.clone()).collect(),
         strategy: TextStrategyName::AdfAsc,
         local_strategy: TextStrategyName::AdfAsc,

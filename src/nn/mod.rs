@@ -43,6 +43,9 @@ pub enum ModelError {
     /// The device failed while it computed.
     #[error("the device failed: {0}")]
     Device(String),
+    /// A sentence encoder cannot answer.
+    #[error("the sentence encoder failed: {0}")]
+    Encoder(String),
     /// An output is NaN or infinite.
     #[error(
         "the model's output for input {row:?} is not finite; its weights or inputs are out of range"

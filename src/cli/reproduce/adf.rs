@@ -371,6 +371,8 @@ impl Bench<'_> {
             text_column: Some(TEXT_COLUMN.to_owned()),
             lexicon: None,
             lexicon_sha256,
+            encoder: None,
+            encoder_sha256: None,
             protected: vec![attribute.to_owned()],
             strategy,
             local_strategy,

@@ -8,7 +8,7 @@
 //! texts say of the source that they were drawn from.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::domain::{TextDomain, text_of};
-use super::judge::{Judge, ValidityMeans};
+use super::judge::{Embed, Judge, ValidityMeans};
 use super::limits::{Limits, Similarity};
 use super::neighbourhood::candidates;
 use super::protected::{ProtectedTerms, TermCounts, open_lexicon};
@@ -36,7 +36,7 @@ use crate::fairness::session::{AuditProgress, is_resumable, run_search};
 use crate::fairness::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary, phases};
 use crate::nn::text::TextNetwork;
 use crate::nn::text_model::{EncodedText, TextModel};
-use crate::nn::{Classifier, Objective, Rows};
+use crate::nn::{Classifier, ModelError, Objective, Rows};
 use crate::report::run_directory::{RUN, RunDirectory, SUMMARY, file_sha256, hex};
 use crate::stream::{Purpose, permutation};
 use crate::text::corpus::{TextColumns, read_texts};
@@ -71,6 +71,12 @@ pub struct TextAuditOptions {
     pub lexicon: Option<PathBuf>,
     /// SHA-256 of the protected terms.
     pub lexicon_sha256: String,
+    /// Sentence encoder (ONNX) that measures similarity; without one, the model's word vectors do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoder: Option<PathBuf>,
+    /// SHA-256 of the encoder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoder_sha256: Option<String>,
     /// Names of the protected attributes.
     pub protected: Vec<String>,
     /// Search strategy of the global phase.
@@ -265,6 +271,50 @@ pub struct PreparedTextAudit {
     seeds: Vec<EncodedText>,
     seed_ids: Vec<Vec<i32>>,
     source_rows: Vec<u64>,
+    encoder: Encoder,
+}
+
+/// The sentence encoder that the options name, if any.
+struct Encoder {
+    #[cfg(feature = "onnx")]
+    inner: Option<crate::text::encoder::SentenceEncoder>,
+}
+
+impl Encoder {
+    #[cfg(feature = "onnx")]
+    fn open(file: Option<&Path>) -> Result<Encoder, AuditError> {
+        let inner = file
+            .map(|file| crate::text::encoder::SentenceEncoder::open(file, None))
+            .transpose()
+            .map_err(|error| AuditError::Model(ModelError::Encoder(error.to_string())))?;
+        Ok(Encoder { inner })
+    }
+
+    #[cfg(not(feature = "onnx"))]
+    fn open(file: Option<&Path>) -> Result<Encoder, AuditError> {
+        match file {
+            None => Ok(Encoder {}),
+            Some(_) => Err(AuditError::Model(ModelError::Encoder(
+                "this build has no ONNX runtime; build it with the feature onnx".into(),
+            ))),
+        }
+    }
+
+    #[cfg(feature = "onnx")]
+    fn embed(&self, text: &str) -> Result<Vec<f32>, ModelError> {
+        let failed = |problem: String| ModelError::Encoder(problem);
+        match &self.inner {
+            Some(encoder) => encoder
+                .embed(text)
+                .map_err(|error| failed(error.to_string())),
+            None => Err(failed("none is open".into())),
+        }
+    }
+
+    #[cfg(not(feature = "onnx"))]
+    fn embed(&self, _text: &str) -> Result<Vec<f32>, ModelError> {
+        Err(ModelError::Encoder("none is open".into()))
+    }
 }
 
 impl PreparedTextAudit {
@@ -288,6 +338,10 @@ impl PreparedTextAudit {
             file_sha256(&options.texts)?,
             &options.texts_sha256,
         )?;
+        let encoder = Encoder::open(options.encoder.as_deref())?;
+        if let (Some(file), Some(then)) = (&options.encoder, &options.encoder_sha256) {
+            expect_hash(&file.display().to_string(), file_sha256(file)?, then)?;
+        }
         let (lexicon, sha256) = open_lexicon(options.lexicon.as_deref())?;
         expect_hash("the lexicon", sha256, &options.lexicon_sha256)?;
         let mut protected = ProtectedTerms::new(&lexicon, &options.protected, &model)?;
@@ -363,6 +417,7 @@ impl PreparedTextAudit {
             texts,
             seeds,
             source_rows,
+            encoder,
         })
     }
 
@@ -530,7 +585,9 @@ pub fn audit_texts(
             .map(|text| prepared.domain.row(text));
         SearchState::new(rows, prepared.model.classes.len())
     });
-    let judge = Judge::new(&prepared.model);
+    let embed = |text: &str| prepared.encoder.embed(text);
+    let has_encoder = options.encoder.is_some();
+    let judge = Judge::new(&prepared.model, has_encoder.then_some(&embed as Embed<'_>));
     let strategy = TextStrategy {
         global: options.strategy,
         local: options.local_strategy,

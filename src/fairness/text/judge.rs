@@ -1,5 +1,8 @@
 //! Validity of generated texts: how close they stay to the seed they came from.
 
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
 use serde::Serialize;
 
 use super::limits::Similarity;
@@ -7,23 +10,59 @@ use crate::nn::ModelError;
 use crate::nn::text_model::{EncodedText, TextModel};
 use crate::text::validity::{Validity, ValidityMeasure};
 
+/// A sentence encoder: a text's vector.
+pub type Embed<'a> = &'a (dyn Fn(&str) -> Result<Vec<f32>, ModelError> + Sync);
+
 /// Judges texts of one model.
 pub struct Judge<'a> {
     model: &'a TextModel,
     measure: ValidityMeasure<'a>,
+    embed: Option<Embed<'a>>,
+    /// Vectors of the seeds that the encoder has seen.
+    seeds: Mutex<HashMap<Vec<i32>, Vec<f32>>>,
 }
 
 impl<'a> Judge<'a> {
-    /// A judge with the vectors and word frequencies of `model`.
-    pub fn new(model: &'a TextModel) -> Judge<'a> {
+    /// A judge with the vectors and word frequencies of `model`. Semantic similarity is the cosine
+    /// of the vectors that `embed` gives, where there is one; it is asked for the words that the
+    /// model knows, with blanks between them.
+    pub fn new(model: &'a TextModel, embed: Option<Embed<'a>>) -> Judge<'a> {
         Judge {
             model,
             measure: ValidityMeasure::new(&model.table, &model.sentences),
+            embed,
+            seeds: Mutex::default(),
         }
     }
 
+    fn words(&self, ids: &[i32]) -> Vec<&str> {
+        ids.iter().map(|&id| self.model.word(id)).collect()
+    }
+
+    fn embedded(&self, embed: Embed<'_>, ids: &[i32]) -> Result<Vec<f32>, ModelError> {
+        let words = self.words(ids);
+        let known: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+        embed(&known.join(" "))
+    }
+
+    /// The encoder's vector of a seed, computed once.
+    fn embedded_seed(&self, embed: Embed<'_>, ids: &[i32]) -> Result<Vec<f32>, ModelError> {
+        let known = self.seeds.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(vector) = known.get(ids) {
+            return Ok(vector.clone());
+        }
+        drop(known);
+        let vector = self.embedded(embed, ids)?;
+        let mut known = self.seeds.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(ids.to_vec(), vector.clone());
+        Ok(vector)
+    }
+
     /// The metrics of the text `ids`, which came from `seed` by replacing words one by one.
-    pub fn judge(&self, seed: &EncodedText, ids: &[i32]) -> Validity {
+    ///
+    /// # Errors
+    /// When the sentence encoder fails.
+    pub fn judge(&self, seed: &EncodedText, ids: &[i32]) -> Result<Validity, ModelError> {
         let changed: Vec<&str> = ids
             .iter()
             .zip(seed.ids.iter().zip(&seed.words))
@@ -36,18 +75,27 @@ impl<'a> Judge<'a> {
             })
             .collect();
         let original: Vec<&str> = seed.words.iter().map(String::as_str).collect();
-        self.measure.measure(&original, &changed)
+        let mut validity = self.measure.measure(&original, &changed);
+        if self.embed.is_some() {
+            validity.similarity = f64::from(self.similarity(&seed.ids, ids)?);
+        }
+        Ok(validity)
     }
 }
 
 impl Similarity for Judge<'_> {
     fn similarity(&self, original: &[i32], text: &[i32]) -> Result<f32, ModelError> {
-        let words =
-            |ids: &[i32]| -> Vec<&str> { ids.iter().map(|&id| self.model.word(id)).collect() };
-        let cosine =
-            self.model
-                .sentences
-                .similarity(&words(original), &words(text), &self.model.table);
+        if let Some(embed) = self.embed {
+            let seed = self.embedded_seed(embed, original)?;
+            let other = self.embedded(embed, text)?;
+            let cosine: f32 = seed.iter().zip(&other).map(|(a, b)| a * b).sum();
+            return Ok(cosine.clamp(-1.0, 1.0));
+        }
+        let cosine = self.model.sentences.similarity(
+            &self.words(original),
+            &self.words(text),
+            &self.model.table,
+        );
         Ok(cosine as f32)
     }
 }

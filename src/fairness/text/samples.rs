@@ -12,6 +12,7 @@
 //! | `p_x_CLASS`, `p_other_CLASS` … | probabilities |
 //! | `l0`, `l2`, `jaccard`, `bleu`, `similarity` | validity of x against its seed ([`crate::text::validity`]) |
 
+use std::error::Error;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -31,7 +32,6 @@ use crate::fairness::pairs::{Pair, PairStore};
 use crate::fairness::samples::{SamplesFormat, phase_name, properties};
 use crate::nn::text_model::{EncodedText, TextModel};
 use crate::report::run_directory::{RunError, write_with};
-use crate::text::tokenizer::TokenizerError;
 use crate::text::validity::Validity;
 
 /// Pairs a block: bounds the memory of writing.
@@ -151,7 +151,7 @@ impl TextSamples<'_> {
         Ok(())
     }
 
-    fn row<'p>(&self, pair: Pair<'p>) -> Result<Row<'p>, TokenizerError> {
+    fn row<'p>(&self, pair: Pair<'p>) -> Result<Row<'p>, Box<dyn Error + Send + Sync>> {
         let seed = &self.seeds[pair.seed as usize];
         let text = text_of(pair.row);
         let replacement = self.domain.replacement(pair.row, pair.variant as usize);
@@ -187,7 +187,7 @@ impl TextSamples<'_> {
             })
             .collect();
         Ok(Row {
-            validity: self.judge.judge(seed, text),
+            validity: self.judge.judge(seed, text)?,
             pair,
             x,
             other,
