@@ -100,6 +100,12 @@ impl Events {
         }
     }
 
+    /// A row's share in the error of its fold, at most.
+    pub(crate) fn unit(&self) -> f64 {
+        let shares = self.shares.iter().flat_map(|shares| &shares.high);
+        shares.copied().max().unwrap_or(1).max(1) as f64
+    }
+
     /// Completes the record: what K pays for the removal of rows (`penalties`), the slack, and the losses of T.
     pub(crate) fn finish(
         &mut self,
