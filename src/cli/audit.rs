@@ -102,6 +102,10 @@ pub(super) struct TextArgs {
 pub(super) enum StrategyArg {
     /// Tables: gradient-guided global and local search
     Adf,
+    /// Tables: ADF with gradients from differences of outputs
+    AdfZeroOrder,
+    /// Tables: random steps, what any guided search must beat
+    RandomWalk,
     /// Texts: ADF, token by importance, word by direction
     AdfAsc,
     /// Texts: ADF, token and word by first-order effect
@@ -112,6 +116,18 @@ pub(super) enum StrategyArg {
     Hf,
     /// Texts: random token, random neighbour
     Rp,
+}
+
+impl StrategyArg {
+    /// The strategy for tables; `None` for one that searches texts.
+    fn on_tables(self) -> Option<StrategyName> {
+        match self {
+            StrategyArg::Adf => Some(StrategyName::Adf),
+            StrategyArg::AdfZeroOrder => Some(StrategyName::AdfZeroOrder),
+            StrategyArg::RandomWalk => Some(StrategyName::RandomWalk),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -273,9 +289,17 @@ impl AuditArgs {
                 model_path.display()
             );
         }
-        if !matches!(self.search.strategy, None | Some(StrategyArg::Adf)) {
-            bail!("this --strategy searches texts; tables are searched by adf");
-        }
+        let strategy = self
+            .search
+            .strategy
+            .map_or(Some(StrategyName::Adf), StrategyArg::on_tables);
+        let Some(strategy) = strategy else {
+            let names = StrategyName::ALL.map(StrategyName::name);
+            bail!(
+                "this --strategy searches texts; tables are searched by {}",
+                names.join(", ")
+            );
+        };
         let model = Model::load(model_path)?;
         if let Some(outside) = self.outside {
             with_outside(model.schema.clone(), outside)?;
@@ -299,7 +323,7 @@ impl AuditArgs {
             data_sha256: file_sha256(data)?,
             outside: self.outside.map(Into::into),
             protected,
-            strategy: StrategyName::Adf,
+            strategy,
             objective: search.objective.unwrap_or_default(),
             seeds: search.seeds,
             clusters: search.clusters,

@@ -58,12 +58,17 @@ pub struct AdfMemory {
 
 impl Strategy for Adf<'_> {
     type Memory = AdfMemory;
+    type Shared = ();
 
     fn name(&self) -> &'static str {
         "adf"
     }
 
-    fn global_moves(&self, walkers: &mut [GlobalStep<'_, AdfMemory>]) -> Result<(), ModelError> {
+    fn global_moves(
+        &self,
+        _shared: &(),
+        walkers: &mut [GlobalStep<'_, AdfMemory>],
+    ) -> Result<(), ModelError> {
         let classes = self.model.classes();
         let mut codes = Vec::new();
         let mut cotangents = Vec::new();
@@ -91,6 +96,7 @@ impl Strategy for Adf<'_> {
 
     fn local_moves(
         &self,
+        _shared: &(),
         trial: u32,
         walkers: &mut [LocalWalker<AdfMemory>],
     ) -> Result<(), ModelError> {
@@ -108,7 +114,8 @@ impl Strategy for Adf<'_> {
             let row = &walker.away.as_ref().unwrap_or(&walker.start).row;
             walker.candidate.clone_from(row);
             walker.candidate[attribute] =
-                self.random_step(attribute, row[attribute], self.step_local, &mut stream);
+                self.domain
+                    .random_step(attribute, row[attribute], self.step_local, &mut stream);
         }
         Ok(())
     }
@@ -153,27 +160,12 @@ impl Adf<'_> {
             );
             let free = self.domain.free();
             let attribute = free[stream.random_range(0..free.len())];
-            walker.row[attribute] = self.random_step(
+            walker.row[attribute] = self.domain.random_step(
                 attribute,
                 walker.row[attribute],
                 self.step_global,
                 &mut stream,
             );
-        }
-    }
-
-    /// A step of `size` up or down, clipped; among levels, a uniform other one.
-    fn random_step(&self, attribute: usize, code: i32, size: u32, stream: &mut Stream) -> i32 {
-        let span = &self.domain.spans()[attribute];
-        if span.encoding.is_scaled() {
-            let size = i64::from(size);
-            let step = if stream.random::<bool>() { size } else { -size };
-            self.domain.clip(attribute, i64::from(code) + step)
-        } else if span.levels < 2 {
-            code
-        } else {
-            let other = span.min + stream.random_range(0..span.levels as i32 - 1);
-            if other >= code { other + 1 } else { other }
         }
     }
 
