@@ -13,6 +13,7 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::AuditBar;
 use super::render;
+use super::tuning::TuningArgs;
 use crate::device::{ComputeDevice, DeviceName};
 use crate::fairness::audit::{AuditOptions, PreparedAudit, StrategyName, audit};
 use crate::fairness::estimate::Verdict;
@@ -55,6 +56,8 @@ pub(super) struct AuditArgs {
     pub(super) texts: TextArgs,
     #[command(flatten)]
     pub(super) search: SearchArgs,
+    #[command(flatten)]
+    pub(super) tuning: TuningArgs,
     #[command(flatten)]
     pub(super) budget: BudgetArgs,
     #[command(flatten)]
@@ -102,8 +105,20 @@ pub(super) struct TextArgs {
 pub(super) enum StrategyArg {
     /// Tables: gradient-guided global and local search
     Adf,
+    /// Tables: ADF with momentum and lasting gradients
+    Eidig,
     /// Tables: ADF with gradients from differences of outputs
     AdfZeroOrder,
+    /// Tables: surrogate trees around inputs, their path constraints negated
+    Sg,
+    /// Tables: random inputs, then steps whose attribute and direction are learnt
+    AequitasFully,
+    /// Tables: random inputs, then steps whose direction is learnt
+    AequitasSemi,
+    /// Tables: random inputs, then random steps
+    AequitasRandom,
+    /// Tables: random inputs until their discriminatory share is known well enough
+    Themis,
     /// Tables: random steps, what any guided search must beat
     RandomWalk,
     /// Texts: ADF, token by importance, word by direction
@@ -123,7 +138,13 @@ impl StrategyArg {
     fn on_tables(self) -> Option<StrategyName> {
         match self {
             StrategyArg::Adf => Some(StrategyName::Adf),
+            StrategyArg::Eidig => Some(StrategyName::Eidig),
             StrategyArg::AdfZeroOrder => Some(StrategyName::AdfZeroOrder),
+            StrategyArg::Sg => Some(StrategyName::Sg),
+            StrategyArg::AequitasFully => Some(StrategyName::AequitasFully),
+            StrategyArg::AequitasSemi => Some(StrategyName::AequitasSemi),
+            StrategyArg::AequitasRandom => Some(StrategyName::AequitasRandom),
+            StrategyArg::Themis => Some(StrategyName::Themis),
             StrategyArg::RandomWalk => Some(StrategyName::RandomWalk),
             _ => None,
         }
@@ -192,10 +213,12 @@ fn duration(text: &str) -> Result<Duration, String> {
 /// Runs `probity audit`.
 pub(super) fn run(args: AuditArgs, output: &Output) -> anyhow::Result<ExitCode> {
     if let Some(text) = &args.texts.text {
+        args.tuning.refuse_for_texts()?;
         return audit_texts::examine_one(&args, text, output);
     }
     let resumes_texts = args.resume && is_text_run(args.out.as_deref().unwrap_or(Path::new("")));
     if args.texts.texts.is_some() || resumes_texts {
+        args.tuning.refuse_for_texts()?;
         return audit_texts::run(&args, output);
     }
     let device = args.hardware.open(output)?;
@@ -340,6 +363,7 @@ impl AuditArgs {
             seed: search.seed,
             device: device.name(),
             hardware: device.hardware(),
+            tuning: self.tuning.resolve(&[strategy])?,
         })
     }
 }

@@ -19,6 +19,8 @@ use super::search::{Ending, Search, SearchOptions, SearchState};
 use super::seeds::clustered_seeds;
 use super::session::{AuditProgress, is_resumable, run_search};
 pub use super::strategies::StrategyName;
+use super::strategies::themis::CausalDiscrimination;
+use super::strategies::tuning::Tuning;
 use super::strategies::{Ingredients, NeedsGradients, WithStrategy, with_strategy};
 use super::strategy::Strategy;
 use super::subject::{ModelAccess, Subject};
@@ -185,6 +187,8 @@ pub struct AuditOptions {
     pub device: DeviceName,
     /// What that device calls itself.
     pub hardware: String,
+    /// Options of single strategies.
+    pub tuning: Tuning,
 }
 
 impl AuditOptions {
@@ -217,6 +221,9 @@ impl AuditOptions {
             if value >= 1 << 31 {
                 return fail(option, value.to_string(), "below 2147483648");
             }
+        }
+        if let Some(problem) = self.tuning.problem() {
+            return fail(problem.option, problem.value, problem.expected);
         }
         if self.estimate > 1_000_000_000 {
             return fail(
@@ -294,6 +301,9 @@ pub struct AuditSummary {
     pub local: LocalSummary,
     /// Both phases.
     pub total: TotalSummary,
+    /// The score that the strategy `themis` ends with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub causal_discrimination: Option<CausalDiscrimination>,
     /// Discriminatory share of uniform random inputs, per protected attribute and jointly.
     pub fairness: Vec<Estimate>,
     /// The declared bound, if there is one.
@@ -326,6 +336,7 @@ pub fn audit(
             objective: options.objective,
             step_global: options.step_global,
             step_local: options.step_local,
+            tuning: &options.tuning,
             seed: options.seed,
         };
         let session = AuditSession {
@@ -399,7 +410,8 @@ impl WithStrategy for AuditSession<'_> {
             state.pairs(),
         )?;
         let counts = prepared.table.counts.clone();
-        let summary = summarise(options, ending, counts, &state, fairness);
+        let score = strategy.causal_discrimination(state.learnt());
+        let summary = summarise(options, ending, counts, &state, (score, fairness));
         run.write_json(SUMMARY, &summary)?;
         if !is_resumable(ending) {
             run.remove_checkpoint()?;
@@ -564,7 +576,7 @@ fn summarise<M: Clone + Default, L: Default>(
     ending: Ending,
     data: ReadCounts,
     state: &SearchState<M, L>,
-    fairness: Vec<Estimate>,
+    (causal_discrimination, fairness): (Option<CausalDiscrimination>, Vec<Estimate>),
 ) -> AuditSummary {
     let (global, local, total) = phases(state);
     AuditSummary {
@@ -582,6 +594,7 @@ fn summarise<M: Clone + Default, L: Default>(
         global,
         local,
         total,
+        causal_discrimination,
         fail_above: BoundSummary::of(options.fail_above, &fairness),
         fairness,
         samples_file: options.samples_format.file_name().to_owned(),

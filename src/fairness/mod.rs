@@ -18,6 +18,7 @@ pub mod check;
 pub mod distinct;
 pub mod domain;
 pub mod estimate;
+mod guidance;
 pub mod pairs;
 pub mod samples;
 pub mod search;

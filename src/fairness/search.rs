@@ -169,10 +169,10 @@ impl<S: Strategy> Search<'_, S> {
                 next.push(seed);
             }
         }
-        for seed in &mut next {
+        next.retain_mut(|seed| {
             self.strategy
-                .place(&mut state.learnt, &mut seed.row, &mut seed.memory);
-        }
+                .place(&mut state.learnt, &mut seed.row, &mut seed.memory)
+        });
         state.seeds = next;
         state.round += 1;
         if state.seeds.is_empty() || self.strategy.is_satisfied(&state.learnt) {

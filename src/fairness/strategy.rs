@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::check::{Checked, FullyChecked};
+use super::strategies::themis::CausalDiscrimination;
 use crate::nn::ModelError;
 
 /// What becomes of a walker of the global phase whose input is discriminatory.
@@ -68,9 +69,16 @@ pub trait Strategy: Sync {
     /// Global phase, after a walker was checked, in the order of the seeds.
     fn learn_global(&self, _shared: &mut Self::Shared, _memory: &mut Self::Memory, _found: bool) {}
 
-    /// Global phase, at the end of a round: may place a walker that goes on elsewhere. In the order
-    /// of the seeds, after all of them were learnt from.
-    fn place(&self, _shared: &mut Self::Shared, _row: &mut Vec<i32>, _memory: &mut Self::Memory) {}
+    /// Global phase, at the end of a round: may place a walker that goes on elsewhere, or say that
+    /// there is nowhere to go. In the order of the seeds, after all of them were learnt from.
+    fn place(
+        &self,
+        _shared: &mut Self::Shared,
+        _row: &mut Vec<i32>,
+        _memory: &mut Self::Memory,
+    ) -> bool {
+        true
+    }
 
     /// Whether the global phase may end before its walkers are done.
     fn is_satisfied(&self, _shared: &Self::Shared) -> bool {
@@ -105,6 +113,11 @@ pub trait Strategy: Sync {
         _shared: &mut Self::Shared,
         _walkers: &mut [LocalWalker<Self::Memory>],
     ) {
+    }
+
+    /// The causal discrimination score, for a strategy that estimates it.
+    fn causal_discrimination(&self, _shared: &Self::Shared) -> Option<CausalDiscrimination> {
+        None
     }
 }
 

@@ -3,8 +3,13 @@
 //! [`adf`](super::adf) and what came before and after it, on one driver and under one count.
 //! docs/strategies.md says what was chosen where a published description is silent.
 
+pub mod aequitas;
+pub mod eidig;
 pub mod finite_differences;
 pub mod random_walk;
+pub mod sg;
+pub mod themis;
+pub mod tuning;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -14,8 +19,13 @@ use super::domain::TabularDomain;
 use super::strategy::Strategy;
 use super::subject::ModelAccess;
 use crate::nn::Objective;
+use aequitas::{Aequitas, Directed};
+use eidig::Eidig;
 use finite_differences::FiniteDifferences;
 use random_walk::RandomWalk;
+use sg::SymbolicGeneration;
+use themis::Themis;
+use tuning::Tuning;
 
 /// Which search strategy.
 #[derive(
@@ -26,17 +36,35 @@ pub enum StrategyName {
     /// Gradient-guided global and local search (ADF)
     #[default]
     Adf,
+    /// ADF with momentum, and gradients that serve for several steps
+    Eidig,
     /// ADF with gradients from differences of outputs, for models that give no others
     AdfZeroOrder,
-    /// Random steps, the floor that any guided search must beat
+    /// Surrogate trees around inputs, their path constraints negated (symbolic generation)
+    Sg,
+    /// Random inputs, then steps whose attribute and direction are learnt
+    AequitasFully,
+    /// Random inputs, then steps whose direction is learnt
+    AequitasSemi,
+    /// Random inputs, then random steps
+    AequitasRandom,
+    /// Random inputs until their discriminatory share is known well enough
+    Themis,
+    /// Random steps from the data, the floor that any guided search must beat
     RandomWalk,
 }
 
 impl StrategyName {
     /// All of them.
-    pub const ALL: [StrategyName; 3] = [
+    pub const ALL: [StrategyName; 9] = [
         StrategyName::Adf,
+        StrategyName::Eidig,
         StrategyName::AdfZeroOrder,
+        StrategyName::Sg,
+        StrategyName::AequitasFully,
+        StrategyName::AequitasSemi,
+        StrategyName::AequitasRandom,
+        StrategyName::Themis,
         StrategyName::RandomWalk,
     ];
 
@@ -44,14 +72,20 @@ impl StrategyName {
     pub fn name(self) -> &'static str {
         match self {
             StrategyName::Adf => "adf",
+            StrategyName::Eidig => "eidig",
             StrategyName::AdfZeroOrder => "adf-zero-order",
+            StrategyName::Sg => "sg",
+            StrategyName::AequitasFully => "aequitas-fully",
+            StrategyName::AequitasSemi => "aequitas-semi",
+            StrategyName::AequitasRandom => "aequitas-random",
+            StrategyName::Themis => "themis",
             StrategyName::RandomWalk => "random-walk",
         }
     }
 
     /// Whether it asks a model for gradients, so that a plain classifier will not do.
     pub fn needs_gradients(self) -> bool {
-        matches!(self, StrategyName::Adf)
+        matches!(self, StrategyName::Adf | StrategyName::Eidig)
     }
 }
 
@@ -89,6 +123,8 @@ pub struct Ingredients<'a> {
     pub step_global: u32,
     /// Codes an attribute moves in one local step.
     pub step_local: u32,
+    /// Options of single strategies.
+    pub tuning: &'a Tuning,
     /// Seed of all random choices.
     pub seed: u64,
 }
@@ -123,12 +159,42 @@ pub fn with_strategy<W: WithStrategy>(
         step_local: of.step_local,
         seed: of.seed,
     };
+    let aequitas = |directed| Aequitas {
+        directed,
+        domain: of.domain,
+        step_local: of.step_local,
+        seed: of.seed,
+    };
     Ok(match name {
         StrategyName::Adf => work.with(&adf(gradients()?)),
+        StrategyName::Eidig => work.with(&Eidig {
+            model: gradients()?,
+            domain: of.domain,
+            objective: of.objective,
+            step_global: of.step_global,
+            step_local: of.step_local,
+            refresh: of.tuning.refresh,
+            seed: of.seed,
+        }),
         StrategyName::AdfZeroOrder => {
             let differences = FiniteDifferences::new(of.model.classifier(), of.domain);
             work.with(&adf(&differences))
         }
+        StrategyName::Sg => work.with(&SymbolicGeneration {
+            model: of.model.classifier(),
+            domain: of.domain,
+            samples: of.tuning.surrogate_samples,
+            seed: of.seed,
+        }),
+        StrategyName::AequitasFully => work.with(&aequitas(Directed::Fully)),
+        StrategyName::AequitasSemi => work.with(&aequitas(Directed::Semi)),
+        StrategyName::AequitasRandom => work.with(&aequitas(Directed::Random)),
+        StrategyName::Themis => work.with(&Themis {
+            domain: of.domain,
+            confidence: of.tuning.confidence,
+            error_bound: of.tuning.error_bound,
+            seed: of.seed,
+        }),
         StrategyName::RandomWalk => work.with(&RandomWalk {
             domain: of.domain,
             step_global: of.step_global,

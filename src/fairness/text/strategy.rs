@@ -24,8 +24,8 @@ use serde::{Deserialize, Serialize};
 
 use super::domain::{Replacement, TextDomain, text_of};
 use super::limits::Limits;
-use crate::fairness::adf::{SALIENCY_FLOOR, draw, farthest_variant};
 use crate::fairness::domain::Domain;
+use crate::fairness::guidance::{SALIENCY_FLOOR, draw, farthest_variant};
 use crate::fairness::strategy::{GlobalStep, LocalWalker, Strategy};
 use crate::nn::{Differentiable, ModelError, Objective, Rows};
 use crate::stream::{Purpose, stream};
