@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 
 use super::audit_texts;
-use super::inputs::{Hardware, OutsideArg, absolute, new_run, with_outside};
+use super::inputs::{Hardware, OutsideArg, absolute, new_run, protected_or_marked, with_outside};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::AuditBar;
@@ -206,7 +206,7 @@ pub(super) struct BudgetArgs {
     pub(super) fail_above: Option<f64>,
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text).map_err(|_| "a time such as 90s, 5m or 1h is expected".into())
 }
 
@@ -327,15 +327,6 @@ impl AuditArgs {
         if let Some(outside) = self.outside {
             with_outside(model.schema.clone(), outside)?;
         }
-        let protected = if self.protected.is_empty() {
-            let marked = model.schema.protected();
-            marked
-                .into_iter()
-                .map(|attribute| model.schema.attributes[attribute].name.clone())
-                .collect()
-        } else {
-            self.protected.clone()
-        };
         let (search, budget) = (&self.search, &self.budget);
         Ok(AuditOptions {
             command: "audit".to_owned(),
@@ -345,7 +336,7 @@ impl AuditArgs {
             data: absolute(data),
             data_sha256: file_sha256(data)?,
             outside: self.outside.map(Into::into),
-            protected,
+            protected: protected_or_marked(&self.protected, &model.schema),
             strategy,
             objective: search.objective.unwrap_or_default(),
             seeds: search.seeds,
