@@ -148,7 +148,6 @@ fn bad_comparisons_are_refused() {
         ("--strategies sg --surrogate-samples 2", "from 10 to 10,000"),
         ("--strategies themis --confidence 1", "above 0 and below 1"),
         ("--repeats 0", "--repeats"),
-        ("--time 0s", "--time"),
         ("--seeds 0", "--seeds"),
         ("--data missing.csv", "missing.csv"),
     ] {

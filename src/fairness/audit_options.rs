@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::audit_error::AuditError;
 use super::case::CaseData;
+use super::option_checks::{at_least_one, countable, search_seconds, share};
 use super::samples::SamplesFormat;
 use super::search::SearchOptions;
 use super::strategies::StrategyName;
@@ -84,14 +85,7 @@ impl AuditOptions {
     /// # Errors
     /// [`AuditError::Option`] naming the first option out of range.
     pub fn check(&self) -> Result<(), AuditError> {
-        let fail = |option, value: String, expected| {
-            Err(AuditError::Option {
-                option,
-                value,
-                expected,
-            })
-        };
-        for (option, value) in [
+        at_least_one(&[
             ("--seeds", self.seeds as u64),
             ("--clusters", self.clusters as u64),
             ("--step-global", u64::from(self.step_global)),
@@ -99,41 +93,20 @@ impl AuditOptions {
             ("--estimate", self.estimate),
             ("--batch", self.batch as u64),
             ("--max-found", self.max_found.unwrap_or(1)),
-        ] {
-            if value == 0 {
-                return fail(option, "0".into(), "at least 1");
-            }
-        }
-        for (option, value) in [("--local", self.local), ("--max-iter", self.max_iter)] {
-            if value >= 1 << 31 {
-                return fail(option, value.to_string(), "below 2147483648");
-            }
-        }
-        if let Some(problem) = self.tuning.problem() {
-            return fail(problem.option, problem.value, problem.expected);
-        }
+        ])?;
+        countable(&[("--local", self.local), ("--max-iter", self.max_iter)])?;
+        self.tuning.check()?;
         if self.estimate > 1_000_000_000 {
-            return fail(
-                "--estimate",
-                self.estimate.to_string(),
-                "at most 1,000,000,000",
-            );
+            return Err(AuditError::Option {
+                option: "--estimate",
+                value: self.estimate.to_string(),
+                expected: "at most 1,000,000,000",
+            });
         }
-        if let Some(seconds) = self.time_seconds
-            && !(0.0..1e9).contains(&seconds)
-        {
-            return fail("--time", format!("{seconds} s"), "below 1,000,000,000 s");
-        }
-        if let Some(bound) = self.fail_above
-            && !(0.0..=1.0).contains(&bound)
-        {
-            return fail("--fail-above", bound.to_string(), "a share from 0 to 1");
-        }
-        Ok(())
+        search_seconds(self.time_seconds)?;
+        share("--fail-above", self.fail_above)
     }
-}
 
-impl AuditOptions {
     /// How far to search.
     pub(super) fn search(&self) -> SearchOptions {
         SearchOptions {

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::audit::AuditError;
 use super::case::{Case, CaseData};
 use super::compare_plot::{found_by_calls, found_by_time};
+use super::option_checks::{at_least_one, countable, search_seconds};
 use super::search::{Ending, SearchOptions};
 use super::session::AuditProgress;
 use super::strategies::StrategyName;
@@ -93,14 +94,7 @@ impl CompareOptions {
     /// # Errors
     /// [`AuditError::Option`] naming the first option out of range.
     pub fn check(&self) -> Result<(), AuditError> {
-        let fail = |option, value: String, expected| {
-            Err(AuditError::Option {
-                option,
-                value,
-                expected,
-            })
-        };
-        for (option, value) in [
+        at_least_one(&[
             ("--seeds", self.seeds as u64),
             ("--clusters", self.clusters as u64),
             ("--step-global", u64::from(self.step_global)),
@@ -109,32 +103,21 @@ impl CompareOptions {
             ("--batch", self.batch as u64),
             ("--max-found", self.max_found.unwrap_or(1)),
             ("--strategies", self.strategies.len() as u64),
-        ] {
-            if value == 0 {
-                return fail(option, "0".into(), "at least 1");
-            }
+        ])?;
+        countable(&[("--local", self.local), ("--max-iter", self.max_iter)])?;
+        self.tuning.check()?;
+        search_seconds(self.time_seconds)?;
+        let is_again = |(place, strategy): &(usize, &StrategyName)| {
+            self.strategies[..*place].contains(strategy)
+        };
+        match self.strategies.iter().enumerate().find(is_again) {
+            Some((_, strategy)) => Err(AuditError::Option {
+                option: "--strategies",
+                value: strategy.name().to_owned(),
+                expected: "a list that names each strategy once",
+            }),
+            None => Ok(()),
         }
-        for (option, value) in [("--local", self.local), ("--max-iter", self.max_iter)] {
-            if value >= 1 << 31 {
-                return fail(option, value.to_string(), "below 2147483648");
-            }
-        }
-        for (place, strategy) in self.strategies.iter().enumerate() {
-            if self.strategies[..place].contains(strategy) {
-                let expected = "a list that names each strategy once";
-                return fail("--strategies", strategy.name().to_owned(), expected);
-            }
-        }
-        if let Some(problem) = self.tuning.problem() {
-            return fail(problem.option, problem.value, problem.expected);
-        }
-        if let Some(seconds) = self.time_seconds
-            && !(seconds > 0.0 && seconds < 1e9)
-        {
-            let expected = "above 0 and below 1,000,000,000 s";
-            return fail("--time", format!("{seconds} s"), expected);
-        }
-        Ok(())
     }
 
     fn search(&self) -> SearchOptions {

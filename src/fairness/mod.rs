@@ -24,6 +24,7 @@ pub mod distinct;
 pub mod domain;
 pub mod estimate;
 mod guidance;
+mod option_checks;
 pub mod pairs;
 pub mod paper;
 pub mod samples;
