@@ -4,9 +4,10 @@
 //! payments can be shared out again and again, against the removals that a bound has most trouble with.
 //! Every outcome of [`Events::charges`] is a sound bound of its own, whatever the popularity.
 
-use super::charges::{PairCharges, Shares};
+use super::charges::PairCharges;
 use super::flips::Near;
 use super::minimal_violating_removal::violating_removal;
+use super::shares::Shares;
 use super::system::KnnSystem;
 
 /// The vote of one row at K, or at M, that removals may turn: who turns it alone, and who in company.

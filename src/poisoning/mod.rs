@@ -85,6 +85,7 @@ mod predict;
 mod quick_certify;
 mod response;
 pub mod run;
+mod shares;
 mod steer;
 mod system;
 mod targets;
