@@ -29,6 +29,7 @@ mod spn;
 mod text_inputs;
 mod train;
 mod train_texts;
+mod tuning;
 mod verify;
 
 use std::process::ExitCode;

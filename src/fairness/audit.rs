@@ -12,19 +12,25 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use super::adf::{Adf, AdfMemory};
+use super::calls::{Calls, Counted};
 use super::domain::{DomainError, TabularDomain};
 use super::estimate::{Estimate, discriminatory_share};
 use super::search::{Ending, Search, SearchOptions, SearchState};
 use super::seeds::clustered_seeds;
 use super::session::{AuditProgress, is_resumable, run_search};
+pub use super::strategies::StrategyName;
+use super::strategies::themis::CausalDiscrimination;
+use super::strategies::tuning::Tuning;
+use super::strategies::{Ingredients, NeedsGradients, WithStrategy, with_strategy};
+use super::strategy::Strategy;
+use super::subject::{ModelAccess, Subject};
 use super::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary, phases};
 use crate::data::read::ReadError;
-use crate::data::schema::{Attribute, Outside, SchemaError};
+use crate::data::schema::{Attribute, Outside, Schema, SchemaError};
 use crate::data::table::{Labels, ReadCounts, Table};
 use crate::device::{ComputeDevice, DeviceName};
 use crate::fairness::samples::{SamplesFormat, write_samples};
-use crate::nn::fnn::Fnn;
+use crate::nn::encoding::InputLayout;
 use crate::nn::model::{Model, StoreError};
 use crate::nn::text::TextNetworkError;
 use crate::nn::{Classifier, ModelError, Objective, Rows};
@@ -45,6 +51,9 @@ pub enum AuditError {
     /// A protected attribute does not exist.
     #[error(transparent)]
     Schema(#[from] SchemaError),
+    /// The strategy asks for more than the model gives.
+    #[error(transparent)]
+    Strategy(#[from] NeedsGradients),
     /// The protected set cannot be searched.
     #[error(transparent)]
     Domain(#[from] DomainError),
@@ -121,15 +130,6 @@ pub enum AuditError {
     },
 }
 
-/// Which search strategy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum StrategyName {
-    /// Gradient-guided global and local search (ADF).
-    #[default]
-    Adf,
-}
-
 /// Everything that determines an audit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AuditOptions {
@@ -187,6 +187,8 @@ pub struct AuditOptions {
     pub device: DeviceName,
     /// What that device calls itself.
     pub hardware: String,
+    /// Options of single strategies.
+    pub tuning: Tuning,
 }
 
 impl AuditOptions {
@@ -220,6 +222,9 @@ impl AuditOptions {
                 return fail(option, value.to_string(), "below 2147483648");
             }
         }
+        if let Some(problem) = self.tuning.problem() {
+            return fail(problem.option, problem.value, problem.expected);
+        }
         if self.estimate > 1_000_000_000 {
             return fail(
                 "--estimate",
@@ -242,6 +247,19 @@ impl AuditOptions {
 }
 
 impl AuditOptions {
+    /// How far to search.
+    fn search(&self) -> SearchOptions {
+        SearchOptions {
+            max_iter: self.max_iter,
+            local: self.local,
+            batch: self.batch,
+            max_found: self.max_found,
+            time: self
+                .time_seconds
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+        }
+    }
+
     /// What a checkpoint must belong to: everything but the time budget.
     fn identity(&self) -> String {
         let lasting = AuditOptions {
@@ -283,6 +301,9 @@ pub struct AuditSummary {
     pub local: LocalSummary,
     /// Both phases.
     pub total: TotalSummary,
+    /// The score that the strategy `themis` ends with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub causal_discrimination: Option<CausalDiscrimination>,
     /// Discriminatory share of uniform random inputs, per protected attribute and jointly.
     pub fairness: Vec<Estimate>,
     /// The declared bound, if there is one.
@@ -306,75 +327,105 @@ pub fn audit(
     resume: bool,
     observe: &mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
 ) -> Result<AuditSummary, AuditError> {
-    let (options, table) = (&prepared.options, &prepared.table);
-    let identity = options.identity();
-    let saved = if resume {
-        run.read_checkpoint(&identity)?
-    } else {
-        None
+    let calls = Calls::default();
+    let mut go = |model: ModelAccess<'_>| {
+        let options = &prepared.options;
+        let ingredients = Ingredients {
+            model,
+            domain: &prepared.domain,
+            objective: options.objective,
+            step_global: options.step_global,
+            step_local: options.step_local,
+            tuning: &options.tuning,
+            seed: options.seed,
+        };
+        let session = AuditSession {
+            prepared,
+            model: model.classifier(),
+            calls: &calls,
+            run,
+            resume,
+            observe,
+        };
+        with_strategy(options.strategy, &ingredients, session)?
     };
-    run.write_toml(RUN, options)?;
-    let mut state: SearchState<AdfMemory> = match saved {
-        Some(state) => state,
-        None => {
-            let seeds = clustered_seeds(table, options.clusters, options.seeds, options.seed);
-            let rows = seeds.iter().map(|&row| table.row(row as usize).to_vec());
-            SearchState::new(rows, prepared.fnn.classes())
-        }
-    };
-    let strategy = Adf {
-        model: &prepared.fnn,
-        domain: &prepared.domain,
-        objective: options.objective,
-        step_global: options.step_global,
-        step_local: options.step_local,
-        seed: options.seed,
-    };
-    let search_options = SearchOptions {
-        max_iter: options.max_iter,
-        local: options.local,
-        batch: options.batch,
-        max_found: options.max_found,
-        time: options
-            .time_seconds
-            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
-    };
-    let search = Search {
-        model: &prepared.fnn,
-        reference: prepared
-            .reference
-            .as_ref()
-            .map(|fnn| fnn as &dyn Classifier),
-        domain: &prepared.domain,
-        strategy: &strategy,
-        options: &search_options,
-    };
-    let ending = run_search(&search, &mut state, run, &identity, observe)?;
-    let fairness = prepared.estimates(observe)?;
-    // What was found is worth having even if the caller wants to stop here.
-    let _ = observe(AuditProgress::Write);
-    let samples_file = options.samples_format.file_name();
-    write_samples(
-        &run.file(samples_file),
-        options.samples_format,
-        &prepared.model.schema,
-        &prepared.domain,
-        state.pairs(),
-    )?;
-    let summary = summarise(options, ending, table.counts.clone(), &state, fairness);
-    run.write_json(SUMMARY, &summary)?;
-    if !is_resumable(ending) {
-        run.remove_checkpoint()?;
+    match prepared.subject.access() {
+        ModelAccess::Gradients(model) => go(ModelAccess::Gradients(&Counted::new(model, &calls))),
+        ModelAccess::Outputs(model) => go(ModelAccess::Outputs(&Counted::new(model, &calls))),
     }
-    Ok(summary)
+}
+
+/// An audit that waits for its strategy.
+struct AuditSession<'a> {
+    prepared: &'a PreparedAudit,
+    model: &'a dyn Classifier,
+    calls: &'a Calls,
+    run: &'a RunDirectory,
+    resume: bool,
+    observe: &'a mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
+}
+
+impl WithStrategy for AuditSession<'_> {
+    type Output = Result<AuditSummary, AuditError>;
+
+    fn with<S: Strategy>(self, strategy: &S) -> Result<AuditSummary, AuditError> {
+        let AuditSession {
+            prepared,
+            run,
+            observe,
+            ..
+        } = self;
+        let options = &prepared.options;
+        let identity = options.identity();
+        let saved = if self.resume {
+            run.read_checkpoint(&identity)?
+        } else {
+            None
+        };
+        run.write_toml(RUN, options)?;
+        let mut state: SearchState<S::Memory, S::Shared> = saved.unwrap_or_else(|| {
+            let rows = strategy
+                .own_seeds(options.seeds)
+                .unwrap_or_else(|| prepared.data_seeds());
+            SearchState::new(rows, self.model.classes())
+        });
+        let search = Search {
+            model: self.model,
+            reference: prepared.subject.reference(),
+            domain: &prepared.domain,
+            strategy,
+            calls: self.calls,
+            options: &options.search(),
+        };
+        let ending = run_search(&search, &mut state, run, &identity, observe)?;
+        let fairness = prepared.estimates(observe)?;
+        // What was found is worth having even if the caller wants to stop here.
+        let _ = observe(AuditProgress::Write);
+        let samples_file = options.samples_format.file_name();
+        write_samples(
+            &run.file(samples_file),
+            options.samples_format,
+            &prepared.schema,
+            &prepared.domain,
+            state.pairs(),
+        )?;
+        let counts = prepared.table.counts.clone();
+        let score = strategy.causal_discrimination(state.learnt());
+        let summary = summarise(options, ending, counts, &state, (score, fairness));
+        run.write_json(SUMMARY, &summary)?;
+        if !is_resumable(ending) {
+            run.remove_checkpoint()?;
+        }
+        Ok(summary)
+    }
 }
 
 /// The model, the data and the domain of an audit, loaded and checked; nothing is written yet.
 pub struct PreparedAudit {
     options: AuditOptions,
-    model: Model,
-    fnn: Fnn,
-    reference: Option<Fnn>,
+    schema: Schema,
+    layout: InputLayout,
+    subject: Subject,
     table: Table,
     domain: TabularDomain,
 }
@@ -392,20 +443,40 @@ impl PreparedAudit {
             model.sha256(),
             &options.model_sha256,
         )?;
+        let subject = Subject::network(&model.network, device);
+        PreparedAudit::of(options, model.schema, model.network.layout, subject)
+    }
+
+    /// The same for any `subject` whose inputs are described by `schema`. `layout` says which
+    /// attributes a search moves by steps (scaled) and which among levels.
+    ///
+    /// # Errors
+    /// See [`AuditError`].
+    pub fn of(
+        options: AuditOptions,
+        schema: Schema,
+        layout: InputLayout,
+        subject: Subject,
+    ) -> Result<PreparedAudit, AuditError> {
+        options.check()?;
+        if options.strategy.needs_gradients() && matches!(subject.access(), ModelAccess::Outputs(_))
+        {
+            let strategy = options.strategy;
+            return Err(NeedsGradients { strategy }.into());
+        }
         expect_hash(
             &options.data.display().to_string(),
             file_sha256(&options.data)?,
             &options.data_sha256,
         )?;
-        let protected = positions(&model, &options.protected)?;
-        let domain = TabularDomain::new(&model.schema, &model.network.layout, &protected)?;
+        let protected = positions(&schema, &options.protected)?;
+        let domain = TabularDomain::new(&schema, &layout, &protected)?;
         let read_schema = match options.outside {
-            Some(outside) => model.schema.clone().with_outside(outside),
-            None => model.schema.clone(),
+            Some(outside) => schema.clone().with_outside(outside),
+            None => schema.clone(),
         };
         let grows = |(own, read): (&Attribute, &Attribute)| read.domain().1 > own.domain().1;
-        if model
-            .schema
+        if schema
             .attributes
             .iter()
             .zip(&read_schema.attributes)
@@ -418,18 +489,25 @@ impl PreparedAudit {
             });
         }
         let table = Table::read(&options.data, &read_schema, Labels::Optional)?;
-        let fnn = Fnn::new(&model.network, device);
         // An output that is not finite is found now rather than after the run has begun.
-        fnn.logits(Rows::new(table.row(0), table.width()))?;
+        let first = Rows::new(table.row(0), table.width());
+        subject.access().classifier().logits(first)?;
         Ok(PreparedAudit {
             options,
-            fnn,
-            reference: (device.name() != DeviceName::Flex)
-                .then(|| Fnn::new(&model.network, &ComputeDevice::flex())),
-            model,
+            schema,
+            layout,
+            subject,
             table,
             domain,
         })
+    }
+
+    /// Where a search from the data begins.
+    fn data_seeds(&self) -> Vec<Vec<i32>> {
+        let options = &self.options;
+        let seeds = clustered_seeds(&self.table, options.clusters, options.seeds, options.seed);
+        let row = |&row: &u32| self.table.row(row as usize).to_vec();
+        seeds.iter().map(row).collect()
     }
 
     /// The options, resolved.
@@ -454,13 +532,12 @@ impl PreparedAudit {
         }
         let all = sets.len() as u64 * options.estimate;
         let _ = observe(AuditProgress::Estimate { done: 0, all });
-        let model = self.reference.as_ref().unwrap_or(&self.fnn);
+        let model = self.subject.judge();
         (0..)
             .zip(sets)
             .map(|(number, names)| {
-                let protected = positions(&self.model, &names)?;
-                let layout = &self.model.network.layout;
-                let domain = TabularDomain::new(&self.model.schema, layout, &protected)?;
+                let protected = positions(&self.schema, &names)?;
+                let domain = TabularDomain::new(&self.schema, &self.layout, &protected)?;
                 let before = number * options.estimate;
                 let share = discriminatory_share(
                     model,
@@ -479,11 +556,8 @@ impl PreparedAudit {
     }
 }
 
-fn positions(model: &Model, names: &[String]) -> Result<Vec<usize>, SchemaError> {
-    names
-        .iter()
-        .map(|name| model.schema.index_of(name))
-        .collect()
+fn positions(schema: &Schema, names: &[String]) -> Result<Vec<usize>, SchemaError> {
+    names.iter().map(|name| schema.index_of(name)).collect()
 }
 
 pub(super) fn expect_hash(what: &str, now: String, then: &str) -> Result<(), AuditError> {
@@ -497,12 +571,12 @@ pub(super) fn expect_hash(what: &str, now: String, then: &str) -> Result<(), Aud
     })
 }
 
-fn summarise(
+fn summarise<M: Clone + Default, L: Default>(
     options: &AuditOptions,
     ending: Ending,
     data: ReadCounts,
-    state: &SearchState<AdfMemory>,
-    fairness: Vec<Estimate>,
+    state: &SearchState<M, L>,
+    (causal_discrimination, fairness): (Option<CausalDiscrimination>, Vec<Estimate>),
 ) -> AuditSummary {
     let (global, local, total) = phases(state);
     AuditSummary {
@@ -520,6 +594,7 @@ fn summarise(
         global,
         local,
         total,
+        causal_discrimination,
         fail_above: BoundSummary::of(options.fail_above, &fairness),
         fairness,
         samples_file: options.samples_format.file_name().to_owned(),

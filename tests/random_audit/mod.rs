@@ -10,6 +10,7 @@ use probity::data::read::ReadError;
 use probity::data::schema::Schema;
 use probity::device::ComputeDevice;
 use probity::fairness::adf::{Adf, AdfMemory};
+use probity::fairness::calls::Calls;
 use probity::fairness::distinct::Mark;
 use probity::fairness::domain::{Domain, TabularDomain};
 use probity::fairness::samples::{SamplesFormat, read_samples, write_samples};
@@ -157,7 +158,7 @@ impl Case {
     }
 
     /// Goes on from `state` by `strategy`, which is this case's own or watches it.
-    pub fn run_by<S: Strategy<Memory = AdfMemory>>(
+    pub fn run_by<S: Strategy<Memory = AdfMemory, Shared = ()>>(
         &self,
         strategy: &S,
         options: &SearchOptions,
@@ -169,6 +170,7 @@ impl Case {
             reference: None,
             domain: &self.domain,
             strategy,
+            calls: &Calls::default(),
             options,
         };
         search.run(state, observe).unwrap()
