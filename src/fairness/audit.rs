@@ -5,7 +5,7 @@
 //! in docs/file-formats.md.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,9 @@ use crate::nn::encoding::InputLayout;
 use crate::nn::model::{Model, StoreError};
 use crate::nn::text::TextNetworkError;
 use crate::nn::{Classifier, ModelError, Objective, Rows};
+use crate::predictor::PredictorError;
+use crate::predictor::source::{PredictorOptions, PredictorSource};
+use crate::predictor::stability::check_stability;
 use crate::report::run_directory::{RUN, RunDirectory, RunError, SUMMARY, file_sha256, hex};
 use crate::text::corpus::CorpusError;
 use crate::text::lexicon::LexiconError;
@@ -60,6 +63,9 @@ pub enum AuditError {
     /// The model cannot answer.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// The predictor cannot be opened.
+    #[error(transparent)]
+    Predictor(#[from] PredictorError),
     /// The run directory cannot be used.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -130,6 +136,9 @@ pub enum AuditError {
     },
 }
 
+/// Rows of the data that a predictor is asked for twice before an audit.
+const STABILITY_ROWS: usize = 32;
+
 /// Everything that determines an audit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AuditOptions {
@@ -137,9 +146,10 @@ pub struct AuditOptions {
     pub command: String,
     /// Version that began the run.
     pub probity_version: String,
-    /// Model directory.
+    /// Model directory; empty where a predictor is audited.
+    #[serde(default, skip_serializing_if = "is_empty")]
     pub model: PathBuf,
-    /// SHA-256 of the model.
+    /// SHA-256 of the model, or of what identifies the predictor.
     pub model_sha256: String,
     /// Data file that the seeds come from.
     pub data: PathBuf,
@@ -189,6 +199,13 @@ pub struct AuditOptions {
     pub hardware: String,
     /// Options of single strategies.
     pub tuning: Tuning,
+    /// The predictor, where that and no model directory is audited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predictor: Option<PredictorOptions>,
+}
+
+fn is_empty(path: &Path) -> bool {
+    path.as_os_str().is_empty()
 }
 
 impl AuditOptions {
@@ -260,10 +277,17 @@ impl AuditOptions {
         }
     }
 
-    /// What a checkpoint must belong to: everything but the time budget.
+    /// What a checkpoint must belong to: everything but the time budget and the limits of a
+    /// predictor.
     fn identity(&self) -> String {
+        let predictor = self.predictor.clone().map(|predictor| PredictorOptions {
+            timeout_seconds: 0.0,
+            rows: 0,
+            ..predictor
+        });
         let lasting = AuditOptions {
             time_seconds: None,
+            predictor,
             ..self.clone()
         };
         hex(&Sha256::digest(format!("{lasting:?}")))
@@ -285,7 +309,10 @@ pub struct AuditSummary {
     pub seed: u64,
     /// Device that searched.
     pub device: DeviceName,
-    /// SHA-256 of the model.
+    /// The predictor, where one was audited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predictor: Option<PredictorSource>,
+    /// SHA-256 of the model, or of what identifies the predictor.
     pub model_sha256: String,
     /// SHA-256 of the data file.
     pub data_sha256: String,
@@ -447,6 +474,34 @@ impl PreparedAudit {
         PreparedAudit::of(options, model.schema, model.network.layout, subject)
     }
 
+    /// The same for the predictor that `options` name, which answers where it is. It is asked twice
+    /// for some rows of the data ([`check_stability`]): beside the audit, the largest difference between two
+    /// of its answers to one row.
+    ///
+    /// # Errors
+    /// See [`AuditError`].
+    pub fn of_predictor(
+        options: AuditOptions,
+        predictor: &PredictorOptions,
+        classifier: Box<dyn Classifier>,
+    ) -> Result<(PreparedAudit, f32), AuditError> {
+        expect_hash(
+            &predictor.source.to_string(),
+            predictor.sha256()?,
+            &options.model_sha256,
+        )?;
+        let subject = Subject::classifier(classifier);
+        let schema = predictor.schema.clone();
+        let prepared = PreparedAudit::of(options, schema, predictor.layout(), subject)?;
+        let table = &prepared.table;
+        let step = table.rows().div_ceil(STABILITY_ROWS).max(1);
+        let rows = (0..table.rows()).step_by(step);
+        let codes: Vec<i32> = rows.flat_map(|row| table.row(row)).copied().collect();
+        let rows = Rows::new(&codes, table.width());
+        let difference = check_stability(prepared.subject.judge(), &prepared.schema, rows)?;
+        Ok((prepared, difference))
+    }
+
     /// The same for any `subject` whose inputs are described by `schema`. `layout` says which
     /// attributes a search moves by steps (scaled) and which among levels.
     ///
@@ -586,6 +641,10 @@ fn summarise<M: Clone + Default, L: Default>(
         ending,
         seed: options.seed,
         device: options.device,
+        predictor: options
+            .predictor
+            .as_ref()
+            .map(|predictor| predictor.source.clone()),
         model_sha256: options.model_sha256.clone(),
         data_sha256: options.data_sha256.clone(),
         data,

@@ -132,6 +132,12 @@ pub trait Classifier: Sync {
     /// # Errors
     /// When the device fails or an output is not finite.
     fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError>;
+
+    /// Whether an answer may fail to come though the model and the row are good: the model is
+    /// another process. A search then keeps in each round what it needs to go on exactly.
+    fn is_fallible(&self) -> bool {
+        false
+    }
 }
 
 /// A classifier whose outputs can be differentiated with respect to its input features.

@@ -187,6 +187,10 @@ impl Classifier for CommandPredictor {
         }
         Ok(out)
     }
+
+    fn is_fallible(&self) -> bool {
+        true
+    }
 }
 
 /// The words of a command line by the rules of a POSIX shell: blanks separate, quotes and backslashes keep
@@ -215,7 +219,12 @@ impl CellTexts {
             // Words are many only by mistake, and numbers are quick to write.
             let is_small =
                 attribute.levels() <= TABLE || matches!(attribute.kind, Kind::Categorical { .. });
-            let codes = if is_small { min..=max } else { min..=min - 1 };
+            let last = if is_small {
+                i64::from(max)
+            } else {
+                i64::from(min) - 1
+            };
+            let codes = (i64::from(min)..=last).map(|code| code as i32);
             let texts = codes.map(|code| value(attribute, code).json().to_string());
             CellTexts {
                 min,

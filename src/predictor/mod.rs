@@ -22,3 +22,4 @@ pub mod stability;
 pub mod values;
 
 pub use error::PredictorError;
+pub use process::Ender;
