@@ -7,7 +7,7 @@ mod fake;
 mod probity_command;
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use probity::data::builtin;
@@ -349,7 +349,7 @@ fn broken_off_and_resumed() {
     let workspace = census();
     for (strategy, mode, code) in [
         ("sg", "crash:12", 3),
-        ("sg", "garbage:60", 2),
+        ("aequitas-fully", "garbage:40", 2),
         ("adf-zero-order", "slow:40", 3),
     ] {
         // One script, that fails while there is a file to say so.
@@ -390,6 +390,63 @@ fn broken_off_and_resumed() {
         assert!(samples[0] == samples[1]);
         assert!(!workspace.path(&format!("{run}/checkpoint.bin")).exists());
     }
+}
+
+/// An audit under way on a predictor that behaves in `mode` and writes its id to `pid`.
+fn under_way(workspace: &Workspace, mode: &str) -> (Child, String) {
+    workspace.write(
+        "predict.sh",
+        format!("echo $$ > pid\nexec {}\n", fake::command(mode)),
+    );
+    let line = "audit --schema synthetic-census --data people.csv --protected sex --seeds 400 --local 500 \
+                --strategy random-walk --estimate 500 --samples csv --out run";
+    let mut child = workspace
+        .prepared(line)
+        .args(["--predictor", "command:sh predict.sh"])
+        .spawn()
+        .unwrap();
+    // The command listens for Ctrl-C before it writes this file.
+    while !workspace.path("run/run.toml").is_file() {
+        assert!(child.try_wait().unwrap().is_none(), "ended too early");
+        std::thread::yield_now();
+    }
+    (child, workspace.read("pid").trim().to_owned())
+}
+
+fn interrupt(child: &Child) {
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &id]).status().unwrap();
+    assert!(sent.success());
+}
+
+#[test]
+fn interrupted_leaves_a_run_and_no_process() {
+    let workspace = census();
+    let (child, predictor) = under_way(&workspace, "good");
+    interrupt(&child);
+    Outcome::new(child.wait_with_output().unwrap())
+        .exits(0)
+        .says(&["Interrupted", "--resume"]);
+    assert!(!is_running(&predictor));
+    assert!(workspace.path("run/checkpoint.bin").is_file());
+    workspace.line("verify run").exits(0).says(&[" 0 rejected"]);
+}
+
+#[test]
+fn a_second_interrupt_ends_a_predictor_that_hangs() {
+    let workspace = census();
+    let (mut child, predictor) = under_way(&workspace, "slow:12");
+    assert!(is_running(&predictor));
+    while child.try_wait().unwrap().is_none() {
+        interrupt(&child);
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(!is_running(&predictor));
+    // Without a checkpoint the run begins again.
+    workspace
+        .line("audit --resume --out run --predictor-timeout 300ms")
+        .exits(3)
+        .complains(&["gave no answer"]);
 }
 
 #[test]
@@ -457,7 +514,11 @@ fn refused_before_anything_is_written() {
         ),
         (
             "audit --schema synthetic-census --model demo/model --data people.csv",
-            "--predictor",
+            "--schema is an option of --predictor",
+        ),
+        (
+            "audit --onnx-output p --model demo/model --data people.csv",
+            "--onnx-output is an option of --predictor",
         ),
         (
             "audit --model demo/model --data people.csv --predictor-rows 5",

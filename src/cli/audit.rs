@@ -161,7 +161,7 @@ impl StrategyArg {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Search")]
 pub(super) struct SearchArgs {
-    /// Search strategy [default: adf for tables, adf-zero-order for predictors, adf-asc for texts]
+    /// Search strategy [default: adf for tables, aequitas-fully for predictors, adf-asc for texts]
     #[arg(long, value_enum)]
     pub(super) strategy: Option<StrategyArg>,
     /// What is differentiated [default: margin for tables, loss for texts]
@@ -409,7 +409,7 @@ impl AuditArgs {
             bail!("--data is needed");
         };
         let default = match self.predictor.predictor {
-            Some(_) => StrategyName::AdfZeroOrder,
+            Some(_) => StrategyName::AequitasFully,
             None => StrategyName::Adf,
         };
         let strategy = self

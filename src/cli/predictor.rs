@@ -80,13 +80,33 @@ impl PredictorArgs {
         Ok(Some(options))
     }
 
-    /// Refuses limits where there is no predictor.
+    /// Refuses all options of predictors where there is none. (The parser does not ask for --predictor
+    /// where it conflicts with what is given.)
     pub(super) fn refuse(&self) -> anyhow::Result<()> {
-        ensure!(
-            self.predictor_timeout.is_none() && self.predictor_rows.is_none(),
-            "--predictor-timeout and --predictor-rows are options of --predictor command:…"
-        );
-        Ok(())
+        if self.schema.is_some() {
+            bail!("--schema is an option of --predictor; a model has its schema in it");
+        }
+        match self.limits().into_iter().chain(self.graph()).find(is_given) {
+            Some((name, _)) => bail!("--{name} is an option of --predictor"),
+            None => Ok(()),
+        }
+    }
+
+    /// The options of commands, and whether they are given.
+    fn limits(&self) -> [(&'static str, bool); 2] {
+        [
+            ("predictor-timeout", self.predictor_timeout.is_some()),
+            ("predictor-rows", self.predictor_rows.is_some()),
+        ]
+    }
+
+    /// The options of ONNX graphs, and whether they are given.
+    fn graph(&self) -> [(&'static str, bool); 3] {
+        [
+            ("onnx-categories", self.onnx_categories.is_some()),
+            ("onnx-output", self.onnx_output.is_some()),
+            ("onnx-gives", self.onnx_gives.is_some()),
+        ]
     }
 
     /// Puts the limits given on the command line into `options`.
@@ -107,35 +127,19 @@ impl PredictorArgs {
 
     /// Refuses options that `source` has no use for.
     fn check(&self, source: &PredictorSource) -> anyhow::Result<()> {
-        let of_commands = [
-            ("timeout", self.predictor_timeout.is_some()),
-            ("rows", self.predictor_rows.is_some()),
-        ];
-        let of_graphs = [
-            ("categories", self.onnx_categories.is_some()),
-            ("output", self.onnx_output.is_some()),
-            ("gives", self.onnx_gives.is_some()),
-        ];
-        let given = |options: &[(&'static str, bool)]| {
-            options
-                .iter()
-                .find(|(_, is_given)| *is_given)
-                .map(|(name, _)| *name)
+        let (given, what) = match source {
+            PredictorSource::Onnx(_) => (self.limits().into_iter().find(is_given), "an ONNX file"),
+            PredictorSource::Command(_) => (self.graph().into_iter().find(is_given), "a command"),
         };
-        match source {
-            PredictorSource::Onnx(_) => {
-                if let Some(name) = given(&of_commands) {
-                    bail!("--predictor-{name} has no meaning for an ONNX file");
-                }
-            }
-            PredictorSource::Command(_) => {
-                if let Some(name) = given(&of_graphs) {
-                    bail!("--onnx-{name} has no meaning for a command");
-                }
-            }
+        match given {
+            Some((name, _)) => bail!("--{name} has no meaning for {what}"),
+            None => Ok(()),
         }
-        Ok(())
     }
+}
+
+fn is_given(option: &(&str, bool)) -> bool {
+    option.1
 }
 
 /// Refuses a device for what runs on none.

@@ -37,7 +37,8 @@ pub fn append_logits(
             found: probabilities.len(),
         });
     }
-    for (class, &value) in classes.iter().zip(probabilities) {
+    // The last class first: that is the one that a single score speaks of.
+    for (class, &value) in classes.iter().zip(probabilities).rev() {
         // Rounding may leave a little more than 1.
         if !(0.0..=1.0 + SUM_TOLERANCE).contains(&value) {
             return Err(PredictorError::Value {
@@ -126,7 +127,7 @@ mod tests {
         refused(&[0.2, 0.3, 0.5], "3 numbers where there are 2 classes");
         refused(&[f64::NAN, 0.5], "gave NaN");
         refused(&[0.5, f64::INFINITY], "gave inf");
-        refused(&[-0.1, 1.1], "gave -0.1");
+        refused(&[1.1, -0.1], "gave -0.1");
         refused(&[0.4, 0.4], "sum to 0.8");
         refused(&[0.9, 0.9], "sum to 1.8");
         assert!(logits(&[0.3333, 0.6666]).is_ok(), "rounded to four digits");
