@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 
 use super::audit_texts;
-use super::inputs::{Hardware, OutsideArg, absolute, new_run, with_outside};
+use super::inputs::{Hardware, OutsideArg, absolute, new_run, protected_or_marked, with_outside};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::predictor::{PredictorArgs, name_of, refuse_device};
@@ -213,7 +213,7 @@ pub(super) struct BudgetArgs {
     pub(super) fail_above: Option<f64>,
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text).map_err(|_| "a time such as 90s, 5m or 1h is expected".into())
 }
 
@@ -424,15 +424,6 @@ impl AuditArgs {
             );
         };
         let audited = self.audited()?;
-        let protected = if self.protected.is_empty() {
-            let marked = audited.schema.protected();
-            marked
-                .into_iter()
-                .map(|attribute| audited.schema.attributes[attribute].name.clone())
-                .collect()
-        } else {
-            self.protected.clone()
-        };
         let (search, budget) = (&self.search, &self.budget);
         Ok(AuditOptions {
             command: "audit".to_owned(),
@@ -445,7 +436,7 @@ impl AuditArgs {
                 .outside
                 .filter(|_| audited.predictor.is_none())
                 .map(Into::into),
-            protected,
+            protected: protected_or_marked(&self.protected, &audited.schema),
             strategy,
             objective: search.objective.unwrap_or_default(),
             seeds: search.seeds,

@@ -14,7 +14,7 @@ use super::predictor::refuse_moved;
 use super::render::count;
 use crate::data::schema::{Schema, SchemaError};
 use crate::fairness::audit::AuditOptions;
-use crate::fairness::text::audit::TextAuditOptions;
+use crate::fairness::text::options::TextAuditOptions;
 use crate::fairness::text::protected::{ProtectedTerms, open_lexicon};
 use crate::fairness::text::verify::verify_texts;
 use crate::fairness::verify::{Verification, verify, verify_predictor};

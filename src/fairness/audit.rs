@@ -5,294 +5,35 @@
 //! in docs/file-formats.md.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-use thiserror::Error;
+use serde::Serialize;
 
+pub use super::audit_error::AuditError;
+pub use super::audit_options::AuditOptions;
 use super::calls::{Calls, Counted};
-use super::domain::{DomainError, TabularDomain};
+use super::case::{Case, positions};
+use super::domain::TabularDomain;
 use super::estimate::{Estimate, discriminatory_share};
-use super::search::{Ending, Search, SearchOptions, SearchState};
-use super::seeds::clustered_seeds;
+use super::samples::write_samples;
+use super::search::{Ending, Search, SearchState};
 use super::session::{AuditProgress, is_resumable, run_search};
 pub use super::strategies::StrategyName;
 use super::strategies::themis::CausalDiscrimination;
-use super::strategies::tuning::Tuning;
-use super::strategies::{Ingredients, NeedsGradients, WithStrategy, with_strategy};
+use super::strategies::{Ingredients, WithStrategy, with_strategy};
 use super::strategy::Strategy;
 use super::subject::{ModelAccess, Subject};
 use super::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary, phases};
-use crate::data::read::ReadError;
-use crate::data::schema::{Attribute, Outside, Schema, SchemaError};
-use crate::data::table::{Labels, ReadCounts, Table};
+use crate::data::schema::Schema;
+use crate::data::table::ReadCounts;
 use crate::device::{ComputeDevice, DeviceName};
-use crate::fairness::samples::{SamplesFormat, write_samples};
 use crate::nn::encoding::InputLayout;
-use crate::nn::model::{Model, StoreError};
-use crate::nn::text::TextNetworkError;
-use crate::nn::{Classifier, ModelError, Objective, Rows};
-use crate::predictor::PredictorError;
+use crate::nn::{Classifier, Rows};
 use crate::predictor::source::{PredictorOptions, PredictorSource};
 use crate::predictor::stability::check_stability;
-use crate::report::run_directory::{RUN, RunDirectory, RunError, SUMMARY, file_sha256, hex};
-use crate::text::corpus::CorpusError;
-use crate::text::lexicon::LexiconError;
-use crate::text::tokenizer::TokenizerError;
-
-/// Why an audit cannot be done.
-#[derive(Debug, Error)]
-pub enum AuditError {
-    /// The model cannot be loaded.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The data cannot be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// A protected attribute does not exist.
-    #[error(transparent)]
-    Schema(#[from] SchemaError),
-    /// The strategy asks for more than the model gives.
-    #[error(transparent)]
-    Strategy(#[from] NeedsGradients),
-    /// The protected set cannot be searched.
-    #[error(transparent)]
-    Domain(#[from] DomainError),
-    /// The model cannot answer.
-    #[error(transparent)]
-    Model(#[from] ModelError),
-    /// The predictor cannot be opened.
-    #[error(transparent)]
-    Predictor(#[from] PredictorError),
-    /// The run directory cannot be used.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// An option has no meaning.
-    #[error("{option} is {value}, but must be {expected}")]
-    Option {
-        /// Its name on the command line.
-        option: &'static str,
-        /// What was given.
-        value: String,
-        /// What is allowed.
-        expected: &'static str,
-    },
-    /// The parts of a text model do not fit each other.
-    #[error(transparent)]
-    Network(#[from] TextNetworkError),
-    /// A text cannot be split into words.
-    #[error(transparent)]
-    Tokenizer(#[from] TokenizerError),
-    /// The lexicon cannot be used.
-    #[error(transparent)]
-    Lexicon(#[from] LexiconError),
-    /// The texts cannot be read.
-    #[error(transparent)]
-    Corpus(#[from] CorpusError),
-    /// The model has no vectors for most values of an attribute.
-    #[error(
-        "the model knows the words of {values} of the {known} values of '{attribute}', but two are needed to compare; \
-         see probity lexicon check"
-    )]
-    TooFewValues {
-        /// The attribute.
-        attribute: String,
-        /// Values with a known term.
-        values: usize,
-        /// Values in the lexicon.
-        known: usize,
-    },
-    /// No text can be compared with anything.
-    #[error(
-        "none of the {texts} texts in {} holds a term of {attributes}; see probity lexicon check", file.display()
-    )]
-    NoProtectedTerm {
-        /// The file.
-        file: PathBuf,
-        /// Texts in it.
-        texts: usize,
-        /// The protected attributes.
-        attributes: String,
-    },
-    /// The one text given cannot be compared with anything.
-    #[error(
-        "the text holds no term of {attributes}, so there is nothing to compare it with; see probity lexicon show"
-    )]
-    NoTermInText {
-        /// The protected attributes.
-        attributes: String,
-    },
-    /// The model or the data are no longer what the run began with.
-    #[error("{what} changed since the run began (SHA-256 {now}, was {then}); start a new run")]
-    Changed {
-        /// The model or the data file.
-        what: String,
-        /// Its hash now.
-        now: String,
-        /// Its hash at the start.
-        then: String,
-    },
-}
+use crate::report::run_directory::{RUN, RunDirectory, SUMMARY};
 
 /// Rows of the data that a predictor is asked for twice before an audit.
 const STABILITY_ROWS: usize = 32;
-
-/// Everything that determines an audit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AuditOptions {
-    /// Always `audit`.
-    pub command: String,
-    /// Version that began the run.
-    pub probity_version: String,
-    /// Model directory; empty where a predictor is audited.
-    #[serde(default, skip_serializing_if = "is_empty")]
-    pub model: PathBuf,
-    /// SHA-256 of the model, or of what identifies the predictor.
-    pub model_sha256: String,
-    /// Data file that the seeds come from.
-    pub data: PathBuf,
-    /// SHA-256 of the data file.
-    pub data_sha256: String,
-    /// Policy for missing and outside values, where it is not the schema's own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub outside: Option<Outside>,
-    /// Names of the protected attributes.
-    pub protected: Vec<String>,
-    /// Search strategy.
-    pub strategy: StrategyName,
-    /// What is differentiated.
-    pub objective: Objective,
-    /// Seeds of the global phase.
-    pub seeds: usize,
-    /// Clusters that the seeds come from.
-    pub clusters: usize,
-    /// Global moves a seed at most.
-    pub max_iter: u32,
-    /// Local trials a start.
-    pub local: u32,
-    /// Codes a global step moves.
-    pub step_global: u32,
-    /// Codes a local step moves.
-    pub step_local: u32,
-    /// Uniform inputs an estimate.
-    pub estimate: u64,
-    /// Search seconds at most.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub time_seconds: Option<f64>,
-    /// Distinct individuals to find at most.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_found: Option<u64>,
-    /// Bound on the discriminatory share.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fail_above: Option<f64>,
-    /// Walkers a chunk at most; no influence on the result.
-    pub batch: usize,
-    /// Form of the samples file.
-    pub samples_format: SamplesFormat,
-    /// Seed of everything random.
-    pub seed: u64,
-    /// Device that searched.
-    pub device: DeviceName,
-    /// What that device calls itself.
-    pub hardware: String,
-    /// Options of single strategies.
-    pub tuning: Tuning,
-    /// The predictor, where that and no model directory is audited.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub predictor: Option<PredictorOptions>,
-}
-
-fn is_empty(path: &Path) -> bool {
-    path.as_os_str().is_empty()
-}
-
-impl AuditOptions {
-    /// Checks what the types cannot.
-    ///
-    /// # Errors
-    /// [`AuditError::Option`] naming the first option out of range.
-    pub fn check(&self) -> Result<(), AuditError> {
-        let fail = |option, value: String, expected| {
-            Err(AuditError::Option {
-                option,
-                value,
-                expected,
-            })
-        };
-        for (option, value) in [
-            ("--seeds", self.seeds as u64),
-            ("--clusters", self.clusters as u64),
-            ("--step-global", u64::from(self.step_global)),
-            ("--step-local", u64::from(self.step_local)),
-            ("--estimate", self.estimate),
-            ("--batch", self.batch as u64),
-            ("--max-found", self.max_found.unwrap_or(1)),
-        ] {
-            if value == 0 {
-                return fail(option, "0".into(), "at least 1");
-            }
-        }
-        for (option, value) in [("--local", self.local), ("--max-iter", self.max_iter)] {
-            if value >= 1 << 31 {
-                return fail(option, value.to_string(), "below 2147483648");
-            }
-        }
-        if let Some(problem) = self.tuning.problem() {
-            return fail(problem.option, problem.value, problem.expected);
-        }
-        if self.estimate > 1_000_000_000 {
-            return fail(
-                "--estimate",
-                self.estimate.to_string(),
-                "at most 1,000,000,000",
-            );
-        }
-        if let Some(seconds) = self.time_seconds
-            && !(0.0..1e9).contains(&seconds)
-        {
-            return fail("--time", format!("{seconds} s"), "below 1,000,000,000 s");
-        }
-        if let Some(bound) = self.fail_above
-            && !(0.0..=1.0).contains(&bound)
-        {
-            return fail("--fail-above", bound.to_string(), "a share from 0 to 1");
-        }
-        Ok(())
-    }
-}
-
-impl AuditOptions {
-    /// How far to search.
-    fn search(&self) -> SearchOptions {
-        SearchOptions {
-            max_iter: self.max_iter,
-            local: self.local,
-            batch: self.batch,
-            max_found: self.max_found,
-            time: self
-                .time_seconds
-                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
-        }
-    }
-
-    /// What a checkpoint must belong to: everything but the time budget and the limits of a
-    /// predictor.
-    fn identity(&self) -> String {
-        let predictor = self.predictor.clone().map(|predictor| PredictorOptions {
-            timeout_seconds: 0.0,
-            rows: 0,
-            ..predictor
-        });
-        let lasting = AuditOptions {
-            time_seconds: None,
-            predictor,
-            ..self.clone()
-        };
-        hex(&Sha256::digest(format!("{lasting:?}")))
-    }
-}
 
 /// `summary.json` of an audit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -359,7 +100,7 @@ pub fn audit(
         let options = &prepared.options;
         let ingredients = Ingredients {
             model,
-            domain: &prepared.domain,
+            domain: &prepared.case.domain,
             objective: options.objective,
             step_global: options.step_global,
             step_local: options.step_local,
@@ -376,7 +117,7 @@ pub fn audit(
         };
         with_strategy(options.strategy, &ingredients, session)?
     };
-    match prepared.subject.access() {
+    match prepared.case.subject.access() {
         ModelAccess::Gradients(model) => go(ModelAccess::Gradients(&Counted::new(model, &calls))),
         ModelAccess::Outputs(model) => go(ModelAccess::Outputs(&Counted::new(model, &calls))),
     }
@@ -411,15 +152,16 @@ impl WithStrategy for AuditSession<'_> {
         };
         run.write_toml(RUN, options)?;
         let mut state: SearchState<S::Memory, S::Shared> = saved.unwrap_or_else(|| {
-            let rows = strategy
-                .own_seeds(options.seeds)
-                .unwrap_or_else(|| prepared.data_seeds());
+            let rows = strategy.own_seeds(options.seeds).unwrap_or_else(|| {
+                let case = &prepared.case;
+                case.data_seeds(options.clusters, options.seeds, options.seed)
+            });
             SearchState::new(rows, self.model.classes())
         });
         let search = Search {
             model: self.model,
-            reference: prepared.subject.reference(),
-            domain: &prepared.domain,
+            reference: prepared.case.subject.reference(),
+            domain: &prepared.case.domain,
             strategy,
             calls: self.calls,
             options: &options.search(),
@@ -432,11 +174,11 @@ impl WithStrategy for AuditSession<'_> {
         write_samples(
             &run.file(samples_file),
             options.samples_format,
-            &prepared.schema,
-            &prepared.domain,
+            &prepared.case.schema,
+            &prepared.case.domain,
             state.pairs(),
         )?;
-        let counts = prepared.table.counts.clone();
+        let counts = prepared.case.table.counts.clone();
         let score = strategy.causal_discrimination(state.learnt());
         let summary = summarise(options, ending, counts, &state, (score, fairness));
         run.write_json(SUMMARY, &summary)?;
@@ -447,14 +189,10 @@ impl WithStrategy for AuditSession<'_> {
     }
 }
 
-/// The model, the data and the domain of an audit, loaded and checked; nothing is written yet.
+/// What an audit needs, loaded and checked; nothing is written yet.
 pub struct PreparedAudit {
     options: AuditOptions,
-    schema: Schema,
-    layout: InputLayout,
-    subject: Subject,
-    table: Table,
-    domain: TabularDomain,
+    case: Case,
 }
 
 impl PreparedAudit {
@@ -464,19 +202,36 @@ impl PreparedAudit {
     /// See [`AuditError`].
     pub fn new(options: AuditOptions, device: &ComputeDevice) -> Result<PreparedAudit, AuditError> {
         options.check()?;
-        let model = Model::load(&options.model)?;
-        expect_hash(
-            &options.model.display().to_string(),
-            model.sha256(),
+        let case = Case::load(
+            &options.model,
             &options.model_sha256,
+            options.case_data(),
+            device,
         )?;
-        let subject = Subject::network(&model.network, device);
-        PreparedAudit::of(options, model.schema, model.network.layout, subject)
+        case.expect_usable(options.strategy)?;
+        Ok(PreparedAudit { options, case })
+    }
+
+    /// The same for any `subject` whose inputs are described by `schema`. `layout` says which
+    /// attributes a search moves by steps (scaled) and which among levels.
+    ///
+    /// # Errors
+    /// See [`AuditError`].
+    pub fn of(
+        options: AuditOptions,
+        schema: Schema,
+        layout: InputLayout,
+        subject: Subject,
+    ) -> Result<PreparedAudit, AuditError> {
+        options.check()?;
+        let case = Case::new(schema, layout, subject, options.case_data())?;
+        case.expect_usable(options.strategy)?;
+        Ok(PreparedAudit { options, case })
     }
 
     /// The same for the predictor that `options` name, which answers where it is. It is asked twice
-    /// for some rows of the data ([`check_stability`]): beside the audit, the largest difference between two
-    /// of its answers to one row.
+    /// for some rows of the data ([`check_stability`]): beside the audit, the largest difference
+    /// between two of its answers to one row.
     ///
     /// # Errors
     /// See [`AuditError`].
@@ -493,76 +248,18 @@ impl PreparedAudit {
         let subject = Subject::classifier(classifier);
         let schema = predictor.schema.clone();
         let prepared = PreparedAudit::of(options, schema, predictor.layout(), subject)?;
-        let table = &prepared.table;
+        let Case {
+            schema,
+            subject,
+            table,
+            ..
+        } = &prepared.case;
         let step = table.rows().div_ceil(STABILITY_ROWS).max(1);
         let rows = (0..table.rows()).step_by(step);
         let codes: Vec<i32> = rows.flat_map(|row| table.row(row)).copied().collect();
         let rows = Rows::new(&codes, table.width());
-        let difference = check_stability(prepared.subject.judge(), &prepared.schema, rows)?;
+        let difference = check_stability(subject.judge(), schema, rows)?;
         Ok((prepared, difference))
-    }
-
-    /// The same for any `subject` whose inputs are described by `schema`. `layout` says which
-    /// attributes a search moves by steps (scaled) and which among levels.
-    ///
-    /// # Errors
-    /// See [`AuditError`].
-    pub fn of(
-        options: AuditOptions,
-        schema: Schema,
-        layout: InputLayout,
-        subject: Subject,
-    ) -> Result<PreparedAudit, AuditError> {
-        options.check()?;
-        if options.strategy.needs_gradients() && matches!(subject.access(), ModelAccess::Outputs(_))
-        {
-            let strategy = options.strategy;
-            return Err(NeedsGradients { strategy }.into());
-        }
-        expect_hash(
-            &options.data.display().to_string(),
-            file_sha256(&options.data)?,
-            &options.data_sha256,
-        )?;
-        let protected = positions(&schema, &options.protected)?;
-        let domain = TabularDomain::new(&schema, &layout, &protected)?;
-        let read_schema = match options.outside {
-            Some(outside) => schema.clone().with_outside(outside),
-            None => schema.clone(),
-        };
-        let grows = |(own, read): (&Attribute, &Attribute)| read.domain().1 > own.domain().1;
-        if schema
-            .attributes
-            .iter()
-            .zip(&read_schema.attributes)
-            .any(grows)
-        {
-            return Err(AuditError::Option {
-                option: "--outside",
-                value: "level".into(),
-                expected: "clip, skip or reject: this model was trained without such a level",
-            });
-        }
-        let table = Table::read(&options.data, &read_schema, Labels::Optional)?;
-        // An output that is not finite is found now rather than after the run has begun.
-        let first = Rows::new(table.row(0), table.width());
-        subject.access().classifier().logits(first)?;
-        Ok(PreparedAudit {
-            options,
-            schema,
-            layout,
-            subject,
-            table,
-            domain,
-        })
-    }
-
-    /// Where a search from the data begins.
-    fn data_seeds(&self) -> Vec<Vec<i32>> {
-        let options = &self.options;
-        let seeds = clustered_seeds(&self.table, options.clusters, options.seeds, options.seed);
-        let row = |&row: &u32| self.table.row(row as usize).to_vec();
-        seeds.iter().map(row).collect()
     }
 
     /// The options, resolved.
@@ -587,12 +284,13 @@ impl PreparedAudit {
         }
         let all = sets.len() as u64 * options.estimate;
         let _ = observe(AuditProgress::Estimate { done: 0, all });
-        let model = self.subject.judge();
+        let model = self.case.subject.judge();
         (0..)
             .zip(sets)
             .map(|(number, names)| {
-                let protected = positions(&self.schema, &names)?;
-                let domain = TabularDomain::new(&self.schema, &self.layout, &protected)?;
+                let case = &self.case;
+                let protected = positions(&case.schema, &names)?;
+                let domain = TabularDomain::new(&case.schema, &case.layout, &protected)?;
                 let before = number * options.estimate;
                 let share = discriminatory_share(
                     model,
@@ -609,10 +307,6 @@ impl PreparedAudit {
             })
             .collect()
     }
-}
-
-fn positions(schema: &Schema, names: &[String]) -> Result<Vec<usize>, SchemaError> {
-    names.iter().map(|name| schema.index_of(name)).collect()
 }
 
 pub(super) fn expect_hash(what: &str, now: String, then: &str) -> Result<(), AuditError> {

@@ -13,13 +13,20 @@
 
 pub mod adf;
 pub mod audit;
+mod audit_error;
+mod audit_options;
 pub mod calls;
+pub mod case;
 pub mod check;
+pub mod compare;
+pub mod compare_plot;
 pub mod distinct;
 pub mod domain;
 pub mod estimate;
 mod guidance;
+mod option_checks;
 pub mod pairs;
+pub mod paper;
 pub mod samples;
 pub mod search;
 mod search_state;
@@ -30,4 +37,5 @@ pub mod strategy;
 pub mod subject;
 pub mod summary;
 pub mod text;
+pub mod trial;
 pub mod verify;

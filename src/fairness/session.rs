@@ -85,7 +85,7 @@ pub fn is_resumable(ending: Ending) -> bool {
     matches!(ending, Ending::Interrupted | Ending::Time)
 }
 
-fn progress_of<'a, S: Strategy>(
+pub(super) fn progress_of<'a, S: Strategy>(
     search: &Search<'_, S>,
     state: &'a SearchState<S::Memory, S::Shared>,
 ) -> AuditProgress<'a> {

@@ -2,5 +2,6 @@
 
 pub mod line_plot;
 pub mod lines;
+pub mod mean;
 pub mod plot;
 pub mod run_directory;

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::fairness::audit::AuditError;
+
 /// Options that only some strategies have; the others leave theirs at the default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tuning {
@@ -26,23 +28,14 @@ impl Default for Tuning {
     }
 }
 
-/// An option that is out of range.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TuningProblem {
-    /// Its name on the command line.
-    pub option: &'static str,
-    /// What was given.
-    pub value: String,
-    /// What is expected.
-    pub expected: &'static str,
-}
-
 impl Tuning {
-    /// The first option that is out of range.
-    pub fn problem(&self) -> Option<TuningProblem> {
-        let is_share = |value: f64| value > 0.0 && value < 1.0;
-        let problem = |option, value: String, expected| {
-            Some(TuningProblem {
+    /// Checks what the types cannot.
+    ///
+    /// # Errors
+    /// [`AuditError::Option`] naming the first option out of range.
+    pub fn check(&self) -> Result<(), AuditError> {
+        let refuse = |option, value: String, expected| {
+            Err(AuditError::Option {
                 option,
                 value,
                 expected,
@@ -50,16 +43,16 @@ impl Tuning {
         };
         if !(10..=10_000).contains(&self.surrogate_samples) {
             let given = self.surrogate_samples.to_string();
-            return problem("--surrogate-samples", given, "from 10 to 10,000");
+            return refuse("--surrogate-samples", given, "from 10 to 10,000");
         }
         for (option, value) in [
             ("--confidence", self.confidence),
             ("--error-bound", self.error_bound),
         ] {
-            if !is_share(value) {
-                return problem(option, value.to_string(), "above 0 and below 1");
+            if !(value > 0.0 && value < 1.0) {
+                return refuse(option, value.to_string(), "above 0 and below 1");
             }
         }
-        None
+        Ok(())
     }
 }
