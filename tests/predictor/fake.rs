@@ -93,7 +93,7 @@ pub fn serve() {
             "slow" => std::thread::park(),
             "unasked" => {
                 say(json!({"batch": number, "scores": scores}).to_string());
-                say(json!({"batch": number + 1, "scores": scores}).to_string());
+                say(json!({"batch": number, "scores": scores}).to_string());
             }
             "random" => {
                 scores
