@@ -46,7 +46,8 @@ pub enum PredictorError {
     },
     /// No answer in time.
     #[error(
-        "the predictor gave no answer to a batch of {rows} rows within {seconds} s; allow more with --predictor-timeout, or ask for less with --predictor-rows{errors}"
+        "the predictor gave no answer to {} within {seconds} s; allow more with --predictor-timeout{errors}",
+        asked(*rows)
     )]
     Slow {
         /// Rows asked for; 0 for the greeting.
@@ -184,6 +185,14 @@ pub enum PredictorError {
         /// What the system says.
         reason: String,
     },
+}
+
+/// What was asked.
+fn asked(rows: usize) -> String {
+    match rows {
+        0 => "the greeting".to_owned(),
+        rows => format!("a batch of {rows} rows (--predictor-rows sets how many)"),
+    }
 }
 
 impl PredictorError {

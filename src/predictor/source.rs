@@ -16,7 +16,7 @@ use super::process::Ender;
 use crate::data::schema::Schema;
 use crate::nn::Classifier;
 use crate::nn::encoding::{Encoding, InputLayout};
-use crate::report::run_directory::{file_sha256, hex};
+use crate::report::run_directory::{RunError, file_sha256, hex};
 
 /// Where a predictor is: `onnx:FILE` or `command:COMMAND LINE`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -213,7 +213,13 @@ fn is_file(path: &Path) -> bool {
 }
 
 fn hash_of(file: &Path) -> Result<String, PredictorError> {
-    file_sha256(file).map_err(|error| PredictorError::Onnx(error.to_string()))
+    file_sha256(file).map_err(|error| PredictorError::Read {
+        file: file.display().to_string(),
+        reason: match &error {
+            RunError::Read { source, .. } => source.to_string(),
+            other => other.to_string(),
+        },
+    })
 }
 
 #[cfg(test)]
