@@ -11,6 +11,7 @@ mod demo;
 mod demo_text;
 mod devices;
 mod embeddings;
+mod groups;
 mod import;
 mod import_text;
 mod inputs;
@@ -22,6 +23,7 @@ mod outliers;
 mod output;
 mod progress;
 mod render;
+mod repair;
 mod reproduce;
 mod schema;
 mod shell;
@@ -39,6 +41,8 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 
 use crate::device::DeviceError;
 use crate::fairness::audit::AuditError;
+use crate::fairness::group::GroupError;
+use crate::fairness::repair::error::RepairError;
 use crate::nn::ModelError;
 use crate::nn::train::TrainError;
 use output::Output;
@@ -97,6 +101,10 @@ enum Command {
     Audit(audit::AuditArgs),
     /// Re-check every pair of an audit one by one
     Verify(verify::VerifyArgs),
+    /// Compare what a classifier does with groups of people
+    Groups(groups::GroupsArgs),
+    /// Retrain a classifier on what audits found in it
+    Repair(Box<repair::RepairArgs>),
     /// Decide whether a few poisoned rows can change k-NN predictions
     Knn(Box<knn::KnnArgs>),
     /// Cluster rows so that any of them can be deleted exactly
@@ -184,6 +192,8 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Import(args) => import::run(args, output),
         Command::Audit(args) => audit::run(args, output),
         Command::Verify(args) => verify::run(args, output),
+        Command::Groups(args) => groups::run(args, output),
+        Command::Repair(args) => repair::run(*args, output),
         Command::Knn(args) => knn::run(*args, output),
         Command::Kmeans(args) => kmeans::run(args, output),
         Command::Outliers(args) => outliers::run(args, output),
@@ -203,6 +213,8 @@ fn code_of(error: &anyhow::Error) -> u8 {
             || cause.downcast_ref::<ModelError>().is_some_and(device_failed)
             || matches!(cause.downcast_ref::<AuditError>(), Some(AuditError::Model(e)) if device_failed(e))
             || matches!(cause.downcast_ref::<TrainError>(), Some(TrainError::Model(e)) if device_failed(e))
+            || matches!(cause.downcast_ref::<RepairError>(), Some(RepairError::Model(e)) if device_failed(e))
+            || matches!(cause.downcast_ref::<GroupError>(), Some(GroupError::Model(e)) if device_failed(e))
     });
     if here { 3 } else { 2 }
 }

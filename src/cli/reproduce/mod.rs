@@ -1,6 +1,7 @@
 //! `probity reproduce`: a paper's figures beside ours, on the data that are found.
 
 mod adf;
+mod adf_repair;
 mod kmeans;
 mod knn;
 mod outliers;
