@@ -18,6 +18,7 @@ pub mod distinct;
 pub mod domain;
 pub mod estimate;
 pub mod group;
+mod option_checks;
 pub mod pairs;
 pub mod repair;
 pub mod samples;
