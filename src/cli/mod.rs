@@ -213,7 +213,10 @@ fn code_of(error: &anyhow::Error) -> u8 {
             || cause.downcast_ref::<ModelError>().is_some_and(device_failed)
             || matches!(cause.downcast_ref::<AuditError>(), Some(AuditError::Model(e)) if device_failed(e))
             || matches!(cause.downcast_ref::<TrainError>(), Some(TrainError::Model(e)) if device_failed(e))
-            || matches!(cause.downcast_ref::<RepairError>(), Some(RepairError::Model(e)) if device_failed(e))
+            || matches!(
+                cause.downcast_ref::<RepairError>(),
+                Some(RepairError::Model(e) | RepairError::Train(TrainError::Model(e))) if device_failed(e)
+            )
             || matches!(cause.downcast_ref::<GroupError>(), Some(GroupError::Model(e)) if device_failed(e))
     });
     if here { 3 } else { 2 }

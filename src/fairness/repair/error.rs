@@ -95,7 +95,7 @@ pub enum RepairError {
     },
     /// The label rule needs the classes of the seeds.
     #[error(
-        "--label seed needs the classes of the rows that {} searched from, but its table has no label column; use --label majority", run.display()
+        "--label seed needs the classes of the rows that {} began at, but its table has no label column, or its strategy does not begin at rows; use --label majority", run.display()
     )]
     NoTruth {
         /// The run.

@@ -12,8 +12,13 @@ pub mod figures;
 pub mod labels;
 pub mod lesson;
 pub mod options;
+mod outcome;
 pub mod paper;
 pub mod plot;
 pub mod pool;
 pub mod run;
 pub mod summary;
+mod workshop;
+
+#[cfg(test)]
+mod tests;

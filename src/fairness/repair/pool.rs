@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::basis::Basis;
 use super::error::RepairError;
 use crate::data::table::{Labels, Table};
-use crate::fairness::audit::AuditOptions;
+use crate::fairness::audit::{AuditOptions, StrategyName};
 use crate::fairness::domain::{Domain, TabularDomain};
 use crate::fairness::samples::read_samples;
 use crate::fairness::seeds::clustered_seeds;
@@ -134,6 +134,13 @@ impl FoundRun {
     }
 }
 
+/// Whether the walks of a strategy begin at rows of the audit's table.
+fn starts_at_rows(strategy: StrategyName) -> bool {
+    match strategy {
+        StrategyName::Adf => true,
+    }
+}
+
 /// What is known of the row that a walk began at.
 enum SeedRow {
     /// The model is measured or chosen on it.
@@ -157,6 +164,13 @@ impl Seeds {
         data: &Path,
         basis: &Basis,
     ) -> Result<Seeds, RepairError> {
+        if !starts_at_rows(options.strategy) {
+            return Ok(Seeds {
+                rows: Vec::new(),
+                table: Table::new(basis.table.width(), Vec::new(), Vec::new()),
+                held_out: HashSet::new(),
+            });
+        }
         let is_training_data = options.data_sha256 == basis.data_sha256;
         let file = if is_training_data {
             data

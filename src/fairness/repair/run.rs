@@ -2,34 +2,26 @@
 //!
 //! For every share and repeat a network learns the training rows and all protected variants of the samples drawn, each sample
 //! with one label. The same number of *control* networks learn the training rows alone, from the same first weights: what they
-//! gain or lose is not owed to the samples. Draws and first weights are keyed by (seed, repeat).
+//! gain or lose is not owed to the samples. Draws and first weights are keyed by (seed, repeat). A network that gives all training rows
+//! one class is trained again from other first weights.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use rayon::prelude::*;
-
 use super::basis::Basis;
-use super::choice::{Choice, Evidence, choose};
+use super::choice::{Evidence, choose};
 use super::error::RepairError;
-use super::figures::{Measured, ModelFigures, changes};
-use super::labels::{LabelRule, majority};
-use super::lesson::{Drawn, Mixture, RepairRows, mix};
+use super::figures::Measured;
+use super::labels::LabelRule;
 use super::options::RepairRun;
-use super::plot::trade_off;
-use super::pool::{FoundRun, Sample};
-use super::summary::{Chosen, NetworkFigures, PartSizes, RepairSummary, RunSummary, SharePoint};
+use super::outcome::Outcome;
+use super::pool::FoundRun;
+use super::summary::RepairSummary;
+use super::workshop::{Trained, Workshop};
 use crate::device::ComputeDevice;
 use crate::fairness::domain::TabularDomain;
-use crate::fairness::group::{GroupReport, measure_groups};
-use crate::nn::Classifier;
-use crate::nn::fnn::{Fnn, Network};
-use crate::nn::metrics::Metrics;
-use crate::nn::model::Model;
-use crate::nn::train::{Lesson, parallel_logits, train_lesson};
-use crate::report::run_directory::{RUN, RunDirectory, SUMMARY, write_atomically};
-use crate::stream::{Purpose, Words};
+use crate::nn::fnn::Fnn;
+use crate::report::run_directory::RunDirectory;
 
 /// Name of the plot of a sweep in the run directory.
 pub const TRADE_OFF: &str = "trade-off.svg";
@@ -48,28 +40,11 @@ pub type Observe<'a> = dyn Fn(RepairProgress) -> ControlFlow<()> + Sync + 'a;
 
 /// A repair whose inputs are loaded and checked; nothing is written yet.
 pub struct PreparedRepair {
-    run: RepairRun,
-    basis: Basis,
-    found: Vec<FoundRun>,
-    measured: Measured,
-    joint: TabularDomain,
-}
-
-/// A trained network with what is known of it.
-struct Trained {
-    network: Network,
-    repeat: u32,
-    seed: u64,
-    evidence: Evidence,
-    figures: ModelFigures,
-    rows: RowCounts,
-}
-
-/// What a network learnt beside the data.
-#[derive(Debug, Clone, Copy)]
-struct RowCounts {
-    samples: u64,
-    variants: u64,
+    pub(super) run: RepairRun,
+    pub(super) basis: Basis,
+    pub(super) found: Vec<FoundRun>,
+    pub(super) measured: Measured,
+    pub(super) joint: TabularDomain,
 }
 
 impl PreparedRepair {
@@ -172,16 +147,9 @@ pub fn repair(
 ) -> Result<RepairSummary, RepairError> {
     let started = Instant::now();
     let run = &prepared.run;
-    directory.write_toml(RUN, run)?;
     let networks = u64::from(run.repeats) * (1 + run.shares.len() as u64);
-    let workshop = Workshop {
-        prepared,
-        device,
-        epochs: AtomicU64::new(0),
-        all_epochs: networks * u64::from(run.training.epochs),
-        observe,
-    };
-    let own = Fnn::new(&prepared.basis.model.network, device);
+    let workshop = Workshop::new(prepared, device, networks, observe);
+    let own = workshop.ask(&prepared.basis.model.network);
     let before = workshop.figures(&own)?;
     let evidence_before = workshop.evidence(&own)?;
     let repeats = 0..run.repeats;
@@ -193,7 +161,7 @@ pub fn repair(
     let voters: Vec<Fnn> = match run.label {
         LabelRule::Ensemble => controls
             .iter()
-            .map(|c| Fnn::new(&c.network, device))
+            .map(|control| workshop.ask(&control.network))
             .collect(),
         _ => vec![own],
     };
@@ -230,264 +198,5 @@ pub fn repair(
         shares,
         choice,
     };
-    outcome.save(directory, device, finished, started)
-}
-
-/// Trains and measures networks.
-struct Workshop<'a> {
-    prepared: &'a PreparedRepair,
-    device: &'a ComputeDevice,
-    epochs: AtomicU64,
-    all_epochs: u64,
-    observe: &'a Observe<'a>,
-}
-
-impl Workshop<'_> {
-    /// Trains a network for each (share, repeat), several at a time; without a share it is a control. `None` stands for one that
-    /// was stopped.
-    fn train_all(
-        &self,
-        jobs: Vec<(Option<f64>, u32)>,
-        voters: &[Fnn],
-    ) -> Result<Vec<Option<Trained>>, RepairError> {
-        jobs.into_par_iter()
-            .map(|(share, repeat)| {
-                let drawn = match share {
-                    Some(share) => self.draw(share, repeat, voters)?,
-                    None => Vec::new(),
-                };
-                self.train(&drawn, share.is_none(), repeat)
-            })
-            .collect()
-    }
-
-    /// The samples of each run that (`share`, `repeat`) give, labelled.
-    fn draw(&self, share: f64, repeat: u32, voters: &[Fnn]) -> Result<Vec<Drawn<'_>>, RepairError> {
-        let run = &self.prepared.run;
-        let voters: Vec<&dyn Classifier> =
-            voters.iter().map(|fnn| fnn as &dyn Classifier).collect();
-        (0..)
-            .zip(&self.prepared.found)
-            .map(|(number, found)| {
-                let samples: Vec<&Sample> = found
-                    .draw(share, run.seed, number, repeat)
-                    .into_iter()
-                    .map(|sample| &found.samples[sample as usize])
-                    .collect();
-                let labels = match run.label {
-                    // Every sample has one: see `PreparedRepair::new`.
-                    LabelRule::Seed => samples.iter().filter_map(|sample| sample.truth).collect(),
-                    _ => majority(&voters, &found.domain, &samples)?,
-                };
-                Ok(Drawn {
-                    run: found,
-                    samples,
-                    labels,
-                })
-            })
-            .collect()
-    }
-
-    fn train(
-        &self,
-        drawn: &[Drawn<'_>],
-        is_control: bool,
-        repeat: u32,
-    ) -> Result<Option<Trained>, RepairError> {
-        let (run, basis) = (&self.prepared.run, &self.prepared.basis);
-        let mixture = Mixture {
-            weight: run.weight,
-            counterfactuals: if is_control { 0 } else { run.counterfactuals },
-        };
-        let RepairRows {
-            table,
-            split,
-            weights,
-            variants,
-        } = mix(
-            basis,
-            drawn,
-            &self.prepared.joint,
-            mixture,
-            run.seed,
-            repeat,
-        );
-        let seed = Words::new(run.seed, Purpose::RepairNetwork, &[]).word(repeat.into());
-        let mut options = run.training.clone();
-        options.seed = seed;
-        let lesson = Lesson {
-            table: &table,
-            split,
-            row_weights: Some(&weights),
-            network: basis.first_network(run.start, seed),
-        };
-        let trained = train_lesson(lesson, &options, self.device, None, &mut |_, _| {
-            let epochs = self.epochs.fetch_add(1, Ordering::Relaxed) + 1;
-            (self.observe)(RepairProgress {
-                epochs,
-                all: self.all_epochs,
-            })
-        })?;
-        if !trained.finished {
-            return Ok(None);
-        }
-        let fnn = Fnn::new(&trained.network, self.device);
-        Ok(Some(Trained {
-            evidence: self.evidence(&fnn)?,
-            figures: self.figures(&fnn)?,
-            network: trained.network,
-            repeat,
-            seed,
-            rows: RowCounts {
-                samples: drawn.iter().map(|drawn| drawn.samples.len() as u64).sum(),
-                variants,
-            },
-        }))
-    }
-
-    /// What the choice sees of a network.
-    fn evidence(&self, fnn: &Fnn) -> Result<Evidence, RepairError> {
-        let (run, basis) = (&self.prepared.run, &self.prepared.basis);
-        let seed = Words::new(run.seed, Purpose::RepairChoice, &[]).word(0);
-        let estimates = self
-            .prepared
-            .measured
-            .discrimination(fnn, run.estimate, seed)?;
-        let validation = &basis.split.validation;
-        let validation_accuracy = if validation.is_empty() {
-            None
-        } else {
-            let part = basis.table.select(validation);
-            let logits = parallel_logits(fnn, &part)?;
-            Some(Metrics::new(&logits, fnn.classes(), part.labels()).accuracy)
-        };
-        Ok(Evidence {
-            discriminatory: estimates.last().map_or(0.0, |joint| joint.rate),
-            validation_accuracy,
-        })
-    }
-
-    /// What is reported of a network.
-    fn figures(&self, fnn: &Fnn) -> Result<ModelFigures, RepairError> {
-        let (run, basis) = (&self.prepared.run, &self.prepared.basis);
-        let held_out = basis.table.select(&basis.split.test);
-        let seed = Words::new(run.seed, Purpose::RepairChoice, &[]).word(1);
-        self.prepared
-            .measured
-            .figures(fnn, &held_out, run.estimate, seed)
-    }
-}
-
-/// All networks, and the one that is kept.
-struct Outcome<'a> {
-    prepared: &'a PreparedRepair,
-    before: ModelFigures,
-    controls: Vec<Trained>,
-    shares: Vec<Vec<Trained>>,
-    choice: Choice,
-}
-
-impl Outcome<'_> {
-    fn save(
-        self,
-        directory: &RunDirectory,
-        device: &ComputeDevice,
-        finished: bool,
-        started: Instant,
-    ) -> Result<RepairSummary, RepairError> {
-        let (run, basis) = (&self.prepared.run, &self.prepared.basis);
-        let kept = &self.shares[self.choice.share][self.choice.network];
-        let model = Model {
-            schema: basis.model.schema.clone(),
-            network: kept.network.clone(),
-        };
-        model.save(directory.path())?;
-        let held_out = basis.table.select(&basis.split.test);
-        let groups = |network: &Network| -> Result<GroupReport, RepairError> {
-            let fnn = Fnn::new(network, device);
-            Ok(measure_groups(
-                &fnn,
-                &basis.model.schema,
-                &held_out,
-                &run.groups,
-            )?)
-        };
-        let accuracy_loss = self.before.held_out.accuracy - kept.figures.held_out.accuracy;
-        let summary = RepairSummary {
-            schema_version: 1,
-            command: run.command.clone(),
-            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-            finished,
-            method: run.method,
-            seed: run.seed,
-            device: run.device,
-            model_sha256: run.model_sha256.clone(),
-            data_sha256: run.data_sha256.clone(),
-            repaired_sha256: model.sha256(),
-            origin: basis.origin,
-            data: basis.table.counts.clone(),
-            parts: PartSizes {
-                train: basis.split.train.len(),
-                validation: basis.split.validation.len(),
-                test: basis.split.test.len(),
-            },
-            runs: self.prepared.found.iter().map(RunSummary::of).collect(),
-            seconds: started.elapsed().as_secs_f64(),
-            chosen: Chosen {
-                share: run.shares[self.choice.share],
-                repeat: kept.repeat + 1,
-                accuracy_loss,
-                within: accuracy_loss <= run.max_accuracy_loss,
-                figures: kept.figures.clone(),
-            },
-            groups_before: groups(&basis.model.network)?,
-            groups_after: groups(&kept.network)?,
-            points: self.points(),
-            control: self.controls.iter().map(network_figures).collect(),
-            before: self.before,
-        };
-        if run.is_sweep() {
-            write_atomically(&directory.file(TRADE_OFF), trade_off(&summary).as_bytes())?;
-        }
-        directory.write_json(SUMMARY, &summary)?;
-        Ok(summary)
-    }
-
-    /// What each share gave.
-    fn points(&self) -> Vec<SharePoint> {
-        let figures = |networks: &[Trained]| -> Vec<ModelFigures> {
-            networks
-                .iter()
-                .map(|network| network.figures.clone())
-                .collect()
-        };
-        let controls = figures(&self.controls);
-        let shares = self.prepared.run.shares.iter().zip(&self.shares);
-        shares
-            .filter_map(|(&share, networks)| {
-                let rows = networks.first()?.rows;
-                let after = figures(networks);
-                Some(SharePoint {
-                    share,
-                    samples: rows.samples,
-                    variants: rows.variants,
-                    changes: changes(
-                        &self.before,
-                        &controls.iter().collect::<Vec<_>>(),
-                        &after.iter().collect::<Vec<_>>(),
-                    ),
-                    networks: networks.iter().map(network_figures).collect(),
-                })
-            })
-            .collect()
-    }
-}
-
-fn network_figures(trained: &Trained) -> NetworkFigures {
-    NetworkFigures {
-        repeat: trained.repeat + 1,
-        seed: trained.seed,
-        choice: trained.evidence,
-        figures: trained.figures.clone(),
-    }
+    outcome.save(directory, &workshop, finished, started)
 }

@@ -55,6 +55,8 @@ pub struct NetworkFigures {
     pub repeat: u32,
     /// Seed of its training.
     pub seed: u64,
+    /// Trainings until it gave its training rows more than one class.
+    pub attempts: u32,
     /// What the choice saw.
     pub choice: Evidence,
     /// What is reported.
