@@ -301,3 +301,14 @@ fn groups_are_measured_and_written() {
     );
     refuses(&workspace, &other, 2, &["--part test"]);
 }
+
+#[test]
+fn the_papers_table_names_what_it_does_not_find() {
+    let workspace = Workspace::new();
+    let line = "reproduce adf --table XII --data-dir empty";
+    workspace
+        .line(&format!("{line} --only bank-age"))
+        .exits(0)
+        .says(&["Not found in empty", "adf/bank.csv"]);
+    refuses(&workspace, &format!("{line} --only race"), 2, &["no row 'race'", "census-race"]);
+}
