@@ -308,13 +308,13 @@ fn the_papers_table_names_what_it_does_not_find() {
     let workspace = Workspace::new();
     let line = "reproduce adf --table XII --data-dir empty";
     workspace
-        .line(&format!("{line} --only bank-age"))
+        .line(&format!("{line} --only bank"))
         .exits(0)
-        .says(&["Not found in empty", "adf/bank.csv"]);
+        .says(&["Not found in empty", "adf/bank.csv.gz"]);
     refuses(
         &workspace,
         &format!("{line} --only race"),
         2,
-        &["no row 'race'", "census-race"],
+        &["no data set 'race'", "census, bank, credit"],
     );
 }

@@ -6,6 +6,7 @@
 
 mod audit;
 mod audit_texts;
+mod compare;
 mod data;
 mod demo;
 mod demo_text;
@@ -31,6 +32,7 @@ mod spn;
 mod text_inputs;
 mod train;
 mod train_texts;
+mod tuning;
 mod verify;
 
 use std::process::ExitCode;
@@ -99,6 +101,8 @@ enum Command {
     Import(import::ImportArgs),
     /// Search a classifier for individual discrimination
     Audit(audit::AuditArgs),
+    /// Compare search strategies on one model under the same conditions
+    Compare(compare::CompareArgs),
     /// Re-check every pair of an audit one by one
     Verify(verify::VerifyArgs),
     /// Compare what a classifier does with groups of people
@@ -191,6 +195,7 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Train(args) => train::run(args, output),
         Command::Import(args) => import::run(args, output),
         Command::Audit(args) => audit::run(args, output),
+        Command::Compare(args) => compare::run(args, output),
         Command::Verify(args) => verify::run(args, output),
         Command::Groups(args) => groups::run(args, output),
         Command::Repair(args) => repair::run(*args, output),

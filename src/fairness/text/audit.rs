@@ -26,6 +26,7 @@ use super::summary::{TextAuditSummary, TextCounts, ValiditySummary};
 use crate::data::table::Table;
 use crate::device::{ComputeDevice, DeviceName};
 use crate::fairness::audit::{AuditError, expect_hash};
+use crate::fairness::calls::{Calls, Counted};
 use crate::fairness::check::check_all;
 use crate::fairness::domain::Domain;
 use crate::fairness::estimate::{Estimate, discriminatory_share};
@@ -333,13 +334,15 @@ pub fn audit_texts(
             .map(|text| prepared.domain.row(text));
         SearchState::new(rows, prepared.model.classes.len())
     });
+    let calls = Calls::default();
+    let network = Counted::new(&prepared.network, &calls);
     let embed = |text: &str| prepared.encoder.embed(text);
     let has_encoder = options.encoder.is_some();
     let judge = Judge::new(&prepared.model, has_encoder.then_some(&embed as Embed<'_>));
     let strategy = TextStrategy {
         global: options.strategy,
         local: options.local_strategy,
-        model: &prepared.network,
+        model: &network,
         domain: &prepared.domain,
         candidates: &prepared.candidates,
         vectors: Vectors {
@@ -366,13 +369,14 @@ pub fn audit_texts(
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
     };
     let search = Search {
-        model: &prepared.network,
+        model: &network,
         reference: prepared
             .reference
             .as_ref()
             .map(|network| network as &dyn Classifier),
         domain: &prepared.domain,
         strategy: &strategy,
+        calls: &calls,
         options: &search_options,
     };
     let ending = run_search(&search, &mut state, run, &identity, observe)?;
