@@ -245,6 +245,7 @@ impl Bench<'_> {
             device: self.device.name(),
             hardware: self.device.hardware(),
             tuning: Tuning::default(),
+            predictor: None,
         };
         let prepared = PreparedAudit::new(options, self.device)?;
         let run = RunDirectory::create(&model.with_file_name(format!("audit-{attribute}")))?;
@@ -303,7 +304,7 @@ fn render(summary: &RepairTableSummary, folders: &[PathBuf]) -> String {
                 Some([low, high]) => {
                     format!(
                         "{} ({} – {})",
-                        percent(spread.mean),
+                        percent(mean.mean),
                         percent(low),
                         percent(high)
                     )
