@@ -12,6 +12,7 @@ mod demo;
 mod demo_text;
 mod devices;
 mod embeddings;
+mod groups;
 mod import;
 mod import_text;
 mod inputs;
@@ -24,6 +25,7 @@ mod output;
 mod predictor;
 mod progress;
 mod render;
+mod repair;
 mod reproduce;
 mod schema;
 mod shell;
@@ -42,6 +44,8 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 
 use crate::device::DeviceError;
 use crate::fairness::audit::AuditError;
+use crate::fairness::group::GroupError;
+use crate::fairness::repair::error::RepairError;
 use crate::nn::ModelError;
 use crate::nn::train::TrainError;
 use crate::predictor::PredictorError;
@@ -103,6 +107,10 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Re-check every pair of an audit one by one
     Verify(verify::VerifyArgs),
+    /// Compare what a classifier does with groups of people
+    Groups(groups::GroupsArgs),
+    /// Retrain a classifier on what audits found in it
+    Repair(Box<repair::RepairArgs>),
     /// Decide whether a few poisoned rows can change k-NN predictions
     Knn(Box<knn::KnnArgs>),
     /// Cluster rows so that any of them can be deleted exactly
@@ -200,6 +208,8 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Audit(args) => audit::run(args, output),
         Command::Compare(args) => compare::run(args, output),
         Command::Verify(args) => verify::run(args, output),
+        Command::Groups(args) => groups::run(args, output),
+        Command::Repair(args) => repair::run(*args, output),
         Command::Knn(args) => knn::run(*args, output),
         Command::Kmeans(args) => kmeans::run(args, output),
         Command::Outliers(args) => outliers::run(args, output),
@@ -223,6 +233,11 @@ fn code_of(error: &anyhow::Error) -> u8 {
             || matches!(cause.downcast_ref::<AuditError>(), Some(AuditError::Model(e)) if device_failed(e))
             || matches!(cause.downcast_ref::<AuditError>(), Some(AuditError::Predictor(e)) if e.is_circumstance())
             || matches!(cause.downcast_ref::<TrainError>(), Some(TrainError::Model(e)) if device_failed(e))
+            || matches!(
+                cause.downcast_ref::<RepairError>(),
+                Some(RepairError::Model(e) | RepairError::Train(TrainError::Model(e))) if device_failed(e)
+            )
+            || matches!(cause.downcast_ref::<GroupError>(), Some(GroupError::Model(e)) if device_failed(e))
     });
     if here { 3 } else { 2 }
 }
