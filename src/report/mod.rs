@@ -1,6 +1,5 @@
 //! What a run leaves behind: its directory and the files in it.
 
 pub mod line_plot;
-pub mod lines;
 pub mod plot;
 pub mod run_directory;
