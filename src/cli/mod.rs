@@ -6,6 +6,7 @@
 
 mod audit;
 mod audit_texts;
+mod compare;
 mod data;
 mod demo;
 mod demo_text;
@@ -29,6 +30,7 @@ mod spn;
 mod text_inputs;
 mod train;
 mod train_texts;
+mod tuning;
 mod verify;
 
 use std::process::ExitCode;
@@ -95,6 +97,8 @@ enum Command {
     Import(import::ImportArgs),
     /// Search a classifier for individual discrimination
     Audit(audit::AuditArgs),
+    /// Compare search strategies on one model under the same conditions
+    Compare(compare::CompareArgs),
     /// Re-check every pair of an audit one by one
     Verify(verify::VerifyArgs),
     /// Decide whether a few poisoned rows can change k-NN predictions
@@ -183,6 +187,7 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Train(args) => train::run(args, output),
         Command::Import(args) => import::run(args, output),
         Command::Audit(args) => audit::run(args, output),
+        Command::Compare(args) => compare::run(args, output),
         Command::Verify(args) => verify::run(args, output),
         Command::Knn(args) => knn::run(*args, output),
         Command::Kmeans(args) => kmeans::run(args, output),

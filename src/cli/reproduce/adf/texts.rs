@@ -1,36 +1,32 @@
-//! `probity reproduce adf`: the text tables of the ADF paper.
+//! The tables on texts: VIII, IX and XI.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::bail;
-use clap::{Args, ValueEnum};
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, StudentsT};
 use tempfile::TempDir;
 
-use super::{DataFolders, not_found};
-use crate::cli::inputs::{Hardware, absolute};
+use super::{AdfArgs, AdfTable, PAPER, render_texts};
+use crate::cli::inputs::absolute;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
-use crate::cli::render::{count, table};
 use crate::device::ComputeDevice;
 use crate::fairness::samples::SamplesFormat;
 use crate::fairness::search::Ending;
-use crate::fairness::text::audit::{
-    PreparedTextAudit, TextAuditOptions, TextAuditSummary, audit_texts,
-};
-use crate::fairness::text::paper::{
-    ATTRIBUTES, LABEL_COLUMN, TEXT_COLUMN, VALIDITY, effectiveness, find, seconds,
-};
+use crate::fairness::text::audit::{PreparedTextAudit, audit_texts};
+use crate::fairness::text::options::TextAuditOptions;
+use crate::fairness::text::paper::{ATTRIBUTES, LABEL_COLUMN, TEXT_COLUMN, find};
 use crate::fairness::text::protected::open_lexicon;
 use crate::fairness::text::strategy::TextStrategyName;
+use crate::fairness::text::summary::TextAuditSummary;
 use crate::nn::Objective;
 use crate::nn::recurrent::network::CellKind;
 use crate::nn::text_train_options::TextTrainOptions;
 use crate::nn::text_training_run::{
-    TextSet, TextTrainingRun, embeddings_sha256, run_text_training,
+    COMMON_WORDS, TextSet, TextTrainingRun, embeddings_sha256, run_text_training,
 };
+use crate::report::mean::Mean;
 use crate::report::run_directory::{RunDirectory, file_sha256};
 
 /// The strategies of Table VIII, in its order.
@@ -41,102 +37,56 @@ const STRATEGIES: [TextStrategyName; 5] = [
     TextStrategyName::Hf,
     TextStrategyName::AdfHf,
 ];
-const PAPER: &str = "Zhang et al.: Automatic Fairness Testing of Neural Classifiers through Adversarial Sampling. TSE 2021";
-
-/// Arguments of `probity reproduce adf`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Example: probity reproduce adf --table VIII --data-dir data --repeats 5\n\
-                  Looked for: toxic_wikipedia/ with the labelled comments and glove/ with 50-dimensional GloVe vectors."
-)]
-pub(in crate::cli) struct AdfArgs {
-    /// Table
-    #[arg(long, value_enum, ignore_case = true)]
-    table: TextTable,
-    #[command(flatten)]
-    data: DataFolders,
-    /// Only these cells
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [CellKind::Lstm, CellKind::Gru])]
-    models: Vec<CellKind>,
-    /// Only these attributes: country, ethnicity, race, religion
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    only: Vec<String>,
-    /// Seeds of the global phase at most
-    #[arg(long, default_value_t = 1000)]
-    seeds: usize,
-    /// Local trials from each text that the global phase finds
-    #[arg(long, default_value_t = 1000)]
-    local: u32,
-    /// Networks trained and searched, with the seeds from --seed on; figures are means
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
-    repeats: u32,
-    /// Seed of everything random
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    #[command(flatten)]
-    hardware: Hardware,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum TextTable {
-    /// Texts found by each strategy
-    #[value(name = "VIII", alias = "8")]
-    Effectiveness,
-    /// Validity of the texts found
-    #[value(name = "IX", alias = "9")]
-    Validity,
-    /// Seconds to 5,000 texts
-    #[value(name = "XI", alias = "11")]
-    Seconds,
-}
+/// Local trials unless the user says otherwise.
+const LOCAL: u32 = 1000;
 
 /// Figures of one network and attribute, one entry a repeat.
 #[derive(Serialize)]
-struct ReproducedRow {
-    model: CellKind,
-    attribute: String,
-    runs: Vec<RepeatFigures>,
+pub(super) struct ReproducedRow {
+    pub(super) model: CellKind,
+    pub(super) attribute: String,
+    pub(super) runs: Vec<RepeatFigures>,
 }
 
 /// What one network gave.
 #[derive(Default, Serialize)]
-struct RepeatFigures {
-    seeds: u64,
-    raw: u64,
+pub(super) struct RepeatFigures {
+    pub(super) seeds: u64,
+    pub(super) raw: u64,
     /// By the strategies that the table compares, in its order.
-    global: Vec<u64>,
+    pub(super) global: Vec<u64>,
     /// Texts found in the local phase, by rp and adf-asc.
-    local: Vec<u64>,
+    pub(super) local: Vec<u64>,
     /// Share of the generated ones.
-    local_success: Vec<f64>,
+    pub(super) local_success: Vec<f64>,
     /// Mean validity of the global phase, by strategy.
-    validity: Vec<[f64; 5]>,
+    pub(super) validity: Vec<[f64; 5]>,
     /// Search seconds to 5,000 texts by rp and adf-asc; more texts may not have been found.
-    seconds: Vec<f64>,
-    found: Vec<u64>,
+    pub(super) seconds: Vec<f64>,
+    pub(super) found: Vec<u64>,
 }
 
 #[derive(Serialize)]
-struct ReproduceSummary {
-    schema_version: u32,
-    command: &'static str,
-    paper: &'static str,
-    table: String,
-    seed: u64,
-    finished: bool,
-    rows: Vec<ReproducedRow>,
+pub(super) struct ReproduceSummary {
+    pub(super) schema_version: u32,
+    pub(super) command: &'static str,
+    pub(super) paper: &'static str,
+    pub(super) table: String,
+    pub(super) seed: u64,
+    pub(super) finished: bool,
+    pub(super) rows: Vec<ReproducedRow>,
     /// Differences of the texts found in total, by repeat: adf-asc over asc, adf-hf over hf, and the
     /// lesser of the two over rp.
-    differences: Vec<Difference>,
-    not_found: Vec<String>,
+    pub(super) differences: Vec<Difference>,
+    pub(super) not_found: Vec<String>,
 }
 
 #[derive(Serialize)]
-struct Difference {
-    of: &'static str,
-    mean: f64,
+pub(super) struct Difference {
+    pub(super) of: &'static str,
+    pub(super) mean: f64,
     /// Student's t over the repeats; absent for a single one.
-    ci95: Option<[f64; 2]>,
+    pub(super) ci95: Option<[f64; 2]>,
 }
 
 /// A trained network in a folder of its own.
@@ -146,7 +96,7 @@ struct TrainedModel {
 }
 
 /// Runs `probity reproduce adf`.
-pub(super) fn run(args: AdfArgs, output: &Output) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &AdfArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let device = args.hardware.open(output)?;
     let attributes = args.attributes()?;
     let folders = args.data.folders();
@@ -154,10 +104,7 @@ pub(super) fn run(args: AdfArgs, output: &Output) -> anyhow::Result<ExitCode> {
         schema_version: 1,
         command: "reproduce adf",
         paper: PAPER,
-        table: args
-            .table
-            .to_possible_value()
-            .map_or(String::new(), |v| v.get_name().to_owned()),
+        table: args.table.name(),
         seed: args.seed,
         finished: true,
         rows: Vec::new(),
@@ -168,7 +115,7 @@ pub(super) fn run(args: AdfArgs, output: &Output) -> anyhow::Result<ExitCode> {
         Err(missing) => summary.not_found = missing,
         Ok((texts, vectors)) => {
             let bench = Bench {
-                args: &args,
+                args,
                 texts: absolute(&texts),
                 texts_sha256: file_sha256(&texts)?,
                 vectors: absolute(&vectors),
@@ -179,7 +126,7 @@ pub(super) fn run(args: AdfArgs, output: &Output) -> anyhow::Result<ExitCode> {
             summary.differences = differences(&summary.rows, args.repeats as usize);
         }
     }
-    let text = render(&args, &summary, &folders);
+    let text = render_texts::render(args, &summary, &folders);
     output.result(&summary, &text)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -203,13 +150,18 @@ impl AdfArgs {
         };
         // Table IX is about race alone.
         let of_table =
-            |&place: &usize| self.table != TextTable::Validity || ATTRIBUTES[place] == "race";
+            |&place: &usize| self.table != AdfTable::Validity || ATTRIBUTES[place] == "race";
         Ok(all.filter(wanted).filter(of_table).collect())
+    }
+
+    fn trials(&self) -> u32 {
+        self.local.unwrap_or(LOCAL)
     }
 
     fn cells(&self) -> Vec<CellKind> {
         match self.table {
-            TextTable::Validity => vec![CellKind::Lstm],
+            AdfTable::Validity => vec![CellKind::Lstm],
+            _ if self.models.is_empty() => vec![CellKind::Lstm, CellKind::Gru],
             _ => self.models.clone(),
         }
     }
@@ -272,7 +224,7 @@ impl Bench<'_> {
             label_column: LABEL_COLUMN.to_owned(),
             embeddings_sha256: embeddings_sha256(&self.vectors)?,
             embeddings: self.vectors.clone(),
-            common_words: 20_000,
+            common_words: COMMON_WORDS,
             options: TextTrainOptions {
                 cell,
                 seed,
@@ -308,9 +260,9 @@ impl Bench<'_> {
             )
         };
         match self.args.table {
-            TextTable::Seconds => {
+            AdfTable::TextSeconds => {
                 for strategy in [TextStrategyName::Rp, TextStrategyName::AdfAsc] {
-                    let Some(found) = search(strategy, strategy, self.args.local, Some(5000))?
+                    let Some(found) = search(strategy, strategy, self.args.trials(), Some(5000))?
                     else {
                         return Ok(None);
                     };
@@ -318,7 +270,7 @@ impl Bench<'_> {
                     figures.found.push(found.total.discriminatory);
                 }
             }
-            TextTable::Validity => {
+            AdfTable::Validity => {
                 for strategy in &STRATEGIES[1..] {
                     let Some(found) = search(*strategy, *strategy, 0, None)? else {
                         return Ok(None);
@@ -327,7 +279,7 @@ impl Bench<'_> {
                     figures.validity.push(found.validity.global.means());
                 }
             }
-            TextTable::Effectiveness => {
+            _ => {
                 for strategy in STRATEGIES {
                     let Some(found) = search(strategy, strategy, 0, None)? else {
                         return Ok(None);
@@ -337,7 +289,7 @@ impl Bench<'_> {
                     figures.global.push(found.global.discriminatory);
                 }
                 for local in [TextStrategyName::Rp, TextStrategyName::AdfAsc] {
-                    let trials = self.args.local;
+                    let trials = self.args.trials();
                     let Some(found) = search(TextStrategyName::AdfAsc, local, trials, None)? else {
                         return Ok(None);
                     };
@@ -419,11 +371,11 @@ fn differences(rows: &[ReproducedRow], repeats: usize) -> Vec<Difference> {
     };
     let of = |name, difference: &dyn Fn(usize) -> f64| {
         let values: Vec<f64> = (0..repeats).map(difference).collect();
-        let (mean, half) = mean_and_half_width(&values);
+        let Mean { mean, ci95 } = Mean::of(&values);
         Difference {
             of: name,
             mean,
-            ci95: half.map(|half| [mean - half, mean + half]),
+            ci95,
         }
     };
     vec![
@@ -437,162 +389,4 @@ fn differences(rows: &[ReproducedRow], repeats: usize) -> Vec<Difference> {
             total(repeat, 2).min(total(repeat, 4)) - total(repeat, 0)
         }),
     ]
-}
-
-/// The mean, and half the width of its 95 % interval by Student's t where there are two values.
-fn mean_and_half_width(values: &[f64]) -> (f64, Option<f64>) {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count.max(1.0);
-    if values.len() < 2 {
-        return (mean, None);
-    }
-    let variance = values
-        .iter()
-        .map(|value| (value - mean).powi(2))
-        .sum::<f64>()
-        / (count - 1.0);
-    let half = StudentsT::new(0.0, 1.0, count - 1.0)
-        .ok()
-        .map(|t| t.inverse_cdf(0.975) * (variance / count).sqrt());
-    (mean, half)
-}
-
-/// The mean over the repeats of one figure.
-fn mean(runs: &[RepeatFigures], of: impl Fn(&RepeatFigures) -> f64) -> f64 {
-    runs.iter().map(of).sum::<f64>() / runs.len().max(1) as f64
-}
-
-fn render(args: &AdfArgs, summary: &ReproduceSummary, folders: &[PathBuf]) -> String {
-    let mut text = format!(
-        "Table {} of {}. Paper / ours{}:\n",
-        summary.table,
-        summary.paper,
-        if args.repeats > 1 {
-            format!(" (means of {})", args.repeats)
-        } else {
-            String::new()
-        }
-    );
-    let rows: Vec<&ReproducedRow> = summary
-        .rows
-        .iter()
-        .filter(|row| !row.runs.is_empty())
-        .collect();
-    match args.table {
-        TextTable::Effectiveness => text.push_str(&effectiveness_table(&rows)),
-        TextTable::Validity => text.push_str(&validity_table(&rows)),
-        TextTable::Seconds => text.push_str(&seconds_table(&rows)),
-    }
-    for difference in &summary.differences {
-        let interval = difference.ci95.map_or(String::new(), |[low, high]| {
-            format!(" (95 % interval {low:+.1} to {high:+.1})")
-        });
-        text.push_str(&format!(
-            "Globally found in all rows, {}: {:+.1}{interval}\n",
-            difference.of, difference.mean
-        ));
-    }
-    if !rows.is_empty() {
-        text.push_str(
-            "Paper: 313,000 Jigsaw comments (Table IX: Wikipedia comments), its own terms. Ours: 11,170 of the Jigsaw comments.\n",
-        );
-    }
-    text.push_str(&not_found(&summary.not_found, folders));
-    if !summary.finished {
-        text.push_str("Interrupted: this is what was found by then.\n");
-    }
-    text
-}
-
-fn place(attribute: &str) -> usize {
-    ATTRIBUTES
-        .iter()
-        .position(|name| *name == attribute)
-        .unwrap_or(0)
-}
-
-fn effectiveness_table(rows: &[&ReproducedRow]) -> String {
-    let cells = rows.iter().map(|row| {
-        let paper = effectiveness(row.model)[place(&row.attribute)];
-        let of = |paper: u32, ours: f64| format!("{} / {ours:.0}", count(paper.into()));
-        let mut cells = vec![
-            format!("{:?} {}", row.model, row.attribute),
-            of(paper.seeds, mean(&row.runs, |run| run.seeds as f64)),
-            of(paper.raw, mean(&row.runs, |run| run.raw as f64)),
-        ];
-        for strategy in 0..5 {
-            let ours = mean(&row.runs, |run| run.global[strategy] as f64);
-            cells.push(of(paper.global[strategy], ours));
-        }
-        for local in 0..2 {
-            let ours = mean(&row.runs, |run| run.local[local] as f64);
-            let success = 100.0 * mean(&row.runs, |run| run.local_success[local]);
-            cells.push(format!(
-                "{} ({:.1} %) / {} ({success:.1} %)",
-                count(paper.local[local].into()),
-                paper.local_success[local],
-                count(ours.round() as u64)
-            ));
-        }
-        cells
-    });
-    table(
-        &[
-            "network, attribute",
-            "seeds",
-            "raw",
-            "rp",
-            "asc",
-            "adf-asc",
-            "hf",
-            "adf-hf",
-            "local rp",
-            "local adf",
-        ],
-        &cells.collect::<Vec<_>>(),
-    )
-}
-
-fn validity_table(rows: &[&ReproducedRow]) -> String {
-    let names = ["L0", "L2", "Jaccard", "BLEU", "similarity"];
-    let cells = rows.iter().flat_map(|row| {
-        names.iter().enumerate().map(|(metric, name)| {
-            let mut cells = vec![(*name).to_owned()];
-            for (strategy, paper) in VALIDITY.iter().enumerate() {
-                let ours = mean(&row.runs, |run| run.validity[strategy][metric]);
-                cells.push(format!("{:.4} / {ours:.4}", paper[metric]));
-            }
-            cells
-        })
-    });
-    table(
-        &["Lstm, race", "asc", "adf-asc", "hf", "adf-hf"],
-        &cells.collect::<Vec<_>>(),
-    )
-}
-
-fn seconds_table(rows: &[&ReproducedRow]) -> String {
-    let cells = rows.iter().map(|row| {
-        let paper = seconds(row.model)[place(&row.attribute)];
-        let mut cells = vec![format!("{:?} {}", row.model, row.attribute)];
-        for (strategy, paper) in paper.iter().enumerate() {
-            let ours = mean(&row.runs, |run| run.seconds[strategy]);
-            let found = mean(&row.runs, |run| run.found[strategy] as f64);
-            let short = if found < 5000.0 {
-                format!(" ({found:.0} found)")
-            } else {
-                String::new()
-            };
-            cells.push(format!("{paper:.1} / {ours:.2}{short}"));
-        }
-        cells
-    });
-    table(
-        &[
-            "network, attribute",
-            "rp, seconds to 5,000",
-            "adf-asc, seconds to 5,000",
-        ],
-        &cells.collect::<Vec<_>>(),
-    )
 }
