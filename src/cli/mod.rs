@@ -1,7 +1,7 @@
 //! The command line: one file a subcommand. Each takes arguments, calls into the library, renders.
 //!
 //! Exit codes: 0 done; 1 ran, and a declared bound failed; 2 bad usage or input; 3 cannot run here
-//! (no such device, the device failed). A closed pipe (`| head`) is no error and
+//! (no such device, the device failed, a predictor ended or was too slow). A closed pipe (`| head`) is no error and
 //! changes no exit code.
 
 mod audit;
@@ -12,6 +12,7 @@ mod demo;
 mod demo_text;
 mod devices;
 mod embeddings;
+mod groups;
 mod import;
 mod import_text;
 mod inputs;
@@ -21,8 +22,10 @@ mod knn;
 mod lexicon;
 mod outliers;
 mod output;
+mod predictor;
 mod progress;
 mod render;
+mod repair;
 mod reproduce;
 mod schema;
 mod shell;
@@ -41,8 +44,11 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 
 use crate::device::DeviceError;
 use crate::fairness::audit::AuditError;
+use crate::fairness::group::GroupError;
+use crate::fairness::repair::error::RepairError;
 use crate::nn::ModelError;
 use crate::nn::train::TrainError;
+use crate::predictor::PredictorError;
 use output::Output;
 
 /// Find and measure individual discrimination in classifiers.
@@ -101,6 +107,10 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Re-check every pair of an audit one by one
     Verify(verify::VerifyArgs),
+    /// Compare what a classifier does with groups of people
+    Groups(groups::GroupsArgs),
+    /// Retrain a classifier on what audits found in it
+    Repair(Box<repair::RepairArgs>),
     /// Decide whether a few poisoned rows can change k-NN predictions
     Knn(Box<knn::KnnArgs>),
     /// Cluster rows so that any of them can be deleted exactly
@@ -140,10 +150,19 @@ pub fn main() -> ExitCode {
 }
 
 /// A resumed run takes its options from its directory; one given again would be ignored silently,
-/// so it is refused. The time budget and the threads may change.
+/// so it is refused. The time budget, the limits of a predictor and the threads may change.
 fn refuse_with_resume(matches: &ArgMatches) -> Result<(), clap::Error> {
-    const FREE: [&str; 8] = [
-        "resume", "out", "time", "device", "threads", "json", "quiet", "verbose",
+    const FREE: [&str; 10] = [
+        "resume",
+        "out",
+        "time",
+        "predictor_timeout",
+        "predictor_rows",
+        "device",
+        "threads",
+        "json",
+        "quiet",
+        "verbose",
     ];
     let Some((name, given)) = matches.subcommand() else {
         return Ok(());
@@ -189,6 +208,8 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Audit(args) => audit::run(args, output),
         Command::Compare(args) => compare::run(args, output),
         Command::Verify(args) => verify::run(args, output),
+        Command::Groups(args) => groups::run(args, output),
+        Command::Repair(args) => repair::run(*args, output),
         Command::Knn(args) => knn::run(*args, output),
         Command::Kmeans(args) => kmeans::run(args, output),
         Command::Outliers(args) => outliers::run(args, output),
@@ -205,9 +226,18 @@ fn code_of(error: &anyhow::Error) -> u8 {
     let device_failed = |cause: &ModelError| matches!(cause, ModelError::Device(_));
     let here = error.chain().any(|cause| {
         cause.is::<DeviceError>()
+            || cause
+                .downcast_ref::<PredictorError>()
+                .is_some_and(PredictorError::is_circumstance)
             || cause.downcast_ref::<ModelError>().is_some_and(device_failed)
             || matches!(cause.downcast_ref::<AuditError>(), Some(AuditError::Model(e)) if device_failed(e))
+            || matches!(cause.downcast_ref::<AuditError>(), Some(AuditError::Predictor(e)) if e.is_circumstance())
             || matches!(cause.downcast_ref::<TrainError>(), Some(TrainError::Model(e)) if device_failed(e))
+            || matches!(
+                cause.downcast_ref::<RepairError>(),
+                Some(RepairError::Model(e) | RepairError::Train(TrainError::Model(e))) if device_failed(e)
+            )
+            || matches!(cause.downcast_ref::<GroupError>(), Some(GroupError::Model(e)) if device_failed(e))
     });
     if here { 3 } else { 2 }
 }

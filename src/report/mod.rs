@@ -5,3 +5,4 @@ pub mod lines;
 pub mod mean;
 pub mod plot;
 pub mod run_directory;
+pub mod scatter;

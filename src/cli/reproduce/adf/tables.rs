@@ -119,7 +119,8 @@ pub(super) fn run(args: &AdfArgs, output: &Output) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn data_sets(only: &[String]) -> anyhow::Result<Vec<DataSet>> {
+/// The data sets of the names `only`; all of none.
+pub(super) fn data_sets(only: &[String]) -> anyhow::Result<Vec<DataSet>> {
     let known = DataSet::ALL.map(DataSet::name);
     if let Some(other) = only.iter().find(|name| !known.contains(&name.as_str())) {
         bail!(
