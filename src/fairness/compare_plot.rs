@@ -2,8 +2,13 @@
 
 use super::compare::StrategyFigures;
 use super::trial::{CurvePoint, TrialFigures};
-use crate::report::line_plot::{COLORS, Curve, LinePlot, Mark, Spacing};
+use crate::report::line_plot::{Curve, LinePlot, Mark, Spacing};
 
+/// One for each strategy there is; they differ in lightness as well.
+const COLORS: [&str; 9] = [
+    "#1b7837", "#762a83", "#e08214", "#2166ac", "#b2182b", "#4d4d4d", "#5aae61", "#d6604d",
+    "#92c5de",
+];
 /// Points of a line at most.
 const POINTS: usize = 24;
 
