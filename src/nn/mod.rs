@@ -16,6 +16,7 @@ pub mod encoding;
 pub mod fnn;
 pub mod import;
 pub mod import_text;
+pub mod interval;
 pub mod metrics;
 pub mod model;
 #[cfg(feature = "onnx")]
