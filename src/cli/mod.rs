@@ -6,6 +6,7 @@
 
 mod audit;
 mod audit_texts;
+mod certify;
 mod data;
 mod demo;
 mod demo_text;
@@ -97,6 +98,8 @@ enum Command {
     Audit(audit::AuditArgs),
     /// Re-check every pair of an audit one by one
     Verify(verify::VerifyArgs),
+    /// Prove inputs fair: no substitution of protected values can change their class
+    Certify(certify::CertifyArgs),
     /// Decide whether a few poisoned rows can change k-NN predictions
     Knn(Box<knn::KnnArgs>),
     /// Cluster rows so that any of them can be deleted exactly
@@ -184,6 +187,7 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Import(args) => import::run(args, output),
         Command::Audit(args) => audit::run(args, output),
         Command::Verify(args) => verify::run(args, output),
+        Command::Certify(args) => certify::run(args, output),
         Command::Knn(args) => knn::run(*args, output),
         Command::Kmeans(args) => kmeans::run(args, output),
         Command::Outliers(args) => outliers::run(args, output),

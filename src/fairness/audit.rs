@@ -479,7 +479,8 @@ impl PreparedAudit {
     }
 }
 
-fn positions(model: &Model, names: &[String]) -> Result<Vec<usize>, SchemaError> {
+/// Positions of the attributes called `names`.
+pub(super) fn positions(model: &Model, names: &[String]) -> Result<Vec<usize>, SchemaError> {
     names
         .iter()
         .map(|name| model.schema.index_of(name))

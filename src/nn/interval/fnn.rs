@@ -205,7 +205,10 @@ impl FnnBounds {
             let error = error(terms, sum.size);
             [sum.low - error, sum.high + error]
         };
-        self.first_sums(row, sets).into_iter().map(rounded).collect()
+        self.first_sums(row, sets)
+            .into_iter()
+            .map(rounded)
+            .collect()
     }
 
     /// Leads of a network of one layer: the difference of two logits is itself additive in the
@@ -234,23 +237,24 @@ impl FnnBounds {
     }
 
     fn activated(&self, bounds: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
-        let rising = |f: fn(f64) -> f64, least: f64| {
-            let apply = move |[low, high]: [f64; 2]| {
+        let apply = |[low, high]: [f64; 2]| {
+            let rising = |f: fn(f64) -> f64, least: f64| {
                 [
                     (f(low) - ACTIVATION_ERROR).max(least),
                     (f(high) + ACTIVATION_ERROR).min(1.0),
                 ]
             };
-            bounds.iter().copied().map(apply).collect()
+            // Maxima would lose a NaN.
+            if !(low + high).is_finite() {
+                return [f64::NAN; 2];
+            }
+            match self.activation {
+                Activation::Relu => [low.max(0.0), high.max(0.0)],
+                Activation::Tanh => rising(f64::tanh, -1.0),
+                Activation::Sigmoid => rising(|x| 1.0 / (1.0 + (-x).exp()), 0.0),
+            }
         };
-        match self.activation {
-            Activation::Relu => bounds
-                .iter()
-                .map(|[low, high]| [low.max(0.0), high.max(0.0)].map(finite))
-                .collect(),
-            Activation::Tanh => rising(f64::tanh, -1.0),
-            Activation::Sigmoid => rising(|x| 1.0 / (1.0 + (-x).exp()), 0.0),
-        }
+        bounds.into_iter().map(apply).collect()
     }
 }
 
@@ -258,6 +262,11 @@ impl FnnBounds {
 /// overflow.
 fn error(terms: usize, size: f64) -> f64 {
     gamma(terms) * finite(size) + (terms + 2) as f64 * 2f64.powi(-120)
+}
+
+/// The largest |x| between two bounds; NaN where one is.
+fn largest(low: f64, high: f64) -> f64 {
+    low.abs().max(high.abs()) + 0.0 * (low + high)
 }
 
 /// NaN for what is beyond 32 bits.
@@ -273,7 +282,7 @@ fn layer_bounds(layer: &Dense, inputs: &[[f64; 2]]) -> Vec<[f64; 2]> {
     let bias = layer.bias.iter().map(|&bias| f64::from(bias));
     let mut sums: Vec<(f64, f64, f64)> = bias.map(|bias| (bias, bias, bias.abs())).collect();
     for ([low, high], weights) in inputs.iter().zip(layer.weight.chunks_exact(layer.outputs)) {
-        let largest = low.abs().max(high.abs());
+        let largest = largest(*low, *high);
         for (sum, &weight) in sums.iter_mut().zip(weights) {
             let weight = f64::from(weight);
             let (a, b) = (weight * low, weight * high);
@@ -301,7 +310,7 @@ fn leads(layer: &Dense, inputs: &[[f64; 2]], label: usize) -> Vec<f64> {
             let (own, other) = (f64::from(weights[label]), f64::from(weights[class]));
             let weight = own - other;
             lead += weight * if weight >= 0.0 { low } else { high };
-            size += (own.abs() + other.abs()) * low.abs().max(high.abs());
+            size += (own.abs() + other.abs()) * largest(*low, *high);
         }
         lead - error(layer.inputs, size)
     };
@@ -339,8 +348,8 @@ mod tests {
                 })
                 .collect();
             let layout = InputLayout::new(&schema.attributes, &encodings);
-            let activation = [Activation::Relu, Activation::Tanh, Activation::Sigmoid]
-                [draw.random_range(0..3)];
+            let activation =
+                [Activation::Relu, Activation::Tanh, Activation::Sigmoid][draw.random_range(0..3)];
             let hidden: Vec<usize> = (0..draw.random_range(0..4))
                 .map(|_| draw.random_range(1..12))
                 .collect();
@@ -367,10 +376,16 @@ mod tests {
                     (low..=high).collect()
                 },
             };
-            let sets = if number % 2 == 0 { vec![all(first)] } else { vec![all(first), all(second)] };
+            let sets = if number % 2 == 0 {
+                vec![all(first)]
+            } else {
+                vec![all(first), all(second)]
+            };
             let mut codes = Vec::new();
             for &a in &sets[0].codes {
-                let others = sets.get(1).map_or(vec![row[second]], |set| set.codes.clone());
+                let others = sets
+                    .get(1)
+                    .map_or(vec![row[second]], |set| set.codes.clone());
                 for b in others {
                     let start = codes.len();
                     codes.extend_from_slice(&row);
@@ -389,7 +404,10 @@ mod tests {
                 assert!(!is_certified || predicted_class(logits) == label);
                 for (&logit, &bound) in logits.iter().zip(&bounds) {
                     let lead = f64::from(logits[label as usize]) - f64::from(logit);
-                    assert!(bound.is_infinite() || lead >= bound, "{number}: {lead} {bound}");
+                    assert!(
+                        bound.is_infinite() || lead >= bound,
+                        "{number}: {lead} {bound}"
+                    );
                 }
             }
         }
