@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use serde::Serialize;
 
 use super::audit::{AuditArgs, StrategyArg, exit_code, may_resume, what_next};
 use super::inputs::{absolute, new_run};
@@ -11,7 +12,8 @@ use super::output::Output;
 use super::progress::AuditBar;
 use super::render::{self, percent, table};
 use crate::device::ComputeDevice;
-use crate::fairness::text::audit::{PreparedTextAudit, TextAuditOptions, audit_texts};
+use crate::fairness::text::audit::{PreparedTextAudit, audit_texts};
+use crate::fairness::text::options::TextAuditOptions;
 use crate::fairness::text::protected::{ProtectedTerms, open_lexicon};
 use crate::fairness::text::sentence::{Examination, examine};
 use crate::fairness::text::strategy::TextStrategyName;
@@ -52,6 +54,15 @@ pub(super) fn run(args: &AuditArgs, output: &Output) -> anyhow::Result<ExitCode>
     Ok(exit_code(summary.fail_above.as_ref()))
 }
 
+/// What `probity audit --text --json` prints.
+#[derive(Serialize)]
+struct ExaminationSummary {
+    schema_version: u32,
+    command: &'static str,
+    #[serde(flatten)]
+    result: Examination,
+}
+
 /// Runs `probity audit --text`.
 pub(super) fn examine_one(
     args: &AuditArgs,
@@ -67,7 +78,13 @@ pub(super) fn examine_one(
     let names = attributes(&args.protected, &lexicon);
     let protected = ProtectedTerms::new(&lexicon, &names, &model)?;
     let result = examine(&model, &protected, &names, text, &device)?;
-    output.result(&result, &render_examination(&result))?;
+    let text = render_examination(&result);
+    let summary = ExaminationSummary {
+        schema_version: 1,
+        command: "audit --text",
+        result,
+    };
+    output.result(&summary, &text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -19,15 +19,15 @@ use super::progress::AuditBar;
 use super::render::{self, count};
 use super::train_texts::render_summary;
 use crate::fairness::samples::SamplesFormat;
-use crate::fairness::text::audit::{
-    PreparedTextAudit, TextAuditOptions, TextAuditSummary, audit_texts,
-};
+use crate::fairness::text::audit::{PreparedTextAudit, audit_texts};
+use crate::fairness::text::options::TextAuditOptions;
 use crate::fairness::text::protected::open_lexicon;
 use crate::fairness::text::strategy::TextStrategyName;
+use crate::fairness::text::summary::TextAuditSummary;
 use crate::nn::Objective;
 use crate::nn::text_train_options::TextTrainOptions;
 use crate::nn::text_training_run::{
-    TextSet, TextTrainingRun, TextTrainingSummary, run_text_training,
+    COMMON_WORDS, TextSet, TextTrainingRun, TextTrainingSummary, run_text_training,
 };
 use crate::report::run_directory::{RunDirectory, SUMMARY, file_sha256, write_with};
 use crate::text::comments::{Comment, CommentGenerator, Tone};
@@ -72,7 +72,7 @@ pub(super) fn run(args: &DemoArgs, output: &Output) -> anyhow::Result<ExitCode> 
         label_column: LABEL.to_owned(),
         embeddings: SHIPPED.into(),
         embeddings_sha256: String::new(),
-        common_words: usize::MAX,
+        common_words: COMMON_WORDS,
         options: TextTrainOptions {
             seed: args.seed,
             // The small vocabulary is learned by heart, and with it which values are burdened.

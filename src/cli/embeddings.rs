@@ -11,9 +11,9 @@ use super::inputs::Hardware;
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render::{count, table};
-use super::text_inputs::embeddings;
 use crate::data::compressed;
 use crate::device::use_threads;
+use crate::nn::text_training_run::load_embeddings;
 use crate::report::run_directory::write_with;
 use crate::text::corpus::{TextColumns, read_texts};
 use crate::text::embeddings::EmbeddingTable;
@@ -212,7 +212,7 @@ fn example(vectors: &EmbeddingTable) -> &str {
 
 fn neighbours(args: NeighboursArgs, output: &Output) -> anyhow::Result<()> {
     let device = args.hardware.open(output)?;
-    let vectors = embeddings(&args.file, None)?;
+    let vectors = load_embeddings(&args.file)?;
     let mut ids = Vec::new();
     for word in &args.words {
         match vectors

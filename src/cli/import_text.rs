@@ -10,10 +10,10 @@ use serde::Serialize;
 use super::import::{ImportArgs, render_tensors};
 use super::inputs::{absolute, new_run};
 use super::output::Output;
-use super::text_inputs::embeddings;
 use crate::nn::import_text::{RowWords, TextImportOptions, TextImportReport, Words, import_text};
 use crate::nn::recurrent::network::Shape;
 use crate::nn::text_training_run::embeddings_sha256;
+use crate::nn::text_training_run::load_embeddings;
 use crate::nn::weights::read_weights;
 use crate::report::run_directory::{RUN, SUMMARY, file_sha256};
 use crate::text::corpus::{TextColumns, read_texts};
@@ -175,7 +175,7 @@ fn words(args: &TextArgs) -> anyhow::Result<(Words, &Path, String)> {
             (Words::Rows(words), file, file_sha256(file)?)
         }
         (None, Some(file)) => {
-            let table = embeddings(file, None)?;
+            let table = load_embeddings(file)?;
             (Words::Embeddings(table), file, embeddings_sha256(file)?)
         }
         (None, None) => bail!("--vocabulary or --embeddings is needed"),

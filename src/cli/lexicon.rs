@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use super::output::Output;
 use super::render::{count, percent, table};
-use super::text_inputs::{Texts, embeddings, lexicon, tokenizer};
+use super::text_inputs::{Texts, lexicon, tokenizer};
+use crate::nn::text_training_run::load_embeddings;
 use crate::text::lexicon::{CommonWord, Coverage, Lexicon, ProtectedAttribute, common_words};
 use crate::text::tokenizer::Tokenizer;
 
@@ -90,7 +91,7 @@ fn check(args: CheckArgs, output: &Output) -> anyhow::Result<()> {
     };
     let texts = args.texts.read()?.texts;
     let vocabulary = match (&args.embeddings, &args.model) {
-        (Some(file), _) => Some(Tokenizer::new(embeddings(file, None)?.words().iter())?),
+        (Some(file), _) => Some(Tokenizer::new(load_embeddings(file)?.words().iter())?),
         (None, Some(model)) => Some(tokenizer(model)?),
         (None, None) => None,
     };

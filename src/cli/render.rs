@@ -7,8 +7,8 @@ use crate::fairness::audit::AuditSummary;
 use crate::fairness::estimate::{Estimate, Verdict};
 use crate::fairness::search::Ending;
 use crate::fairness::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary};
-use crate::fairness::text::audit::TextAuditSummary;
 use crate::fairness::text::judge::ValidityMeans;
+use crate::fairness::text::summary::TextAuditSummary;
 use crate::nn::metrics::Metrics;
 
 /// A Markdown table; columns after the first are right-aligned.

@@ -5,14 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
-use crate::data::fetch::default_cache_dir;
+use crate::fairness::text::protected::open_lexicon;
+use crate::nn::text_model::TOKENIZER;
 use crate::text::corpus::{TextColumns, TextCorpus, read_texts};
-use crate::text::embeddings::{EmbeddingTable, LoadOptions, SHIPPED, shipped};
 use crate::text::lexicon::Lexicon;
 use crate::text::tokenizer::Tokenizer;
-
-/// File of a model directory with its tokenizer.
-const TOKENIZER: &str = "tokenizer.json";
 
 /// A file of texts.
 #[derive(Debug, Clone, Args)]
@@ -36,20 +33,6 @@ impl Texts {
     }
 }
 
-/// The word vectors in the file `name`, or the table that ships, called `shipped`. A cache that cannot lie
-/// beside the file lies in the user's cache folder, if there is one.
-pub(super) fn embeddings(name: &Path, width: Option<usize>) -> anyhow::Result<EmbeddingTable> {
-    if name == Path::new(SHIPPED) && !name.is_file() {
-        return Ok(shipped()?);
-    }
-    let options = LoadOptions {
-        width,
-        user_cache: default_cache_dir().ok(),
-        ..LoadOptions::default()
-    };
-    Ok(EmbeddingTable::load(name, &options)?)
-}
-
 /// The tokenizer in the model directory `model`.
 pub(super) fn tokenizer(model: &Path) -> anyhow::Result<Tokenizer> {
     let file = model.join(TOKENIZER);
@@ -64,8 +47,5 @@ pub(super) fn tokenizer(model: &Path) -> anyhow::Result<Tokenizer> {
 
 /// The lexicon in `file`, or the one that ships.
 pub(super) fn lexicon(file: Option<&PathBuf>) -> anyhow::Result<Lexicon> {
-    Ok(match file {
-        Some(file) => Lexicon::load(file)?,
-        None => Lexicon::shipped(),
-    })
+    Ok(open_lexicon(file.map(PathBuf::as_path))?.0)
 }

@@ -16,7 +16,8 @@ use crate::nn::metrics::Metrics;
 use crate::nn::recurrent::network::CellKind;
 use crate::nn::text_train_options::TextTrainOptions;
 use crate::nn::text_training_run::{
-    TextSet, TextTrainingRun, TextTrainingSummary, embeddings_sha256, run_text_training,
+    COMMON_WORDS, TextSet, TextTrainingRun, TextTrainingSummary, embeddings_sha256,
+    run_text_training,
 };
 use crate::report::run_directory::{CHECKPOINT, RunDirectory, SUMMARY, file_sha256};
 use crate::text::embeddings::SHIPPED;
@@ -42,11 +43,11 @@ pub(super) struct TextTrainArgs {
     /// Rows from the beginning of the word vectors that the model keeps, beside the words of its texts
     #[arg(
         long,
-        default_value_t = 20_000,
+        default_value_t = COMMON_WORDS,
         value_name = "N",
         conflicts_with = "data"
     )]
-    common_words: usize,
+    common_words: u32,
     /// Kind of recurrent cell
     #[arg(long = "model", value_enum, default_value_t, conflicts_with = "data")]
     cell: CellKind,

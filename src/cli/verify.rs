@@ -11,7 +11,7 @@ use super::audit::is_text_run;
 use super::output::Output;
 use super::render::count;
 use crate::fairness::audit::AuditOptions;
-use crate::fairness::text::audit::TextAuditOptions;
+use crate::fairness::text::options::TextAuditOptions;
 use crate::fairness::text::protected::{ProtectedTerms, open_lexicon};
 use crate::fairness::text::verify::verify_texts;
 use crate::fairness::verify::{Verification, verify};

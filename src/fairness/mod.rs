@@ -19,6 +19,7 @@ pub mod check;
 pub mod distinct;
 pub mod domain;
 pub mod estimate;
+mod option_checks;
 pub mod pairs;
 pub mod samples;
 pub mod search;

@@ -30,6 +30,8 @@ use crate::text::frequencies::WordFrequencies;
 use crate::text::tokenizer::TokenizerError;
 use crate::text::validity::SentenceEmbedder;
 
+/// First rows of the word vectors that a model keeps beside the words of its texts, unless told otherwise.
+pub const COMMON_WORDS: u32 = 20_000;
 /// How often an unfinished training is saved.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(20);
 
@@ -90,7 +92,7 @@ pub struct TextTrainingRun {
     /// SHA-256 of that file; empty for the table that ships.
     pub embeddings_sha256: String,
     /// First rows of the word vectors that the model keeps in any case.
-    pub common_words: usize,
+    pub common_words: u32,
     /// Options of the training.
     pub options: TextTrainOptions,
 }
@@ -168,7 +170,8 @@ pub fn embeddings_sha256(file: &Path) -> Result<String, RunError> {
     }
 }
 
-/// The word vectors in `file`, or those that ship.
+/// The word vectors in `file`, or those that ship, called `shipped`. A cache that cannot lie beside the file
+/// lies in the user's cache folder, if there is one.
 ///
 /// # Errors
 /// When the file cannot be read or is no table of word vectors.
@@ -249,7 +252,7 @@ impl TextSet {
             corpus,
             &table,
             &run.embeddings,
-            run.common_words,
+            run.common_words as usize,
         )?)
     }
 

@@ -17,19 +17,19 @@ use crate::cli::render::{count, table};
 use crate::device::ComputeDevice;
 use crate::fairness::samples::SamplesFormat;
 use crate::fairness::search::Ending;
-use crate::fairness::text::audit::{
-    PreparedTextAudit, TextAuditOptions, TextAuditSummary, audit_texts,
-};
+use crate::fairness::text::audit::{PreparedTextAudit, audit_texts};
+use crate::fairness::text::options::TextAuditOptions;
 use crate::fairness::text::paper::{
     ATTRIBUTES, LABEL_COLUMN, TEXT_COLUMN, VALIDITY, effectiveness, find, seconds,
 };
 use crate::fairness::text::protected::open_lexicon;
 use crate::fairness::text::strategy::TextStrategyName;
+use crate::fairness::text::summary::TextAuditSummary;
 use crate::nn::Objective;
 use crate::nn::recurrent::network::CellKind;
 use crate::nn::text_train_options::TextTrainOptions;
 use crate::nn::text_training_run::{
-    TextSet, TextTrainingRun, embeddings_sha256, run_text_training,
+    COMMON_WORDS, TextSet, TextTrainingRun, embeddings_sha256, run_text_training,
 };
 use crate::report::run_directory::{RunDirectory, file_sha256};
 
@@ -272,7 +272,7 @@ impl Bench<'_> {
             label_column: LABEL_COLUMN.to_owned(),
             embeddings_sha256: embeddings_sha256(&self.vectors)?,
             embeddings: self.vectors.clone(),
-            common_words: 20_000,
+            common_words: COMMON_WORDS,
             options: TextTrainOptions {
                 cell,
                 seed,

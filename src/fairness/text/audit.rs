@@ -8,21 +8,21 @@
 //! texts say of the source that they were drawn from.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::domain::{TextDomain, text_of};
+use super::encoder::Encoder;
 use super::judge::{Embed, Judge, ValidityMeans};
 use super::limits::{Limits, Similarity};
 use super::neighbourhood::candidates;
+use super::options::TextAuditOptions;
 use super::protected::{ProtectedTerms, TermCounts, open_lexicon};
 use super::samples::TextSamples;
-use super::strategy::{Candidates, TextMemory, TextStrategy, TextStrategyName, Vectors};
+use super::strategy::{Candidates, TextMemory, TextStrategy, Vectors};
+use super::summary::{TextAuditSummary, TextCounts, ValiditySummary};
 use crate::data::table::Table;
 use crate::device::{ComputeDevice, DeviceName};
 use crate::fairness::audit::{AuditError, expect_hash};
@@ -30,15 +30,14 @@ use crate::fairness::check::check_all;
 use crate::fairness::domain::Domain;
 use crate::fairness::estimate::{Estimate, discriminatory_share};
 use crate::fairness::pairs::PairStore;
-use crate::fairness::samples::SamplesFormat;
 use crate::fairness::search::{Ending, Phase, Search, SearchOptions, SearchState};
 use crate::fairness::seeds::clustered_seeds;
 use crate::fairness::session::{AuditProgress, is_resumable, run_search};
-use crate::fairness::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary, phases};
+use crate::fairness::summary::{BoundSummary, phases};
 use crate::nn::text::TextNetwork;
 use crate::nn::text_model::{EncodedText, TextModel};
-use crate::nn::{Classifier, ModelError, Objective, Rows};
-use crate::report::run_directory::{RUN, RunDirectory, SUMMARY, file_sha256, hex};
+use crate::nn::{Classifier, Rows};
+use crate::report::run_directory::{RUN, RunDirectory, SUMMARY, file_sha256};
 use crate::stream::{Purpose, permutation};
 use crate::text::corpus::{TextColumns, read_texts};
 
@@ -48,214 +47,6 @@ const PROBED_SEEDS: usize = 64;
 
 /// Units of a mean word vector that the clustering tells apart.
 const CLUSTER_SCALE: f32 = 1000.0;
-
-/// Everything that determines an audit of texts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TextAuditOptions {
-    /// Always `audit`.
-    pub command: String,
-    /// Version that began the run.
-    pub probity_version: String,
-    /// Model directory.
-    pub model: PathBuf,
-    /// SHA-256 of the model.
-    pub model_sha256: String,
-    /// File that the seeds come from.
-    pub texts: PathBuf,
-    /// SHA-256 of that file.
-    pub texts_sha256: String,
-    /// Column of the texts, for a table.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub text_column: Option<String>,
-    /// Lexicon file; the shipped lexica without one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lexicon: Option<PathBuf>,
-    /// SHA-256 of the protected terms.
-    pub lexicon_sha256: String,
-    /// Sentence encoder (ONNX) that measures similarity; without one, the model's word vectors do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub encoder: Option<PathBuf>,
-    /// SHA-256 of the encoder.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub encoder_sha256: Option<String>,
-    /// Names of the protected attributes.
-    pub protected: Vec<String>,
-    /// Search strategy of the global phase.
-    pub strategy: TextStrategyName,
-    /// Search strategy of the local phase.
-    pub local_strategy: TextStrategyName,
-    /// What is differentiated.
-    pub objective: Objective,
-    /// Nearest words that may replace one.
-    pub neighbours: usize,
-    /// Seeds of the global phase.
-    pub seeds: usize,
-    /// Clusters that the seeds come from.
-    pub clusters: usize,
-    /// Global moves a seed at most.
-    pub max_iter: u32,
-    /// Local trials a start.
-    pub local: u32,
-    /// Words that may differ from the seed, at most.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_l0: Option<usize>,
-    /// Least similarity with the seed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_similarity: Option<f32>,
-    /// Texts an estimate.
-    pub estimate: u64,
-    /// Search seconds at most.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub time_seconds: Option<f64>,
-    /// Distinct individuals to find at most.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_found: Option<u64>,
-    /// Bound on the discriminatory share.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fail_above: Option<f64>,
-    /// Walkers a chunk at most; no influence on the result.
-    pub batch: usize,
-    /// Form of the samples file.
-    pub samples_format: SamplesFormat,
-    /// Seed of everything random.
-    pub seed: u64,
-    /// Device that searched.
-    pub device: DeviceName,
-    /// What that device calls itself.
-    pub hardware: String,
-}
-
-impl TextAuditOptions {
-    /// Checks what the types cannot.
-    ///
-    /// # Errors
-    /// [`AuditError::Option`] naming the first option out of range.
-    pub fn check(&self) -> Result<(), AuditError> {
-        let fail = |option, value: String, expected| {
-            Err(AuditError::Option {
-                option,
-                value,
-                expected,
-            })
-        };
-        for (option, value) in [
-            ("--seeds", self.seeds as u64),
-            ("--clusters", self.clusters as u64),
-            ("--neighbours", self.neighbours as u64),
-            ("--estimate", self.estimate),
-            ("--batch", self.batch as u64),
-            ("--max-found", self.max_found.unwrap_or(1)),
-        ] {
-            if value == 0 {
-                return fail(option, "0".into(), "at least 1");
-            }
-        }
-        for (option, value) in [("--local", self.local), ("--max-iter", self.max_iter)] {
-            if value >= 1 << 31 {
-                return fail(option, value.to_string(), "below 2147483648");
-            }
-        }
-        if let Some(seconds) = self.time_seconds
-            && !(0.0..1e9).contains(&seconds)
-        {
-            return fail("--time", format!("{seconds} s"), "below 1,000,000,000 s");
-        }
-        if let Some(bound) = self.fail_above
-            && !(0.0..=1.0).contains(&bound)
-        {
-            return fail("--fail-above", bound.to_string(), "a share from 0 to 1");
-        }
-        if let Some(least) = self.min_similarity
-            && !(-1.0..=1.0).contains(&least)
-        {
-            return fail(
-                "--min-similarity",
-                least.to_string(),
-                "a cosine from -1 to 1",
-            );
-        }
-        Ok(())
-    }
-
-    /// What a checkpoint must belong to: everything but the time budget.
-    fn identity(&self) -> String {
-        let lasting = TextAuditOptions {
-            time_seconds: None,
-            ..self.clone()
-        };
-        hex(&Sha256::digest(format!("{lasting:?}")))
-    }
-}
-
-/// What became of the texts.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct TextCounts {
-    /// Texts in the file.
-    pub texts: u64,
-    /// Texts with a protected term that has a replacement.
-    pub with_protected_term: u64,
-    /// Texts without one: nothing can be compared, so they are left out.
-    pub without_protected_term: u64,
-    /// Texts cut to the model's length limit.
-    pub truncated: u64,
-}
-
-/// Mean validity of what was found, against the seeds.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ValiditySummary {
-    /// Pairs of the global phase.
-    pub global: ValidityMeans,
-    /// Pairs of the local phase.
-    pub local: ValidityMeans,
-}
-
-/// `summary.json` of an audit of texts.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct TextAuditSummary {
-    /// Version of this layout.
-    pub schema_version: u32,
-    /// Always `audit`.
-    pub command: String,
-    /// Version that ended the run.
-    pub probity_version: String,
-    /// How the search ended.
-    pub ending: Ending,
-    /// Seed of everything random.
-    pub seed: u64,
-    /// Device that searched.
-    pub device: DeviceName,
-    /// SHA-256 of the model.
-    pub model_sha256: String,
-    /// SHA-256 of the texts file.
-    pub texts_sha256: String,
-    /// What became of the texts.
-    pub texts: TextCounts,
-    /// Search strategy of the global phase.
-    pub strategy: TextStrategyName,
-    /// Search strategy of the local phase.
-    pub local_strategy: TextStrategyName,
-    /// Protected attributes.
-    pub protected: Vec<String>,
-    /// Protected terms: how many, and which the model cannot tell apart.
-    pub terms: TermCounts,
-    /// Seeds that are discriminatory as they are.
-    pub raw_discriminatory: u64,
-    /// Global phase.
-    pub global: GlobalSummary,
-    /// Local phase.
-    pub local: LocalSummary,
-    /// Both phases.
-    pub total: TotalSummary,
-    /// Validity of the found texts.
-    pub validity: ValiditySummary,
-    /// Discriminatory share of the texts with a protected term, per attribute and jointly.
-    pub fairness: Vec<Estimate>,
-    /// The declared bound, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fail_above: Option<BoundSummary>,
-    /// Name of the samples file in the run directory.
-    pub samples_file: String,
-}
 
 /// The model, the texts and the domain of an audit, loaded and checked; nothing is written yet.
 pub struct PreparedTextAudit {
@@ -273,49 +64,6 @@ pub struct PreparedTextAudit {
     seed_ids: Vec<Vec<i32>>,
     source_rows: Vec<u64>,
     encoder: Encoder,
-}
-
-/// The sentence encoder that the options name, if any.
-struct Encoder {
-    #[cfg(feature = "onnx")]
-    inner: Option<crate::text::encoder::SentenceEncoder>,
-}
-
-impl Encoder {
-    #[cfg(feature = "onnx")]
-    fn open(file: Option<&Path>) -> Result<Encoder, AuditError> {
-        let inner = file
-            .map(|file| crate::text::encoder::SentenceEncoder::open(file, None))
-            .transpose()
-            .map_err(|error| AuditError::Model(ModelError::Encoder(error.to_string())))?;
-        Ok(Encoder { inner })
-    }
-
-    #[cfg(not(feature = "onnx"))]
-    fn open(file: Option<&Path>) -> Result<Encoder, AuditError> {
-        match file {
-            None => Ok(Encoder {}),
-            Some(_) => Err(AuditError::Model(ModelError::Encoder(
-                "this build has no ONNX runtime; build it with the feature onnx".into(),
-            ))),
-        }
-    }
-
-    #[cfg(feature = "onnx")]
-    fn embed(&self, text: &str) -> Result<Vec<f32>, ModelError> {
-        let failed = |problem: String| ModelError::Encoder(problem);
-        match &self.inner {
-            Some(encoder) => encoder
-                .embed(text)
-                .map_err(|error| failed(error.to_string())),
-            None => Err(failed("none is open".into())),
-        }
-    }
-
-    #[cfg(not(feature = "onnx"))]
-    fn embed(&self, _text: &str) -> Result<Vec<f32>, ModelError> {
-        Err(ModelError::Encoder("none is open".into()))
-    }
 }
 
 impl PreparedTextAudit {

@@ -9,13 +9,16 @@
 
 pub mod audit;
 pub mod domain;
+mod encoder;
 pub mod judge;
 pub mod limits;
 pub mod neighbourhood;
+pub mod options;
 pub mod paper;
 pub mod protected;
 pub mod render;
 pub mod samples;
 pub mod sentence;
 pub mod strategy;
+pub mod summary;
 pub mod verify;
