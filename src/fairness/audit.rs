@@ -480,14 +480,21 @@ impl PreparedAudit {
 }
 
 /// Positions of the attributes called `names`.
-pub(super) fn positions(model: &Model, names: &[String]) -> Result<Vec<usize>, SchemaError> {
+pub(in crate::fairness) fn positions(
+    model: &Model,
+    names: &[String],
+) -> Result<Vec<usize>, SchemaError> {
     names
         .iter()
         .map(|name| model.schema.index_of(name))
         .collect()
 }
 
-pub(super) fn expect_hash(what: &str, now: String, then: &str) -> Result<(), AuditError> {
+pub(in crate::fairness) fn expect_hash(
+    what: &str,
+    now: String,
+    then: &str,
+) -> Result<(), AuditError> {
     if now == then {
         return Ok(());
     }
