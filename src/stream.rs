@@ -76,6 +76,16 @@ pub enum Purpose {
     SpnSample = 33,
     /// Rows and deletions of a benchmark (item: repeat).
     SpnBenchmark = 34,
+    /// Found samples that a repair learns from (item: run and repeat).
+    RepairDraw = 60,
+    /// Seeds of a repair's networks (item: repeat).
+    RepairNetwork = 61,
+    /// Random inputs by which a repair chooses (item: sample).
+    RepairChoice = 62,
+    /// Rows of a bootstrap sample (item: sample).
+    Bootstrap = 63,
+    /// Protected part of a row in a repair (item: row, step: repeat).
+    RepairVariant = 64,
 }
 
 /// The generator behind every keyed stream.

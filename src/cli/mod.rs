@@ -12,6 +12,7 @@ mod demo;
 mod demo_text;
 mod devices;
 mod embeddings;
+mod groups;
 mod import;
 mod import_text;
 mod inputs;
@@ -23,6 +24,8 @@ mod outliers;
 mod output;
 mod progress;
 mod render;
+mod repair;
+mod repair_texts;
 mod reproduce;
 mod schema;
 mod shell;
@@ -40,6 +43,8 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 
 use crate::device::DeviceError;
 use crate::fairness::audit::AuditError;
+use crate::fairness::group::GroupError;
+use crate::fairness::repair::error::RepairError;
 use crate::nn::ModelError;
 use crate::nn::train::TrainError;
 use output::Output;
@@ -100,6 +105,10 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Prove inputs fair: no substitution of protected values can change their class
     Certify(certify::CertifyArgs),
+    /// Compare what a classifier does with groups of people
+    Groups(groups::GroupsArgs),
+    /// Retrain a classifier on what audits found in it
+    Repair(Box<repair::RepairArgs>),
     /// Decide whether a few poisoned rows can change k-NN predictions
     Knn(Box<knn::KnnArgs>),
     /// Cluster rows so that any of them can be deleted exactly
@@ -188,6 +197,8 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Audit(args) => audit::run(args, output),
         Command::Verify(args) => verify::run(args, output),
         Command::Certify(args) => certify::run(args, output),
+        Command::Groups(args) => groups::run(args, output),
+        Command::Repair(args) => repair::run(*args, output),
         Command::Knn(args) => knn::run(*args, output),
         Command::Kmeans(args) => kmeans::run(args, output),
         Command::Outliers(args) => outliers::run(args, output),
@@ -207,6 +218,11 @@ fn code_of(error: &anyhow::Error) -> u8 {
             || cause.downcast_ref::<ModelError>().is_some_and(device_failed)
             || matches!(cause.downcast_ref::<AuditError>(), Some(AuditError::Model(e)) if device_failed(e))
             || matches!(cause.downcast_ref::<TrainError>(), Some(TrainError::Model(e)) if device_failed(e))
+            || matches!(
+                cause.downcast_ref::<RepairError>(),
+                Some(RepairError::Model(e) | RepairError::Train(TrainError::Model(e))) if device_failed(e)
+            )
+            || matches!(cause.downcast_ref::<GroupError>(), Some(GroupError::Model(e)) if device_failed(e))
     });
     if here { 3 } else { 2 }
 }

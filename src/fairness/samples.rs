@@ -60,6 +60,8 @@ impl SamplesFormat {
 /// One pair as read back from a samples file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampledPair {
+    /// Number of the seed whose walk found it.
+    pub seed: u64,
     /// x.
     pub row: Vec<i32>,
     /// x'.
@@ -300,6 +302,7 @@ pub fn read_samples<E: From<ReadError>>(
                 found: records.names().join(", "),
             })
     };
+    let seed_column = column("seed".to_owned())?;
     let mut sides = Vec::new();
     for side in ["x", "other"] {
         let positions = schema
@@ -339,7 +342,16 @@ pub fn read_samples<E: From<ReadError>>(
             read.push((codes, record.cell(*label)?.to_owned()));
         }
         if let (Some((other, other_label)), Some((row, label))) = (read.pop(), read.pop()) {
+            let cell = record.cell(seed_column)?;
+            let seed = cell.parse().map_err(|_| ReadError::Value {
+                file: file.to_owned(),
+                place: record.place(),
+                column: "seed".to_owned(),
+                value: cell.to_owned(),
+                expected: "the number of a seed".to_owned(),
+            })?;
             each(SampledPair {
+                seed,
                 row,
                 other,
                 label,

@@ -22,6 +22,7 @@ pub mod model;
 #[cfg(feature = "onnx")]
 pub mod onnx;
 pub mod optimizer;
+pub mod provenance;
 pub mod recurrent;
 mod row_adam;
 pub mod text;

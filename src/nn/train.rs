@@ -151,8 +151,7 @@ pub fn train(
     resume: Option<TrainCheckpoint>,
     observe: &mut Observe<'_>,
 ) -> Result<Trained, TrainError> {
-    let classes = schema.label.classes.len();
-    let (split, class_rows) = plan_split(table, schema, options)?;
+    let (split, _) = plan_split(table, schema, options)?;
     let layout = InputLayout::new(
         &schema.attributes,
         &encodings(table, schema, &split.train, options),
@@ -160,15 +159,58 @@ pub fn train(
     let network = Network::random(
         layout,
         &options.hidden,
-        classes,
+        schema.label.classes.len(),
         options.activation,
         options.seed,
     );
+    let lesson = Lesson {
+        table,
+        split,
+        row_weights: None,
+        network,
+    };
+    train_lesson(lesson, options, device, resume, observe)
+}
+
+/// What is learnt, and what learning starts from.
+#[derive(Debug, Clone)]
+pub struct Lesson<'a> {
+    /// Labelled rows.
+    pub table: &'a Table,
+    /// Which of them train and validate.
+    pub split: Split,
+    /// How much each row of the table weighs in the loss, beside its class; `None`: all the same.
+    pub row_weights: Option<&'a [f32]>,
+    /// The network before the first step.
+    pub network: Network,
+}
+
+/// Trains the network of `lesson` on its rows; see [`train`]. Of `options`, the widths, the activation, the encoding of
+/// categories and the shares of the parts are those of the lesson, whatever they say.
+///
+/// # Errors
+/// See [`train`].
+pub fn train_lesson(
+    lesson: Lesson<'_>,
+    options: &TrainOptions,
+    device: &ComputeDevice,
+    resume: Option<TrainCheckpoint>,
+    observe: &mut Observe<'_>,
+) -> Result<Trained, TrainError> {
+    let Lesson {
+        table,
+        split,
+        row_weights,
+        network,
+    } = lesson;
+    options.check(network.classes())?;
+    let class_rows = count_classes(table, &split, network.classes())?;
     let parameters = parameters(&network);
     let mut trainer = Trainer {
         table,
         options,
         class_weights: class_weights(&options.class_weights, &class_rows),
+        row_weights,
         shard: device.tile_rows(),
         device: device.burn().clone().autodiff(),
         optimizer: ParameterOptimizer::new(
@@ -213,7 +255,13 @@ pub fn plan_split(
 ) -> Result<(Split, Vec<u64>), TrainError> {
     options.check(schema.label.classes.len())?;
     let split = Split::new(table.rows(), options);
-    let mut class_rows = vec![0u64; schema.label.classes.len()];
+    let class_rows = count_classes(table, &split, schema.label.classes.len())?;
+    Ok((split, class_rows))
+}
+
+/// The training rows of each class; at least two classes must have some.
+fn count_classes(table: &Table, split: &Split, classes: usize) -> Result<Vec<u64>, TrainError> {
+    let mut class_rows = vec![0u64; classes];
     for &row in &split.train {
         class_rows[table.labels()[row as usize] as usize] += 1;
     }
@@ -224,7 +272,7 @@ pub fn plan_split(
             classes: present,
         });
     }
-    Ok((split, class_rows))
+    Ok(class_rows)
 }
 
 /// How each attribute enters: means and deviations are of the training part.
@@ -327,6 +375,7 @@ struct Trainer<'a> {
     table: &'a Table,
     options: &'a TrainOptions,
     class_weights: Vec<f32>,
+    row_weights: Option<&'a [f32]>,
     shard: usize,
     device: Device,
     network: Network,
@@ -397,6 +446,15 @@ impl Trainer<'_> {
         Ok(report)
     }
 
+    /// What a row weighs in the loss.
+    fn weight(&self, row: u32) -> f32 {
+        let of_class = self.class_weights[self.table.labels()[row as usize] as usize];
+        of_class
+            * self
+                .row_weights
+                .map_or(1.0, |weights| weights[row as usize])
+    }
+
     /// Mean loss of `rows` and its gradients, shards in parallel, added in shard order.
     fn gradients(
         &self,
@@ -404,10 +462,9 @@ impl Trainer<'_> {
         rows: &[u32],
         batch: u64,
     ) -> Result<(f64, Vec<Tensor<2>>), TrainError> {
-        let weight_of = |row: &u32| self.class_weights[self.table.labels()[*row as usize] as usize];
         let total_weight: f32 = rows
             .iter()
-            .map(weight_of)
+            .map(|&row| self.weight(row))
             .sum::<f32>()
             .max(f32::MIN_POSITIVE);
         let shards: Vec<_> = rows
@@ -444,7 +501,7 @@ impl Trainer<'_> {
                 .layout
                 .encode(self.table.row(row as usize), &mut features);
             let label = self.table.labels()[row as usize] as usize;
-            targets[i * classes + label] = self.class_weights[label] / total_weight;
+            targets[i * classes + label] = self.weight(row) / total_weight;
         }
         let leaves: Vec<Tensor<2>> = values
             .iter()

@@ -4,3 +4,4 @@ pub mod line_plot;
 pub mod lines;
 pub mod plot;
 pub mod run_directory;
+pub mod scatter;

@@ -9,6 +9,8 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use tempfile::TempDir;
 
+use super::adf_repair::{self, RepairTable};
+use super::adf_text_repair::{self, TextRepairTable};
 use super::{DataFolders, not_found};
 use crate::cli::inputs::{Hardware, absolute};
 use crate::cli::interrupt::Interrupt;
@@ -58,7 +60,7 @@ pub(in crate::cli) struct AdfArgs {
     /// Only these cells
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [CellKind::Lstm, CellKind::Gru])]
     models: Vec<CellKind>,
-    /// Only these attributes: country, ethnicity, race, religion
+    /// Only these attributes: country, ethnicity, race, religion; of table XII these rows: census-sex, bank-age …
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     only: Vec<String>,
     /// Seeds of the global phase at most
@@ -67,9 +69,9 @@ pub(in crate::cli) struct AdfArgs {
     /// Local trials from each text that the global phase finds
     #[arg(long, default_value_t = 1000)]
     local: u32,
-    /// Networks trained and searched, with the seeds from --seed on; figures are means
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
-    repeats: u32,
+    /// Networks trained and searched, with the seeds from --seed on; of table XII, networks repaired; figures are means [default: 1; XII and XIII: 5]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100))]
+    repeats: Option<u32>,
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -88,6 +90,12 @@ enum TextTable {
     /// Seconds to 5,000 texts
     #[value(name = "XI", alias = "11")]
     Seconds,
+    /// Discrimination on tables before and after a repair
+    #[value(name = "XII", alias = "12")]
+    Repair,
+    /// Discriminatory texts that a repair mends
+    #[value(name = "XIII", alias = "13")]
+    TextRepair,
 }
 
 /// Figures of one network and attribute, one entry a repeat.
@@ -148,8 +156,34 @@ struct TrainedModel {
 /// Runs `probity reproduce adf`.
 pub(super) fn run(args: AdfArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let device = args.hardware.open(output)?;
-    let attributes = args.attributes()?;
     let folders = args.data.folders();
+    if args.table == TextTable::Repair {
+        let made_with = RepairTable {
+            folders: &folders,
+            only: &args.only,
+            seeds: args.seeds,
+            local: args.local,
+            repeats: args.repeats.unwrap_or(5),
+            seed: args.seed,
+            device: &device,
+        };
+        adf_repair::run(&made_with, PAPER, output)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let attributes = args.attributes()?;
+    if args.table == TextTable::TextRepair {
+        let made_with = TextRepairTable {
+            folders: &folders,
+            cells: &args.models,
+            attributes: &attributes,
+            seeds: args.seeds,
+            local: args.local,
+            repeats: args.repeats.unwrap_or(5),
+            seed: args.seed,
+        };
+        adf_text_repair::run(&made_with, PAPER, output)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut summary = ReproduceSummary {
         schema_version: 1,
         command: "reproduce adf",
@@ -176,7 +210,7 @@ pub(super) fn run(args: AdfArgs, output: &Output) -> anyhow::Result<ExitCode> {
                 interrupt: Interrupt::listen()?,
             };
             summary.finished = bench.fill(&attributes, &mut summary.rows, output)?;
-            summary.differences = differences(&summary.rows, args.repeats as usize);
+            summary.differences = differences(&summary.rows, args.repeats() as usize);
         }
     }
     let text = render(&args, &summary, &folders);
@@ -207,12 +241,40 @@ impl AdfArgs {
         Ok(all.filter(wanted).filter(of_table).collect())
     }
 
+    fn repeats(&self) -> u32 {
+        self.repeats.unwrap_or(1)
+    }
+
     fn cells(&self) -> Vec<CellKind> {
         match self.table {
             TextTable::Validity => vec![CellKind::Lstm],
             _ => self.models.clone(),
         }
     }
+}
+
+/// The training of the paper's network: comments with their SHA-256, and word vectors.
+pub(super) fn training(
+    (texts, texts_sha256, vectors): (&PathBuf, &str, &PathBuf),
+    cell: CellKind,
+    seed: u64,
+) -> anyhow::Result<TextTrainingRun> {
+    Ok(TextTrainingRun {
+        command: "train".to_owned(),
+        probity_version: env!("CARGO_PKG_VERSION").to_owned(),
+        texts: texts.clone(),
+        texts_sha256: texts_sha256.to_owned(),
+        text_column: Some(TEXT_COLUMN.to_owned()),
+        label_column: LABEL_COLUMN.to_owned(),
+        embeddings_sha256: embeddings_sha256(vectors)?,
+        embeddings: vectors.clone(),
+        common_words: COMMON_WORDS,
+        options: TextTrainOptions {
+            cell,
+            seed,
+            ..TextTrainOptions::default()
+        },
+    })
 }
 
 /// What all runs share.
@@ -242,7 +304,7 @@ impl Bench<'_> {
                 });
             }
         }
-        for repeat in 0..u64::from(self.args.repeats) {
+        for repeat in 0..u64::from(self.args.repeats()) {
             let seed = self.args.seed + repeat;
             for cell in self.args.cells() {
                 output.remark(&format!("{cell:?}, seed {seed}: training"));
@@ -263,22 +325,8 @@ impl Bench<'_> {
     }
 
     fn train(&self, cell: CellKind, seed: u64) -> anyhow::Result<TrainedModel> {
-        let training = TextTrainingRun {
-            command: "train".to_owned(),
-            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-            texts: self.texts.clone(),
-            texts_sha256: self.texts_sha256.clone(),
-            text_column: Some(TEXT_COLUMN.to_owned()),
-            label_column: LABEL_COLUMN.to_owned(),
-            embeddings_sha256: embeddings_sha256(&self.vectors)?,
-            embeddings: self.vectors.clone(),
-            common_words: COMMON_WORDS,
-            options: TextTrainOptions {
-                cell,
-                seed,
-                ..TextTrainOptions::default()
-            },
-        };
+        let files = (&self.texts, self.texts_sha256.as_str(), &self.vectors);
+        let training = training(files, cell, seed)?;
         let folder = TempDir::new()?;
         let run = RunDirectory::create(&folder.path().join("model"))?;
         let set = TextSet::read(&training)?;
@@ -327,6 +375,8 @@ impl Bench<'_> {
                     figures.validity.push(found.validity.global.means());
                 }
             }
+            // Not of texts: see `adf_repair`.
+            TextTable::Repair | TextTable::TextRepair => return Ok(None),
             TextTable::Effectiveness => {
                 for strategy in STRATEGIES {
                     let Some(found) = search(strategy, strategy, 0, None)? else {
@@ -467,8 +517,8 @@ fn render(args: &AdfArgs, summary: &ReproduceSummary, folders: &[PathBuf]) -> St
         "Table {} of {}. Paper / ours{}:\n",
         summary.table,
         summary.paper,
-        if args.repeats > 1 {
-            format!(" (means of {})", args.repeats)
+        if args.repeats() > 1 {
+            format!(" (means of {})", args.repeats())
         } else {
             String::new()
         }
@@ -482,6 +532,8 @@ fn render(args: &AdfArgs, summary: &ReproduceSummary, folders: &[PathBuf]) -> St
         TextTable::Effectiveness => text.push_str(&effectiveness_table(&rows)),
         TextTable::Validity => text.push_str(&validity_table(&rows)),
         TextTable::Seconds => text.push_str(&seconds_table(&rows)),
+        // Not of texts: see `adf_repair`.
+        TextTable::Repair | TextTable::TextRepair => {}
     }
     for difference in &summary.differences {
         let interval = difference.ci95.map_or(String::new(), |[low, high]| {

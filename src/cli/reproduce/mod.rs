@@ -1,6 +1,8 @@
 //! `probity reproduce`: a paper's figures beside ours, on the data that are found.
 
 mod adf;
+mod adf_repair;
+mod adf_text_repair;
 mod kmeans;
 mod knn;
 mod outliers;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::nn::provenance::Provenance;
 use crate::nn::text_training_run::TextTrainingRun;
 use crate::nn::train::Split;
-use crate::nn::training_run::TrainingRun;
 use crate::report::run_directory::RUN;
 
 /// A part of the data.
@@ -50,15 +50,26 @@ pub enum PartError {
     },
 }
 
-/// The options of the training in the directory `model`, of the type that its data call for.
-fn training<T: for<'a> Deserialize<'a>>(model: &Path) -> Result<T, PartError> {
+/// The training that made the text model in the directory `model`, or the one that it was repaired
+/// from.
+///
+/// # Errors
+/// When the directory does not say.
+pub fn text_training(model: &Path) -> Result<TextTrainingRun, PartError> {
     let file = model.join(RUN);
     let unknown = |problem: String| PartError::Unknown {
         file: file.clone(),
         problem,
     };
     let text = std::fs::read_to_string(&file).map_err(|error| unknown(error.to_string()))?;
-    toml::from_str(&text).map_err(|_| unknown("it is no training".to_owned()))
+    let mut run: toml::Table = text
+        .parse()
+        .map_err(|_| unknown("it is no run".to_owned()))?;
+    if let Some(toml::Value::Table(training)) = run.remove("training") {
+        run = training;
+    }
+    run.try_into()
+        .map_err(|_| unknown("it is no training on texts".to_owned()))
 }
 
 /// The positions of `part` among the `count` texts in `file`, whose SHA-256 is given.
@@ -74,7 +85,7 @@ pub fn texts_of(
     if part == Part::All {
         return Ok((0..count as u32).collect());
     }
-    let training: TextTrainingRun = training(model)?;
+    let training = text_training(model)?;
     if training.texts_sha256 != sha256 {
         return Err(PartError::OtherData {
             file: file.to_owned(),
@@ -96,7 +107,12 @@ pub fn rows_of(
     if part == Part::All {
         return Ok((0..count as u32).collect());
     }
-    let training: TrainingRun = training(model)?;
+    let unknown = |problem: String| PartError::Unknown {
+        file: model.join(RUN),
+        problem,
+    };
+    let training = Provenance::of(model).map_err(|error| unknown(error.to_string()))?;
+    let training = training.ok_or_else(|| unknown("it is no training".to_owned()))?;
     if training.data_sha256 != sha256 {
         return Err(PartError::OtherData {
             file: file.to_owned(),

@@ -24,6 +24,6 @@ mod retrain;
 pub mod run;
 pub mod summary;
 
-pub use options::{TextRemedy, TextRepairOptions};
+pub use options::TextRepairOptions;
 pub use run::{PreparedTextRepair, TextRepairError, repair_texts};
 pub use summary::{RepairedText, TextRepairSummary};

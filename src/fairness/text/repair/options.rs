@@ -6,20 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::super::strategy::TextStrategyName;
 use super::run::TextRepairError;
+use crate::fairness::repair::options::RepairMethod;
 use crate::nn::Objective;
 use crate::nn::text_train::Course;
 use crate::nn::text_training_run::TextTrainingRun;
-
-/// By what a text classifier is repaired.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum TextRemedy {
-    /// Retraining on the data and samples that a search finds
-    #[default]
-    Samples,
-    /// Retraining against the worst substitution of protected terms
-    Certified,
-}
 
 /// Options of a repair, resolved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,7 +19,7 @@ pub struct TextRepairOptions {
     /// Version that ran.
     pub probity_version: String,
     /// By what the model is repaired.
-    pub method: TextRemedy,
+    pub method: RepairMethod,
     /// Model directory.
     pub model: PathBuf,
     /// SHA-256 of the model.

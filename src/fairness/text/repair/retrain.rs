@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use rand::seq::SliceRandom;
 
-use super::options::TextRemedy;
 use super::run::TextRepairError;
+use crate::fairness::repair::options::RepairMethod;
 use crate::fairness::text::domain::Terms;
 use crate::nn::text_train::{
     CertifiedLoss, Course, LabelledTexts, Site, Substitutions, TrainedText, train_text,
@@ -94,7 +94,7 @@ impl Retraining<'_> {
     /// against the worst case.
     pub fn train(
         &self,
-        remedy: Option<TextRemedy>,
+        remedy: Option<RepairMethod>,
         samples: &[&Sample],
         seed: u64,
         observe: &mut dyn FnMut() -> ControlFlow<()>,
@@ -104,7 +104,7 @@ impl Retraining<'_> {
             ..self.options.clone()
         };
         let own = self.set.labelled();
-        if remedy == Some(TextRemedy::Certified) {
+        if remedy == Some(RepairMethod::Certified) {
             let substitutions = substitutions(self.terms, own.texts);
             let loss = CertifiedLoss {
                 substitutions: &substitutions,

@@ -17,6 +17,7 @@ use crate::fairness::certify::exhaustive;
 use crate::fairness::certify::run::Share;
 use crate::fairness::certify::text::certify_texts;
 use crate::fairness::domain::Domain;
+use crate::fairness::repair::options::RepairMethod;
 use crate::fairness::samples::SamplesFormat;
 use crate::fairness::search::Ending;
 use crate::fairness::text::audit::PreparedTextAudit;
@@ -442,7 +443,7 @@ pub fn repair_texts(
                 .as_deref()
                 .unwrap_or(prepared.set.table().values);
             let used = match remedy {
-                Some(super::TextRemedy::Samples) => drawn.len(),
+                Some(RepairMethod::Samples) => drawn.len(),
                 _ => 0,
             };
             let figures = measure.measure(&trained.weights, vectors, (seed, used))?;

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::options::TextRemedy;
 use crate::fairness::certify::run::Share;
+use crate::fairness::repair::options::RepairMethod;
 
 /// One network, measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -34,7 +34,7 @@ pub struct TextRepairSummary {
     /// Version that ran.
     pub probity_version: String,
     /// By what the model was repaired.
-    pub method: TextRemedy,
+    pub method: RepairMethod,
     /// Protected attributes.
     pub protected: Vec<String>,
     /// SHA-256 of the model before.

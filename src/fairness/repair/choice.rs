@@ -1,0 +1,121 @@
+//! Which share, and which of its networks, a repair keeps.
+//!
+//! Neither the held-out rows nor the random inputs of the reported estimates take part: a share is chosen by the accuracy on the
+//! validation part and by random inputs of another seed. Of the shares whose networks lose at most the allowed accuracy on average, the
+//! one with the smallest mean discriminatory share is kept; if none qualifies, the one that loses least. Of its networks the
+//! *median* one by discriminatory share is kept (the lower of two middle ones), so that what is reported of all is true of the
+//! one that is saved.
+
+use serde::Serialize;
+
+/// What one network shows to the choice.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Evidence {
+    /// Discriminatory share of random inputs, by all attributes jointly.
+    pub discriminatory: f64,
+    /// Accuracy on the validation part; absent without one.
+    pub validation_accuracy: Option<f64>,
+}
+
+/// What was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choice {
+    /// Position of the share.
+    pub share: usize,
+    /// Position of the network among those of the share.
+    pub network: usize,
+}
+
+/// Chooses among the networks of each share; `before` is the model's own evidence. `None` if there is no network.
+pub fn choose(
+    shares: &[Vec<Evidence>],
+    before: Evidence,
+    max_accuracy_loss: f64,
+) -> Option<Choice> {
+    let means: Vec<(usize, f64, f64)> = shares
+        .iter()
+        .enumerate()
+        .filter(|(_, networks)| !networks.is_empty())
+        .map(|(share, networks)| {
+            let mean = |of: &dyn Fn(&Evidence) -> f64| {
+                networks.iter().map(of).sum::<f64>() / networks.len() as f64
+            };
+            let lost = |evidence: &Evidence| {
+                let pair = before.validation_accuracy.zip(evidence.validation_accuracy);
+                pair.map_or(0.0, |(before, after)| before - after)
+            };
+            (
+                share,
+                mean(&lost),
+                mean(&|evidence| evidence.discriminatory),
+            )
+        })
+        .collect();
+    let allowed = means
+        .iter()
+        .filter(|(_, loss, _)| *loss <= max_accuracy_loss);
+    let fairest = allowed.min_by(|a, b| a.2.total_cmp(&b.2));
+    let (share, ..) = fairest.or_else(|| means.iter().min_by(|a, b| a.1.total_cmp(&b.1)))?;
+    let networks = &shares[*share];
+    let mut order: Vec<usize> = (0..networks.len()).collect();
+    order.sort_by(|&a, &b| {
+        let of = |network: usize| networks[network].discriminatory;
+        of(a).total_cmp(&of(b)).then(a.cmp(&b))
+    });
+    Some(Choice {
+        share: *share,
+        network: order[(order.len() - 1) / 2],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evidence(discriminatory: f64, accuracy: f64) -> Evidence {
+        Evidence {
+            discriminatory,
+            validation_accuracy: Some(accuracy),
+        }
+    }
+
+    #[test]
+    fn the_fairest_share_that_is_accurate_enough() {
+        let before = evidence(0.2, 0.9);
+        let shares = vec![
+            vec![
+                evidence(0.10, 0.90),
+                evidence(0.08, 0.89),
+                evidence(0.12, 0.90),
+            ],
+            vec![evidence(0.05, 0.89), evidence(0.03, 0.89)],
+            vec![evidence(0.01, 0.80)],
+        ];
+        let chosen = |loss| choose(&shares, before, loss).unwrap();
+        assert_eq!(
+            chosen(0.015),
+            Choice {
+                share: 1,
+                network: 1
+            }
+        );
+        assert_eq!(
+            chosen(0.2),
+            Choice {
+                share: 2,
+                network: 0
+            }
+        );
+        assert_eq!(
+            chosen(0.004),
+            Choice {
+                share: 0,
+                network: 0
+            },
+            "the median of three"
+        );
+        // None qualifies: the least loss.
+        assert_eq!(chosen(0.0).share, 0);
+        assert_eq!(choose(&[Vec::new()], before, 1.0), None);
+    }
+}

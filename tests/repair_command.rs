@@ -1,0 +1,303 @@
+//! `probity groups` and `probity repair` as a user meets them, on the synthetic census.
+
+mod probity_command;
+
+use probity_command::Workspace;
+use probity_command::refusal::refuses;
+use serde_json::Value;
+
+/// A census with a model and an audit by sex with few samples.
+fn workspace() -> Workspace {
+    let workspace = Workspace::with_demo(4000);
+    workspace
+        .line(
+            "audit --model demo/model --data demo/people.csv --protected sex --seeds 400 --local 60 --out sex -q",
+        )
+        .exits(0);
+    workspace
+}
+
+const REPAIR: &str = "repair --model demo/model --data demo/people.csv --run sex --share 0.1 --repeats 3 --estimate 4000 --epochs 15 -q";
+
+fn rate(change: &Value, when: &str) -> f64 {
+    let change = &change["changes"][0];
+    assert_eq!(change["figure"], "discriminatory");
+    match when {
+        "before" => change["before"].as_f64().unwrap(),
+        _ => change[when]["mean"].as_f64().unwrap(),
+    }
+}
+
+#[test]
+fn a_repair_takes_the_planted_discrimination_away() {
+    let workspace = workspace();
+    let before = workspace.snapshot();
+    let repaired = workspace
+        .line(&format!("{REPAIR} --out fairer --json"))
+        .exits(0)
+        .json();
+    assert_eq!(repaired, workspace.json("fairer/summary.json"));
+    let point = &repaired["points"][0];
+    assert_eq!(point["networks"].as_array().unwrap().len(), 3);
+    // Two sexes: each individual has two variants.
+    assert_eq!(
+        point["variants"].as_u64(),
+        point["samples"].as_u64().map(|samples| 2 * samples)
+    );
+    // The demo plants 11.9 % by sex. Networks retrained without samples learn it again; those with samples do not. The standard
+    // error of a share is below 0.006.
+    assert!(rate(point, "before") > 0.09, "{point}");
+    assert!(rate(point, "control") > 0.09, "{point}");
+    assert!(
+        rate(point, "after") < 0.5 * rate(point, "before"),
+        "{point}"
+    );
+    // Audits and model are as they were.
+    for (path, bytes) in before {
+        let now = workspace.snapshot();
+        assert!(now.contains(&(path.clone(), bytes)), "{}", path.display());
+    }
+    // The repaired model is a model like any other, and what was measured of it holds in an audit.
+    let audited = workspace
+        .line("audit --model fairer --data demo/people.csv --protected sex --seeds 50 --local 5 --json -q --out again")
+        .exits(0)
+        .json();
+    assert_eq!(audited["model_sha256"], repaired["repaired_sha256"]);
+    let measured = repaired["chosen"]["discrimination"][0]["rate"]
+        .as_f64()
+        .unwrap();
+    let again = audited["fairness"][0]["rate"].as_f64().unwrap();
+    assert!((measured - again).abs() < 0.05, "{measured} {again}");
+    // It can be repaired again, from the same parts.
+    workspace
+        .line("repair --model fairer --data demo/people.csv --run again --repeats 1 --epochs 2 --estimate 500 --out fairest -q")
+        .exits(0)
+        .says(&["held out", "Model: fairest"]);
+}
+
+#[test]
+fn the_same_seed_repairs_alike_and_draws_are_of_the_repeat() {
+    let workspace = workspace();
+    let run = |options: &str, out: &str| {
+        let mut summary = workspace
+            .line(&format!("{REPAIR} {options} --out {out} --json"))
+            .exits(0)
+            .json();
+        summary["seconds"] = Value::Null;
+        summary
+    };
+    let one = run("--threads 1", "one");
+    assert_eq!(one, run("--threads 2", "two"));
+    assert_ne!(
+        one["repaired_sha256"],
+        run("--seed 2", "other")["repaired_sha256"]
+    );
+    let seeds: std::collections::BTreeSet<String> = one["points"][0]["networks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|network| network["seed"].to_string())
+        .collect();
+    assert_eq!(seeds.len(), 3, "each repeat has its own first weights");
+}
+
+#[test]
+fn a_sweep_draws_the_trade_off_and_keeps_the_median_network() {
+    let workspace = workspace();
+    let line = REPAIR
+        .replace("--share 0.1", "--sweep 0.3,0.02")
+        .replace("--repeats 3", "--repeats 2");
+    for label in ["seed", "ensemble"] {
+        let out = format!("sweep-{label}");
+        let summary = workspace
+            .line(&format!(
+                "{line} --label {label} --max-accuracy-loss 0.5 --out {out} --json"
+            ))
+            .exits(0)
+            .json();
+        let shares: Vec<f64> = summary["points"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|point| point["share"].as_f64().unwrap())
+            .collect();
+        assert_eq!(shares, [0.02, 0.3]);
+        assert!(
+            workspace
+                .read(&format!("{out}/trade-off.svg"))
+                .starts_with("<svg")
+        );
+        let joint = |point: &Value| -> f64 {
+            let networks = point["networks"].as_array().unwrap();
+            let choices = networks
+                .iter()
+                .map(|n| n["choice"]["discriminatory"].as_f64().unwrap());
+            choices.sum::<f64>() / networks.len() as f64
+        };
+        let chosen = summary["chosen"]["share"].as_f64().unwrap();
+        for point in summary["points"].as_array().unwrap() {
+            let of_chosen = &summary["points"][usize::from(chosen == 0.3)];
+            assert!(joint(of_chosen) <= joint(point), "{summary}");
+        }
+    }
+    // A bound that cannot hold says so by the exit code.
+    let bound = workspace.line(&format!(
+        "{REPAIR} --epochs 1 --max-accuracy-loss 0 --out bound"
+    ));
+    bound.exits(1).says(&["MORE is lost"]);
+}
+
+#[test]
+fn several_audits_are_repaired_at_once() {
+    let workspace = workspace();
+    workspace
+        .line("audit --model demo/model --data demo/people.csv --protected origin --seeds 200 --local 40 --out origin -q")
+        .exits(0);
+    let summary = workspace
+        .line(&format!("{REPAIR} --run origin --out both --json"))
+        .exits(0)
+        .json();
+    let measured: Vec<&Value> = summary["before"]["discrimination"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|estimate| &estimate["protected"])
+        .collect();
+    assert_eq!(
+        measured,
+        [
+            &serde_json::json!(["sex"]),
+            &serde_json::json!(["origin"]),
+            &serde_json::json!(["sex", "origin"])
+        ]
+    );
+    let sets = summary["groups_after"]["sets"].as_array().unwrap().len();
+    assert_eq!(sets, 3);
+}
+
+#[test]
+fn what_cannot_be_repaired_is_refused_before_anything_is_written() {
+    let workspace = workspace();
+    workspace
+        .line("train --data demo/people.csv --schema synthetic-census --epochs 1 --seed 9 --out other -q")
+        .exits(0);
+    workspace
+        .line("train --data demo/people.csv --schema synthetic-census --epochs 1 --test 0 --out whole -q")
+        .exits(0);
+    workspace
+        .line("audit --model whole --data demo/people.csv --protected sex --seeds 20 --local 2 --out whole-sex -q")
+        .exits(0);
+    let people = workspace.read("demo/people.csv");
+    workspace.write(
+        "fewer.csv",
+        people.lines().take(3000).collect::<Vec<_>>().join("\n"),
+    );
+    let unlabelled: Vec<String> = people
+        .lines()
+        .map(|line| line.rsplit_once(',').unwrap().0.to_owned())
+        .collect();
+    workspace.write("unlabelled.csv", unlabelled.join("\n"));
+    let line = |from: &str, to: &str| REPAIR.replace(from, to);
+    for (line, needles) in [
+        (
+            line("--model demo/model", "--model other"),
+            vec!["another model", "probity audit"],
+        ),
+        (line("people.csv", "absent.csv"), vec!["absent.csv"]),
+        (
+            line("demo/people.csv", "fewer.csv"),
+            vec!["trained on", "fewer.csv"],
+        ),
+        (
+            line("demo/people.csv", "unlabelled.csv"),
+            vec!["trained on"],
+        ),
+        (line("--run sex", "--run demo"), vec!["run.toml"]),
+        (
+            line("--run sex", "--run sex --run sex"),
+            vec!["--run", "once"],
+        ),
+        (line("--share 0.1", "--share 0"), vec!["--share is 0"]),
+        (line("--share 0.1", "--share 1.5"), vec!["--share is 1.5"]),
+        (line("--share 0.1", "--weight 0"), vec!["--weight"]),
+        (line("--repeats 3", "--repeats 0"), vec!["--repeats is 0"]),
+        (line("--epochs 15", "--epochs 0"), vec!["--epochs is 0"]),
+        (
+            line("--epochs 15", "--favourable rich"),
+            vec!["--favourable is 'rich'", "low, high"],
+        ),
+        (
+            line("--model demo/model", "--model whole").replace("--run sex", "--run whole-sex"),
+            vec!["without a test part"],
+        ),
+    ] {
+        refuses(&workspace, &line, 2, &needles);
+    }
+    // Nothing found.
+    workspace
+        .line("audit --model other --data demo/people.csv --protected region --seeds 1 --local 0 --max-iter 0 --out nothing -q")
+        .exits(0);
+    let line = REPAIR
+        .replace("demo/model", "other")
+        .replace("--run sex", "--run nothing");
+    refuses(&workspace, &line, 2, &["no discriminatory sample"]);
+}
+
+#[test]
+fn groups_are_measured_and_written() {
+    let workspace = workspace();
+    let line = "groups --model demo/model --data demo/people.csv --protected sex,age --bins age=40 --favourable high";
+    workspace.line(line).exits(0).says(&[
+        "By sex × age",
+        "below 40",
+        "demographic parity difference",
+        "Favourable: high",
+    ]);
+    let summary = workspace
+        .line(&format!("{line} --part test --out groups --json"))
+        .exits(0)
+        .json();
+    assert_eq!(summary, workspace.json("groups/summary.json"));
+    assert_eq!(summary["rows"], 800);
+    assert_eq!(summary["sets"].as_array().unwrap().len(), 3);
+    // Men have 2 points more: they are predicted high more often.
+    let gap = &summary["sets"][0]["gaps"]["demographic_parity_difference"];
+    assert!(gap["value"].as_f64().unwrap() > 0.05, "{gap}");
+    assert_eq!(gap["highest"][0], "male");
+    // Every group is too small to judge.
+    workspace
+        .line(&format!("{line} --min-group 100000"))
+        .exits(0)
+        .says(&["too small", "too few groups"]);
+    for (change, needles) in [
+        (
+            "--favourable rich",
+            vec!["--favourable is 'rich'", "low, high"],
+        ),
+        ("--bins sex=1", vec!["words"]),
+        ("--bins region=3", vec!["not protected"]),
+        ("--bins age", vec!["age=25,45,65"]),
+        ("--resamples 1", vec!["--resamples is 1"]),
+    ] {
+        let line = format!(
+            "{} {change}",
+            line.replace(" --favourable high", "")
+                .replace(" --bins age=40", "")
+        );
+        refuses(&workspace, &line, 2, &needles);
+    }
+    refuses(
+        &workspace,
+        &line.replace("sex,age", "sex,size"),
+        2,
+        &["size"],
+    );
+    let other = line.replace("people.csv", "other.csv") + " --part test";
+    workspace.write(
+        "demo/other.csv",
+        workspace
+            .read("demo/people.csv")
+            .replacen("male", "female", 1),
+    );
+    refuses(&workspace, &other, 2, &["--part test"]);
+}
