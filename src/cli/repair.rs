@@ -144,9 +144,6 @@ pub(super) fn run(args: RepairArgs, output: &Output) -> anyhow::Result<ExitCode>
             args.model.display()
         );
     }
-    if args.repair.method == RepairMethod::Certified {
-        bail!("--method certified repairs classifiers of texts; tables are repaired by samples");
-    }
     let device = args.hardware.open(output)?;
     // Everything that can be wrong with the input is found before anything is written.
     let basis = args.basis()?;
@@ -295,6 +292,7 @@ fn render(summary: &RepairSummary) -> String {
         text.push_str(&changes_table(&point.changes));
     }
     text.push_str(&chosen(summary));
+    text.push_str(&certified(summary));
     text.push_str(&groups(&summary.groups_before, &summary.groups_after));
     if !summary.finished {
         text.push_str("Interrupted: this is what was complete by then.\n");
@@ -373,6 +371,27 @@ fn chosen(summary: &RepairSummary) -> String {
         }
     ));
     text
+}
+
+/// The rows that are certified fair before and after.
+fn certified(summary: &RepairSummary) -> String {
+    let pairs = summary
+        .certified_before
+        .iter()
+        .zip(&summary.certified_after);
+    let rows: Vec<Vec<String>> = pairs
+        .map(|(before, after)| {
+            vec![
+                before.protected.join(" × "),
+                percent(before.certified.share),
+                percent(after.certified.share),
+            ]
+        })
+        .collect();
+    format!(
+        "\nHeld-out rows certified fair\n{}",
+        table(&["protected", "before", "after"], &rows)
+    )
 }
 
 /// The gaps between groups before and after.

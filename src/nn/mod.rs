@@ -36,6 +36,7 @@ pub mod train_options;
 pub mod training_run;
 pub mod vocabulary;
 pub mod weights;
+pub mod worst_case;
 
 use thiserror::Error;
 

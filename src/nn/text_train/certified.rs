@@ -67,7 +67,11 @@ impl Course {
         (self.kappa * grown, grown)
     }
 
-    fn check(&self) -> Result<(), TrainError> {
+    /// Checks what the types cannot.
+    ///
+    /// # Errors
+    /// [`TrainError::Option`] when κ is no share.
+    pub fn check(&self) -> Result<(), TrainError> {
         if !(0.0..=1.0).contains(&self.kappa) {
             return Err(TrainError::Option {
                 option: "--kappa",
