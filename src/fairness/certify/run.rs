@@ -394,11 +394,8 @@ fn read_table_inputs(
         Some(outside) => model.schema.clone().with_outside(outside),
         None => model.schema.clone(),
     };
-    let pairs = model.schema.attributes.iter().zip(&schema.attributes);
-    if pairs
-        .into_iter()
-        .any(|(own, read)| read.domain().1 > own.domain().1)
-    {
+    let mut pairs = model.schema.attributes.iter().zip(&schema.attributes);
+    if pairs.any(|(own, read)| read.domain().1 > own.domain().1) {
         return Err(CertifyError::Audit(AuditError::Option {
             option: "--outside",
             value: "level".into(),

@@ -236,15 +236,15 @@ impl IntervalKernels {
             };
             let leads: Vec<f64> = others().map(lead).collect();
             let least = leads.iter().copied().fold(0.0, f64::min);
-            let total = (least).exp() + leads.iter().map(|m| (least - m).exp()).sum::<f64>();
+            let total = least.exp() + leads.iter().map(|m| (least - m).exp()).sum::<f64>();
             gradients.loss += f64::from(item.weight) * (total.ln() - least);
             for (class, lead) in others().zip(&leads) {
                 // ∂loss/∂lead
                 let d = -f64::from(item.weight) * (least - lead).exp() / total;
-                for i in 0..outputs {
+                for (i, bounds) in last.iter().enumerate() {
                     let side = side(class, i);
                     d_last[2 * i + side].0[lane] += (d * weight(class, i)) as f32;
-                    let d_weight = (d * last[i][side]) as f32;
+                    let d_weight = (d * bounds[side]) as f32;
                     gradients.parameters[weight_at.start + label * outputs + i] += d_weight;
                     gradients.parameters[weight_at.start + class * outputs + i] -= d_weight;
                 }

@@ -245,8 +245,8 @@ impl<C: IntervalCell> WithSimd for Forward<'_, C> {
                         hidden
                     };
                     let before = load_gates::<S>(gates, units, u, part);
-                    let finite = not_finite(simd, before, load::<S>(&poison, part));
-                    store::<S>(&mut poison, part, finite);
+                    let poisoned = poisoned_by(simd, before, load::<S>(&poison, part));
+                    store::<S>(&mut poison, part, poisoned);
                     let next = C::bound(simd, before, hidden, cell, slack);
                     let hidden = select(simd, active, next.hidden, hidden);
                     store_bounds::<S>(&mut trace.hidden, u, part, hidden);
@@ -268,7 +268,7 @@ impl<C: IntervalCell> WithSimd for Forward<'_, C> {
 
 /// `before` where all of `gates` are finite, NaN elsewhere.
 #[inline(always)]
-fn not_finite<S: Simd>(simd: S, gates: [Bounds<S>; GATE_ROWS], before: S::f32s) -> S::f32s {
+fn poisoned_by<S: Simd>(simd: S, gates: [Bounds<S>; GATE_ROWS], before: S::f32s) -> S::f32s {
     let zero = simd.splat_f32s(0.0);
     let mut poison = before;
     for gate in gates {

@@ -143,9 +143,9 @@ fn a_single_replacement_is_bounded_by_its_own_lead() {
         let classes = case.weights.shape.classes;
         for (text, bounds) in bounds.chunks_exact(classes).enumerate() {
             let logits = &case.logits(&kernels, text)[0];
-            for class in 1..classes {
-                let lead = f64::from(logits[0]) - f64::from(logits[class]);
-                assert!((lead - bounds[class]).abs() < 1e-4 * (1.0 + lead.abs()));
+            for (&logit, &bound) in logits.iter().zip(bounds).skip(1) {
+                let lead = f64::from(logits[0]) - f64::from(logit);
+                assert!((lead - bound).abs() < 1e-4 * (1.0 + lead.abs()));
             }
         }
     }
@@ -182,7 +182,7 @@ fn overflow_certifies_nothing() {
     let items: Vec<_> = (0..2).map(|text| (case.substituted(text), 0)).collect();
     let bounds = intervals.lead_bounds(case.table(), &items);
     for bounds in bounds.chunks_exact(case.weights.shape.classes) {
-        assert!(!(bounds[1] > 0.0));
+        assert!(bounds[1].is_nan() || bounds[1] <= 0.0);
     }
 }
 
