@@ -303,7 +303,7 @@ fn render(summary: &RepairTableSummary, folders: &[PathBuf]) -> String {
                 Some([low, high]) => {
                     format!(
                         "{} ({} – {})",
-                        percent(spread.mean),
+                        percent(mean.mean),
                         percent(low),
                         percent(high)
                     )
