@@ -19,6 +19,7 @@ use probity::data::schema::Schema;
 use probity::data::table::{Labels, Table};
 use probity::device::ComputeDevice;
 use probity::fairness::adf::{Adf, AdfMemory};
+use probity::fairness::calls::Calls;
 use probity::fairness::check::check_until_flip;
 use probity::fairness::distinct::{DistinctSet, Mark};
 use probity::fairness::domain::{Domain, TabularDomain};
@@ -194,6 +195,7 @@ impl Subject {
             reference: None,
             domain: &domain,
             strategy: &strategy,
+            calls: &Calls::default(),
             options: &options,
         };
         let seeds = clustered_seeds(&self.table, 4, seeds, 1);

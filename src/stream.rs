@@ -40,6 +40,12 @@ pub enum Purpose {
     TestInputs = 11,
     /// Rows inserted as poison (item: row).
     Poison = 12,
+    /// Uniform inputs that a search tries (item: walker, step: draw).
+    RandomInput = 50,
+    /// Inputs around an input that its surrogate is learnt from (item and step: key of the input).
+    Surrogate = 51,
+    /// Solutions of path constraints (item and step: key of the input).
+    Solution = 52,
     /// Seeding of k-means (items: node, stage; step: row id).
     Seeding = 40,
     /// Phase of the lattice of quantized k-means (items: node, iteration; step: column).

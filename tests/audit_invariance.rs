@@ -11,43 +11,8 @@ use probity::fairness::domain::Domain;
 use probity::fairness::estimate::discriminatory_share;
 use probity::fairness::search::{Ending, Phase, SearchOptions, SearchState};
 use probity::nn::Rows;
-use random_audit::{Case, State, cases, holds_what_it_reports, options};
+use random_audit::{Case, Found, State, cases, holds_what_it_reports, options};
 use rayon::ThreadPoolBuilder;
-
-/// Everything of a search but the clock: the pairs in order, what was counted, and the steps.
-#[derive(Debug, PartialEq)]
-struct Found {
-    pairs: String,
-    counts: Vec<u64>,
-}
-
-impl Found {
-    fn of(state: &State) -> Found {
-        let marks = [
-            Mark::GlobalGenerated,
-            Mark::LocalGenerated,
-            Mark::GlobalDiscriminatory,
-            Mark::LocalDiscriminatory,
-        ];
-        let mut counts = Vec::new();
-        for set in [state.individuals(), state.rows()] {
-            counts.extend(marks.map(|mark| set.count(mark)));
-            counts.extend([set.len(), set.discriminatory()]);
-        }
-        for phase in [state.global(), state.local()] {
-            counts.extend([phase.starts, phase.steps, phase.checks]);
-        }
-        counts.push(state.unconfirmed());
-        Found {
-            pairs: state
-                .pairs()
-                .iter()
-                .map(|pair| format!("{pair:?}\n"))
-                .collect(),
-            counts,
-        }
-    }
-}
 
 /// Results are identical for batch sizes 1, 7 and 4,096 and for 1 and 2 threads.
 #[test]

@@ -87,13 +87,18 @@ struct Watched<'a> {
 
 impl Strategy for Watched<'_> {
     type Memory = AdfMemory;
+    type Shared = ();
 
     fn name(&self) -> &'static str {
         "watched"
     }
 
-    fn global_moves(&self, walkers: &mut [GlobalStep<'_, AdfMemory>]) -> Result<(), ModelError> {
-        self.inner.global_moves(walkers)?;
+    fn global_moves(
+        &self,
+        shared: &(),
+        walkers: &mut [GlobalStep<'_, AdfMemory>],
+    ) -> Result<(), ModelError> {
+        self.inner.global_moves(shared, walkers)?;
         let mut seen = self.global.lock().unwrap();
         seen.extend(walkers.iter().map(|walker| walker.row.clone()));
         Ok(())
@@ -101,10 +106,11 @@ impl Strategy for Watched<'_> {
 
     fn local_moves(
         &self,
+        shared: &(),
         trial: u32,
         walkers: &mut [LocalWalker<AdfMemory>],
     ) -> Result<(), ModelError> {
-        self.inner.local_moves(trial, walkers)?;
+        self.inner.local_moves(shared, trial, walkers)?;
         let mut seen = self.local.lock().unwrap();
         let moved = walkers
             .iter()

@@ -12,6 +12,7 @@ use probity::data::schema::Schema;
 use probity::data::synthetic::synthetic_census;
 use probity::device::{ComputeDevice, DeviceName};
 use probity::fairness::adf::Adf;
+use probity::fairness::calls::Calls;
 use probity::fairness::domain::TabularDomain;
 use probity::fairness::search::{Ending, Search, SearchOptions, SearchState};
 use probity::fairness::seeds::clustered_seeds;
@@ -133,6 +134,7 @@ fn small_audit(schema: &Schema, network: &Network, device: &ComputeDevice) {
         reference: Some(&reference),
         domain: &domain,
         strategy: &strategy,
+        calls: &Calls::default(),
         options: &options,
     };
     let table = synthetic_census(schema, 200, 6);

@@ -14,6 +14,7 @@ use probity::data::schema::{Outside, Schema};
 use probity::data::table::{Labels, Table};
 use probity::device::ComputeDevice;
 use probity::fairness::adf::Adf;
+use probity::fairness::calls::Calls;
 use probity::fairness::distinct::Mark;
 use probity::fairness::domain::TabularDomain;
 use probity::fairness::estimate::{clopper_pearson, discriminatory_share};
@@ -181,6 +182,7 @@ fn what_a_search_yields() {
             reference: None,
             domain: &domain,
             strategy: &strategy,
+            calls: &Calls::default(),
             options: &options,
         };
         let rows = seeds.iter().map(|&row| table.row(row as usize).to_vec());

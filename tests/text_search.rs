@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use probity::fairness::calls::Calls;
 use probity::fairness::check::{check_all, check_until_flip};
 use probity::fairness::domain::Domain;
 use probity::fairness::search::{Ending, Phase, Search, SearchOptions, SearchState};
@@ -242,6 +243,7 @@ impl Case {
             reference: None,
             domain: &self.domain,
             strategy,
+            calls: &Calls::default(),
             options,
         };
         search.run(state, observe).unwrap()

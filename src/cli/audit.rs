@@ -8,11 +8,12 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 
 use super::audit_texts;
-use super::inputs::{Hardware, OutsideArg, absolute, new_run, with_outside};
+use super::inputs::{Hardware, OutsideArg, absolute, new_run, protected_or_marked, with_outside};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::AuditBar;
 use super::render;
+use super::tuning::TuningArgs;
 use crate::device::{ComputeDevice, DeviceName};
 use crate::fairness::audit::{AuditOptions, PreparedAudit, StrategyName, audit};
 use crate::fairness::estimate::Verdict;
@@ -55,6 +56,8 @@ pub(super) struct AuditArgs {
     pub(super) texts: TextArgs,
     #[command(flatten)]
     pub(super) search: SearchArgs,
+    #[command(flatten)]
+    pub(super) tuning: TuningArgs,
     #[command(flatten)]
     pub(super) budget: BudgetArgs,
     #[command(flatten)]
@@ -102,6 +105,22 @@ pub(super) struct TextArgs {
 pub(super) enum StrategyArg {
     /// Tables: gradient-guided global and local search
     Adf,
+    /// Tables: ADF with momentum and lasting gradients
+    Eidig,
+    /// Tables: ADF with gradients from differences of outputs
+    AdfZeroOrder,
+    /// Tables: surrogate trees around inputs, their path constraints negated
+    Sg,
+    /// Tables: random inputs, then steps whose attribute and direction are learnt
+    AequitasFully,
+    /// Tables: random inputs, then steps whose direction is learnt
+    AequitasSemi,
+    /// Tables: random inputs, then random steps
+    AequitasRandom,
+    /// Tables: random inputs until their discriminatory share is known well enough
+    Themis,
+    /// Tables: random steps, what any guided search must beat
+    RandomWalk,
     /// Texts: ADF, token by importance, word by direction
     AdfAsc,
     /// Texts: ADF, token and word by first-order effect
@@ -112,6 +131,24 @@ pub(super) enum StrategyArg {
     Hf,
     /// Texts: random token, random neighbour
     Rp,
+}
+
+impl StrategyArg {
+    /// The strategy for tables; `None` for one that searches texts.
+    fn on_tables(self) -> Option<StrategyName> {
+        match self {
+            StrategyArg::Adf => Some(StrategyName::Adf),
+            StrategyArg::Eidig => Some(StrategyName::Eidig),
+            StrategyArg::AdfZeroOrder => Some(StrategyName::AdfZeroOrder),
+            StrategyArg::Sg => Some(StrategyName::Sg),
+            StrategyArg::AequitasFully => Some(StrategyName::AequitasFully),
+            StrategyArg::AequitasSemi => Some(StrategyName::AequitasSemi),
+            StrategyArg::AequitasRandom => Some(StrategyName::AequitasRandom),
+            StrategyArg::Themis => Some(StrategyName::Themis),
+            StrategyArg::RandomWalk => Some(StrategyName::RandomWalk),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -169,17 +206,19 @@ pub(super) struct BudgetArgs {
     pub(super) fail_above: Option<f64>,
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text).map_err(|_| "a time such as 90s, 5m or 1h is expected".into())
 }
 
 /// Runs `probity audit`.
 pub(super) fn run(args: AuditArgs, output: &Output) -> anyhow::Result<ExitCode> {
     if let Some(text) = &args.texts.text {
+        args.tuning.refuse_for_texts()?;
         return audit_texts::examine_one(&args, text, output);
     }
     let resumes_texts = args.resume && is_text_run(args.out.as_deref().unwrap_or(Path::new("")));
     if args.texts.texts.is_some() || resumes_texts {
+        args.tuning.refuse_for_texts()?;
         return audit_texts::run(&args, output);
     }
     let device = args.hardware.open(output)?;
@@ -273,22 +312,21 @@ impl AuditArgs {
                 model_path.display()
             );
         }
-        if !matches!(self.search.strategy, None | Some(StrategyArg::Adf)) {
-            bail!("this --strategy searches texts; tables are searched by adf");
-        }
+        let strategy = self
+            .search
+            .strategy
+            .map_or(Some(StrategyName::Adf), StrategyArg::on_tables);
+        let Some(strategy) = strategy else {
+            let names = StrategyName::ALL.map(StrategyName::name);
+            bail!(
+                "this --strategy searches texts; tables are searched by {}",
+                names.join(", ")
+            );
+        };
         let model = Model::load(model_path)?;
         if let Some(outside) = self.outside {
             with_outside(model.schema.clone(), outside)?;
         }
-        let protected = if self.protected.is_empty() {
-            let marked = model.schema.protected();
-            marked
-                .into_iter()
-                .map(|attribute| model.schema.attributes[attribute].name.clone())
-                .collect()
-        } else {
-            self.protected.clone()
-        };
         let (search, budget) = (&self.search, &self.budget);
         Ok(AuditOptions {
             command: "audit".to_owned(),
@@ -298,8 +336,8 @@ impl AuditArgs {
             data: absolute(data),
             data_sha256: file_sha256(data)?,
             outside: self.outside.map(Into::into),
-            protected,
-            strategy: StrategyName::Adf,
+            protected: protected_or_marked(&self.protected, &model.schema),
+            strategy,
             objective: search.objective.unwrap_or_default(),
             seeds: search.seeds,
             clusters: search.clusters,
@@ -316,6 +354,7 @@ impl AuditArgs {
             seed: search.seed,
             device: device.name(),
             hardware: device.hardware(),
+            tuning: self.tuning.resolve(&[strategy])?,
         })
     }
 }

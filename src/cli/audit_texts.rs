@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use clap::ValueEnum;
 use serde::Serialize;
 
 use super::audit::{AuditArgs, StrategyArg, exit_code, may_resume, what_next};
@@ -149,9 +150,12 @@ pub(super) fn strategy(named: Option<StrategyArg>) -> anyhow::Result<TextStrateg
         Some(StrategyArg::Asc) => TextStrategyName::Asc,
         Some(StrategyArg::Hf) => TextStrategyName::Hf,
         Some(StrategyArg::Rp) => TextStrategyName::Rp,
-        Some(StrategyArg::Adf) => {
+        Some(other) => {
+            let name = other
+                .to_possible_value()
+                .map_or(String::new(), |value| value.get_name().to_owned());
             bail!(
-                "--strategy adf searches tables; for texts there are adf-asc, adf-hf, asc, hf and rp"
+                "--strategy {name} searches tables; for texts there are adf-asc, adf-hf, asc, hf and rp"
             )
         }
     })

@@ -21,6 +21,7 @@ use crate::data::table::Table;
 use crate::fairness::audit::{AuditOptions, AuditSummary, PreparedAudit, StrategyName, audit};
 use crate::fairness::estimate::Estimate;
 use crate::fairness::samples::SamplesFormat;
+use crate::fairness::strategies::tuning::Tuning;
 use crate::nn::Objective;
 use crate::nn::train_options::{Categories, TrainOptions};
 use crate::nn::training_run::{TrainingRun, TrainingSummary, run_training};
@@ -186,6 +187,7 @@ pub(super) fn run(args: DemoArgs, output: &Output) -> anyhow::Result<ExitCode> {
         seed: args.seed,
         device: device.name(),
         hardware: device.hardware(),
+        tuning: Tuning::default(),
     };
     let run = RunDirectory::create(&directory.file("audit"))?;
     let mut bar = AuditBar::new(output, interrupt);

@@ -21,8 +21,7 @@ use crate::report::run_directory::{RUN, RunDirectory, SUMMARY, file_sha256};
 /// Arguments of `probity groups`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: probity groups --model models/people --data people.csv --protected sex,age --bins age=30,50 \\\n\
-                  \x20            --favourable high --part test"
+    after_help = "Example: probity groups --model models/people --data people.csv --protected sex,age --bins age=30,50"
 )]
 pub(super) struct GroupsArgs {
     /// Model directory, as `probity train` or `probity import` writes it
@@ -40,14 +39,14 @@ pub(super) struct GroupsArgs {
     /// Missing and outside values, where the model's schema expects any
     #[arg(long, value_enum)]
     outside: Option<OutsideArg>,
-    #[command(flatten)]
-    groups: GroupArgs,
     /// Seed of the bootstrap
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Directory for run.toml and summary.json [default: none is written]
     #[arg(long)]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    groups: GroupArgs,
     #[command(flatten)]
     hardware: Hardware,
 }

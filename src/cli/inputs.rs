@@ -94,6 +94,15 @@ pub(super) fn with_outside(schema: Schema, outside: OutsideArg) -> anyhow::Resul
     Ok(schema.with_outside(outside.into()))
 }
 
+/// The attributes that `--protected` names, else those that `schema` marks.
+pub(super) fn protected_or_marked(named: &[String], schema: &Schema) -> Vec<String> {
+    if !named.is_empty() {
+        return named.to_vec();
+    }
+    let name = |attribute: usize| schema.attributes[attribute].name.clone();
+    schema.protected().into_iter().map(name).collect()
+}
+
 /// The directory for a new run: `out`, or the next free number of `name` under `runs`.
 pub(super) fn new_run(out: Option<&PathBuf>, name: &str) -> anyhow::Result<RunDirectory> {
     Ok(match out {

@@ -7,6 +7,7 @@
 mod audit;
 mod audit_texts;
 mod certify;
+mod compare;
 mod data;
 mod demo;
 mod demo_text;
@@ -33,6 +34,7 @@ mod spn;
 mod text_inputs;
 mod train;
 mod train_texts;
+mod tuning;
 mod verify;
 
 use std::process::ExitCode;
@@ -101,6 +103,8 @@ enum Command {
     Import(import::ImportArgs),
     /// Search a classifier for individual discrimination
     Audit(audit::AuditArgs),
+    /// Compare search strategies on one model under the same conditions
+    Compare(compare::CompareArgs),
     /// Re-check every pair of an audit one by one
     Verify(verify::VerifyArgs),
     /// Prove inputs fair: no substitution of protected values can change their class
@@ -195,6 +199,7 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Train(args) => train::run(args, output),
         Command::Import(args) => import::run(args, output),
         Command::Audit(args) => audit::run(args, output),
+        Command::Compare(args) => compare::run(args, output),
         Command::Verify(args) => verify::run(args, output),
         Command::Certify(args) => certify::run(args, output),
         Command::Groups(args) => groups::run(args, output),

@@ -25,6 +25,11 @@ impl AuditBar {
         }
     }
 
+    /// Takes the bar away.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+
     /// One step of the audit.
     pub fn observe(&mut self, progress: AuditProgress<'_>) -> ControlFlow<()> {
         match progress {
@@ -62,7 +67,7 @@ impl AuditBar {
                 }
                 self.bar.set_position(done);
             }
-            AuditProgress::Write => self.bar.finish_and_clear(),
+            AuditProgress::Write => self.clear(),
         }
         self.interrupt.flow()
     }

@@ -15,7 +15,7 @@ use super::repair_texts::{self, TextRepairArgs};
 use crate::device::ComputeDevice;
 use crate::fairness::group::GroupReport;
 use crate::fairness::repair::basis::{Basis, Origin, Start};
-use crate::fairness::repair::figures::{Change, Spread};
+use crate::fairness::repair::figures::Change;
 use crate::fairness::repair::labels::LabelRule;
 use crate::fairness::repair::options::{RepairMethod, RepairRun};
 use crate::fairness::repair::pool::protected_of;
@@ -24,6 +24,7 @@ use crate::fairness::repair::summary::{RepairSummary, SharePoint};
 use crate::nn::model::Model;
 use crate::nn::text_model::is_text_model;
 use crate::nn::train_options::TrainOptions;
+use crate::report::mean::Mean;
 use crate::report::run_directory::file_sha256;
 
 /// Learning rate of an imported network that is trained on, where none is given.
@@ -302,7 +303,7 @@ fn render(summary: &RepairSummary) -> String {
 
 /// Figures before and after side by side.
 pub(super) fn changes_table(changes: &[Change]) -> String {
-    let spread = |spread: &Spread| {
+    let spread = |spread: &Mean| {
         let interval = spread.ci95.map_or(String::new(), |[low, high]| {
             format!(" ({:.2} – {:.2})", 100.0 * low, 100.0 * high)
         });

@@ -15,7 +15,6 @@ use super::render::{count, percent, table};
 use super::repair::RepairArgs;
 use crate::device::{DeviceName, use_threads};
 use crate::fairness::certify::parts::text_training;
-use crate::fairness::repair::figures::Spread;
 use crate::fairness::repair::options::RepairMethod;
 use crate::fairness::text::protected::open_lexicon;
 use crate::fairness::text::repair::run::TextRepairProgress;
@@ -25,6 +24,7 @@ use crate::fairness::text::repair::{
 use crate::nn::Objective;
 use crate::nn::text_model::{TextModel, is_text_model};
 use crate::nn::text_train::Course;
+use crate::report::mean::Mean;
 use crate::report::run_directory::file_sha256;
 
 /// Share of the samples, where none is given: the paper's.
@@ -174,7 +174,7 @@ pub(super) fn mean(networks: &[RepairedText], figure: impl Fn(&RepairedText) -> 
     if networks.is_empty() {
         return "-".to_owned();
     }
-    let spread = Spread::of(&networks.iter().map(figure).collect::<Vec<_>>());
+    let spread = Mean::of(&networks.iter().map(figure).collect::<Vec<_>>());
     let interval = spread.ci95.map_or(String::new(), |[low, high]| {
         format!(" ({:.2} – {:.2})", 100.0 * low, 100.0 * high)
     });

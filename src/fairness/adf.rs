@@ -8,22 +8,16 @@
 //! random direction, with probability proportional to 1/saliency: the neighbour is likely to be
 //! discriminatory too. x' is drawn anew at each trial among all flips of a start; at a position
 //! reached by walking it is the flip that its check found.
-//!
-//! Attributes that the model sees as levels (one-hot or embedded) have no direction; they move to
-//! the level whose first-order change of the objective, g_l − g_current, is best at both x and x'
-//! (global) or to a uniform other level (local).
+//! The formulas, and what becomes of attributes without a direction, are in [`super::guidance`].
 
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use super::domain::{Domain, TabularDomain};
+use super::guidance::{StepKey, descend, draw, farthest_variant, weigh};
 use super::strategy::{GlobalStep, LocalWalker, Strategy};
-use crate::nn::encoding::Span;
 use crate::nn::{Differentiable, ModelError, Objective, Rows};
-use crate::stream::{Purpose, Stream, stream};
-
-/// Smallest saliency: keeps 1/saliency finite, and the choice uniform where all are zero.
-pub(super) const SALIENCY_FLOOR: f32 = 1e-6;
+use crate::stream::{Purpose, stream};
 
 /// The strategy `adf`.
 pub struct Adf<'a> {
@@ -58,12 +52,17 @@ pub struct AdfMemory {
 
 impl Strategy for Adf<'_> {
     type Memory = AdfMemory;
+    type Shared = ();
 
     fn name(&self) -> &'static str {
         "adf"
     }
 
-    fn global_moves(&self, walkers: &mut [GlobalStep<'_, AdfMemory>]) -> Result<(), ModelError> {
+    fn global_moves(
+        &self,
+        _shared: &(),
+        walkers: &mut [GlobalStep<'_, AdfMemory>],
+    ) -> Result<(), ModelError> {
         let classes = self.model.classes();
         let mut codes = Vec::new();
         let mut cotangents = Vec::new();
@@ -83,14 +82,20 @@ impl Strategy for Adf<'_> {
             .iter_mut()
             .zip(gradients.chunks_exact(2 * self.model.features()))
         {
-            let (g, g_other) = pair.split_at(self.model.features());
-            self.global_move(walker, g, g_other);
+            let key = StepKey {
+                seed: self.seed,
+                id: walker.id,
+                iteration: walker.iteration,
+            };
+            let gradients = pair.split_at(self.model.features());
+            descend(self.domain, walker.row, gradients, self.step_global, key);
         }
         Ok(())
     }
 
     fn local_moves(
         &self,
+        _shared: &(),
         trial: u32,
         walkers: &mut [LocalWalker<AdfMemory>],
     ) -> Result<(), ModelError> {
@@ -108,75 +113,14 @@ impl Strategy for Adf<'_> {
             let row = &walker.away.as_ref().unwrap_or(&walker.start).row;
             walker.candidate.clone_from(row);
             walker.candidate[attribute] =
-                self.random_step(attribute, row[attribute], self.step_local, &mut stream);
+                self.domain
+                    .random_step(attribute, row[attribute], self.step_local, &mut stream);
         }
         Ok(())
     }
 }
 
 impl Adf<'_> {
-    /// x ← clip(x + s_g·dir), or one random attribute where that leaves x as it was: no direction is
-    /// agreed on, or every agreed one points at a wall, where the walker would stay for good.
-    fn global_move(&self, walker: &mut GlobalStep<'_, AdfMemory>, g: &[f32], g_other: &[f32]) {
-        // A gradient that vanished says nothing; then the other one decides alone.
-        let g_vanished = g.iter().all(|&value| value == 0.0);
-        let other_vanished = g_other.iter().all(|&value| value == 0.0);
-        let mut moved = false;
-        for &attribute in self.domain.free() {
-            let span = &self.domain.spans()[attribute];
-            let columns = span.start..span.start + span.features();
-            let (mut here, mut there) = (&g[columns.clone()], &g_other[columns]);
-            if g_vanished {
-                here = there;
-            } else if other_vanished {
-                there = here;
-            }
-            let code = walker.row[attribute];
-            if span.encoding.is_scaled() {
-                let direction = agreed_descent(here[0], there[0]);
-                if direction != 0 {
-                    let next = i64::from(code) + direction * i64::from(self.step_global);
-                    walker.row[attribute] = self.domain.clip(attribute, next);
-                    moved |= walker.row[attribute] != code;
-                }
-            } else if let Some(level) = agreed_level(span, code, here, there) {
-                moved = true;
-                walker.row[attribute] = level;
-            }
-        }
-        if !moved {
-            let mut stream = stream(
-                self.seed,
-                Purpose::GlobalMove,
-                walker.id,
-                u64::from(walker.iteration),
-            );
-            let free = self.domain.free();
-            let attribute = free[stream.random_range(0..free.len())];
-            walker.row[attribute] = self.random_step(
-                attribute,
-                walker.row[attribute],
-                self.step_global,
-                &mut stream,
-            );
-        }
-    }
-
-    /// A step of `size` up or down, clipped; among levels, a uniform other one.
-    fn random_step(&self, attribute: usize, code: i32, size: u32, stream: &mut Stream) -> i32 {
-        let span = &self.domain.spans()[attribute];
-        if span.encoding.is_scaled() {
-            let size = i64::from(size);
-            let step = if stream.random::<bool>() { size } else { -size };
-            self.domain.clip(attribute, i64::from(code) + step)
-        } else if span.levels < 2 {
-            code
-        } else {
-            let other = span.min + stream.random_range(0..span.levels as i32 - 1);
-            if other >= code { other + 1 } else { other }
-        }
-    }
-
     /// Computes the weights of every walker whose position is new to its memory: one batch of
     /// gradients at x and x'.
     fn refresh(&self, walkers: &mut [LocalWalker<AdfMemory>]) -> Result<(), ModelError> {
@@ -215,10 +159,10 @@ impl Adf<'_> {
                 let there = gradients.next().unwrap_or_default();
                 if walker.away.is_none() {
                     let mut weights = Vec::with_capacity(self.domain.free().len());
-                    self.weigh(&position.row, here, there, &mut weights);
+                    weigh(self.domain, &position.row, here, there, &mut weights);
                     memory.start.push(weights);
                 } else if number == 0 {
-                    self.weigh(&position.row, here, there, &mut memory.away);
+                    weigh(self.domain, &position.row, here, there, &mut memory.away);
                     memory.away_row.clone_from(&position.row);
                 }
             }
@@ -232,80 +176,4 @@ impl Adf<'_> {
             None => walker.memory.start.is_empty(),
         }
     }
-
-    /// Cumulative 1/saliency of the free attributes, saliency_a = ‖g_a‖∞ + ‖g'_a‖∞ (Algorithm 8).
-    fn weigh(&self, row: &[i32], here: &[f32], there: &[f32], weights: &mut Vec<f32>) {
-        weights.clear();
-        let mut total = 0.0;
-        for &attribute in self.domain.free() {
-            let span = &self.domain.spans()[attribute];
-            let columns = span.start..span.start + span.features();
-            let code = row[attribute];
-            let saliency = saliency(span, code, &here[columns.clone()])
-                + saliency(span, code, &there[columns]);
-            total += 1.0 / saliency.max(SALIENCY_FLOOR);
-            weights.push(total);
-        }
-    }
-}
-
-/// The variant whose logit of x's class differs most from x's; the first on ties.
-pub(super) fn farthest_variant<M>(walker: &GlobalStep<'_, M>, classes: usize) -> usize {
-    let label = walker.check.checked.label as usize;
-    let own = walker.check.checked.logits[label];
-    let mut best = (walker.check.own, -1.0);
-    for (variant, logits) in walker
-        .check
-        .variant_logits
-        .chunks_exact(classes)
-        .enumerate()
-    {
-        let difference = (logits[label] - own).abs();
-        if variant != walker.check.own && difference > best.1 {
-            best = (variant, difference);
-        }
-    }
-    best.0
-}
-
-/// −1 or 1 where both gradients have the same sign, else 0: down the objective.
-fn agreed_descent(here: f32, there: f32) -> i64 {
-    if here > 0.0 && there > 0.0 {
-        -1
-    } else if here < 0.0 && there < 0.0 {
-        1
-    } else {
-        0
-    }
-}
-
-/// The code of the level that lowers the objective at both inputs, most in total.
-fn agreed_level(span: &Span, code: i32, here: &[f32], there: &[f32]) -> Option<i32> {
-    let current = (code - span.min) as usize;
-    let gain = |g: &[f32], level: usize| g[level] - g[current];
-    (0..span.levels)
-        .filter(|&level| gain(here, level) < 0.0 && gain(there, level) < 0.0)
-        .min_by(|&a, &b| {
-            (gain(here, a) + gain(there, a)).total_cmp(&(gain(here, b) + gain(there, b)))
-        })
-        .map(|level| span.min + level as i32)
-}
-
-/// How much an attribute matters to first order.
-fn saliency(span: &Span, code: i32, g: &[f32]) -> f32 {
-    if span.encoding.is_scaled() {
-        return g[0].abs();
-    }
-    let current = g[(code - span.min) as usize];
-    g.iter()
-        .fold(0.0, |most, value| (value - current).abs().max(most))
-}
-
-/// An index drawn with the probabilities that `cumulative` weights give.
-pub(super) fn draw(cumulative: &[f32], stream: &mut Stream) -> usize {
-    let total = cumulative.last().copied().unwrap_or(0.0);
-    let target = stream.random::<f32>() * total;
-    cumulative
-        .partition_point(|&weight| weight <= target)
-        .min(cumulative.len() - 1)
 }

@@ -151,28 +151,31 @@ pub fn check_until_flip(
         }
         results.push(checked);
     }
-    // Then blocks of 4, 16, 64 … variants of what is still open.
+    // Then blocks of 4, 16, 64 … variants of what is still open. The block is the same for every
+    // row, so that what a row costs does not depend on the others; slices bound the memory.
     let mut block = 4;
     while !open.is_empty() {
-        codes.clear();
-        let mut tried: Vec<(usize, usize)> = Vec::new();
-        for &index in &open {
-            let row = &rows.codes[index * rows.width..(index + 1) * rows.width];
-            for _ in 0..block {
-                if let Some(variant) = orders[index].next() {
-                    domain.write_variant(row, variant, &mut codes);
-                    tried.push((index, variant));
+        for slice in open.chunks((BLOCK_ROWS / block).max(1)) {
+            codes.clear();
+            let mut tried: Vec<(usize, usize)> = Vec::new();
+            for &index in slice {
+                let row = &rows.codes[index * rows.width..(index + 1) * rows.width];
+                for _ in 0..block {
+                    if let Some(variant) = orders[index].next() {
+                        domain.write_variant(row, variant, &mut codes);
+                        tried.push((index, variant));
+                    }
+                }
+            }
+            let logits = model.logits(Rows::new(&codes, rows.width))?;
+            for (&(index, variant), logits) in tried.iter().zip(logits.chunks_exact(classes)) {
+                if results[index].flips.is_empty() {
+                    results[index].take_flip(variant, logits);
                 }
             }
         }
-        let logits = model.logits(Rows::new(&codes, rows.width))?;
-        for (&(index, variant), logits) in tried.iter().zip(logits.chunks_exact(classes)) {
-            if results[index].flips.is_empty() {
-                results[index].take_flip(variant, logits);
-            }
-        }
         open.retain(|&index| results[index].flips.is_empty() && !orders[index].is_exhausted());
-        block = (block * 4).min((BLOCK_ROWS / open.len().max(1)).max(4));
+        block = (block * 4).min(BLOCK_ROWS);
     }
     Ok(results)
 }

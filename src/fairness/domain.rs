@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::data::schema::Schema;
 use crate::nn::encoding::{InputLayout, Span};
-use crate::stream::{Purpose, stream};
+use crate::stream::{Purpose, Stream, stream};
 
 /// The most protected combinations an input may have.
 pub const MAX_VARIANTS: usize = 1 << 16;
@@ -163,6 +163,35 @@ impl TabularDomain {
         code.clamp(min, min + span.levels as i64 - 1) as i32
     }
 
+    /// A step of `size` up or down from `code`, clipped; among levels, a uniform other one.
+    pub fn random_step(&self, attribute: usize, code: i32, size: u32, stream: &mut Stream) -> i32 {
+        if self.spans[attribute].encoding.is_scaled() {
+            let size = i64::from(size);
+            let step = if stream.random::<bool>() { size } else { -size };
+            self.clip(attribute, i64::from(code) + step)
+        } else {
+            self.other_level(attribute, code, stream)
+        }
+    }
+
+    /// A uniform code of `attribute` other than `code`; `code` itself where there is no other.
+    pub fn other_level(&self, attribute: usize, code: i32, stream: &mut Stream) -> i32 {
+        let span = &self.spans[attribute];
+        if span.levels < 2 {
+            return code;
+        }
+        let other = span.min + stream.random_range(0..span.levels as i32 - 1);
+        if other >= code { other + 1 } else { other }
+    }
+
+    /// A uniform random input.
+    pub fn uniform(&self, stream: &mut Stream) -> Vec<i32> {
+        self.spans
+            .iter()
+            .map(|span| span.min + stream.random_range(0..span.levels as i32))
+            .collect()
+    }
+
     fn key(&self, row: &[i32], attributes: impl Iterator<Item = usize>) -> u128 {
         if self.exact_keys {
             attributes.fold(0, |key, a| {
@@ -212,11 +241,7 @@ impl Domain for TabularDomain {
     }
 
     fn random_input(&self, seed: u64, item: u64) -> Vec<i32> {
-        let mut stream = stream(seed, Purpose::UniformInput, item, 0);
-        self.spans
-            .iter()
-            .map(|span| span.min + stream.random_range(0..span.levels as i32))
-            .collect()
+        self.uniform(&mut stream(seed, Purpose::UniformInput, item, 0))
     }
 }
 

@@ -22,11 +22,14 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
+use super::calls::Calls;
 use super::check::{BLOCK_ROWS, Checked, Flip, check_all, check_until_flip};
-use super::distinct::{DistinctSet, Mark};
+use super::distinct::Mark;
 use super::domain::Domain;
-use super::pairs::{Pair, PairStore};
-use super::strategy::{GlobalStep, LocalWalker, Position, Strategy};
+use super::pairs::Pair;
+use super::search_state::Seed;
+pub use super::search_state::{Ending, Phase, PhaseCounts, SearchState};
+use super::strategy::{AfterFind, GlobalStep, LocalWalker, Position, Strategy};
 use crate::nn::{Classifier, ModelError, Rows, predicted_class};
 
 /// Flips of a start that the local phase draws from; more would cost memory and gradients and add
@@ -48,144 +51,6 @@ pub struct SearchOptions {
     pub time: Option<Duration>,
 }
 
-/// Where the search is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Phase {
-    /// Seeds are moved towards the decision boundary.
-    Global,
-    /// Neighbours of what was found are tried.
-    Local,
-    /// Nothing is left to do.
-    Done,
-}
-
-/// Why a search ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ending {
-    /// Both phases ran to their end.
-    Complete,
-    /// `max_found` was reached.
-    MaxFound,
-    /// The time budget was used up.
-    Time,
-    /// The caller stopped it; it can be resumed.
-    Interrupted,
-}
-
-/// What one phase did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct PhaseCounts {
-    /// Seeds (global) or starts (local).
-    pub starts: u64,
-    /// Moves made (global) or trials (local).
-    pub steps: u64,
-    /// Candidates checked against their variants.
-    pub checks: u64,
-    /// Search time.
-    pub seconds: f64,
-}
-
-/// A seed on its way in the global phase.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Seed<M> {
-    id: u64,
-    row: Vec<i32>,
-    memory: M,
-}
-
-/// The state of a search between two rounds.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct SearchState<M> {
-    phase: Phase,
-    round: u32,
-    seeds: Vec<Seed<M>>,
-    walkers: Vec<LocalWalker<M>>,
-    individuals: DistinctSet,
-    rows: DistinctSet,
-    pairs: PairStore,
-    global: PhaseCounts,
-    local: PhaseCounts,
-    unconfirmed: u64,
-}
-
-impl<M: Clone + Default> SearchState<M> {
-    /// A search that is about to begin from `seeds`, numbered in order.
-    pub fn new(seeds: impl IntoIterator<Item = Vec<i32>>, classes: usize) -> SearchState<M> {
-        let seeds: Vec<Seed<M>> = (0..)
-            .zip(seeds)
-            .map(|(id, row)| Seed {
-                id,
-                row,
-                memory: M::default(),
-            })
-            .collect();
-        let width = seeds.first().map_or(0, |seed| seed.row.len());
-        SearchState {
-            phase: Phase::Global,
-            round: 0,
-            global: PhaseCounts {
-                starts: seeds.len() as u64,
-                ..PhaseCounts::default()
-            },
-            seeds,
-            walkers: Vec::new(),
-            individuals: DistinctSet::default(),
-            rows: DistinctSet::default(),
-            pairs: PairStore::new(width, classes),
-            local: PhaseCounts::default(),
-            unconfirmed: 0,
-        }
-    }
-
-    /// Where the search is.
-    pub fn phase(&self) -> Phase {
-        self.phase
-    }
-
-    /// Rounds of the current phase that are done.
-    pub fn round(&self) -> u32 {
-        self.round
-    }
-
-    /// What the global phase did so far.
-    pub fn global(&self) -> &PhaseCounts {
-        &self.global
-    }
-
-    /// What the local phase did so far.
-    pub fn local(&self) -> &PhaseCounts {
-        &self.local
-    }
-
-    /// Distinct individuals: rows without their protected part.
-    pub fn individuals(&self) -> &DistinctSet {
-        &self.individuals
-    }
-
-    /// Distinct full rows.
-    pub fn rows(&self) -> &DistinctSet {
-        &self.rows
-    }
-
-    /// One pair for each distinct discriminatory row, in the order found.
-    pub fn pairs(&self) -> &PairStore {
-        &self.pairs
-    }
-
-    /// The pairs alone.
-    pub fn into_pairs(self) -> PairStore {
-        self.pairs
-    }
-
-    /// Pairs that the search device found and the reference device did not confirm; they are
-    /// neither counted as discriminatory nor reported.
-    pub fn unconfirmed(&self) -> u64 {
-        self.unconfirmed
-    }
-}
-
 /// A search: a model, its inputs, a strategy and how far to go.
 pub struct Search<'a, S: Strategy> {
     /// The model under audit.
@@ -197,6 +62,8 @@ pub struct Search<'a, S: Strategy> {
     pub domain: &'a dyn Domain,
     /// Where to go next.
     pub strategy: &'a S,
+    /// What counts the calls of `model` and of the strategy's model, see [`super::calls`].
+    pub calls: &'a Calls,
     /// How far.
     pub options: &'a SearchOptions,
 }
@@ -209,8 +76,8 @@ impl<S: Strategy> Search<'_, S> {
     /// When the model cannot answer; `state` is then as after the last full round.
     pub fn run(
         &self,
-        state: &mut SearchState<S::Memory>,
-        observe: &mut dyn FnMut(&SearchState<S::Memory>) -> ControlFlow<()>,
+        state: &mut SearchState<S::Memory, S::Shared>,
+        observe: &mut dyn FnMut(&SearchState<S::Memory, S::Shared>) -> ControlFlow<()>,
     ) -> Result<Ending, ModelError> {
         loop {
             if self.is_found_enough(state) {
@@ -221,25 +88,28 @@ impl<S: Strategy> Search<'_, S> {
             if state.phase != Phase::Done && self.options.time.is_some_and(is_over) {
                 return Ok(Ending::Time);
             }
-            let started = Instant::now();
-            match state.phase {
-                Phase::Global => {
-                    self.global_round(state)?;
-                    state.global.seconds += started.elapsed().as_secs_f64();
-                }
-                Phase::Local => {
-                    self.local_round(state)?;
-                    state.local.seconds += started.elapsed().as_secs_f64();
-                }
+            let (started, before) = (Instant::now(), self.calls.so_far());
+            let phase = state.phase;
+            match phase {
+                Phase::Global => self.global_round(state)?,
+                Phase::Local => self.local_round(state)?,
                 Phase::Done => return Ok(Ending::Complete),
             }
+            let counts = match phase {
+                Phase::Global => &mut state.global,
+                _ => &mut state.local,
+            };
+            counts.seconds += started.elapsed().as_secs_f64();
+            let after = self.calls.so_far();
+            counts.model_rows += after.rows - before.rows;
+            counts.model_gradients += after.gradients - before.gradients;
             if observe(state).is_break() && state.phase != Phase::Done {
                 return Ok(Ending::Interrupted);
             }
         }
     }
 
-    fn is_found_enough(&self, state: &SearchState<S::Memory>) -> bool {
+    fn is_found_enough(&self, state: &SearchState<S::Memory, S::Shared>) -> bool {
         self.options
             .max_found
             .is_some_and(|enough| state.individuals.discriminatory() >= enough)
@@ -252,8 +122,11 @@ impl<S: Strategy> Search<'_, S> {
             .clamp(1, self.options.batch.max(1))
     }
 
-    fn global_round(&self, state: &mut SearchState<S::Memory>) -> Result<(), ModelError> {
-        let may_move = state.round < self.options.max_iter;
+    fn global_round(
+        &self,
+        state: &mut SearchState<S::Memory, S::Shared>,
+    ) -> Result<(), ModelError> {
+        let may_move = state.round < self.strategy.max_moves(self.options.max_iter);
         // Here a walker is worth as many rows as it has variants.
         let variants = state
             .seeds
@@ -265,11 +138,11 @@ impl<S: Strategy> Search<'_, S> {
         let mut seeds = state.seeds.clone();
         let outcomes: Vec<Vec<(Checked, bool)>> = seeds
             .par_chunks_mut(chunk)
-            .map(|seeds| self.global_chunk(seeds, state.round, may_move))
+            .map(|seeds| self.global_chunk(&state.learnt, seeds, state.round, may_move))
             .collect::<Result<_, _>>()?;
         let mut next = Vec::new();
         let checked = std::mem::take(&mut state.seeds);
-        for ((seed, before), (check, confirmed)) in seeds
+        for ((mut seed, before), (check, confirmed)) in seeds
             .into_iter()
             .zip(checked)
             .zip(outcomes.into_iter().flatten())
@@ -283,31 +156,27 @@ impl<S: Strategy> Search<'_, S> {
             let flips = &check.flips;
             let found = !flips.is_empty() && confirmed;
             state.unconfirmed += u64::from(!flips.is_empty() && !confirmed);
+            self.strategy
+                .learn_global(&mut state.learnt, &mut seed.memory, found);
+            let goes_on = may_move && (!found || S::AFTER_FIND == AfterFind::GoOn);
             if found {
-                let first = self.record(state, seed.id, &before.row, &check);
-                if first {
-                    state.walkers.push(LocalWalker {
-                        id: seed.id,
-                        start: Position {
-                            row: before.row,
-                            check,
-                        },
-                        away: None,
-                        candidate: Vec::new(),
-                        memory: S::Memory::default(),
-                    });
-                }
+                self.record(state, seed.id, before.row, check);
             } else {
                 self.count(state, &before.row);
-                if may_move {
-                    state.global.steps += 1;
-                    next.push(seed);
-                }
+            }
+            if goes_on {
+                state.global.steps += 1;
+                next.push(seed);
             }
         }
+        next.retain_mut(|seed| {
+            self.strategy
+                .place(&mut state.learnt, &mut seed.row, &mut seed.memory)
+        });
         state.seeds = next;
         state.round += 1;
-        if state.seeds.is_empty() {
+        if state.seeds.is_empty() || self.strategy.is_satisfied(&state.learnt) {
+            state.seeds = Vec::new();
             state.local.starts = state.walkers.len() as u64;
             self.enter(state, Phase::Local);
         }
@@ -317,6 +186,7 @@ impl<S: Strategy> Search<'_, S> {
     /// Checks the seeds of a chunk and moves those that are not discriminatory.
     fn global_chunk(
         &self,
+        learnt: &S::Shared,
         seeds: &mut [Seed<S::Memory>],
         iteration: u32,
         may_move: bool,
@@ -348,17 +218,18 @@ impl<S: Strategy> Search<'_, S> {
                 .iter_mut()
                 .zip(&checks)
                 .zip(&confirmed)
-                .filter(|((_, check), confirmed)| check.checked.flips.is_empty() || !**confirmed)
-                .map(|((seed, check), _)| GlobalStep {
+                .map(|((seed, check), confirmed)| GlobalStep {
                     id: seed.id,
                     iteration,
+                    is_found: !check.checked.flips.is_empty() && *confirmed,
                     row: &mut seed.row,
                     check,
                     memory: &mut seed.memory,
                 })
+                .filter(|step| !step.is_found || S::AFTER_FIND != AfterFind::Stop)
                 .collect();
             if !steps.is_empty() {
-                self.strategy.global_moves(&mut steps)?;
+                self.strategy.global_moves(learnt, &mut steps)?;
             }
         }
         Ok(checks
@@ -368,7 +239,7 @@ impl<S: Strategy> Search<'_, S> {
             .collect())
     }
 
-    fn local_round(&self, state: &mut SearchState<S::Memory>) -> Result<(), ModelError> {
+    fn local_round(&self, state: &mut SearchState<S::Memory, S::Shared>) -> Result<(), ModelError> {
         if state.walkers.is_empty() || self.options.local == 0 {
             self.enter(state, Phase::Done);
             return Ok(());
@@ -378,7 +249,7 @@ impl<S: Strategy> Search<'_, S> {
         let outcomes: Vec<Vec<LocalOutcome>> = state
             .walkers
             .par_chunks_mut(chunk)
-            .map(|walkers| self.local_chunk(walkers, round))
+            .map(|walkers| self.local_chunk(&state.learnt, walkers, round))
             .collect::<Result<_, _>>()?;
         let mut walkers = std::mem::take(&mut state.walkers);
         for (walker, outcome) in walkers.iter_mut().zip(outcomes.into_iter().flatten()) {
@@ -386,18 +257,21 @@ impl<S: Strategy> Search<'_, S> {
                 break;
             }
             state.local.steps += 1;
-            let Some(LocalCheck {
-                check,
-                confirmed,
-                individual,
-                row,
-            }) = outcome
-            else {
+            let found = outcome
+                .as_ref()
+                .map(|outcome| !outcome.check.flips.is_empty() && outcome.confirmed);
+            self.strategy.learn_local(&mut state.learnt, walker, found);
+            let (Some(found), Some(outcome)) = (found, outcome) else {
                 continue;
             };
+            let LocalCheck {
+                check,
+                individual,
+                row,
+                ..
+            } = outcome;
             state.local.checks += 1;
-            state.unconfirmed += u64::from(!check.flips.is_empty() && !confirmed);
-            let found = !check.flips.is_empty() && confirmed;
+            state.unconfirmed += u64::from(!check.flips.is_empty() && !found);
             let marks: &[Mark] = if found {
                 &[Mark::LocalGenerated, Mark::LocalDiscriminatory]
             } else {
@@ -431,6 +305,8 @@ impl<S: Strategy> Search<'_, S> {
                 }
             }
         }
+        self.strategy
+            .end_local_round(&mut state.learnt, &mut walkers);
         state.walkers = walkers;
         state.round += 1;
         if state.round >= self.options.local {
@@ -442,10 +318,11 @@ impl<S: Strategy> Search<'_, S> {
     /// Lets the strategy propose a candidate for each walker of a chunk, and checks them.
     fn local_chunk(
         &self,
+        learnt: &S::Shared,
         walkers: &mut [LocalWalker<S::Memory>],
         trial: u32,
     ) -> Result<Vec<LocalOutcome>, ModelError> {
-        self.strategy.local_moves(trial, walkers)?;
+        self.strategy.local_moves(learnt, trial, walkers)?;
         let width = self.domain.width();
         let mut codes = Vec::with_capacity(walkers.len() * width);
         let mut hints = Vec::with_capacity(walkers.len());
@@ -506,7 +383,7 @@ impl<S: Strategy> Search<'_, S> {
     }
 
     /// Counts a row of the global phase that is not discriminatory.
-    fn count(&self, state: &mut SearchState<S::Memory>, row: &[i32]) {
+    fn count(&self, state: &mut SearchState<S::Memory, S::Shared>, row: &[i32]) {
         let marks = [Mark::GlobalGenerated];
         state
             .individuals
@@ -514,25 +391,35 @@ impl<S: Strategy> Search<'_, S> {
         state.rows.mark(self.domain.row_key(row), &marks);
     }
 
-    /// Counts a discriminatory row of the global phase; says whether its individual is new.
+    /// Counts a discriminatory row of the global phase. An individual that is new becomes a start
+    /// of the local phase.
     fn record(
         &self,
-        state: &mut SearchState<S::Memory>,
+        state: &mut SearchState<S::Memory, S::Shared>,
         id: u64,
-        row: &[i32],
-        check: &Checked,
-    ) -> bool {
+        row: Vec<i32>,
+        check: Checked,
+    ) {
         let marks = [Mark::GlobalGenerated, Mark::GlobalDiscriminatory];
-        if state.rows.mark(self.domain.row_key(row), &marks) {
-            let pair = Pair::new(id, Phase::Global, state.round, row, check);
+        if state.rows.mark(self.domain.row_key(&row), &marks) {
+            let pair = Pair::new(id, Phase::Global, state.round, &row, &check);
             state.pairs.push(&pair);
         }
-        state
+        let is_new = state
             .individuals
-            .mark(self.domain.individual_key(row), &marks)
+            .mark(self.domain.individual_key(&row), &marks);
+        if is_new && S::HAS_LOCAL_PHASE {
+            state.walkers.push(LocalWalker {
+                id,
+                start: Position { row, check },
+                away: None,
+                candidate: Vec::new(),
+                memory: S::Memory::default(),
+            });
+        }
     }
 
-    fn enter(&self, state: &mut SearchState<S::Memory>, phase: Phase) {
+    fn enter(&self, state: &mut SearchState<S::Memory, S::Shared>, phase: Phase) {
         state.phase = phase;
         state.round = 0;
         if phase == Phase::Done {

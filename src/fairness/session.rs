@@ -46,7 +46,7 @@ pub enum AuditProgress<'a> {
 /// When the model cannot answer or the checkpoint cannot be written.
 pub fn run_search<S: Strategy>(
     search: &Search<'_, S>,
-    state: &mut SearchState<S::Memory>,
+    state: &mut SearchState<S::Memory, S::Shared>,
     run: &RunDirectory,
     identity: &str,
     observe: &mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
@@ -79,9 +79,9 @@ pub fn is_resumable(ending: Ending) -> bool {
     matches!(ending, Ending::Interrupted | Ending::Time)
 }
 
-fn progress_of<'a, S: Strategy>(
+pub(super) fn progress_of<'a, S: Strategy>(
     search: &Search<'_, S>,
-    state: &'a SearchState<S::Memory>,
+    state: &'a SearchState<S::Memory, S::Shared>,
 ) -> AuditProgress<'a> {
     let is_local = state.phase() != Phase::Global;
     AuditProgress::Search {

@@ -24,6 +24,10 @@ pub struct GlobalSummary {
     pub discriminatory_rows: u64,
     /// Checks made.
     pub checks: u64,
+    /// Rows that the model was asked about.
+    pub model_rows: u64,
+    /// Rows that the model was asked about the gradient at.
+    pub model_gradients: u64,
     /// Search time.
     pub seconds: f64,
 }
@@ -45,6 +49,10 @@ pub struct LocalSummary {
     pub discriminatory_rows: u64,
     /// Checks made.
     pub checks: u64,
+    /// Rows that the model was asked about.
+    pub model_rows: u64,
+    /// Rows that the model was asked about the gradient at.
+    pub model_gradients: u64,
     /// Search time.
     pub seconds: f64,
 }
@@ -62,6 +70,10 @@ pub struct TotalSummary {
     pub success_rate: f64,
     /// Candidates checked against all of their variants.
     pub checks: u64,
+    /// Rows that the model was asked about.
+    pub model_rows: u64,
+    /// Rows that the model was asked about the gradient at.
+    pub model_gradients: u64,
     /// checks / seconds.
     pub checks_per_second: f64,
     /// discriminatory / seconds.
@@ -94,12 +106,14 @@ impl BoundSummary {
 }
 
 /// The phases of `state` and both together.
-pub fn phases<M: Clone + Default>(
-    state: &SearchState<M>,
+pub fn phases<M: Clone + Default, L: Default>(
+    state: &SearchState<M, L>,
 ) -> (GlobalSummary, LocalSummary, TotalSummary) {
     let (individuals, rows) = (state.individuals(), state.rows());
     let (global, local) = (state.global(), state.local());
     let checks = global.checks + local.checks;
+    let model_rows = global.model_rows + local.model_rows;
+    let model_gradients = global.model_gradients + local.model_gradients;
     let seconds = global.seconds + local.seconds;
     let per = |count: u64, of: f64| if of > 0.0 { count as f64 / of } else { 0.0 };
     let discriminatory = individuals.discriminatory();
@@ -111,6 +125,8 @@ pub fn phases<M: Clone + Default>(
         discriminatory: individuals.count(Mark::GlobalDiscriminatory),
         discriminatory_rows: rows.count(Mark::GlobalDiscriminatory),
         checks: global.checks,
+        model_rows: global.model_rows,
+        model_gradients: global.model_gradients,
         seconds: global.seconds,
     };
     let local = LocalSummary {
@@ -121,6 +137,8 @@ pub fn phases<M: Clone + Default>(
         discriminatory: individuals.count(Mark::LocalDiscriminatory),
         discriminatory_rows: rows.count(Mark::LocalDiscriminatory),
         checks: local.checks,
+        model_rows: local.model_rows,
+        model_gradients: local.model_gradients,
         seconds: local.seconds,
     };
     let total = TotalSummary {
@@ -129,6 +147,8 @@ pub fn phases<M: Clone + Default>(
         discriminatory_rows: rows.discriminatory(),
         success_rate: per(discriminatory, individuals.len() as f64),
         checks,
+        model_rows,
+        model_gradients,
         checks_per_second: per(checks, seconds),
         discriminatory_per_second: per(discriminatory, seconds),
         seconds,

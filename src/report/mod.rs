@@ -2,6 +2,7 @@
 
 pub mod line_plot;
 pub mod lines;
+pub mod mean;
 pub mod plot;
 pub mod run_directory;
 pub mod scatter;

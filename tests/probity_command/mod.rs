@@ -195,7 +195,13 @@ impl Outcome {
 pub fn figures(summary: &Value) -> Value {
     let mut figures = summary.clone();
     for part in ["global", "local", "total"] {
-        for key in ["seconds", "checks_per_second", "discriminatory_per_second"] {
+        // A search that goes on computes gradients again that it had kept.
+        for key in [
+            "seconds",
+            "checks_per_second",
+            "discriminatory_per_second",
+            "model_gradients",
+        ] {
             figures[part].as_object_mut().unwrap().remove(key);
         }
     }

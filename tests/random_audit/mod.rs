@@ -10,6 +10,8 @@ use probity::data::read::ReadError;
 use probity::data::schema::Schema;
 use probity::device::ComputeDevice;
 use probity::fairness::adf::{Adf, AdfMemory};
+use probity::fairness::calls::Calls;
+use probity::fairness::check::check_all;
 use probity::fairness::distinct::Mark;
 use probity::fairness::domain::{Domain, TabularDomain};
 use probity::fairness::samples::{SamplesFormat, read_samples, write_samples};
@@ -19,7 +21,7 @@ use probity::fairness::verify::verify;
 use probity::nn::encoding::{Encoding, InputLayout};
 use probity::nn::fnn::{Activation, Fnn, Network};
 use probity::nn::model::Model;
-use probity::nn::{Classifier, Objective};
+use probity::nn::{Classifier, Objective, Rows};
 use probity::stream::{Purpose, stream};
 use rand::RngExt;
 
@@ -157,7 +159,7 @@ impl Case {
     }
 
     /// Goes on from `state` by `strategy`, which is this case's own or watches it.
-    pub fn run_by<S: Strategy<Memory = AdfMemory>>(
+    pub fn run_by<S: Strategy<Memory = AdfMemory, Shared = ()>>(
         &self,
         strategy: &S,
         options: &SearchOptions,
@@ -169,6 +171,7 @@ impl Case {
             reference: None,
             domain: &self.domain,
             strategy,
+            calls: &Calls::default(),
             options,
         };
         search.run(state, observe).unwrap()
@@ -217,9 +220,47 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
+/// Everything of a search but the clock: the pairs in order, what was counted, and the steps.
+#[derive(Debug, PartialEq)]
+pub struct Found {
+    pub pairs: String,
+    pub counts: Vec<u64>,
+}
+
+impl Found {
+    pub fn of<M: Clone + Default, L: Default>(state: &SearchState<M, L>) -> Found {
+        let marks = [
+            Mark::GlobalGenerated,
+            Mark::LocalGenerated,
+            Mark::GlobalDiscriminatory,
+            Mark::LocalDiscriminatory,
+        ];
+        let mut counts = Vec::new();
+        for set in [state.individuals(), state.rows()] {
+            counts.extend(marks.map(|mark| set.count(mark)));
+            counts.extend([set.len(), set.discriminatory()]);
+        }
+        for phase in [state.global(), state.local()] {
+            counts.extend([phase.starts, phase.steps, phase.checks, phase.model_rows]);
+        }
+        counts.push(state.unconfirmed());
+        Found {
+            pairs: state
+                .pairs()
+                .iter()
+                .map(|pair| format!("{pair:?}\n"))
+                .collect(),
+            counts,
+        }
+    }
+}
+
 /// Checks every pair of `state` by the definition and by the verifier, and the counts of
 /// discriminatory samples against the pairs.
-pub fn holds_what_it_reports(case: &Case, state: &State) {
+pub fn holds_what_it_reports<M: Clone + Default, L: Default>(
+    case: &Case,
+    state: &SearchState<M, L>,
+) {
     let mut rows = HashSet::new();
     let mut people: [HashSet<Vec<i32>>; 2] = Default::default();
     let mut phases = BTreeSet::new();
@@ -259,7 +300,7 @@ pub fn holds_what_it_reports(case: &Case, state: &State) {
 }
 
 /// Writes the pairs in both forms, reads them back unchanged, and lets the verifier judge them.
-pub fn verifies(case: &Case, state: &State) {
+pub fn verifies<M: Clone + Default, L: Default>(case: &Case, state: &SearchState<M, L>) {
     let folder = tempfile::tempdir().unwrap();
     let mut read = Vec::new();
     for format in [SamplesFormat::Csv, SamplesFormat::Parquet] {
@@ -292,6 +333,17 @@ pub fn verifies(case: &Case, state: &State) {
     assert_eq!(result.pairs, state.pairs().len() as u64);
     assert_eq!(result.rejected, 0, "{:?}", result.problems);
     assert_eq!(result.confirmed, result.pairs);
+}
+
+/// The `item`-th seed of a search.
+pub fn seed_row(case: &Case, item: u64) -> Vec<i32> {
+    case.domain.random_input(case.seed, item)
+}
+
+/// Whether a single row is discriminatory, by all of its variants.
+pub fn is_discriminatory(case: &Case, row: &[i32]) -> bool {
+    let check = check_all(&case.fnn, &case.domain, Rows::new(row, row.len())).unwrap();
+    !check[0].checked.flips.is_empty()
 }
 
 pub fn without_protected(case: &Case, row: &[i32]) -> Vec<i32> {

@@ -1,8 +1,6 @@
 //! `probity reproduce`: a paper's figures beside ours, on the data that are found.
 
 mod adf;
-mod adf_repair;
-mod adf_text_repair;
 mod kmeans;
 mod knn;
 mod outliers;
@@ -29,7 +27,7 @@ pub(super) struct ReproduceArgs {
 
 #[derive(Debug, Subcommand)]
 enum Paper {
-    /// Zhang et al.: Automatic Fairness Testing of Neural Classifiers (TSE 2021), tables on texts
+    /// Zhang et al.: Automatic Fairness Testing of Neural Classifiers (TSE 2021)
     Adf(adf::AdfArgs),
     /// Li, Wang, Wang: Systematic Testing of the Data-Poisoning Robustness of KNN (ISSTA 2023)
     Knn(knn::KnnArgs),

@@ -15,7 +15,8 @@ use super::{Certificate, exhaustive};
 use crate::data::schema::Outside;
 use crate::data::table::{Labels, Table};
 use crate::device::ComputeDevice;
-use crate::fairness::audit::{AuditError, expect_hash, positions};
+use crate::fairness::audit::{AuditError, expect_hash};
+use crate::fairness::case::positions;
 use crate::fairness::domain::TabularDomain;
 use crate::fairness::estimate::clopper_pearson;
 use crate::fairness::text::domain::TextDomain;
@@ -247,7 +248,7 @@ impl PreparedCertify {
     fn check(&self, names: &[String]) -> Result<(), CertifyError> {
         match &self.inputs {
             Inputs::Table { model, .. } => {
-                let protected = positions(model, names).map_err(AuditError::from)?;
+                let protected = positions(&model.schema, names).map_err(AuditError::from)?;
                 TabularDomain::new(&model.schema, &model.network.layout, &protected)
                     .map_err(AuditError::from)?;
             }
@@ -324,7 +325,7 @@ impl PreparedCertify {
         let splits = self.options.splits;
         match &self.inputs {
             Inputs::Table { model, table, rows } => {
-                let protected = positions(model, names).map_err(AuditError::from)?;
+                let protected = positions(&model.schema, names).map_err(AuditError::from)?;
                 let part = table.select(rows);
                 let inputs = Rows::new(part.codes(), part.width());
                 let certificates =

@@ -354,7 +354,7 @@ pub fn outcomes_of(logits: &[f32], classes: usize, labels: &[u32], favourable: u
     for (logits, &label) in logits.chunks_exact(classes.max(1)).zip(labels) {
         let predicted = predicted_class(logits);
         let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let exponent = |logit: &f32| f64::from(logit - largest).exp();
+        let exponent = |&logit: &f32| (f64::from(logit) - f64::from(largest)).exp();
         let total: f64 = logits.iter().map(exponent).sum();
         outcomes.positive.push(label as usize == favourable);
         outcomes.selected.push(predicted as usize == favourable);

@@ -5,7 +5,6 @@
 use std::ops::ControlFlow;
 
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::error::RepairError;
 use crate::data::table::Table;
@@ -14,34 +13,7 @@ use crate::fairness::estimate::{Estimate, discriminatory_share};
 use crate::nn::Classifier;
 use crate::nn::metrics::Metrics;
 use crate::nn::train::parallel_logits;
-
-/// The mean of several networks.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Spread {
-    /// Their mean.
-    pub mean: f64,
-    /// 95 % interval of the mean, by Student's t over the networks; absent of fewer than two.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ci95: Option<[f64; 2]>,
-}
-
-impl Spread {
-    /// The mean of `values`, of which there is at least one.
-    pub fn of(values: &[f64]) -> Spread {
-        let count = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / count.max(1.0);
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let freedom = count - 1.0;
-        let half = (values.len() > 1)
-            .then(|| StudentsT::new(0.0, 1.0, freedom).ok())
-            .flatten()
-            .map(|student| student.inverse_cdf(0.975) * (squares / freedom / count).sqrt());
-        Spread {
-            mean,
-            ci95: half.map(|half| [mean - half, mean + half]),
-        }
-    }
-}
+use crate::report::mean::Mean;
 
 /// One figure before a repair, after retraining without it, and after it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -57,9 +29,9 @@ pub struct Change {
     pub before_ci95: Option<[f64; 2]>,
     /// Of networks retrained in the same way without any remedy, where there are some.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub control: Option<Spread>,
+    pub control: Option<Mean>,
     /// Of the repaired networks.
-    pub after: Spread,
+    pub after: Mean,
     /// (before − after) / before; absent if it was 0 before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduction: Option<f64>,
@@ -74,13 +46,13 @@ impl Change {
         control: &[f64],
         after: &[f64],
     ) -> Change {
-        let after = Spread::of(after);
+        let after = Mean::of(after);
         Change {
             figure: figure.to_owned(),
             protected,
             before,
             before_ci95,
-            control: (!control.is_empty()).then(|| Spread::of(control)),
+            control: (!control.is_empty()).then(|| Mean::of(control)),
             reduction: (before > 0.0).then(|| 1.0 - after.mean / before),
             after,
         }
@@ -193,17 +165,6 @@ pub fn changes(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn spread_is_students() {
-        // Mean 3, standard deviation √2.5, t of 4 degrees of freedom 2.776445.
-        let spread = Spread::of(&[1.0, 2.0, 3.0, 4.0, 5.0]);
-        let half = 2.776_445 * (2.5_f64 / 5.0).sqrt();
-        let [low, high] = spread.ci95.unwrap();
-        assert_eq!(spread.mean, 3.0);
-        assert!((low - 3.0 + half).abs() < 1e-5 && (high - 3.0 - half).abs() < 1e-5);
-        assert_eq!(Spread::of(&[2.0]).ci95, None);
-    }
 
     #[test]
     fn reduction_is_of_the_mean() {

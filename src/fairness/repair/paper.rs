@@ -17,6 +17,7 @@ use super::run::{PreparedRepair, RepairProgress, repair};
 use super::summary::RepairSummary;
 use crate::device::ComputeDevice;
 use crate::fairness::group::GroupOptions;
+use crate::fairness::paper::DataSet;
 use crate::nn::train_options::TrainOptions;
 use crate::report::run_directory::{RunDirectory, file_sha256};
 
@@ -34,12 +35,8 @@ pub struct PaperRow {
 /// One data set of Table XII.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PaperSet {
-    /// The paper's name.
-    pub name: &'static str,
-    /// Built-in schema.
-    pub schema: &'static str,
-    /// Places of the file in a data folder or the fetch cache.
-    pub files: &'static [&'static str],
+    /// Which.
+    pub data: DataSet,
     /// Rows a training step: few for the small set.
     pub batch: usize,
     /// Its rows of the table.
@@ -57,13 +54,7 @@ const fn row(attribute: &'static str, before: f64, after: [f64; 3]) -> PaperRow 
 /// The data sets of Table XII.
 pub const SETS: [PaperSet; 3] = [
     PaperSet {
-        name: "census",
-        schema: "adf-census",
-        files: &[
-            "adf/census.csv",
-            "adf/census.csv.gz",
-            "adf-census/census.csv",
-        ],
+        data: DataSet::Census,
         batch: 512,
         rows: &[
             row("age", 10.88, [4.03, 2.41, 2.26]),
@@ -72,20 +63,12 @@ pub const SETS: [PaperSet; 3] = [
         ],
     },
     PaperSet {
-        name: "bank",
-        schema: "adf-bank",
-        files: &["adf/bank.csv", "adf/bank.csv.gz", "adf-bank/bank.csv"],
+        data: DataSet::Bank,
         batch: 512,
         rows: &[row("age", 4.60, [1.68, 2.04, 1.19])],
     },
     PaperSet {
-        name: "credit",
-        schema: "adf-credit",
-        files: &[
-            "adf/credit_sample.csv",
-            "adf/credit_sample.csv.gz",
-            "adf-credit/credit_sample.csv",
-        ],
+        data: DataSet::Credit,
         batch: 32,
         rows: &[
             row("age", 27.93, [13.91, 13.19, 12.05]),
@@ -97,9 +80,7 @@ pub const SETS: [PaperSet; 3] = [
 impl PaperSet {
     /// Its file in the first of `folders` that has it.
     pub fn find(&self, folders: &[PathBuf]) -> Option<PathBuf> {
-        let places = folders
-            .iter()
-            .flat_map(|folder| self.files.iter().map(|file| folder.join(file)));
+        let places = folders.iter().map(|folder| folder.join(self.data.file()));
         places.into_iter().find(|file| file.is_file())
     }
 

@@ -137,7 +137,15 @@ impl FoundRun {
 /// Whether the walks of a strategy begin at rows of the audit's table.
 fn starts_at_rows(strategy: StrategyName) -> bool {
     match strategy {
-        StrategyName::Adf => true,
+        StrategyName::Adf
+        | StrategyName::Eidig
+        | StrategyName::AdfZeroOrder
+        | StrategyName::Sg
+        | StrategyName::RandomWalk => true,
+        StrategyName::AequitasFully
+        | StrategyName::AequitasSemi
+        | StrategyName::AequitasRandom
+        | StrategyName::Themis => false,
     }
 }
 

@@ -26,6 +26,7 @@ use super::summary::{TextAuditSummary, TextCounts, ValiditySummary};
 use crate::data::table::Table;
 use crate::device::{ComputeDevice, DeviceName};
 use crate::fairness::audit::{AuditError, expect_hash};
+use crate::fairness::calls::{Calls, Counted};
 use crate::fairness::check::check_all;
 use crate::fairness::domain::Domain;
 use crate::fairness::estimate::{Estimate, discriminatory_share};
@@ -209,10 +210,12 @@ impl PreparedTextAudit {
         work: impl FnOnce(&Search<'_, TextStrategy<'_>>) -> R,
     ) -> R {
         let options = &self.options;
+        let calls = Calls::default();
+        let network = Counted::new(&self.network, &calls);
         let strategy = TextStrategy {
             global: options.strategy,
             local: options.local_strategy,
-            model: &self.network,
+            model: &network,
             domain: &self.domain,
             candidates: &self.candidates,
             vectors: Vectors {
@@ -239,13 +242,14 @@ impl PreparedTextAudit {
                 .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
         };
         work(&Search {
-            model: &self.network,
+            model: &network,
             reference: self
                 .reference
                 .as_ref()
                 .map(|network| network as &dyn Classifier),
             domain: &self.domain,
             strategy: &strategy,
+            calls: &calls,
             options: &search_options,
         })
     }

@@ -24,8 +24,8 @@ use serde::{Deserialize, Serialize};
 
 use super::domain::{Replacement, TextDomain, text_of};
 use super::limits::Limits;
-use crate::fairness::adf::{SALIENCY_FLOOR, draw, farthest_variant};
 use crate::fairness::domain::Domain;
+use crate::fairness::guidance::{SALIENCY_FLOOR, draw, farthest_variant};
 use crate::fairness::strategy::{GlobalStep, LocalWalker, Strategy};
 use crate::nn::{Differentiable, ModelError, Objective, Rows};
 use crate::stream::{Purpose, stream};
@@ -201,12 +201,17 @@ const GRADIENT_CHUNK: usize = 64;
 
 impl Strategy for TextStrategy<'_> {
     type Memory = TextMemory;
+    type Shared = ();
 
     fn name(&self) -> &'static str {
         self.global.name()
     }
 
-    fn global_moves(&self, walkers: &mut [GlobalStep<'_, TextMemory>]) -> Result<(), ModelError> {
+    fn global_moves(
+        &self,
+        _shared: &(),
+        walkers: &mut [GlobalStep<'_, TextMemory>],
+    ) -> Result<(), ModelError> {
         for walkers in walkers.chunks_mut(GRADIENT_CHUNK) {
             let questions: Vec<Question<'_>> = walkers
                 .iter()
@@ -233,6 +238,7 @@ impl Strategy for TextStrategy<'_> {
 
     fn local_moves(
         &self,
+        _shared: &(),
         trial: u32,
         walkers: &mut [LocalWalker<TextMemory>],
     ) -> Result<(), ModelError> {

@@ -2,17 +2,20 @@
 //! mend.
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use serde::Serialize;
 use tempfile::TempDir;
 
-use super::adf::training;
-use super::not_found;
+use super::super::not_found;
+use super::texts::training;
+use super::{AdfArgs, PAPER};
 use crate::cli::inputs::absolute;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
 use crate::cli::render::table;
 use crate::cli::repair_texts::mean;
+use crate::device::use_threads;
 use crate::fairness::repair::options::RepairMethod;
 use crate::fairness::text::paper::{ATTRIBUTES, find, repaired};
 use crate::fairness::text::protected::open_lexicon;
@@ -28,24 +31,6 @@ use crate::report::run_directory::{RunDirectory, file_sha256};
 
 /// Texts that a search finds at most. The paper's independent sets have 155,690 on average.
 const MAX_FOUND: u64 = 20_000;
-
-/// What the table is made with.
-pub(super) struct TextRepairTable<'a> {
-    /// Where data are looked for.
-    pub folders: &'a [PathBuf],
-    /// Kinds of cell.
-    pub cells: &'a [CellKind],
-    /// Positions in [`ATTRIBUTES`].
-    pub attributes: &'a [usize],
-    /// Seeds of a search.
-    pub seeds: usize,
-    /// Local trials from each start.
-    pub local: u32,
-    /// Networks with each remedy.
-    pub repeats: u32,
-    /// Seed of everything random.
-    pub seed: u64,
-}
 
 #[derive(Serialize)]
 struct TextRepairTableSummary {
@@ -77,61 +62,66 @@ struct Original {
     training: TextTrainingRun,
 }
 
-/// Prints the table.
-pub(super) fn run(
-    made_with: &TextRepairTable<'_>,
-    paper: &'static str,
-    output: &Output,
-) -> anyhow::Result<()> {
+/// Prints table XIII.
+pub(super) fn run(args: &AdfArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    let attributes = args.attributes()?;
+    use_threads(args.hardware.threads.map(usize::from))?;
+    let folders = args.data.folders();
     let mut summary = TextRepairTableSummary {
         schema_version: 1,
         command: "reproduce adf",
-        paper,
+        paper: PAPER,
         table: "XIII",
-        seed: made_with.seed,
+        seed: args.seed,
         finished: true,
         rows: Vec::new(),
         not_found: Vec::new(),
     };
-    match find(made_with.folders) {
+    match find(&folders) {
         Err(missing) => summary.not_found = missing,
         Ok((texts, vectors)) => {
             let interrupt = Interrupt::listen()?;
-            let (texts, vectors) = (absolute(&texts), absolute(&vectors));
-            summary.finished = fill(
-                made_with,
-                (&texts, &vectors),
-                &interrupt,
-                &mut summary.rows,
-                output,
-            )?;
+            let files = (absolute(&texts), absolute(&vectors));
+            let rows = &mut summary.rows;
+            summary.finished = fill(args, &attributes, &files, &interrupt, rows, output)?;
         }
     }
-    let text = render(&summary, made_with.folders);
-    Ok(output.result(&summary, &text)?)
+    let text = render(&summary, &folders);
+    output.result(&summary, &text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The kinds of cell asked for; both without any.
+fn cells(args: &AdfArgs) -> Vec<CellKind> {
+    if args.models.is_empty() {
+        vec![CellKind::Lstm, CellKind::Gru]
+    } else {
+        args.models.clone()
+    }
 }
 
 /// Repairs every network by both methods; whether it was not interrupted.
 fn fill(
-    made_with: &TextRepairTable<'_>,
-    (texts, vectors): (&PathBuf, &PathBuf),
+    args: &AdfArgs,
+    attributes: &[usize],
+    (texts, vectors): &(PathBuf, PathBuf),
     interrupt: &Interrupt,
     rows: &mut Vec<ReproducedTextRepair>,
     output: &Output,
 ) -> anyhow::Result<bool> {
     let sha256 = file_sha256(texts)?;
-    for &cell in made_with.cells {
+    for cell in cells(args) {
         output.remark(&format!("{cell:?}: training"));
-        let training = training((texts, &sha256, vectors), cell, made_with.seed)?;
+        let training = training((texts, &sha256, vectors), cell, args.seed)?;
         let original = train(training, interrupt)?;
-        for &attribute in made_with.attributes {
+        for &attribute in attributes {
             let mut summaries = Vec::new();
             for method in [RepairMethod::Samples, RepairMethod::Certified] {
                 if interrupt.flow().is_break() {
                     return Ok(false);
                 }
                 output.remark(&format!("{cell:?}, {}: {method:?}", ATTRIBUTES[attribute]));
-                let options = options(made_with, &original, ATTRIBUTES[attribute], method)?;
+                let options = options(args, &original, ATTRIBUTES[attribute], method)?;
                 let prepared = PreparedTextRepair::new(options)?;
                 let folder = TempDir::new()?;
                 let run = RunDirectory::create(&folder.path().join("repair"))?;
@@ -168,7 +158,7 @@ fn train(training: TextTrainingRun, interrupt: &Interrupt) -> anyhow::Result<Ori
 }
 
 fn options(
-    made_with: &TextRepairTable<'_>,
+    args: &AdfArgs,
     original: &Original,
     attribute: &str,
     method: RepairMethod,
@@ -186,16 +176,16 @@ fn options(
         protected: vec![attribute.to_owned()],
         strategy: TextStrategyName::AdfAsc,
         objective: Objective::Loss,
-        seeds: made_with.seeds,
+        seeds: args.seeds,
         max_iter: 10,
-        local: made_with.local,
+        local: args.trials(),
         max_found: MAX_FOUND,
         share: 0.05,
-        repeats: made_with.repeats,
+        repeats: args.repeats,
         max_accuracy_loss: 0.02,
         course: Course::default(),
         splits: 64,
-        seed: made_with.seed,
+        seed: args.seed,
         training: original.training.clone(),
     })
 }

@@ -1,0 +1,346 @@
+//! The tables on tabular data: IV to VII and X.
+//!
+//! In the paper the global phase of AEQUITAS and SG generates 1,000 samples, that of ADF up to ten
+//! for each of 1,000 seeds. Here each of them may try eleven inputs a seed.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use serde::Serialize;
+
+use super::{AdfArgs, AdfTable, PAPER, render_tables};
+use crate::cli::inputs::absolute;
+use crate::cli::interrupt::Interrupt;
+use crate::cli::output::Output;
+use crate::data::builtin;
+use crate::data::table::{Labels, Table};
+use crate::device::ComputeDevice;
+use crate::fairness::case::{Case, CaseData};
+use crate::fairness::paper::{DataSet, PaperRow, ROWS};
+use crate::fairness::search::{Ending, SearchOptions};
+use crate::fairness::strategies::StrategyName;
+use crate::fairness::strategies::tuning::Tuning;
+use crate::fairness::subject::Subject;
+use crate::fairness::trial::{Begin, Trial, TrialFigures, TrialOutcome};
+use crate::nn::Objective;
+use crate::nn::fnn::Network;
+use crate::nn::import::ImportConfig;
+use crate::nn::train::train;
+use crate::nn::weights::read_weights;
+use crate::report::mean::Mean;
+use crate::report::run_directory::file_sha256;
+
+const ADF_FNN: &str = include_str!("../../../../models/adf-fnn.toml");
+/// Search time of table V unless the user says otherwise; the paper's is 500 seconds.
+const TIME: Duration = Duration::from_secs(20);
+/// Individuals that table X is about.
+pub(super) const ENOUGH: u64 = 1000;
+/// Rows of the credit data that the paper starts from at most.
+const CREDIT_SEEDS: usize = 600;
+
+/// What one strategy came to on one row; means over the repeats.
+#[derive(Serialize)]
+pub(super) struct Cell {
+    pub(super) strategy: StrategyName,
+    pub(super) generated: Mean,
+    pub(super) discriminatory: Mean,
+    /// Discriminatory individuals, for each start of the local phase (table VII).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) for_each_start: Option<Mean>,
+    pub(super) seconds: Mean,
+    pub(super) discriminatory_per_second: Mean,
+    pub(super) model_rows: Mean,
+    pub(super) model_gradients: Mean,
+}
+
+#[derive(Serialize)]
+pub(super) struct Row {
+    pub(super) paper: PaperRow,
+    pub(super) cells: Vec<Cell>,
+}
+
+#[derive(Serialize)]
+pub(super) struct TablesSummary {
+    pub(super) schema_version: u32,
+    pub(super) command: &'static str,
+    pub(super) paper: &'static str,
+    pub(super) table: String,
+    pub(super) seed: u64,
+    pub(super) repeats: u32,
+    pub(super) finished: bool,
+    pub(super) rows: Vec<Row>,
+    pub(super) not_found: Vec<String>,
+}
+
+/// Runs the table that `args` ask for.
+pub(super) fn run(args: &AdfArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    let wanted = data_sets(&args.only)?;
+    let device = args.hardware.open(output)?;
+    let folders = args.data.folders();
+    let mut summary = TablesSummary {
+        schema_version: 1,
+        command: "reproduce adf",
+        paper: PAPER,
+        table: args.table.name(),
+        seed: args.seed,
+        repeats: args.repeats,
+        finished: true,
+        rows: Vec::new(),
+        not_found: Vec::new(),
+    };
+    let bench = Bench {
+        args,
+        device,
+        interrupt: Interrupt::listen()?,
+        tuning: Tuning::default(),
+        output,
+    };
+    for data in wanted {
+        match data.find(&folders) {
+            Err(missing) => summary.not_found.extend(missing),
+            Ok(files) => {
+                let Some(rows) = bench.data_set(data, &files)? else {
+                    summary.finished = false;
+                    break;
+                };
+                summary.rows.extend(rows);
+            }
+        }
+    }
+    let text = render_tables::render(args, &summary, &folders);
+    output.result(&summary, &text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The data sets of the names `only`; all of none.
+pub(super) fn data_sets(only: &[String]) -> anyhow::Result<Vec<DataSet>> {
+    let known = DataSet::ALL.map(DataSet::name);
+    if let Some(other) = only.iter().find(|name| !known.contains(&name.as_str())) {
+        bail!(
+            "the paper has no data set '{other}'; it has {}",
+            known.join(", ")
+        );
+    }
+    let is_wanted = |data: &DataSet| only.is_empty() || only.iter().any(|n| n == data.name());
+    Ok(DataSet::ALL.into_iter().filter(is_wanted).collect())
+}
+
+struct Bench<'a> {
+    args: &'a AdfArgs,
+    device: ComputeDevice,
+    interrupt: Interrupt,
+    tuning: Tuning,
+    output: &'a Output,
+}
+
+impl Bench<'_> {
+    /// The rows of a data set; `None` when interrupted.
+    fn data_set(&self, data: DataSet, files: &[PathBuf]) -> anyhow::Result<Option<Vec<Row>>> {
+        let Some(network) = self.network(data, files)? else {
+            return Ok(None);
+        };
+        let mut rows = Vec::new();
+        for paper in ROWS.iter().filter(|row| row.data == data) {
+            let note = format!("{}, {}: searching", data.name(), paper.attribute);
+            self.output.remark(&note);
+            let case = self.case(data, &files[0], &network, paper.attribute)?;
+            let Some(cells) = self.cells(data, &case)? else {
+                return Ok(None);
+            };
+            rows.push(Row {
+                paper: *paper,
+                cells,
+            });
+        }
+        Ok(Some(rows))
+    }
+
+    /// The published network, or one that is trained; `None` when interrupted.
+    fn network(&self, data: DataSet, files: &[PathBuf]) -> anyhow::Result<Option<Network>> {
+        let schema = schema(data)?;
+        let Some(options) = data.training(self.args.seed) else {
+            let weights = read_weights(&files[1])?;
+            let (network, _) = ImportConfig::from_toml(ADF_FNN)?.network(&weights, &schema)?;
+            return Ok(Some(network));
+        };
+        self.output.remark(&format!("{}: training", data.name()));
+        let table = Table::read(&files[0], &schema, Labels::Required)?;
+        let trained = train(
+            &table,
+            &schema,
+            &options,
+            &self.device,
+            None,
+            &mut |_, _| self.interrupt.flow(),
+        )?;
+        Ok(trained.finished.then_some(trained.network))
+    }
+
+    fn case(
+        &self,
+        data: DataSet,
+        file: &Path,
+        network: &Network,
+        attribute: &str,
+    ) -> anyhow::Result<Case> {
+        let source = CaseData {
+            data: &absolute(file),
+            data_sha256: &file_sha256(file)?,
+            outside: None,
+            protected: &[attribute.to_owned()],
+        };
+        let subject = Subject::network(network, &self.device);
+        Ok(Case::new(
+            schema(data)?,
+            network.layout.clone(),
+            subject,
+            source,
+        )?)
+    }
+
+    /// What each strategy comes to; `None` when interrupted.
+    fn cells(&self, data: DataSet, case: &Case) -> anyhow::Result<Option<Vec<Cell>>> {
+        let strategies = strategies(self.args.table);
+        let mut runs: Vec<Vec<(TrialFigures, usize)>> = vec![Vec::new(); strategies.len()];
+        for repeat in 0..u64::from(self.args.repeats) {
+            let seed = self.args.seed + repeat;
+            let starts = if self.args.table == AdfTable::Local {
+                let Some(starts) = self.starts(data, case, seed)? else {
+                    return Ok(None);
+                };
+                Some(starts)
+            } else {
+                None
+            };
+            for (&strategy, runs) in strategies.iter().zip(&mut runs) {
+                let begin = match &starts {
+                    Some(starts) => Begin::At(starts),
+                    None => self.seeds(data),
+                };
+                let Some(outcome) = self.search(case, strategy, begin, &self.options(), seed)?
+                else {
+                    return Ok(None);
+                };
+                let count = starts.as_ref().map_or(0, Vec::len);
+                runs.push((outcome.figures, count));
+            }
+        }
+        Ok(Some(
+            strategies
+                .iter()
+                .zip(runs)
+                .map(|(&strategy, runs)| self.cell(strategy, &runs))
+                .collect(),
+        ))
+    }
+
+    fn seeds(&self, data: DataSet) -> Begin<'static> {
+        let count = match data {
+            DataSet::Credit => self.args.seeds.min(CREDIT_SEEDS),
+            _ => self.args.seeds,
+        };
+        Begin::Seeds { clusters: 4, count }
+    }
+
+    /// What ADF finds in its global phase: where all searches of table VII start.
+    fn starts(
+        &self,
+        data: DataSet,
+        case: &Case,
+        seed: u64,
+    ) -> anyhow::Result<Option<Vec<Vec<i32>>>> {
+        let options = SearchOptions {
+            max_iter: 10,
+            local: 0,
+            ..self.options()
+        };
+        let outcome = self.search(case, StrategyName::Adf, self.seeds(data), &options, seed)?;
+        Ok(outcome.map(|outcome| outcome.pairs.iter().map(|p| p.row.to_vec()).collect()))
+    }
+
+    fn options(&self) -> SearchOptions {
+        let table = self.args.table;
+        SearchOptions {
+            // Starts are discriminatory: they need no move.
+            max_iter: if table == AdfTable::Local { 0 } else { 10 },
+            local: match table {
+                AdfTable::Global => 0,
+                AdfTable::InTime => (1 << 31) - 1,
+                _ => self.args.local.unwrap_or(1000),
+            },
+            batch: 4096,
+            max_found: (table == AdfTable::Seconds).then_some(ENOUGH),
+            time: (table == AdfTable::InTime).then(|| self.args.time.unwrap_or(TIME)),
+        }
+    }
+
+    fn search(
+        &self,
+        case: &Case,
+        strategy: StrategyName,
+        begin: Begin<'_>,
+        options: &SearchOptions,
+        seed: u64,
+    ) -> anyhow::Result<Option<TrialOutcome>> {
+        let trial = Trial {
+            case,
+            strategy,
+            objective: Objective::Margin,
+            steps: (1, 1),
+            tuning: &self.tuning,
+            begin,
+            seed,
+            options,
+        };
+        let outcome = trial
+            .run(&mut |_| self.interrupt.flow())
+            .with_context(|| format!("searching by {}", strategy.name()))?;
+        Ok((outcome.figures.ending != Ending::Interrupted).then_some(outcome))
+    }
+
+    fn cell(&self, strategy: StrategyName, runs: &[(TrialFigures, usize)]) -> Cell {
+        let mean = |figure: &dyn Fn(&TrialFigures) -> f64| {
+            let values: Vec<f64> = runs.iter().map(|(run, _)| figure(run)).collect();
+            Mean::of(&values)
+        };
+        let is_local = self.args.table == AdfTable::Local;
+        let for_each = |(run, starts): &(TrialFigures, usize)| {
+            run.local.discriminatory as f64 / (*starts).max(1) as f64
+        };
+        Cell {
+            strategy,
+            generated: mean(&|run| match is_local {
+                true => run.local.generated as f64,
+                false => run.total.generated as f64,
+            }),
+            discriminatory: mean(&|run| match is_local {
+                true => run.local.discriminatory as f64,
+                false => run.total.discriminatory as f64,
+            }),
+            for_each_start: is_local
+                .then(|| Mean::of(&runs.iter().map(for_each).collect::<Vec<f64>>())),
+            seconds: mean(&|run| run.total.seconds),
+            discriminatory_per_second: mean(&TrialFigures::found_per_second),
+            model_rows: mean(&|run| run.total.model_rows as f64),
+            model_gradients: mean(&|run| run.total.model_gradients as f64),
+        }
+    }
+}
+
+fn schema(data: DataSet) -> anyhow::Result<crate::data::schema::Schema> {
+    builtin::schema(data.schema())?.context("the paper's schemas are built in")
+}
+
+fn strategies(table: AdfTable) -> &'static [StrategyName] {
+    match table {
+        AdfTable::Overall => &[StrategyName::AequitasFully, StrategyName::Adf],
+        AdfTable::InTime => &[StrategyName::Sg, StrategyName::Adf],
+        _ => &[
+            StrategyName::AequitasFully,
+            StrategyName::Sg,
+            StrategyName::Adf,
+        ],
+    }
+}

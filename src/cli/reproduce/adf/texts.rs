@@ -1,0 +1,402 @@
+//! The tables on texts: VIII, IX and XI.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::bail;
+use serde::Serialize;
+use tempfile::TempDir;
+
+use super::{AdfArgs, AdfTable, PAPER, render_texts};
+use crate::cli::inputs::absolute;
+use crate::cli::interrupt::Interrupt;
+use crate::cli::output::Output;
+use crate::device::ComputeDevice;
+use crate::fairness::samples::SamplesFormat;
+use crate::fairness::search::Ending;
+use crate::fairness::text::audit::{PreparedTextAudit, audit_texts};
+use crate::fairness::text::options::TextAuditOptions;
+use crate::fairness::text::paper::{ATTRIBUTES, LABEL_COLUMN, TEXT_COLUMN, find};
+use crate::fairness::text::protected::open_lexicon;
+use crate::fairness::text::strategy::TextStrategyName;
+use crate::fairness::text::summary::TextAuditSummary;
+use crate::nn::Objective;
+use crate::nn::recurrent::network::CellKind;
+use crate::nn::text_train_options::TextTrainOptions;
+use crate::nn::text_training_run::{
+    COMMON_WORDS, TextSet, TextTrainingRun, embeddings_sha256, run_text_training,
+};
+use crate::report::mean::Mean;
+use crate::report::run_directory::{RunDirectory, file_sha256};
+
+/// The strategies of Table VIII, in its order.
+const STRATEGIES: [TextStrategyName; 5] = [
+    TextStrategyName::Rp,
+    TextStrategyName::Asc,
+    TextStrategyName::AdfAsc,
+    TextStrategyName::Hf,
+    TextStrategyName::AdfHf,
+];
+/// Local trials unless the user says otherwise.
+const LOCAL: u32 = 1000;
+
+/// Figures of one network and attribute, one entry a repeat.
+#[derive(Serialize)]
+pub(super) struct ReproducedRow {
+    pub(super) model: CellKind,
+    pub(super) attribute: String,
+    pub(super) runs: Vec<RepeatFigures>,
+}
+
+/// What one network gave.
+#[derive(Default, Serialize)]
+pub(super) struct RepeatFigures {
+    pub(super) seeds: u64,
+    pub(super) raw: u64,
+    /// By the strategies that the table compares, in its order.
+    pub(super) global: Vec<u64>,
+    /// Texts found in the local phase, by rp and adf-asc.
+    pub(super) local: Vec<u64>,
+    /// Share of the generated ones.
+    pub(super) local_success: Vec<f64>,
+    /// Mean validity of the global phase, by strategy.
+    pub(super) validity: Vec<[f64; 5]>,
+    /// Search seconds to 5,000 texts by rp and adf-asc; more texts may not have been found.
+    pub(super) seconds: Vec<f64>,
+    pub(super) found: Vec<u64>,
+}
+
+#[derive(Serialize)]
+pub(super) struct ReproduceSummary {
+    pub(super) schema_version: u32,
+    pub(super) command: &'static str,
+    pub(super) paper: &'static str,
+    pub(super) table: String,
+    pub(super) seed: u64,
+    pub(super) finished: bool,
+    pub(super) rows: Vec<ReproducedRow>,
+    /// Differences of the texts found in total, by repeat: adf-asc over asc, adf-hf over hf, and the
+    /// lesser of the two over rp.
+    pub(super) differences: Vec<Difference>,
+    pub(super) not_found: Vec<String>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Difference {
+    pub(super) of: &'static str,
+    pub(super) mean: f64,
+    /// Student's t over the repeats; absent for a single one.
+    pub(super) ci95: Option<[f64; 2]>,
+}
+
+/// A trained network in a folder of its own.
+struct TrainedModel {
+    folder: TempDir,
+    sha256: String,
+}
+
+/// Runs `probity reproduce adf`.
+pub(super) fn run(args: &AdfArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    let device = args.hardware.open(output)?;
+    let attributes = args.attributes()?;
+    let folders = args.data.folders();
+    let mut summary = ReproduceSummary {
+        schema_version: 1,
+        command: "reproduce adf",
+        paper: PAPER,
+        table: args.table.name(),
+        seed: args.seed,
+        finished: true,
+        rows: Vec::new(),
+        differences: Vec::new(),
+        not_found: Vec::new(),
+    };
+    match find(&folders) {
+        Err(missing) => summary.not_found = missing,
+        Ok((texts, vectors)) => {
+            let bench = Bench {
+                args,
+                texts: absolute(&texts),
+                texts_sha256: file_sha256(&texts)?,
+                vectors: absolute(&vectors),
+                device,
+                interrupt: Interrupt::listen()?,
+            };
+            summary.finished = bench.fill(&attributes, &mut summary.rows, output)?;
+            summary.differences = differences(&summary.rows, args.repeats as usize);
+        }
+    }
+    let text = render_texts::render(args, &summary, &folders);
+    output.result(&summary, &text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The training of the paper's network: comments with their SHA-256, and word vectors.
+pub(super) fn training(
+    (texts, texts_sha256, vectors): (&PathBuf, &str, &PathBuf),
+    cell: CellKind,
+    seed: u64,
+) -> anyhow::Result<TextTrainingRun> {
+    Ok(TextTrainingRun {
+        command: "train".to_owned(),
+        probity_version: env!("CARGO_PKG_VERSION").to_owned(),
+        texts: texts.clone(),
+        texts_sha256: texts_sha256.to_owned(),
+        text_column: Some(TEXT_COLUMN.to_owned()),
+        label_column: LABEL_COLUMN.to_owned(),
+        embeddings_sha256: embeddings_sha256(vectors)?,
+        embeddings: vectors.clone(),
+        common_words: COMMON_WORDS,
+        options: TextTrainOptions {
+            cell,
+            seed,
+            ..TextTrainOptions::default()
+        },
+    })
+}
+
+impl AdfArgs {
+    /// Positions in [`ATTRIBUTES`] of those asked for.
+    pub(super) fn attributes(&self) -> anyhow::Result<Vec<usize>> {
+        if let Some(other) = self
+            .only
+            .iter()
+            .find(|name| !ATTRIBUTES.contains(&name.as_str()))
+        {
+            bail!(
+                "the paper has no attribute '{other}'; it has {}",
+                ATTRIBUTES.join(", ")
+            );
+        }
+        let all = 0..ATTRIBUTES.len();
+        let wanted = |&place: &usize| {
+            self.only.is_empty() || self.only.iter().any(|name| name == ATTRIBUTES[place])
+        };
+        // Table IX is about race alone.
+        let of_table =
+            |&place: &usize| self.table != AdfTable::Validity || ATTRIBUTES[place] == "race";
+        Ok(all.filter(wanted).filter(of_table).collect())
+    }
+
+    pub(super) fn trials(&self) -> u32 {
+        self.local.unwrap_or(LOCAL)
+    }
+
+    fn cells(&self) -> Vec<CellKind> {
+        match self.table {
+            AdfTable::Validity => vec![CellKind::Lstm],
+            _ if self.models.is_empty() => vec![CellKind::Lstm, CellKind::Gru],
+            _ => self.models.clone(),
+        }
+    }
+}
+
+/// What all runs share.
+struct Bench<'a> {
+    args: &'a AdfArgs,
+    texts: PathBuf,
+    texts_sha256: String,
+    vectors: PathBuf,
+    device: ComputeDevice,
+    interrupt: Interrupt,
+}
+
+impl Bench<'_> {
+    /// Trains and searches everything; whether it was not interrupted.
+    fn fill(
+        &self,
+        attributes: &[usize],
+        rows: &mut Vec<ReproducedRow>,
+        output: &Output,
+    ) -> anyhow::Result<bool> {
+        for model in self.args.cells() {
+            for &attribute in attributes {
+                rows.push(ReproducedRow {
+                    model,
+                    attribute: ATTRIBUTES[attribute].to_owned(),
+                    runs: Vec::new(),
+                });
+            }
+        }
+        for repeat in 0..u64::from(self.args.repeats) {
+            let seed = self.args.seed + repeat;
+            for cell in self.args.cells() {
+                output.remark(&format!("{cell:?}, seed {seed}: training"));
+                let model = self.train(cell, seed)?;
+                for row in rows.iter_mut().filter(|row| row.model == cell) {
+                    if self.interrupt.flow().is_break() {
+                        return Ok(false);
+                    }
+                    output.remark(&format!("{cell:?}, seed {seed}: {}", row.attribute));
+                    let Some(run) = self.repeat(&model, &row.attribute, seed)? else {
+                        return Ok(false);
+                    };
+                    row.runs.push(run);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn train(&self, cell: CellKind, seed: u64) -> anyhow::Result<TrainedModel> {
+        let files = (&self.texts, self.texts_sha256.as_str(), &self.vectors);
+        let training = training(files, cell, seed)?;
+        let folder = TempDir::new()?;
+        let run = RunDirectory::create(&folder.path().join("model"))?;
+        let set = TextSet::read(&training)?;
+        let trained =
+            run_text_training(&training, &set, &run, false, &mut |_| self.interrupt.flow())?;
+        Ok(TrainedModel {
+            folder,
+            sha256: trained.model_sha256,
+        })
+    }
+
+    /// One network's figures for an attribute; `None` when interrupted.
+    fn repeat(
+        &self,
+        model: &TrainedModel,
+        attribute: &str,
+        seed: u64,
+    ) -> anyhow::Result<Option<RepeatFigures>> {
+        let mut figures = RepeatFigures::default();
+        let search = |strategy, local_strategy, local, max_found| {
+            self.search(
+                model,
+                attribute,
+                seed,
+                (strategy, local_strategy),
+                (local, max_found),
+            )
+        };
+        match self.args.table {
+            AdfTable::TextSeconds => {
+                for strategy in [TextStrategyName::Rp, TextStrategyName::AdfAsc] {
+                    let Some(found) = search(strategy, strategy, self.args.trials(), Some(5000))?
+                    else {
+                        return Ok(None);
+                    };
+                    figures.seconds.push(found.total.seconds);
+                    figures.found.push(found.total.discriminatory);
+                }
+            }
+            AdfTable::Validity => {
+                for strategy in &STRATEGIES[1..] {
+                    let Some(found) = search(*strategy, *strategy, 0, None)? else {
+                        return Ok(None);
+                    };
+                    figures.global.push(found.global.discriminatory);
+                    figures.validity.push(found.validity.global.means());
+                }
+            }
+            _ => {
+                for strategy in STRATEGIES {
+                    let Some(found) = search(strategy, strategy, 0, None)? else {
+                        return Ok(None);
+                    };
+                    figures.seeds = found.global.seeds;
+                    figures.raw = found.raw_discriminatory;
+                    figures.global.push(found.global.discriminatory);
+                }
+                for local in [TextStrategyName::Rp, TextStrategyName::AdfAsc] {
+                    let trials = self.args.trials();
+                    let Some(found) = search(TextStrategyName::AdfAsc, local, trials, None)? else {
+                        return Ok(None);
+                    };
+                    figures.local.push(found.local.discriminatory);
+                    let generated = found.local.generated.max(1) as f64;
+                    figures
+                        .local_success
+                        .push(found.local.discriminatory as f64 / generated);
+                }
+            }
+        }
+        Ok(Some(figures))
+    }
+
+    fn search(
+        &self,
+        model: &TrainedModel,
+        attribute: &str,
+        seed: u64,
+        (strategy, local_strategy): (TextStrategyName, TextStrategyName),
+        (local, max_found): (u32, Option<u64>),
+    ) -> anyhow::Result<Option<TextAuditSummary>> {
+        let (_, lexicon_sha256) = open_lexicon(None)?;
+        let options = TextAuditOptions {
+            command: "audit".to_owned(),
+            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
+            model: model.folder.path().join("model"),
+            model_sha256: model.sha256.clone(),
+            texts: self.texts.clone(),
+            texts_sha256: self.texts_sha256.clone(),
+            text_column: Some(TEXT_COLUMN.to_owned()),
+            lexicon: None,
+            lexicon_sha256,
+            encoder: None,
+            encoder_sha256: None,
+            protected: vec![attribute.to_owned()],
+            strategy,
+            local_strategy,
+            objective: Objective::Loss,
+            neighbours: 10,
+            seeds: self.args.seeds,
+            clusters: 4,
+            max_iter: 10,
+            local,
+            max_l0: None,
+            min_similarity: None,
+            // The share is no part of these tables.
+            estimate: 1,
+            time_seconds: None,
+            max_found,
+            fail_above: None,
+            batch: 4096,
+            samples_format: SamplesFormat::Parquet,
+            seed,
+            device: self.device.name(),
+            hardware: self.device.hardware(),
+        };
+        let prepared = PreparedTextAudit::new(options, &self.device)?;
+        let folder = TempDir::new()?;
+        let run = RunDirectory::create(Path::new(&folder.path().join("audit")))?;
+        let summary = audit_texts(&prepared, &run, false, &mut |_| self.interrupt.flow())?;
+        Ok((summary.ending != Ending::Interrupted).then_some(summary))
+    }
+}
+
+/// How much more one strategy finds than another, over the repeats.
+fn differences(rows: &[ReproducedRow], repeats: usize) -> Vec<Difference> {
+    if rows.is_empty()
+        || rows
+            .iter()
+            .any(|row| row.runs.len() < repeats || row.runs[0].global.len() < 5)
+    {
+        return Vec::new();
+    }
+    let total = |repeat: usize, strategy: usize| -> f64 {
+        rows.iter()
+            .map(|row| row.runs[repeat].global[strategy] as f64)
+            .sum()
+    };
+    let of = |name, difference: &dyn Fn(usize) -> f64| {
+        let values: Vec<f64> = (0..repeats).map(difference).collect();
+        let Mean { mean, ci95 } = Mean::of(&values);
+        Difference {
+            of: name,
+            mean,
+            ci95,
+        }
+    };
+    vec![
+        of("adf-asc over asc", &|repeat| {
+            total(repeat, 2) - total(repeat, 1)
+        }),
+        of("adf-hf over hf", &|repeat| {
+            total(repeat, 4) - total(repeat, 3)
+        }),
+        of("the lesser of both over rp", &|repeat| {
+            total(repeat, 2).min(total(repeat, 4)) - total(repeat, 0)
+        }),
+    ]
+}

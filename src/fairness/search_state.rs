@@ -1,0 +1,164 @@
+//! The state of a search between two rounds: one value, which is also its checkpoint.
+
+use serde::{Deserialize, Serialize};
+
+use super::distinct::DistinctSet;
+use super::pairs::PairStore;
+use super::strategy::LocalWalker;
+
+/// Where the search is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Seeds are moved towards the decision boundary.
+    Global,
+    /// Neighbours of what was found are tried.
+    Local,
+    /// Nothing is left to do.
+    Done,
+}
+
+/// Why a search ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// Both phases ran to their end.
+    Complete,
+    /// `max_found` was reached.
+    MaxFound,
+    /// The time budget was used up.
+    Time,
+    /// The caller stopped it; it can be resumed.
+    Interrupted,
+}
+
+/// What one phase did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct PhaseCounts {
+    /// Seeds (global) or starts (local).
+    pub starts: u64,
+    /// Moves made (global) or trials (local).
+    pub steps: u64,
+    /// Candidates checked against their variants.
+    pub checks: u64,
+    /// Rows that the model was asked about, by checks and by the strategy.
+    pub model_rows: u64,
+    /// Rows that the model was asked about the gradient at.
+    pub model_gradients: u64,
+    /// Search time.
+    pub seconds: f64,
+}
+
+impl PhaseCounts {
+    /// Rows and gradients together.
+    pub fn model_calls(&self) -> u64 {
+        self.model_rows + self.model_gradients
+    }
+}
+
+/// A seed on its way in the global phase.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Seed<M> {
+    pub(super) id: u64,
+    pub(super) row: Vec<i32>,
+    pub(super) memory: M,
+}
+
+/// The state of a search between two rounds: `M` is what a strategy remembers of one walker, `L`
+/// what it has learnt from all of them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SearchState<M, L = ()> {
+    pub(super) phase: Phase,
+    pub(super) round: u32,
+    pub(super) seeds: Vec<Seed<M>>,
+    pub(super) walkers: Vec<LocalWalker<M>>,
+    pub(super) learnt: L,
+    pub(super) individuals: DistinctSet,
+    pub(super) rows: DistinctSet,
+    pub(super) pairs: PairStore,
+    pub(super) global: PhaseCounts,
+    pub(super) local: PhaseCounts,
+    pub(super) unconfirmed: u64,
+}
+
+impl<M: Clone + Default, L: Default> SearchState<M, L> {
+    /// A search that is about to begin from `seeds`, numbered in order.
+    pub fn new(seeds: impl IntoIterator<Item = Vec<i32>>, classes: usize) -> SearchState<M, L> {
+        let seeds: Vec<Seed<M>> = (0..)
+            .zip(seeds)
+            .map(|(id, row)| Seed {
+                id,
+                row,
+                memory: M::default(),
+            })
+            .collect();
+        let width = seeds.first().map_or(0, |seed| seed.row.len());
+        SearchState {
+            phase: Phase::Global,
+            round: 0,
+            global: PhaseCounts {
+                starts: seeds.len() as u64,
+                ..PhaseCounts::default()
+            },
+            seeds,
+            walkers: Vec::new(),
+            learnt: L::default(),
+            individuals: DistinctSet::default(),
+            rows: DistinctSet::default(),
+            pairs: PairStore::new(width, classes),
+            local: PhaseCounts::default(),
+            unconfirmed: 0,
+        }
+    }
+
+    /// What the strategy has learnt from all walkers.
+    pub fn learnt(&self) -> &L {
+        &self.learnt
+    }
+
+    /// Where the search is.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Rounds of the current phase that are done.
+    pub fn round(&self) -> u32 {
+        self.round
+    }
+
+    /// What the global phase did so far.
+    pub fn global(&self) -> &PhaseCounts {
+        &self.global
+    }
+
+    /// What the local phase did so far.
+    pub fn local(&self) -> &PhaseCounts {
+        &self.local
+    }
+
+    /// Distinct individuals: rows without their protected part.
+    pub fn individuals(&self) -> &DistinctSet {
+        &self.individuals
+    }
+
+    /// Distinct full rows.
+    pub fn rows(&self) -> &DistinctSet {
+        &self.rows
+    }
+
+    /// One pair for each distinct discriminatory row, in the order found.
+    pub fn pairs(&self) -> &PairStore {
+        &self.pairs
+    }
+
+    /// The pairs alone.
+    pub fn into_pairs(self) -> PairStore {
+        self.pairs
+    }
+
+    /// Pairs that the search device found and the reference device did not confirm; they are
+    /// neither counted as discriminatory nor reported.
+    pub fn unconfirmed(&self) -> u64 {
+        self.unconfirmed
+    }
+}

@@ -1,0 +1,180 @@
+//! `probity compare` and `probity audit --strategy` as a user runs them.
+
+mod probity_command;
+
+use probity_command::{Workspace, figures};
+
+/// Enough people to learn the planted rule from.
+const PEOPLE: u32 = 2000;
+
+const COMPARE: &str =
+    "compare --model demo/model --data demo/people.csv --protected sex --seeds 60 --local 20";
+
+/// Every strategy audits a table, resumes after an interruption to the same result, and what it finds is
+/// confirmed one by one.
+#[test]
+fn every_strategy_audits_resumes_and_verifies() {
+    let workspace = Workspace::with_demo(PEOPLE);
+    for strategy in [
+        "adf",
+        "eidig",
+        "adf-zero-order",
+        "sg",
+        "aequitas-fully",
+        "aequitas-semi",
+        "aequitas-random",
+        "themis",
+        "random-walk",
+    ] {
+        let audit = format!(
+            "audit --model demo/model --data demo/people.csv --protected sex --strategy {strategy} \
+             --seeds 60 --local 20 --estimate 200 --samples csv"
+        );
+        workspace
+            .line(&format!("{audit} --out {strategy}"))
+            .exits(0);
+        let whole = workspace.json(&format!("{strategy}/summary.json"));
+        assert_eq!(whole["strategy"], strategy);
+        assert!(whole["total"]["discriminatory"].as_u64().unwrap() > 5);
+        assert_eq!(
+            whole["causal_discrimination"].is_object(),
+            strategy == "themis"
+        );
+        workspace
+            .line(&format!("verify {strategy}"))
+            .exits(0)
+            .says(&[" 0 rejected"]);
+
+        let parts = format!("{strategy}-parts");
+        workspace
+            .line(&format!("{audit} --time 1us --out {parts}"))
+            .exits(0);
+        workspace
+            .line(&format!("audit --resume --out {parts}"))
+            .exits(0);
+        let mut resumed = figures(&workspace.json(&format!("{parts}/summary.json")));
+        let mut uninterrupted = figures(&whole);
+        if strategy == "adf-zero-order" {
+            // Gradients that are computed again cost rows here.
+            for summary in [&mut resumed, &mut uninterrupted] {
+                for part in ["global", "local", "total"] {
+                    summary[part].as_object_mut().unwrap().remove("model_rows");
+                }
+            }
+        }
+        assert_eq!(resumed, uninterrupted);
+        assert!(
+            workspace.read(&format!("{strategy}/samples.csv"))
+                == workspace.read(&format!("{parts}/samples.csv"))
+        );
+    }
+}
+
+/// The table, the plots and the summary of a comparison; the same figures again with the same seed.
+#[test]
+fn a_comparison_is_complete_and_repeatable() {
+    let workspace = Workspace::with_demo(PEOPLE);
+    let line = format!("{COMPARE} --strategies adf,sg,aequitas-fully,themis --repeats 3");
+    workspace
+        .line(&format!("{line} --out first"))
+        .exits(0)
+        .says(&[
+            "| adf ",
+            "| sg ",
+            "| aequitas-fully ",
+            "causal discrimination score",
+            "first",
+        ]);
+    let json = workspace
+        .line(&format!("{line} --threads 1 --batch 7 --out second --json"))
+        .exits(0)
+        .json();
+    assert_eq!(json, workspace.json("second/summary.json"));
+    assert_eq!(json["finished"], true);
+    let first = workspace.json("first/summary.json");
+    let strategies = first["strategies"].as_array().unwrap();
+    assert_eq!(strategies.len(), 4);
+    for (place, strategy) in strategies.iter().enumerate() {
+        let runs = strategy["runs"].as_array().unwrap();
+        assert_eq!(runs.len(), 3);
+        let found = |run: &serde_json::Value| run["total"]["discriminatory"].as_u64().unwrap();
+        let mean = runs.iter().map(found).sum::<u64>() as f64 / 3.0;
+        assert!((strategy["found"]["mean"].as_f64().unwrap() - mean).abs() < 1e-9);
+        let interval = &strategy["found"]["ci95"];
+        assert!(interval[0].as_f64().unwrap() <= mean && mean <= interval[1].as_f64().unwrap());
+        for (number, run) in runs.iter().enumerate() {
+            assert_eq!(run["seed"], 1 + number as u64);
+            let curve = run["curve"].as_array().unwrap();
+            let last = &curve[curve.len() - 1];
+            assert_eq!(last["found"], run["total"]["discriminatory"]);
+            let calls = run["total"]["model_rows"].as_u64().unwrap()
+                + run["total"]["model_gradients"].as_u64().unwrap();
+            assert_eq!(last["model_calls"].as_u64().unwrap(), calls);
+            let again = &json["strategies"][place]["runs"][number];
+            for part in ["global", "local", "total"] {
+                for key in [
+                    "generated",
+                    "discriminatory",
+                    "checks",
+                    "model_rows",
+                    "model_gradients",
+                ] {
+                    assert_eq!(run[part][key], again[part][key], "{part} {key}");
+                }
+            }
+        }
+    }
+    assert!(workspace.read("first/table.md").starts_with("| strategy"));
+    for plot in ["found-by-time.svg", "found-by-calls.svg"] {
+        let svg = workspace.read(&format!("first/{plot}"));
+        assert!(svg.starts_with("<svg") && svg.contains("aequitas-fully"));
+    }
+    assert!(workspace.path("first/run.toml").is_file());
+}
+
+/// What cannot be compared is refused before anything is written.
+#[test]
+fn bad_comparisons_are_refused() {
+    let workspace = Workspace::with_demo(PEOPLE);
+    let before = workspace.snapshot();
+    for (options, complaint) in [
+        ("--strategies adf,adff", "adff"),
+        ("--strategies adf,adf", "names each strategy once"),
+        (
+            "--strategies adf --refresh 3",
+            "option of the strategy eidig",
+        ),
+        ("--strategies eidig --refresh 0", "'never'"),
+        ("--strategies sg --surrogate-samples 2", "from 10 to 10,000"),
+        ("--strategies themis --confidence 1", "above 0 and below 1"),
+        ("--repeats 0", "--repeats"),
+        ("--seeds 0", "--seeds"),
+        ("--data missing.csv", "missing.csv"),
+    ] {
+        let line = match options.strip_prefix("--data ") {
+            Some(_) => COMPARE.replace("--data demo/people.csv", options),
+            None => match options.strip_prefix("--seeds ") {
+                Some(_) => COMPARE.replace("--seeds 60", options),
+                None => format!("{COMPARE} {options}"),
+            },
+        };
+        workspace.line(&line).exits(2).complains(&[complaint]);
+    }
+    workspace
+        .line("audit --model demo/model --data demo/people.csv --error-bound 0.1")
+        .exits(2)
+        .complains(&["option of the strategy themis"]);
+    workspace
+        .line("reproduce adf --table VI --local 5")
+        .exits(2)
+        .complains(&["--local has no use in table VI"]);
+    workspace
+        .line("reproduce adf --table X --models lstm")
+        .exits(2)
+        .complains(&["about tables"]);
+    workspace
+        .line("reproduce adf --table IV --only adult")
+        .exits(2)
+        .complains(&["census, bank, credit"]);
+    assert!(before == workspace.snapshot(), "something was written");
+}
