@@ -15,7 +15,9 @@ use crate::cli::output::Output;
 use crate::cli::render::{count, table};
 use crate::device::ComputeDevice;
 use crate::poisoning::paper::{PaperCase, PaperFigures, paper_table};
-use crate::poisoning::run::{Effort, LargestK, Learning, RobustnessFigures, decide_all};
+use crate::poisoning::run::{
+    Effort, LargestK, Learning, RobustnessFigures, RobustnessProgress, decide_all, learn_once,
+};
 use crate::poisoning::{Method, Metric};
 
 /// Arguments of `probity reproduce knn`.
@@ -133,15 +135,18 @@ impl KnnArgs {
         };
         let bar = output.progress(1, &format!("{}, {BAR}", case.name));
         let mut show = |progress| show(&bar, progress);
-        let (ours, finished) = decide_all(
-            &inputs,
-            setup,
-            &drawn,
-            effort,
-            device,
-            &mut |_| {},
-            &mut show,
-        )?;
+        show(RobustnessProgress::Learning {
+            poison: case.poison,
+        });
+        let (ours, finished) = match learn_once(&inputs, setup, device, effort.stop)? {
+            None => (RobustnessFigures::default(), false),
+            Some((system, seconds)) => {
+                let (mut ours, finished) =
+                    decide_all(&inputs, &system, &drawn, effort, &mut |_| {}, &mut show)?;
+                ours.learn_seconds = seconds;
+                (ours, finished)
+            }
+        };
         bar.finish_and_clear();
         let row = ReproducedRow {
             data_set: case.name,
