@@ -20,7 +20,7 @@ use crate::fairness::repair::options::RepairMethod;
 use crate::fairness::text::paper::{ATTRIBUTES, find, repaired};
 use crate::fairness::text::protected::open_lexicon;
 use crate::fairness::text::repair::{
-    PreparedTextRepair, TextRepairOptions, TextRepairSummary, repair_texts,
+    PreparedTextRepair, TextRepairError, TextRepairOptions, TextRepairSummary, repair_texts,
 };
 use crate::fairness::text::strategy::TextStrategyName;
 use crate::nn::Objective;
@@ -125,7 +125,10 @@ fn fill(
                 let prepared = PreparedTextRepair::new(options)?;
                 let folder = TempDir::new()?;
                 let run = RunDirectory::create(&folder.path().join("repair"))?;
-                let summary = repair_texts(&prepared, &run, &mut |_| interrupt.flow())?;
+                let summary = match repair_texts(&prepared, &run, &mut |_| interrupt.flow()) {
+                    Err(TextRepairError::Stopped) => return Ok(false),
+                    other => other?,
+                };
                 if !summary.finished {
                     return Ok(false);
                 }

@@ -430,7 +430,11 @@ pub fn repair_texts(
         let seed = options.seed + 1 + repeat;
         let drawn = draw(&samples, options.share, options.seed, repeat);
         for remedy in [Some(options.method), None] {
-            let trained = retraining.train(remedy, &drawn, seed, &mut || {
+            let used: &[&Sample] = match remedy {
+                Some(RepairMethod::Samples) => &drawn,
+                _ => &[],
+            };
+            let trained = retraining.train(remedy, used, seed, &mut || {
                 done += 1;
                 observe(TextRepairProgress::Train(done, all))
             })?;
@@ -442,11 +446,7 @@ pub fn repair_texts(
                 .embeddings
                 .as_deref()
                 .unwrap_or(prepared.set.table().values);
-            let used = match remedy {
-                Some(RepairMethod::Samples) => drawn.len(),
-                _ => 0,
-            };
-            let figures = measure.measure(&trained.weights, vectors, (seed, used))?;
+            let figures = measure.measure(&trained.weights, vectors, (seed, used.len()))?;
             if remedy.is_none() {
                 control.push(figures);
                 continue;
