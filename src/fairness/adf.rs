@@ -8,7 +8,7 @@
 //! random direction, with probability proportional to 1/saliency: the neighbour is likely to be
 //! discriminatory too. x' is drawn anew at each trial among all flips of a start; at a position
 //! reached by walking it is the flip that its check found.
-//! The formulas, and what becomes of attributes without a direction, are in [`super::guidance`].
+//! The formulas, and what becomes of attributes without a direction, are in `guidance`.
 
 use rand::RngExt;
 use serde::{Deserialize, Serialize};

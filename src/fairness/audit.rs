@@ -15,7 +15,7 @@ use super::case::{Case, positions};
 use super::domain::TabularDomain;
 use super::estimate::{Estimate, discriminatory_share};
 use super::samples::write_samples;
-use super::search::{Ending, Search, SearchState};
+use super::search::{Ending, Search, SearchState, StateOf};
 use super::session::{AuditProgress, is_resumable, run_search};
 pub use super::strategies::StrategyName;
 use super::strategies::themis::CausalDiscrimination;
@@ -151,7 +151,7 @@ impl WithStrategy for AuditSession<'_> {
             None
         };
         run.write_toml(RUN, options)?;
-        let mut state: SearchState<S::Memory, S::Shared> = saved.unwrap_or_else(|| {
+        let mut state: StateOf<S> = saved.unwrap_or_else(|| {
             let rows = strategy.own_seeds(options.seeds).unwrap_or_else(|| {
                 let case = &prepared.case;
                 case.data_seeds(options.clusters, options.seeds, options.seed)

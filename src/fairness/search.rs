@@ -51,6 +51,9 @@ pub struct SearchOptions {
     pub time: Option<Duration>,
 }
 
+/// The state of a search by strategy `S`.
+pub type StateOf<S> = SearchState<<S as Strategy>::Memory, <S as Strategy>::Shared>;
+
 /// A search: a model, its inputs, a strategy and how far to go.
 pub struct Search<'a, S: Strategy> {
     /// The model under audit.
@@ -77,8 +80,8 @@ impl<S: Strategy> Search<'_, S> {
     /// an influence on what follows, if the model [is fallible](Classifier::is_fallible).
     pub fn run(
         &self,
-        state: &mut SearchState<S::Memory, S::Shared>,
-        observe: &mut dyn FnMut(&SearchState<S::Memory, S::Shared>) -> ControlFlow<()>,
+        state: &mut StateOf<S>,
+        observe: &mut dyn FnMut(&StateOf<S>) -> ControlFlow<()>,
     ) -> Result<Ending, ModelError> {
         loop {
             if self.is_found_enough(state) {
@@ -110,7 +113,7 @@ impl<S: Strategy> Search<'_, S> {
         }
     }
 
-    fn is_found_enough(&self, state: &SearchState<S::Memory, S::Shared>) -> bool {
+    fn is_found_enough(&self, state: &StateOf<S>) -> bool {
         self.options
             .max_found
             .is_some_and(|enough| state.individuals.discriminatory() >= enough)
@@ -123,10 +126,7 @@ impl<S: Strategy> Search<'_, S> {
             .clamp(1, self.options.batch.max(1))
     }
 
-    fn global_round(
-        &self,
-        state: &mut SearchState<S::Memory, S::Shared>,
-    ) -> Result<(), ModelError> {
+    fn global_round(&self, state: &mut StateOf<S>) -> Result<(), ModelError> {
         let may_move = state.round < self.strategy.max_moves(self.options.max_iter);
         // Here a walker is worth as many rows as it has variants.
         let variants = state
@@ -240,7 +240,7 @@ impl<S: Strategy> Search<'_, S> {
             .collect())
     }
 
-    fn local_round(&self, state: &mut SearchState<S::Memory, S::Shared>) -> Result<(), ModelError> {
+    fn local_round(&self, state: &mut StateOf<S>) -> Result<(), ModelError> {
         if state.walkers.is_empty() || self.options.local == 0 {
             self.enter(state, Phase::Done);
             return Ok(());
@@ -398,7 +398,7 @@ impl<S: Strategy> Search<'_, S> {
     }
 
     /// Counts a row of the global phase that is not discriminatory.
-    fn count(&self, state: &mut SearchState<S::Memory, S::Shared>, row: &[i32]) {
+    fn count(&self, state: &mut StateOf<S>, row: &[i32]) {
         let marks = [Mark::GlobalGenerated];
         state
             .individuals
@@ -408,13 +408,7 @@ impl<S: Strategy> Search<'_, S> {
 
     /// Counts a discriminatory row of the global phase. An individual that is new becomes a start
     /// of the local phase.
-    fn record(
-        &self,
-        state: &mut SearchState<S::Memory, S::Shared>,
-        id: u64,
-        row: Vec<i32>,
-        check: Checked,
-    ) {
+    fn record(&self, state: &mut StateOf<S>, id: u64, row: Vec<i32>, check: Checked) {
         let marks = [Mark::GlobalGenerated, Mark::GlobalDiscriminatory];
         if state.rows.mark(self.domain.row_key(&row), &marks) {
             let pair = Pair::new(id, Phase::Global, state.round, &row, &check);
@@ -434,7 +428,7 @@ impl<S: Strategy> Search<'_, S> {
         }
     }
 
-    fn enter(&self, state: &mut SearchState<S::Memory, S::Shared>, phase: Phase) {
+    fn enter(&self, state: &mut StateOf<S>, phase: Phase) {
         state.phase = phase;
         state.round = 0;
         if phase == Phase::Done {

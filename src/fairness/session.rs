@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use super::audit::AuditError;
-use super::search::{Ending, Phase, PhaseCounts, Search, SearchState};
+use super::search::{Ending, Phase, PhaseCounts, Search, StateOf};
 use super::strategy::Strategy;
 use crate::report::run_directory::RunDirectory;
 
@@ -46,7 +46,7 @@ pub enum AuditProgress<'a> {
 /// When the model cannot answer or the checkpoint cannot be written.
 pub fn run_search<S: Strategy>(
     search: &Search<'_, S>,
-    state: &mut SearchState<S::Memory, S::Shared>,
+    state: &mut StateOf<S>,
     run: &RunDirectory,
     identity: &str,
     observe: &mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
@@ -87,7 +87,7 @@ pub fn is_resumable(ending: Ending) -> bool {
 
 pub(super) fn progress_of<'a, S: Strategy>(
     search: &Search<'_, S>,
-    state: &'a SearchState<S::Memory, S::Shared>,
+    state: &'a StateOf<S>,
 ) -> AuditProgress<'a> {
     let is_local = state.phase() != Phase::Global;
     AuditProgress::Search {

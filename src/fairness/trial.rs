@@ -8,7 +8,7 @@ use super::audit::AuditError;
 use super::calls::{Calls, Counted};
 use super::case::Case;
 use super::pairs::PairStore;
-use super::search::{Ending, Search, SearchOptions, SearchState};
+use super::search::{Ending, Search, SearchOptions, SearchState, StateOf};
 use super::session::{AuditProgress, progress_of};
 use super::strategies::themis::CausalDiscrimination;
 use super::strategies::tuning::Tuning;
@@ -171,7 +171,7 @@ impl WithStrategy for TrialSession<'_> {
                 .own_seeds(count)
                 .unwrap_or_else(|| trial.case.data_seeds(clusters, count, trial.seed)),
         };
-        let mut state: SearchState<S::Memory, S::Shared> = SearchState::new(seeds, model.classes());
+        let mut state: StateOf<S> = SearchState::new(seeds, model.classes());
         let search = Search {
             model,
             reference: trial.case.subject.reference(),
