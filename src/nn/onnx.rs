@@ -249,13 +249,12 @@ impl OnnxModel {
             Some(kind) => kind == ValueType::Tensor(DataType::Float),
             None => matches!(input.values, Numbers::Floats(_)),
         };
-        let value = if asks_for_floats {
+        if asks_for_floats {
             Value::from_shape(shape, input.values.into_floats()).map_err(|error| error.to_string())
         } else {
             Value::from_shape(shape, input.values.into_integers())
                 .map_err(|error| error.to_string())
-        };
-        value
+        }
     }
 
     /// Runs the model on a thread that no other run is using.

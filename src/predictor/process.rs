@@ -322,12 +322,9 @@ impl LastWords {
     fn keep(&self, errors: impl Read) {
         let mut reader = BufReader::new(errors);
         let limit = AtomicUsize::new(LAST_BYTES);
-        loop {
-            match read_line(&mut reader, &limit) {
-                // Long lines come in pieces, of which the beginnings are kept.
-                Ok(Event::Line(line) | Event::TooLong(line)) => self.add(&line),
-                _ => break,
-            }
+        // Long lines come in pieces, of which the beginnings are kept.
+        while let Ok(Event::Line(line) | Event::TooLong(line)) = read_line(&mut reader, &limit) {
+            self.add(&line);
         }
         self.kept().1 = true;
     }
