@@ -9,6 +9,7 @@
 //! | [`data`]     | schemas, the table reader, published data sets, the synthetic census   |
 //! | [`nn`]       | the two model interfaces, networks, training, import, model directory  |
 //! | [`fairness`] | protected variants, check, search driver, ADF, estimates, verification |
+//! | [`predictor`]| models that can only be asked: processes and ONNX files                 |
 //! | [`poisoning`]| k-NN: learn, predict, certify or falsify under poisoning               |
 //! | [`unlearning`]| k-means and sum-product networks from which rows can be deleted exactly |
 //! | [`device`]   | the only place that knows backends                                     |
@@ -69,6 +70,7 @@ pub mod device;
 pub mod fairness;
 pub mod nn;
 pub mod poisoning;
+pub mod predictor;
 pub mod privacy;
 pub mod report;
 pub mod stream;

@@ -139,7 +139,6 @@ impl WithStrategy for Run<'_> {
 /// Small enough for many searches.
 fn tuning() -> Tuning {
     Tuning {
-        surrogate_samples: 40,
         error_bound: 0.02,
         ..Tuning::default()
     }
@@ -221,13 +220,13 @@ fn real_pairs_within_domains_and_budgets() {
 #[test]
 fn real_pairs_on_random_cases() {
     let mut found = 0;
-    for number in 0..40 {
+    for number in 0..16 {
         let case = Case::random(number);
         for name in StrategyName::ALL {
             found += run(&case, name, &options(4, 8), Access::Gradients, None).discriminatory;
         }
     }
-    assert!(found > 5000, "{found}");
+    assert!(found > 2000, "{found}");
 }
 
 /// The same for batches of 1, 7 and 4,096 and for 1, 2 and 3 threads.

@@ -11,10 +11,12 @@ use super::audit_texts;
 use super::inputs::{Hardware, OutsideArg, absolute, new_run, protected_or_marked, with_outside};
 use super::interrupt::Interrupt;
 use super::output::Output;
+use super::predictor::{PredictorArgs, name_of, refuse_device};
 use super::progress::AuditBar;
 use super::render;
 use super::tuning::TuningArgs;
-use crate::device::{ComputeDevice, DeviceName};
+use crate::data::schema::Schema;
+use crate::device::{ComputeDevice, DeviceName, use_threads};
 use crate::fairness::audit::{AuditOptions, PreparedAudit, StrategyName, audit};
 use crate::fairness::estimate::Verdict;
 use crate::fairness::samples::SamplesFormat;
@@ -23,6 +25,8 @@ use crate::fairness::summary::BoundSummary;
 use crate::nn::Objective;
 use crate::nn::model::Model;
 use crate::nn::text_model::is_text_model;
+use crate::predictor::Ender;
+use crate::predictor::source::PredictorOptions;
 use crate::report::run_directory::{CHECKPOINT, RUN, RunDirectory, SUMMARY, file_sha256};
 
 /// Arguments of `probity audit`.
@@ -31,27 +35,30 @@ use crate::report::run_directory::{CHECKPOINT, RUN, RunDirectory, SUMMARY, file_
     after_help = "Examples: probity audit --model models/census --data census.csv --protected sex,race --fail-above 0.05\n\
                   \x20         probity audit --model models/toxic --texts comments.csv --text-column comment --protected religion\n\
                   \x20         probity audit --model models/toxic --protected gender --text \"She is a doctor.\"\n\
+                  \x20         probity audit --predictor \"command:python3 predict.py\" --schema people.toml --data people.csv\n\
                   With --fail-above the exit code is 0 only when the whole 95 % interval is at or below the bound."
 )]
 pub(super) struct AuditArgs {
     /// Model directory, as `probity train` or `probity import` writes it
-    #[arg(long, required_unless_present = "resume")]
+    #[arg(long, required_unless_present_any = ["resume", "predictor"])]
     pub(super) model: Option<PathBuf>,
-    /// Table that the seeds come from; read by the model's schema
+    /// Table that the seeds come from; read by the schema
     #[arg(long, required_unless_present_any = ["resume", "texts", "text"])]
     data: Option<PathBuf>,
-    /// Protected attributes, jointly; for texts, of the lexicon [default: those marked in the model's schema, or all of the lexicon]
+    /// Protected attributes, jointly; for texts, of the lexicon [default: those marked in the schema, or all of the lexicon]
     #[arg(long, value_delimiter = ',')]
     pub(super) protected: Vec<String>,
     /// Run directory [default: the next free runs/audit-N]
     #[arg(long)]
     pub(super) out: Option<PathBuf>,
-    /// Go on with the unfinished run in --out; all options but --time come from there
-    #[arg(long, requires = "out", conflicts_with_all = ["model", "data", "protected", "outside", "texts", "text"])]
+    /// Go on with the unfinished run in --out; all options but the limits of time come from there
+    #[arg(long, requires = "out", conflicts_with_all = ["model", "predictor", "data", "protected", "outside", "texts", "text"])]
     pub(super) resume: bool,
-    /// Missing and outside values, where the model's schema expects any
+    /// Missing and outside values, where the schema expects any
     #[arg(long, value_enum)]
     outside: Option<OutsideArg>,
+    #[command(flatten)]
+    pub(super) predictor: PredictorArgs,
     #[command(flatten)]
     pub(super) texts: TextArgs,
     #[command(flatten)]
@@ -154,7 +161,7 @@ impl StrategyArg {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Search")]
 pub(super) struct SearchArgs {
-    /// Search strategy [default: adf for tables, adf-asc for texts]
+    /// Search strategy [default: adf for tables, aequitas-fully for predictors, adf-asc for texts]
     #[arg(long, value_enum)]
     pub(super) strategy: Option<StrategyArg>,
     /// What is differentiated [default: margin for tables, loss for texts]
@@ -221,24 +228,44 @@ pub(super) fn run(args: AuditArgs, output: &Output) -> anyhow::Result<ExitCode> 
         args.tuning.refuse_for_texts()?;
         return audit_texts::run(&args, output);
     }
-    let device = args.hardware.open(output)?;
-    let (prepared, directory) = if args.resume {
+    let (prepared, ender, directory) = if args.resume {
         let out = args.out.clone().unwrap_or_default();
         let (directory, mut options): (_, AuditOptions) = RunDirectory::open_run(&out, "audit")?;
+        let device = args.device(options.predictor.is_some(), output)?;
         may_resume(&directory, options.device, &device)?;
         options.time_seconds = args.budget.time.map(|time| time.as_secs_f64());
-        (PreparedAudit::new(options, &device)?, directory)
+        match &mut options.predictor {
+            Some(predictor) => args.predictor.overrule(predictor)?,
+            None => args.predictor.refuse()?,
+        }
+        let (prepared, ender) = prepare(options, &device, output)?;
+        (prepared, ender, directory)
     } else {
         // Everything that can be wrong with the input is found before anything is written.
-        let prepared = PreparedAudit::new(args.options(&device)?, &device)?;
-        (prepared, new_run(args.out.as_ref(), "audit")?)
+        let device = args.device(args.predictor.predictor.is_some(), output)?;
+        let (prepared, ender) = prepare(args.options(&device)?, &device, output)?;
+        (prepared, ender, new_run(args.out.as_ref(), "audit")?)
     };
     let options = prepared.options();
-    let mut bar = AuditBar::new(output, Interrupt::listen()?);
+    let interrupt = Interrupt::listen_and(move || {
+        if let Some(ender) = &ender {
+            ender.end();
+        }
+    })?;
+    let mut bar = AuditBar::new(output, interrupt);
     let summary = audit(&prepared, &directory, args.resume, &mut |progress| {
         bar.observe(progress)
     })
-    .with_context(|| format!("auditing {}", options.model.display()))?;
+    .with_context(|| {
+        if options.predictor.is_some() && directory.file(CHECKPOINT).is_file() {
+            let out = directory.path().display();
+            output.remark(&format!(
+                "note: the run is kept as it was; go on with: probity audit --resume --out {out}"
+            ));
+        }
+        let name = name_of(options.predictor.as_ref(), &options.model);
+        format!("auditing {name}")
+    })?;
     if summary.global.seeds < options.seeds as u64 {
         output.remark(&format!(
             "note: the data have {} rows, so there are {} seeds, not {}",
@@ -248,6 +275,29 @@ pub(super) fn run(args: AuditArgs, output: &Output) -> anyhow::Result<ExitCode> 
     let text = render::audit(&summary) + &what_next(summary.ending, directory.path());
     output.result(&summary, &text)?;
     Ok(exit_code(summary.fail_above.as_ref()))
+}
+
+/// Loads what `options` name, and starts the predictor if they name one: the audit, and what ends the
+/// predictor's process.
+fn prepare(
+    options: AuditOptions,
+    device: &ComputeDevice,
+    output: &Output,
+) -> anyhow::Result<(PreparedAudit, Option<Ender>)> {
+    let Some(predictor) = options.predictor.clone() else {
+        return Ok((PreparedAudit::new(options, device)?, None));
+    };
+    let name = predictor.source.to_string();
+    let open = predictor.open().with_context(|| name.clone())?;
+    let (prepared, difference) =
+        PreparedAudit::of_predictor(options, &predictor, open.classifier).context(name)?;
+    if difference > 0.0 {
+        output.remark(&format!(
+            "note: asked twice for the same row, the predictor's answers differ by up to {difference:.1e}; \
+             a repeated run may find slightly other pairs"
+        ));
+    }
+    Ok((prepared, open.ender))
 }
 
 /// Refuses to go on with a complete run, or on another device than it began on.
@@ -301,21 +351,71 @@ pub(super) fn exit_code(fail_above: Option<&BoundSummary>) -> ExitCode {
     }
 }
 
+/// What is audited, as far as its inputs go.
+struct Audited {
+    model: PathBuf,
+    sha256: String,
+    schema: Schema,
+    predictor: Option<PredictorOptions>,
+}
+
 impl AuditArgs {
-    fn options(&self, device: &ComputeDevice) -> anyhow::Result<AuditOptions> {
-        let (Some(model_path), Some(data)) = (&self.model, &self.data) else {
-            bail!("--model and --data are needed");
+    /// The device to search on; a predictor needs none.
+    fn device(&self, has_predictor: bool, output: &Output) -> anyhow::Result<ComputeDevice> {
+        if has_predictor {
+            refuse_device(self.hardware.device)?;
+            use_threads(self.hardware.threads.map(usize::from))?;
+            return Ok(ComputeDevice::flex());
+        }
+        self.hardware.open(output)
+    }
+
+    fn audited(&self) -> anyhow::Result<Audited> {
+        if let Some(mut predictor) = self.predictor.options()? {
+            // What is made of outside values is told to the predictor, so it belongs to its schema.
+            if let Some(outside) = self.outside {
+                predictor.schema = with_outside(predictor.schema, outside)?;
+            }
+            return Ok(Audited {
+                model: PathBuf::new(),
+                sha256: predictor.sha256()?,
+                schema: predictor.schema.clone(),
+                predictor: Some(predictor),
+            });
+        }
+        let Some(path) = &self.model else {
+            bail!("--model or --predictor is needed");
         };
-        if is_text_model(model_path) {
+        if is_text_model(path) {
             bail!(
                 "{} classifies texts, not tables; give --texts (or --text) instead of --data",
-                model_path.display()
+                path.display()
             );
         }
+        let model = Model::load(path)?;
+        if let Some(outside) = self.outside {
+            with_outside(model.schema.clone(), outside)?;
+        }
+        Ok(Audited {
+            model: absolute(path),
+            sha256: model.sha256(),
+            schema: model.schema,
+            predictor: None,
+        })
+    }
+
+    fn options(&self, device: &ComputeDevice) -> anyhow::Result<AuditOptions> {
+        let Some(data) = &self.data else {
+            bail!("--data is needed");
+        };
+        let default = match self.predictor.predictor {
+            Some(_) => StrategyName::AequitasFully,
+            None => StrategyName::Adf,
+        };
         let strategy = self
             .search
             .strategy
-            .map_or(Some(StrategyName::Adf), StrategyArg::on_tables);
+            .map_or(Some(default), StrategyArg::on_tables);
         let Some(strategy) = strategy else {
             let names = StrategyName::ALL.map(StrategyName::name);
             bail!(
@@ -323,20 +423,20 @@ impl AuditArgs {
                 names.join(", ")
             );
         };
-        let model = Model::load(model_path)?;
-        if let Some(outside) = self.outside {
-            with_outside(model.schema.clone(), outside)?;
-        }
+        let audited = self.audited()?;
         let (search, budget) = (&self.search, &self.budget);
         Ok(AuditOptions {
             command: "audit".to_owned(),
             probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-            model: absolute(model_path),
-            model_sha256: model.sha256(),
+            model: audited.model,
+            model_sha256: audited.sha256,
             data: absolute(data),
             data_sha256: file_sha256(data)?,
-            outside: self.outside.map(Into::into),
-            protected: protected_or_marked(&self.protected, &model.schema),
+            outside: self
+                .outside
+                .filter(|_| audited.predictor.is_none())
+                .map(Into::into),
+            protected: protected_or_marked(&self.protected, &audited.schema),
             strategy,
             objective: search.objective.unwrap_or_default(),
             seeds: search.seeds,
@@ -355,6 +455,7 @@ impl AuditArgs {
             device: device.name(),
             hardware: device.hardware(),
             tuning: self.tuning.resolve(&[strategy])?,
+            predictor: audited.predictor,
         })
     }
 }

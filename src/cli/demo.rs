@@ -188,6 +188,7 @@ pub(super) fn run(args: DemoArgs, output: &Output) -> anyhow::Result<ExitCode> {
         device: device.name(),
         hardware: device.hardware(),
         tuning: Tuning::default(),
+        predictor: None,
     };
     let run = RunDirectory::create(&directory.file("audit"))?;
     let mut bar = AuditBar::new(output, interrupt);

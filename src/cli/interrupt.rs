@@ -15,15 +15,28 @@ pub(super) struct Interrupt {
 impl Interrupt {
     /// Starts to listen. To be called once a process.
     pub fn listen() -> anyhow::Result<Interrupt> {
+        Interrupt::listen_and(|| {})
+    }
+
+    /// The same, with something to do before the second Ctrl-C ends the program.
+    pub fn listen_and(at_end: impl Fn() + Send + 'static) -> anyhow::Result<Interrupt> {
         let asked = Arc::new(AtomicBool::new(false));
         let shared = asked.clone();
         ctrlc::set_handler(move || {
             if shared.swap(true, Ordering::SeqCst) {
+                at_end();
                 std::process::exit(130);
             }
         })
         .context("cannot listen for Ctrl-C")?;
         Ok(Interrupt { asked })
+    }
+
+    /// For work with nothing to keep: the first Ctrl-C ends the program, after `at_end`.
+    pub fn end_at_once(at_end: impl Fn() + Send + 'static) -> anyhow::Result<()> {
+        let interrupt = Interrupt::listen_and(at_end)?;
+        interrupt.asked.store(true, Ordering::SeqCst);
+        Ok(())
     }
 
     /// Set once Ctrl-C was pressed.

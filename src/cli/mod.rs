@@ -1,11 +1,12 @@
 //! The command line: one file a subcommand. Each takes arguments, calls into the library, renders.
 //!
 //! Exit codes: 0 done; 1 ran, and a declared bound failed; 2 bad usage or input; 3 cannot run here
-//! (no such device, the device failed). A closed pipe (`| head`) is no error and
+//! (no such device, the device failed, a predictor ended or was too slow). A closed pipe (`| head`) is no error and
 //! changes no exit code.
 
 mod audit;
 mod audit_texts;
+mod certify;
 mod compare;
 mod data;
 mod demo;
@@ -22,9 +23,11 @@ mod knn;
 mod lexicon;
 mod outliers;
 mod output;
+mod predictor;
 mod progress;
 mod render;
 mod repair;
+mod repair_texts;
 mod reproduce;
 mod schema;
 mod shell;
@@ -47,6 +50,7 @@ use crate::fairness::group::GroupError;
 use crate::fairness::repair::error::RepairError;
 use crate::nn::ModelError;
 use crate::nn::train::TrainError;
+use crate::predictor::PredictorError;
 use output::Output;
 
 /// Find and measure individual discrimination in classifiers.
@@ -105,6 +109,8 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Re-check every pair of an audit one by one
     Verify(verify::VerifyArgs),
+    /// Prove inputs fair: no substitution of protected values can change their class
+    Certify(certify::CertifyArgs),
     /// Compare what a classifier does with groups of people
     Groups(groups::GroupsArgs),
     /// Retrain a classifier on what audits found in it
@@ -148,10 +154,19 @@ pub fn main() -> ExitCode {
 }
 
 /// A resumed run takes its options from its directory; one given again would be ignored silently,
-/// so it is refused. The time budget and the threads may change.
+/// so it is refused. The time budget, the limits of a predictor and the threads may change.
 fn refuse_with_resume(matches: &ArgMatches) -> Result<(), clap::Error> {
-    const FREE: [&str; 8] = [
-        "resume", "out", "time", "device", "threads", "json", "quiet", "verbose",
+    const FREE: [&str; 10] = [
+        "resume",
+        "out",
+        "time",
+        "predictor_timeout",
+        "predictor_rows",
+        "device",
+        "threads",
+        "json",
+        "quiet",
+        "verbose",
     ];
     let Some((name, given)) = matches.subcommand() else {
         return Ok(());
@@ -197,6 +212,7 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Audit(args) => audit::run(args, output),
         Command::Compare(args) => compare::run(args, output),
         Command::Verify(args) => verify::run(args, output),
+        Command::Certify(args) => certify::run(args, output),
         Command::Groups(args) => groups::run(args, output),
         Command::Repair(args) => repair::run(*args, output),
         Command::Knn(args) => knn::run(*args, output),
@@ -215,8 +231,12 @@ fn code_of(error: &anyhow::Error) -> u8 {
     let device_failed = |cause: &ModelError| matches!(cause, ModelError::Device(_));
     let here = error.chain().any(|cause| {
         cause.is::<DeviceError>()
+            || cause
+                .downcast_ref::<PredictorError>()
+                .is_some_and(PredictorError::is_circumstance)
             || cause.downcast_ref::<ModelError>().is_some_and(device_failed)
             || matches!(cause.downcast_ref::<AuditError>(), Some(AuditError::Model(e)) if device_failed(e))
+            || matches!(cause.downcast_ref::<AuditError>(), Some(AuditError::Predictor(e)) if e.is_circumstance())
             || matches!(cause.downcast_ref::<TrainError>(), Some(TrainError::Model(e)) if device_failed(e))
             || matches!(
                 cause.downcast_ref::<RepairError>(),

@@ -12,7 +12,7 @@ pub(super) struct TuningArgs {
     /// eidig: successful local steps after which the gradient is computed anew, or `never` [default: 5]
     #[arg(long, value_parser = refresh, value_name = "N")]
     refresh: Option<u32>,
-    /// sg: inputs that a surrogate tree is learnt from [default: 200]
+    /// sg: inputs that a surrogate tree is learnt from [default: 25]
     #[arg(long, value_name = "N")]
     surrogate_samples: Option<usize>,
     /// themis: confidence of the causal discrimination score [default: 0.95]

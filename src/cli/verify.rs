@@ -3,18 +3,21 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::Args;
 use serde::Serialize;
 
 use super::audit::is_text_run;
+use super::interrupt::Interrupt;
 use super::output::Output;
+use super::predictor::refuse_moved;
 use super::render::count;
+use crate::data::schema::{Schema, SchemaError};
 use crate::fairness::audit::AuditOptions;
 use crate::fairness::text::options::TextAuditOptions;
 use crate::fairness::text::protected::{ProtectedTerms, open_lexicon};
 use crate::fairness::text::verify::verify_texts;
-use crate::fairness::verify::{Verification, verify};
+use crate::fairness::verify::{Verification, verify, verify_predictor};
 use crate::nn::model::Model;
 use crate::nn::text_model::TextModel;
 use crate::report::run_directory::{RunDirectory, SUMMARY};
@@ -99,15 +102,31 @@ fn verify_table(
     directory: &RunDirectory,
     progress: &mut dyn FnMut(u64),
 ) -> anyhow::Result<Verification> {
+    let samples = directory.file(options.samples_format.file_name());
+    if let Some(predictor) = &options.predictor {
+        refuse_moved(args.model.as_ref())?;
+        is_audited_model(predictor.sha256()?, &options.model_sha256)?;
+        let name = || predictor.source.to_string();
+        let open = predictor.open().with_context(name)?;
+        let interrupt = open.ender;
+        Interrupt::end_at_once(move || {
+            if let Some(ender) = &interrupt {
+                ender.end();
+            }
+        })?;
+        let (schema, classifier) = (&predictor.schema, open.classifier.as_ref());
+        let protected = positions(schema, &options.protected)?;
+        return verify_predictor(&samples, schema, classifier, &protected, progress)
+            .with_context(name);
+    }
     let model = Model::load(args.model.as_ref().unwrap_or(&options.model))?;
     is_audited_model(model.sha256(), &options.model_sha256)?;
-    let protected = options
-        .protected
-        .iter()
-        .map(|name| model.schema.index_of(name))
-        .collect::<Result<Vec<_>, _>>()?;
-    let samples = directory.file(options.samples_format.file_name());
+    let protected = positions(&model.schema, &options.protected)?;
     Ok(verify(&samples, &model, &protected, progress)?)
+}
+
+fn positions(schema: &Schema, names: &[String]) -> Result<Vec<usize>, SchemaError> {
+    names.iter().map(|name| schema.index_of(name)).collect()
 }
 
 fn verify_text_run(

@@ -26,9 +26,14 @@ use super::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary, ph
 use crate::data::schema::Schema;
 use crate::data::table::ReadCounts;
 use crate::device::{ComputeDevice, DeviceName};
-use crate::nn::Classifier;
 use crate::nn::encoding::InputLayout;
+use crate::nn::{Classifier, Rows};
+use crate::predictor::source::{PredictorOptions, PredictorSource};
+use crate::predictor::stability::check_stability;
 use crate::report::run_directory::{RUN, RunDirectory, SUMMARY};
+
+/// Rows of the data that a predictor is asked for twice before an audit.
+const STABILITY_ROWS: usize = 32;
 
 /// `summary.json` of an audit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -45,7 +50,10 @@ pub struct AuditSummary {
     pub seed: u64,
     /// Device that searched.
     pub device: DeviceName,
-    /// SHA-256 of the model.
+    /// The predictor, where one was audited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predictor: Option<PredictorSource>,
+    /// SHA-256 of the model, or of what identifies the predictor.
     pub model_sha256: String,
     /// SHA-256 of the data file.
     pub data_sha256: String,
@@ -221,6 +229,39 @@ impl PreparedAudit {
         Ok(PreparedAudit { options, case })
     }
 
+    /// The same for the predictor that `options` name, which answers where it is. It is asked twice
+    /// for some rows of the data ([`check_stability`]): beside the audit, the largest difference
+    /// between two of its answers to one row.
+    ///
+    /// # Errors
+    /// See [`AuditError`].
+    pub fn of_predictor(
+        options: AuditOptions,
+        predictor: &PredictorOptions,
+        classifier: Box<dyn Classifier>,
+    ) -> Result<(PreparedAudit, f32), AuditError> {
+        expect_hash(
+            &predictor.source.to_string(),
+            predictor.sha256()?,
+            &options.model_sha256,
+        )?;
+        let subject = Subject::classifier(classifier);
+        let schema = predictor.schema.clone();
+        let prepared = PreparedAudit::of(options, schema, predictor.layout(), subject)?;
+        let Case {
+            schema,
+            subject,
+            table,
+            ..
+        } = &prepared.case;
+        let step = table.rows().div_ceil(STABILITY_ROWS).max(1);
+        let rows = (0..table.rows()).step_by(step);
+        let codes: Vec<i32> = rows.flat_map(|row| table.row(row)).copied().collect();
+        let rows = Rows::new(&codes, table.width());
+        let difference = check_stability(subject.judge(), schema, rows)?;
+        Ok((prepared, difference))
+    }
+
     /// The options, resolved.
     pub fn options(&self) -> &AuditOptions {
         &self.options
@@ -268,7 +309,11 @@ impl PreparedAudit {
     }
 }
 
-pub(super) fn expect_hash(what: &str, now: String, then: &str) -> Result<(), AuditError> {
+pub(in crate::fairness) fn expect_hash(
+    what: &str,
+    now: String,
+    then: &str,
+) -> Result<(), AuditError> {
     if now == then {
         return Ok(());
     }
@@ -294,6 +339,10 @@ fn summarise<M: Clone + Default, L: Default>(
         ending,
         seed: options.seed,
         device: options.device,
+        predictor: options
+            .predictor
+            .as_ref()
+            .map(|predictor| predictor.source.clone()),
         model_sha256: options.model_sha256.clone(),
         data_sha256: options.data_sha256.clone(),
         data,

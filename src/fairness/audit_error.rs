@@ -11,6 +11,7 @@ use crate::data::schema::SchemaError;
 use crate::nn::ModelError;
 use crate::nn::model::StoreError;
 use crate::nn::text::TextNetworkError;
+use crate::predictor::PredictorError;
 use crate::report::run_directory::RunError;
 use crate::text::corpus::CorpusError;
 use crate::text::lexicon::LexiconError;
@@ -37,6 +38,9 @@ pub enum AuditError {
     /// The model cannot answer.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// The predictor cannot be opened.
+    #[error(transparent)]
+    Predictor(#[from] PredictorError),
     /// The run directory cannot be used.
     #[error(transparent)]
     Run(#[from] RunError),

@@ -1,6 +1,6 @@
 //! What determines an audit of a table: everything in `run.toml`, resolved.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,7 @@ use super::strategies::tuning::Tuning;
 use crate::data::schema::Outside;
 use crate::device::DeviceName;
 use crate::nn::Objective;
+use crate::predictor::source::PredictorOptions;
 use crate::report::run_directory::hex;
 
 /// Everything that determines an audit.
@@ -25,9 +26,10 @@ pub struct AuditOptions {
     pub command: String,
     /// Version that began the run.
     pub probity_version: String,
-    /// Model directory.
+    /// Model directory; empty where a predictor is audited.
+    #[serde(default, skip_serializing_if = "is_empty")]
     pub model: PathBuf,
-    /// SHA-256 of the model.
+    /// SHA-256 of the model, or of what identifies the predictor.
     pub model_sha256: String,
     /// Data file that the seeds come from.
     pub data: PathBuf,
@@ -77,6 +79,13 @@ pub struct AuditOptions {
     pub hardware: String,
     /// Options of single strategies.
     pub tuning: Tuning,
+    /// The predictor, where that and no model directory is audited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predictor: Option<PredictorOptions>,
+}
+
+fn is_empty(path: &Path) -> bool {
+    path.as_os_str().is_empty()
 }
 
 impl AuditOptions {
@@ -129,10 +138,17 @@ impl AuditOptions {
         }
     }
 
-    /// What a checkpoint must belong to: everything but the time budget.
+    /// What a checkpoint must belong to: everything but the time budget and the limits of a
+    /// predictor.
     pub(super) fn identity(&self) -> String {
+        let predictor = self.predictor.clone().map(|predictor| PredictorOptions {
+            timeout_seconds: 0.0,
+            rows: 0,
+            ..predictor
+        });
         let lasting = AuditOptions {
             time_seconds: None,
+            predictor,
             ..self.clone()
         };
         hex(&Sha256::digest(format!("{lasting:?}")))

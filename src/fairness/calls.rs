@@ -62,6 +62,10 @@ impl<M: Classifier + ?Sized> Classifier for Counted<'_, M> {
         self.calls.rows.fetch_add(count, Ordering::Relaxed);
         self.model.logits(rows)
     }
+
+    fn is_fallible(&self) -> bool {
+        self.model.is_fallible()
+    }
 }
 
 impl<M: Differentiable + ?Sized> Differentiable for Counted<'_, M> {

@@ -2,9 +2,13 @@
 
 use super::compare::StrategyFigures;
 use super::trial::{CurvePoint, TrialFigures};
-use crate::report::line_plot::COLORS;
-use crate::report::lines::{LineSeries, LogLogLines};
+use crate::report::line_plot::{Curve, LinePlot, Mark, Spacing};
 
+/// One for each strategy there is; they differ in lightness as well.
+const COLORS: [&str; 9] = [
+    "#1b7837", "#762a83", "#e08214", "#2166ac", "#b2182b", "#4d4d4d", "#5aae61", "#d6604d",
+    "#92c5de",
+];
 /// Points of a line at most.
 const POINTS: usize = 24;
 
@@ -25,20 +29,23 @@ fn plot(
     x_label: &str,
     x_of: impl Fn(&CurvePoint) -> f64,
 ) -> String {
-    let series = strategies
+    let curves = strategies
         .iter()
         .enumerate()
-        .map(|(number, figures)| LineSeries {
+        .map(|(number, figures)| Curve {
             name: figures.strategy.name().to_owned(),
             color: COLORS[number % COLORS.len()].to_owned(),
+            mark: Mark::Line,
             points: mean_curve(&figures.runs, &x_of),
         })
         .collect();
-    LogLogLines {
+    LinePlot {
         title: "Distinct discriminatory individuals".to_owned(),
         x_label: x_label.to_owned(),
         y_label: "found".to_owned(),
-        series,
+        x_spacing: Spacing::Logarithmic,
+        y_spacing: Spacing::Logarithmic,
+        curves,
     }
     .to_svg()
 }

@@ -73,7 +73,8 @@ impl<S: Strategy> Search<'_, S> {
     /// after every round.
     ///
     /// # Errors
-    /// When the model cannot answer; `state` is then as after the last full round.
+    /// When the model cannot answer; `state` is then as after the last full round, so far as it has
+    /// an influence on what follows, if the model [is fallible](Classifier::is_fallible).
     pub fn run(
         &self,
         state: &mut SearchState<S::Memory, S::Shared>,
@@ -246,11 +247,25 @@ impl<S: Strategy> Search<'_, S> {
         }
         let chunk = self.chunk(state.walkers.len());
         let round = state.round;
-        let outcomes: Vec<Vec<LocalOutcome>> = state
+        let kept: Option<Vec<S::Memory>> = self.model.is_fallible().then(|| {
+            let memories = state.walkers.iter().map(|walker| walker.memory.clone());
+            memories.collect()
+        });
+        let outcomes: Result<Vec<Vec<LocalOutcome>>, ModelError> = state
             .walkers
             .par_chunks_mut(chunk)
             .map(|walkers| self.local_chunk(&state.learnt, walkers, round))
-            .collect::<Result<_, _>>()?;
+            .collect();
+        let outcomes = match outcomes {
+            Ok(outcomes) => outcomes,
+            Err(error) => {
+                // Some walkers have moved on, others have not: the round did not take place.
+                for (walker, memory) in state.walkers.iter_mut().zip(kept.into_iter().flatten()) {
+                    walker.memory = memory;
+                }
+                return Err(error);
+            }
+        };
         let mut walkers = std::mem::take(&mut state.walkers);
         for (walker, outcome) in walkers.iter_mut().zip(outcomes.into_iter().flatten()) {
             if self.is_found_enough(state) {

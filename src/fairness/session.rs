@@ -39,8 +39,8 @@ pub enum AuditProgress<'a> {
     Write,
 }
 
-/// Runs `search` from `state`; saves it in `run` under `identity` now and then, and at the end where
-/// it can go on or took long.
+/// Runs `search` from `state`; saves it in `run` under `identity` now and then, when a fallible model
+/// fails, and at the end where it can go on or took long.
 ///
 /// # Errors
 /// When the model cannot answer or the checkpoint cannot be written.
@@ -54,7 +54,7 @@ pub fn run_search<S: Strategy>(
     let mut failed = None;
     let started = Instant::now();
     let mut saved_at = started;
-    let ending = search.run(state, &mut |state| {
+    let outcome = search.run(state, &mut |state| {
         if saved_at.elapsed() >= CHECKPOINT_EVERY {
             if let Err(error) = run.write_checkpoint(identity, state) {
                 failed = Some(error);
@@ -63,12 +63,18 @@ pub fn run_search<S: Strategy>(
             saved_at = Instant::now();
         }
         observe(progress_of(search, state))
-    })?;
+    });
+    let is_fallible = search.model.is_fallible();
+    if outcome.is_err() && is_fallible {
+        run.write_checkpoint(identity, state)?;
+    }
+    let ending = outcome?;
     if let Some(error) = failed {
         return Err(error.into());
     }
-    // A long search must survive whatever happens after it.
-    if is_resumable(ending) || started.elapsed() >= CHECKPOINT_EVERY {
+    // A long search must survive whatever happens after it, and so must one of a fallible model,
+    // which is yet to be asked for the estimates.
+    if is_resumable(ending) || is_fallible || started.elapsed() >= CHECKPOINT_EVERY {
         run.write_checkpoint(identity, state)?;
     }
     Ok(ending)

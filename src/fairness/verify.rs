@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::data::read::ReadError;
+use crate::data::schema::Schema;
 use crate::device::ComputeDevice;
 use crate::fairness::samples::{SampledPair, read_samples};
 use crate::nn::fnn::{Fnn, Network};
@@ -76,24 +77,90 @@ pub fn verify(
     protected: &[usize],
     progress: &mut dyn FnMut(u64),
 ) -> Result<Verification, VerifyError> {
-    const BLOCK: usize = 4096;
     let fnn = Fnn::new(&model.network, &ComputeDevice::flex());
+    let alone = |row: &[i32]| -> Result<u32, ModelError> {
+        Ok(predicted_class(&fnn.logits(Rows::new(row, row.len()))?))
+    };
+    let ask = |pairs: &[SampledPair]| -> Result<Vec<Answers>, ModelError> {
+        pairs
+            .par_iter()
+            .map(|pair| {
+                let exact = |row| exact_class(&model.network, row);
+                Ok(Answers {
+                    labels: [alone(&pair.row)?, alone(&pair.other)?],
+                    by_rounding: exact(&pair.row) == exact(&pair.other),
+                })
+            })
+            .collect()
+    };
+    verify_with(samples, &model.schema, protected, &ask, progress)
+}
+
+/// The same against a predictor, for rows of `schema`: it is asked anew for both sides of every pair,
+/// in batches. What it computes inside is not known, so no pair is said to hang on a rounding.
+///
+/// # Errors
+/// When the file cannot be read or the predictor cannot answer.
+pub fn verify_predictor(
+    samples: &Path,
+    schema: &Schema,
+    predictor: &dyn Classifier,
+    protected: &[usize],
+    progress: &mut dyn FnMut(u64),
+) -> Result<Verification, VerifyError> {
+    let ask = |pairs: &[SampledPair]| -> Result<Vec<Answers>, ModelError> {
+        let codes: Vec<i32> = pairs
+            .iter()
+            .flat_map(|pair| pair.row.iter().chain(&pair.other))
+            .copied()
+            .collect();
+        let logits = predictor.logits(Rows::new(&codes, schema.attributes.len()))?;
+        let of_pair = logits.chunks_exact(2 * predictor.classes());
+        Ok(of_pair
+            .map(|logits| {
+                let (own, other) = logits.split_at(predictor.classes());
+                Answers {
+                    labels: [predicted_class(own), predicted_class(other)],
+                    by_rounding: false,
+                }
+            })
+            .collect())
+    };
+    verify_with(samples, schema, protected, &ask, progress)
+}
+
+/// What a model says of a pair.
+struct Answers {
+    /// Classes of both sides.
+    labels: [u32; 2],
+    /// Whether the classes are equal in f64 arithmetic.
+    by_rounding: bool,
+}
+
+/// Asks for a block of pairs: one answer a pair.
+type Ask<'a> = dyn Fn(&[SampledPair]) -> Result<Vec<Answers>, ModelError> + 'a;
+
+fn verify_with(
+    samples: &Path,
+    schema: &Schema,
+    protected: &[usize],
+    ask: &Ask<'_>,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Verification, VerifyError> {
+    const BLOCK: usize = 4096;
     let mut result = Verification::default();
     let mut seen = HashSet::new();
     let mut block = Vec::with_capacity(BLOCK);
     let mut finish = |block: &mut Vec<SampledPair>| -> Result<(), VerifyError> {
-        let judged: Vec<Result<bool, String>> = block
-            .par_iter()
-            .map(|pair| judge(pair, model, &fnn, protected))
-            .collect::<Result<_, ModelError>>()?;
-        for (pair, judgement) in block.iter().zip(judged) {
+        let answers = ask(block)?;
+        for (pair, answers) in block.iter().zip(answers) {
             let bytes: Vec<u8> = pair
                 .row
                 .iter()
                 .flat_map(|code| code.to_le_bytes())
                 .collect();
             let judgement = if seen.insert(xxhash_rust::xxh3::xxh3_128(&bytes)) {
-                judgement
+                judge(pair, schema, protected, answers.labels).map(|()| answers.by_rounding)
             } else {
                 Err("the same x was reported before".to_owned())
             };
@@ -103,7 +170,7 @@ pub fn verify(
         block.clear();
         Ok(())
     };
-    read_samples(samples, &model.schema, |pair| {
+    read_samples(samples, schema, |pair| {
         block.push(pair);
         if block.len() == BLOCK {
             finish(&mut block)?;
@@ -114,42 +181,36 @@ pub fn verify(
     Ok(result)
 }
 
-/// `Ok(decided by rounding)` or what is wrong with the pair.
+/// What is wrong with the pair, to whose sides the model gives `labels`.
 fn judge(
     pair: &SampledPair,
-    model: &Model,
-    fnn: &Fnn,
+    schema: &Schema,
     protected: &[usize],
-) -> Result<Result<bool, String>, ModelError> {
+    labels: [u32; 2],
+) -> Result<(), String> {
     if pair.row == pair.other {
-        return Ok(Err("both sides are equal".into()));
+        return Err("both sides are equal".into());
     }
     for (position, (own, other)) in pair.row.iter().zip(&pair.other).enumerate() {
         if own != other && !protected.contains(&position) {
-            return Ok(Err(format!(
+            return Err(format!(
                 "the sides differ in '{}', which is not protected",
-                model.schema.attributes[position].name
-            )));
+                schema.attributes[position].name
+            ));
         }
     }
-    let alone = |row: &[i32]| -> Result<u32, ModelError> {
-        Ok(predicted_class(&fnn.logits(Rows::new(row, row.len()))?))
-    };
-    let labels = [alone(&pair.row)?, alone(&pair.other)?];
     for (stated, label) in [&pair.label, &pair.other_label].into_iter().zip(labels) {
-        let class = &model.schema.label.classes[label as usize];
+        let class = &schema.label.classes[label as usize];
         if stated != class {
-            return Ok(Err(format!(
+            return Err(format!(
                 "the file says class '{stated}', the model says '{class}'"
-            )));
+            ));
         }
     }
     if labels[0] == labels[1] {
-        return Ok(Err("both sides have the same class".into()));
+        return Err("both sides have the same class".into());
     }
-    Ok(Ok(
-        exact_class(&model.network, &pair.row) == exact_class(&model.network, &pair.other)
-    ))
+    Ok(())
 }
 
 fn exact_class(network: &Network, row: &[i32]) -> usize {

@@ -16,6 +16,7 @@ pub mod encoding;
 pub mod fnn;
 pub mod import;
 pub mod import_text;
+pub mod interval;
 pub mod metrics;
 pub mod model;
 #[cfg(feature = "onnx")]
@@ -35,6 +36,7 @@ pub mod train_options;
 pub mod training_run;
 pub mod vocabulary;
 pub mod weights;
+pub mod worst_case;
 
 use thiserror::Error;
 
@@ -47,6 +49,9 @@ pub enum ModelError {
     /// A sentence encoder cannot answer.
     #[error("the sentence encoder failed: {0}")]
     Encoder(String),
+    /// A predictor outside this program cannot answer, or answers wrongly; the source says why.
+    #[error("the predictor failed")]
+    Predictor(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// An output is NaN or infinite.
     #[error(
         "the model's output for input {row:?} is not finite; its weights or inputs are out of range"
@@ -77,6 +82,13 @@ pub enum ModelError {
         /// Tokens of it that the text begins with.
         position: u32,
     },
+}
+
+impl ModelError {
+    /// The failure of a predictor.
+    pub fn predictor(error: crate::predictor::PredictorError) -> ModelError {
+        ModelError::Predictor(Box::new(error))
+    }
 }
 
 /// A batch of inputs: integer rows of equal width, row-major.
@@ -123,6 +135,12 @@ pub trait Classifier: Sync {
     /// # Errors
     /// When the device fails or an output is not finite.
     fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError>;
+
+    /// Whether an answer may fail to come though the model and the row are good: the model is
+    /// another process. A search then keeps in each round what it needs to go on exactly.
+    fn is_fallible(&self) -> bool {
+        false
+    }
 }
 
 /// A classifier whose outputs can be differentiated with respect to its input features.

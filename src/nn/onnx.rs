@@ -84,6 +84,40 @@ pub struct Port {
     pub shape: Option<Vec<Option<usize>>>,
 }
 
+/// What one input of a model gets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Input {
+    /// Its sizes.
+    pub shape: Vec<usize>,
+    /// As many numbers as the sizes say, row by row.
+    pub values: Numbers,
+}
+
+/// Numbers of one type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Numbers {
+    /// Whole numbers.
+    Integers(Vec<i32>),
+    /// Floating-point numbers.
+    Floats(Vec<f32>),
+}
+
+impl Numbers {
+    fn into_floats(self) -> Vec<f32> {
+        match self {
+            Numbers::Integers(values) => values.into_iter().map(|value| value as f32).collect(),
+            Numbers::Floats(values) => values,
+        }
+    }
+
+    fn into_integers(self) -> Vec<i32> {
+        match self {
+            Numbers::Integers(values) => values,
+            Numbers::Floats(values) => values.into_iter().map(|value| value as i32).collect(),
+        }
+    }
+}
+
 /// A model from an ONNX file.
 pub struct OnnxModel {
     path: PathBuf,
@@ -158,14 +192,35 @@ impl OnnxModel {
         shape: &[usize],
         name: &str,
     ) -> Result<(Vec<usize>, Vec<f32>), OnnxError> {
+        let inputs = inputs.into_iter().map(|values| Input {
+            shape: shape.to_vec(),
+            values: Numbers::Integers(values),
+        });
+        self.run_inputs(inputs.collect(), name)
+    }
+
+    /// The shape and the values, row by row, of the output `name`, for inputs of any shapes, in the
+    /// order of [`Self::inputs`]. Numbers are converted to the type that the graph asks for; towards zero, where
+    /// that is whole numbers.
+    ///
+    /// # Errors
+    /// When the graph cannot take the inputs or the output is not made of floating-point numbers.
+    pub fn run_inputs(
+        &self,
+        inputs: Vec<Input>,
+        name: &str,
+    ) -> Result<(Vec<usize>, Vec<f32>), OnnxError> {
+        let shape = inputs
+            .first()
+            .map_or(Vec::new(), |input| input.shape.clone());
         let failed = |reason: String| OnnxError::Run {
             path: self.path.clone(),
-            shape: shape.to_vec(),
+            shape: shape.clone(),
             reason,
         };
         let mut values: Vec<(NodeId, ValueOrView)> = Vec::new();
         for (id, input) in self.model.input_ids().iter().zip(inputs) {
-            values.push((*id, self.value(*id, input, shape).map_err(failed)?.into()));
+            values.push((*id, self.value(*id, input).map_err(failed)?.into()));
         }
         let output = self
             .model
@@ -180,13 +235,27 @@ impl OnnxModel {
         Ok((tensor.shape().to_vec(), tensor.into_data()))
     }
 
-    fn value(&self, id: NodeId, input: Vec<i32>, shape: &[usize]) -> Result<Value, String> {
+    /// Whether the output `name` is declared to be made of floating-point numbers.
+    pub fn gives_floats(&self, name: &str) -> bool {
+        let id = self.model.node_id(name).ok();
+        let node = id.and_then(|id| self.model.node_info(id));
+        node.and_then(|node| node.dtype()) == Some(ValueType::Tensor(DataType::Float))
+    }
+
+    fn value(&self, id: NodeId, input: Input) -> Result<Value, String> {
         let kind = self.model.node_info(id).and_then(|node| node.dtype());
-        if kind == Some(ValueType::Tensor(DataType::Float)) {
-            let floats: Vec<f32> = input.into_iter().map(|value| value as f32).collect();
-            return Value::from_shape(shape, floats).map_err(|error| error.to_string());
-        }
-        Value::from_shape(shape, input).map_err(|error| error.to_string())
+        let shape = input.shape.as_slice();
+        let asks_for_floats = match kind {
+            Some(kind) => kind == ValueType::Tensor(DataType::Float),
+            None => matches!(input.values, Numbers::Floats(_)),
+        };
+        let value = if asks_for_floats {
+            Value::from_shape(shape, input.values.into_floats()).map_err(|error| error.to_string())
+        } else {
+            Value::from_shape(shape, input.values.into_integers())
+                .map_err(|error| error.to_string())
+        };
+        value
     }
 
     /// Runs the model on a thread that no other run is using.

@@ -21,7 +21,7 @@ impl Default for Tuning {
     fn default() -> Tuning {
         Tuning {
             refresh: 5,
-            surrogate_samples: 200,
+            surrogate_samples: 25,
             confidence: 0.95,
             error_bound: 0.005,
         }

@@ -245,6 +245,7 @@ impl Bench<'_> {
             device: self.device.name(),
             hardware: self.device.hardware(),
             tuning: Tuning::default(),
+            predictor: None,
         };
         let prepared = PreparedAudit::new(options, self.device)?;
         let run = RunDirectory::create(&model.with_file_name(format!("audit-{attribute}")))?;

@@ -1,0 +1,365 @@
+//! A process that answers line by line: started once, asked many times, ended whatever happens.
+//!
+//! Neither side can block the other for ever. One thread writes to the process, one reads its
+//! output, one keeps the end of what it writes to its standard error; the caller waits for the reader with a
+//! time limit. The reader hands over one line at a time, so a process that floods its output waits
+//! for its reader, not the memory.
+//!
+//! The process leads a process group of its own: Ctrl-C on the terminal reaches Probity alone, which
+//! then lets the round that is under way end. Where the process must be killed, so is the group: what
+//! it has started.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::error::PredictorError;
+use super::protocol::excerpt;
+
+/// How long a process whose streams are closed may take to end by itself.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How often an ending process is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
+
+/// Lines of standard error that are kept, and bytes of each.
+const LAST_LINES: usize = 8;
+const LAST_BYTES: usize = 300;
+
+/// What comes from the process.
+enum Event {
+    Line(Vec<u8>),
+    /// The beginning of a line that is too long.
+    TooLong(Vec<u8>),
+    OutputClosed,
+    InputClosed,
+}
+
+/// A running process.
+pub(super) struct Process {
+    lifetime: Ender,
+    requests: Option<Sender<Vec<u8>>>,
+    events: Receiver<Event>,
+    last_words: LastWords,
+    limit: Arc<AtomicUsize>,
+    timeout: Duration,
+    lines: u64,
+    answered: u64,
+}
+
+impl Process {
+    /// Starts `words` (a program and its arguments) in `directory`; every answer is due within
+    /// `timeout`.
+    pub(super) fn start(
+        words: &[String],
+        directory: &Path,
+        timeout: Duration,
+    ) -> Result<Process, PredictorError> {
+        let command = words.join(" ");
+        let failed = |reason: String| PredictorError::Start {
+            command: command.clone(),
+            reason,
+        };
+        let (program, arguments) = words
+            .split_first()
+            .ok_or_else(|| PredictorError::Words(command.clone()))?;
+        let mut builder = Command::new(program);
+        builder
+            .args(arguments)
+            .current_dir(directory)
+            // A Python script may then leave out `flush=True`.
+            .env("PYTHONUNBUFFERED", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut builder, 0);
+        let mut child = builder
+            .spawn()
+            .map_err(|error| failed(format!("{error} (in {})", directory.display())))?;
+        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let lifetime = Ender::new(child);
+        let (Some(input), Some(output), Some(errors)) = streams else {
+            return Err(failed("its streams cannot be used".into()));
+        };
+        let (requests, to_write) = channel();
+        let (events, received) = sync_channel(1);
+        let limit = Arc::new(AtomicUsize::new(1 << 16));
+        let last_words = LastWords::default();
+        let (closed, shared_limit, kept) = (events.clone(), limit.clone(), last_words.clone());
+        thread::spawn(move || write_requests(input, &to_write, &closed));
+        thread::spawn(move || read_lines(output, &shared_limit, &events));
+        thread::spawn(move || kept.keep(errors));
+        Ok(Process {
+            lifetime,
+            requests: Some(requests),
+            events: received,
+            last_words,
+            limit,
+            timeout,
+            lines: 0,
+            answered: 0,
+        })
+    }
+
+    /// What ends the process from elsewhere.
+    pub(super) fn ender(&self) -> Ender {
+        self.lifetime.clone()
+    }
+
+    /// Lines that the process wrote so far.
+    pub(super) fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    /// Writes `request`, one line about `rows` rows, and waits for one line of at most `longest`
+    /// bytes.
+    pub(super) fn exchange(
+        &mut self,
+        request: Vec<u8>,
+        rows: usize,
+        longest: usize,
+    ) -> Result<Vec<u8>, PredictorError> {
+        match self.events.try_recv() {
+            Ok(Event::Line(line)) => {
+                return Err(PredictorError::Unasked {
+                    line: self.lines + 1,
+                    excerpt: format!("'{}'", excerpt(&line, 0)),
+                });
+            }
+            Ok(event) => return Err(self.failure(&event, rows, longest)),
+            Err(_) => {}
+        }
+        self.limit.store(longest, Ordering::Relaxed);
+        // Where the writer has gone it has said why.
+        if let Some(requests) = &self.requests {
+            let _ = requests.send(request);
+        }
+        match self.events.recv_timeout(self.timeout) {
+            Ok(Event::Line(line)) => {
+                self.lines += 1;
+                self.answered += u64::from(rows > 0);
+                Ok(line)
+            }
+            Ok(event) => Err(self.failure(&event, rows, longest)),
+            Err(RecvTimeoutError::Timeout) => Err(PredictorError::Slow {
+                rows,
+                seconds: self.timeout.as_secs_f64(),
+                errors: self.last_words.text(),
+            }),
+            Err(RecvTimeoutError::Disconnected) => {
+                Err(self.failure(&Event::OutputClosed, rows, longest))
+            }
+        }
+    }
+
+    /// The error that `event`, which is no line, stands for.
+    fn failure(&mut self, event: &Event, rows: usize, longest: usize) -> PredictorError {
+        if matches!(event, Event::TooLong(_)) {
+            return PredictorError::TooLong {
+                line: self.lines + 1,
+                bytes: longest,
+                rows,
+            };
+        }
+        self.requests = None;
+        let answered = self.answered;
+        if let Some(status) = self.lifetime.wait(GRACE) {
+            self.last_words.wait(GRACE);
+            return PredictorError::Ended {
+                status: status.to_string(),
+                answered,
+                errors: self.last_words.text(),
+            };
+        }
+        let stream = match event {
+            Event::InputClosed => "input",
+            _ => "output",
+        };
+        PredictorError::Closed {
+            stream,
+            answered,
+            errors: self.last_words.text(),
+        }
+    }
+}
+
+impl Drop for Process {
+    /// Closes the process's input, which asks it to end; then ends it.
+    fn drop(&mut self) {
+        self.requests = None;
+        self.lifetime.wait(GRACE);
+        self.lifetime.end();
+    }
+}
+
+/// Ends a process, from any thread; it is not left as a zombie.
+#[derive(Clone)]
+pub struct Ender {
+    child: Arc<Mutex<Child>>,
+}
+
+impl Ender {
+    fn new(child: Child) -> Ender {
+        Ender {
+            child: Arc::new(Mutex::new(child)),
+        }
+    }
+
+    fn child(&self) -> MutexGuard<'_, Child> {
+        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How the process ended, if it does within `limit`.
+    fn wait(&self, limit: Duration) -> Option<ExitStatus> {
+        let started = Instant::now();
+        loop {
+            if let Ok(Some(status)) = self.child().try_wait() {
+                return Some(status);
+            }
+            if started.elapsed() >= limit {
+                return None;
+            }
+            thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Ends the process, and what it has started, unless it has ended.
+    pub fn end(&self) {
+        let mut child = self.child();
+        if matches!(child.try_wait(), Ok(Some(_))) {
+            return;
+        }
+        kill_group(&mut child);
+        let _ = child.wait();
+    }
+}
+
+/// Kills the process, which has not been waited for, and its group.
+fn kill_group(child: &mut Child) {
+    #[cfg(unix)]
+    if let Ok(id) = i32::try_from(child.id()) {
+        use nix::sys::signal::{Signal, killpg};
+        // Fails only where nobody is left.
+        let _ = killpg(nix::unistd::Pid::from_raw(id), Signal::SIGKILL);
+    }
+    let _ = child.kill();
+}
+
+/// Writes what comes from `requests` until there is no more to come.
+fn write_requests(mut input: ChildStdin, requests: &Receiver<Vec<u8>>, events: &SyncSender<Event>) {
+    while let Ok(request) = requests.recv() {
+        if input
+            .write_all(&request)
+            .and_then(|()| input.flush())
+            .is_err()
+        {
+            // Nobody listens any more when the caller has given up.
+            let _ = events.send(Event::InputClosed);
+            return;
+        }
+    }
+}
+
+/// Hands over the lines of `output` one by one, each at most `limit` bytes long.
+fn read_lines(output: impl Read, limit: &AtomicUsize, events: &SyncSender<Event>) {
+    let mut reader = BufReader::with_capacity(1 << 16, output);
+    loop {
+        let event = match read_line(&mut reader, limit) {
+            Ok(event) => event,
+            Err(_) => Event::OutputClosed,
+        };
+        let goes_on = matches!(event, Event::Line(_));
+        if events.send(event).is_err() || !goes_on {
+            return;
+        }
+    }
+}
+
+fn read_line(reader: &mut impl BufRead, limit: &AtomicUsize) -> io::Result<Event> {
+    let mut line = Vec::new();
+    loop {
+        let buffer = reader.fill_buf()?;
+        if buffer.is_empty() {
+            // A last line without a line feed is a line.
+            return Ok(if line.is_empty() {
+                Event::OutputClosed
+            } else {
+                Event::Line(line)
+            });
+        }
+        let end = buffer.iter().position(|&byte| byte == b'\n');
+        line.extend_from_slice(&buffer[..end.unwrap_or(buffer.len())]);
+        let used = end.map_or(buffer.len(), |end| end + 1);
+        reader.consume(used);
+        if line.len() > limit.load(Ordering::Relaxed) {
+            return Ok(Event::TooLong(line));
+        }
+        if end.is_some() {
+            return Ok(Event::Line(line));
+        }
+    }
+}
+
+/// The end of what a process writes to its standard error.
+#[derive(Clone, Default)]
+struct LastWords {
+    kept: Arc<Mutex<(VecDeque<String>, bool)>>,
+}
+
+impl LastWords {
+    fn kept(&self) -> MutexGuard<'_, (VecDeque<String>, bool)> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads `errors` to its end.
+    fn keep(&self, errors: impl Read) {
+        let mut reader = BufReader::new(errors);
+        let limit = AtomicUsize::new(LAST_BYTES);
+        loop {
+            match read_line(&mut reader, &limit) {
+                // Long lines come in pieces, of which the beginnings are kept.
+                Ok(Event::Line(line) | Event::TooLong(line)) => self.add(&line),
+                _ => break,
+            }
+        }
+        self.kept().1 = true;
+    }
+
+    fn add(&self, line: &[u8]) {
+        let kept_part = &line[..line.len().min(LAST_BYTES)];
+        let text = String::from_utf8_lossy(kept_part).trim_end().to_owned();
+        if text.is_empty() {
+            return;
+        }
+        let mut kept = self.kept();
+        if kept.0.len() == LAST_LINES {
+            kept.0.pop_front();
+        }
+        kept.0.push_back(text);
+    }
+
+    /// Waits until everything is read, at most `limit`.
+    fn wait(&self, limit: Duration) {
+        let started = Instant::now();
+        while !self.kept().1 && started.elapsed() < limit {
+            thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// The lines, ready to follow a message.
+    fn text(&self) -> String {
+        let kept = self.kept();
+        if kept.0.is_empty() {
+            return String::new();
+        }
+        let lines: Vec<&str> = kept.0.iter().map(String::as_str).collect();
+        format!("; its last words:\n  {}", lines.join("\n  "))
+    }
+}

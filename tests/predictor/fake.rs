@@ -1,0 +1,112 @@
+//! A predictor's process for tests: this test program, started anew.
+//!
+//! libtest writes to standard output by itself, so the shell that starts the program keeps that as
+//! descriptor 3 and the fake answers there.
+
+use std::fs::OpenOptions;
+use std::io::{BufRead, Write};
+
+use serde_json::{Value, json};
+
+/// The environment variable that says how the fake (mis)behaves.
+const MODE: &str = "PROBITY_FAKE_PREDICTOR";
+
+/// The command line of a fake that behaves in `mode`.
+pub fn command(mode: &str) -> String {
+    let program = std::env::current_exe().unwrap();
+    let program = program.to_str().unwrap();
+    assert!(!program.contains(['\'', '"', '\\', '$']), "{program}");
+    format!(
+        "sh -c \"exec 3>&1 >/dev/null; {MODE}='{mode}' exec '{program}' --exact fake_predictor --ignored --nocapture\""
+    )
+}
+
+/// Behaves as [`MODE`] says until the input ends. `good` is the honest predictor: women below 40 get
+/// 0.2 where all others get 0.7; `MODE:N` misbehaves at batch N.
+pub fn serve() {
+    let Ok(mode) = std::env::var(MODE) else {
+        return;
+    };
+    let (mode, at) = match mode.split_once(':') {
+        Some((mode, at)) => (mode.to_owned(), at.parse().unwrap()),
+        None => (mode, 1u64),
+    };
+    let mut answers = OpenOptions::new().write(true).open("/dev/fd/3").unwrap();
+    let mut say = |line: String| {
+        answers.write_all(line.as_bytes()).unwrap();
+        answers.write_all(b"\n").unwrap();
+    };
+    let mut lines = std::io::stdin().lock().lines();
+    let greeting: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+    let columns = greeting["columns"].as_array().unwrap();
+    let position = |name: &str| columns.iter().position(|c| c["name"] == name).unwrap();
+    let (age, sex) = (position("age"), position("sex"));
+    match mode.as_str() {
+        "talkative" => say("Loading the model ...".to_owned()),
+        "foreign" => say(json!({"protocol": 1, "classes": ["yes", "no"]}).to_string()),
+        "silent" => std::thread::park(),
+        "reversed" => say(json!({"protocol": 1, "classes": ["high", "low"]}).to_string()),
+        _ => say(json!({"protocol": 1}).to_string()),
+    }
+    for line in lines {
+        let request: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let number = request["batch"].as_u64().unwrap();
+        let score = |row: &Value| {
+            let is_burdened = row[sex] == "female" && row[age].as_i64().unwrap() < 40;
+            if is_burdened { 0.2 } else { 0.7 }
+        };
+        let rows = request["rows"].as_array().unwrap();
+        let mut scores: Vec<f64> = rows.iter().map(score).collect();
+        if number < at {
+            say(json!({"batch": number, "scores": scores}).to_string());
+            continue;
+        }
+        match mode.as_str() {
+            "crash" => {
+                eprintln!("Traceback: no memory left");
+                std::process::exit(7);
+            }
+            "garbage" => say("0.2 0.7 0.7".to_owned()),
+            "nan" => say(format!("{{\"batch\":{number},\"scores\":[NaN]}}")),
+            "negative" => {
+                scores[0] = -0.5;
+                say(json!({"batch": number, "scores": scores}).to_string());
+            }
+            "few" => {
+                scores.pop();
+                say(json!({"batch": number, "scores": scores}).to_string());
+            }
+            "classes" => {
+                let wide: Vec<[f64; 3]> = scores.iter().map(|_| [0.2, 0.3, 0.5]).collect();
+                say(json!({"batch": number, "probabilities": wide}).to_string());
+            }
+            "unnormalised" => {
+                let odd: Vec<[f64; 2]> = scores.iter().map(|_| [0.9, 0.9]).collect();
+                say(json!({"batch": number, "probabilities": odd}).to_string());
+            }
+            // Until the reader has gone.
+            "endless" => {
+                let mut stream = OpenOptions::new().write(true).open("/dev/fd/3").unwrap();
+                while stream.write_all(&[b'x'; 4096]).is_ok() {}
+                return;
+            }
+            "slow" => std::thread::park(),
+            "unasked" => {
+                say(json!({"batch": number, "scores": scores}).to_string());
+                say(json!({"batch": number, "scores": scores}).to_string());
+            }
+            "random" => {
+                scores
+                    .iter_mut()
+                    .for_each(|score| *score += 0.01 * (number % 7) as f64);
+                say(json!({"batch": number, "scores": scores}).to_string());
+            }
+            "reversed" => {
+                let both: Vec<[f64; 2]> = scores.iter().map(|&s| [s, 1.0 - s]).collect();
+                say(json!({"batch": number, "probabilities": both}).to_string());
+            }
+            "confesses" => say(json!({"error": "ValueError: unknown word"}).to_string()),
+            _ => say(json!({"batch": number, "scores": scores}).to_string()),
+        }
+    }
+}

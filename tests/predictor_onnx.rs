@@ -1,0 +1,235 @@
+//! Predictors that are ONNX files (scripts/predictor_graphs.py), against what onnxruntime makes of
+//! them.
+#![cfg(feature = "onnx")]
+
+mod probity_command;
+
+use std::path::{Path, PathBuf};
+
+use probity::data::builtin;
+use probity::data::schema::Schema;
+use probity::nn::{Classifier, Rows};
+use probity::predictor::onnx::OnnxPredictor;
+use probity::predictor::source::{Categories, GraphOptions, OutputKind};
+use probity_command::{Workspace, figures};
+use serde_json::Value;
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data/predictors")
+        .join(name)
+}
+
+fn schema() -> Schema {
+    builtin::schema("synthetic-census").unwrap().unwrap()
+}
+
+/// How each graph is used.
+fn graphs() -> [(&'static str, GraphOptions); 3] {
+    let indicators = GraphOptions {
+        categories: Categories::Onehot,
+        output: None,
+        gives: OutputKind::Logits,
+    };
+    [
+        ("matrix", GraphOptions::default()),
+        ("indicators", indicators),
+        ("columns", GraphOptions::default()),
+    ]
+}
+
+fn open(name: &str, options: &GraphOptions) -> Result<OnnxPredictor, String> {
+    let file = data(&format!("{name}.onnx"));
+    OnnxPredictor::open(&file, &schema(), options).map_err(|error| error.to_string())
+}
+
+/// The recorded rows and the whole record.
+fn recorded() -> (Vec<i32>, Value) {
+    let text = std::fs::read_to_string(data("recorded.json")).unwrap();
+    let record: Value = serde_json::from_str(&text).unwrap();
+    let rows = record["rows"].as_array().unwrap();
+    let codes = rows
+        .iter()
+        .flat_map(|row| row.as_array().unwrap())
+        .map(|code| code.as_i64().unwrap() as i32);
+    (codes.collect(), record)
+}
+
+#[test]
+fn probabilities_equal_those_of_onnxruntime() {
+    let (codes, record) = recorded();
+    for (name, options) in graphs() {
+        let predictor = open(name, &options).unwrap();
+        let rows = Rows::new(&codes, predictor.width());
+        let logits = predictor.logits(rows).unwrap();
+        let expected = record[name].as_array().unwrap();
+        assert_eq!(logits.len(), 2 * expected.len());
+        let (mut low, mut high) = (false, false);
+        for (logits, expected) in logits.chunks_exact(2).zip(expected) {
+            let expected = expected.as_f64().unwrap();
+            let found = 1.0 / (1.0 + f64::from(logits[0] - logits[1]).exp());
+            assert!(
+                (found - expected).abs() < 1e-6,
+                "{name}: {found} {expected}"
+            );
+            low |= found < 0.4;
+            high |= found > 0.6;
+        }
+        assert!(low && high, "{name} says something");
+    }
+}
+
+/// The promise of [`probity::nn`], for these too.
+#[test]
+fn a_row_alone_has_the_bits_that_it_has_in_any_batch() {
+    let (codes, _) = recorded();
+    // More than a tile.
+    let codes = codes.repeat(3);
+    for (name, options) in graphs() {
+        let predictor = open(name, &options).unwrap();
+        let width = predictor.width();
+        let whole = predictor.logits(Rows::new(&codes, width)).unwrap();
+        for (number, row) in codes.chunks_exact(width).enumerate().take(70) {
+            let alone = predictor.logits(Rows::new(row, width)).unwrap();
+            assert_eq!(alone, whole[2 * number..2 * number + 2], "{name} {number}");
+        }
+        assert!(predictor.logits(Rows::new(&[], width)).unwrap().is_empty());
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_named() {
+    let default = GraphOptions::default();
+    let onehot = GraphOptions {
+        categories: Categories::Onehot,
+        ..GraphOptions::default()
+    };
+    let named = |output: &str| GraphOptions {
+        output: Some(output.to_owned()),
+        ..GraphOptions::default()
+    };
+    for (name, options, needles) in [
+        ("trees", default.clone(), &["TreeEnsembleClassifier"][..]),
+        (
+            "matrix",
+            onehot.clone(),
+            &[
+                "has the shape [?, 8]",
+                "make 16 columns",
+                "--onnx-categories",
+            ],
+        ),
+        (
+            "indicators",
+            default.clone(),
+            &["has the shape [10, 16]", "make 8 columns"],
+        ),
+        (
+            "columns",
+            onehot,
+            &[
+                "one input for each attribute",
+                "leave --onnx-categories out",
+            ],
+        ),
+        (
+            "matrix",
+            named("score"),
+            &["no output 'score'", "label, probabilities"],
+        ),
+        ("nothing", default, &["nothing.onnx"]),
+    ] {
+        let error = open(name, &options).err().unwrap();
+        for needle in needles {
+            assert!(error.contains(needle), "{name}: no '{needle}' in: {error}");
+        }
+    }
+    // Found out when it is asked.
+    let (codes, _) = recorded();
+    for (name, options, needle) in [
+        ("matrix", named("label"), "floating-point"),
+        (
+            "indicators",
+            GraphOptions {
+                categories: Categories::Onehot,
+                ..GraphOptions::default()
+            },
+            "as the probability of",
+        ),
+    ] {
+        let predictor = open(name, &options).unwrap();
+        let error = predictor
+            .logits(Rows::new(&codes, predictor.width()))
+            .unwrap_err();
+        let cause = std::error::Error::source(&error).unwrap().to_string();
+        assert!(cause.contains(needle), "{cause}");
+    }
+    let mut narrow = schema();
+    narrow.attributes.pop();
+    let error = OnnxPredictor::open(&data("columns.onnx"), &narrow, &GraphOptions::default())
+        .err()
+        .unwrap();
+    assert!(error.to_string().contains("8 inputs"), "{error}");
+}
+
+#[test]
+fn audited_verified_and_independent_of_threads() {
+    let workspace = Workspace::with_demo(400);
+    std::fs::copy(data("matrix.onnx"), workspace.path("matrix.onnx")).unwrap();
+    let audit = "audit --predictor onnx:matrix.onnx --schema synthetic-census --data demo/people.csv \
+                 --protected sex,origin --seeds 60 --local 30 --estimate 1000 --samples csv";
+    workspace
+        .line(&format!("{audit} --threads 1 --out one"))
+        .exits(0);
+    workspace
+        .line(&format!("{audit} --threads 3 --batch 7 --out two"))
+        .exits(0);
+    let [one, two] = ["one", "two"].map(|run| workspace.json(&format!("{run}/summary.json")));
+    assert_eq!(figures(&one), figures(&two));
+    assert!(one["total"]["discriminatory"].as_u64().unwrap() > 0);
+    assert!(workspace.read("one/samples.csv") == workspace.read("two/samples.csv"));
+    workspace.line("verify one").exits(0).says(&[" 0 rejected"]);
+    // The file has moved: the run says where it was.
+    std::fs::remove_file(workspace.path("matrix.onnx")).unwrap();
+    workspace
+        .line("verify one")
+        .exits(2)
+        .complains(&["matrix.onnx"]);
+}
+
+#[test]
+fn refused_by_the_command() {
+    let workspace = Workspace::with_demo(400);
+    for name in ["matrix", "trees"] {
+        std::fs::copy(
+            data(&format!("{name}.onnx")),
+            workspace.path(&format!("{name}.onnx")),
+        )
+        .unwrap();
+    }
+    workspace.write("broken.onnx", "not a model");
+    let before = workspace.snapshot();
+    for (source, more, needle) in [
+        ("trees.onnx", "", "TreeEnsembleClassifier"),
+        ("broken.onnx", "", "broken.onnx"),
+        (
+            "matrix.onnx",
+            "--predictor-timeout 5s",
+            "has no meaning for an ONNX file",
+        ),
+        ("matrix.onnx", "--onnx-categories onehot", "make 16 columns"),
+        (
+            "matrix.onnx",
+            "--onnx-categories letters",
+            "possible values",
+        ),
+    ] {
+        workspace
+            .line(&format!(
+                "audit --predictor onnx:{source} --schema synthetic-census --data demo/people.csv {more}"
+            ))
+            .exits(2)
+            .complains(&[needle]);
+    }
+    assert_eq!(workspace.snapshot(), before);
+}

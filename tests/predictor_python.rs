@@ -1,0 +1,255 @@
+//! The example predictors in scripts/ with real models, where Python has the libraries.
+//!
+//! `PROBITY_PYTHON` names the interpreter; `python3` otherwise.
+#![cfg(unix)]
+
+mod probity_command;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use probity_command::Workspace;
+
+/// The interpreter, if it has `libraries`; says why not.
+fn python(libraries: &str) -> Option<String> {
+    let python = std::env::var("PROBITY_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let has_libraries = Command::new(&python)
+        .args(["-c", &format!("import {libraries}")])
+        .stdin(Stdio::null())
+        .output()
+        .is_ok_and(|output| output.status.success());
+    if has_libraries {
+        return Some(python);
+    }
+    eprintln!("skipped: {python} has no {libraries} (PROBITY_PYTHON names another)");
+    None
+}
+
+fn script(name: &str) -> String {
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
+    let path = scripts.join(name).to_str().unwrap().to_owned();
+    assert!(!path.contains('\''), "{path}");
+    format!("'{path}'")
+}
+
+/// Runs Python `code` in the workspace.
+fn run_python(python: &str, workspace: &Workspace, code: &str) -> String {
+    let output = Command::new(python)
+        .args(["-c", code])
+        .current_dir(workspace.path("."))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Audits and verifies with `script` on `model`: its samples are in `out/samples.csv`.
+fn audit(workspace: &Workspace, python: &str, answers: &str, model: &str, out: &str) {
+    let source = format!("command:{python} {} {model}", script(answers));
+    let line = format!(
+        "audit --schema synthetic-census --data demo/people.csv --protected sex --strategy random-walk \
+         --seeds 50 --local 20 --estimate 2000 --samples csv --out {out}"
+    );
+    let mut arguments: Vec<&str> = line.split_whitespace().collect();
+    arguments.extend(["--predictor", &source]);
+    workspace.run(arguments).exits(0);
+    let summary = workspace.json(&format!("{out}/summary.json"));
+    let pairs = summary["total"]["discriminatory_rows"].as_u64().unwrap();
+    assert!(pairs > 10, "{pairs}");
+    workspace
+        .line(&format!("verify {out}"))
+        .exits(0)
+        .says(&[" 0 rejected"]);
+}
+
+/// Prepares the demo's people: `X`, `y`, and `read(run)`: the pairs of a run as the model's inputs, with
+/// the probability of `high` that the run recorded.
+const PEOPLE: &str = "
+import numpy as np, pandas
+people = pandas.read_csv('demo/people.csv')
+y = people.pop('income')
+X = people
+# As the schema's bins have it.
+X['hours_per_week'] = (X['hours_per_week'] // 6 * 6).astype(float)
+words = ['occupation', 'household', 'sex', 'origin']
+def read(run):
+    samples = pandas.read_csv(run + '/samples.csv')
+    rows = samples[['x_' + name for name in X.columns]].set_axis(X.columns, axis=1)
+    low, high = np.exp(samples['logit_x_low']), np.exp(samples['logit_x_high'])
+    return rows, (high / (low + high)).to_numpy()
+";
+
+#[test]
+fn scikit_learn_answers_as_it_does_in_python() {
+    let Some(python) = python("sklearn, pandas, joblib") else {
+        return;
+    };
+    let workspace = Workspace::with_demo(3000);
+    run_python(
+        &python,
+        &workspace,
+        &format!(
+            "{PEOPLE}
+import joblib
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+encode = make_column_transformer(
+    (OneHotEncoder(handle_unknown='ignore'), words), remainder=StandardScaler())
+joblib.dump(make_pipeline(encode, LogisticRegression()).fit(X, y), 'pipeline.joblib')
+"
+        ),
+    );
+    audit(
+        &workspace,
+        &python,
+        "predict_sklearn.py",
+        "pipeline.joblib",
+        "pipeline",
+    );
+    let worst = run_python(
+        &python,
+        &workspace,
+        &format!(
+            "{PEOPLE}
+import joblib
+rows, recorded = read('pipeline')
+model = joblib.load('pipeline.joblib')
+column = list(model.classes_).index('high')
+print(np.abs(model.predict_proba(rows)[:, column] - recorded).max())
+"
+        ),
+    );
+    assert!(worst.trim().parse::<f64>().unwrap() < 1e-6, "{worst}");
+}
+
+#[test]
+fn a_matrix_of_codes_or_of_indicators() {
+    let Some(python) = python("sklearn, pandas, joblib") else {
+        return;
+    };
+    let workspace = Workspace::with_demo(3000);
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
+    let columns = format!(
+        "{PEOPLE}
+import sys, joblib
+sys.path.insert(0, '{}')
+from probity_predictor import Numbers
+columns = [
+    {{'name': name, 'kind': 'categorical', 'values': values[name]}} if name in values else {{'name': name, 'kind': 'integer'}}
+    for values in [{{
+        'occupation': ['elementary', 'service', 'clerical', 'sales', 'craft', 'operator', 'technician',
+                       'professional', 'manager', 'executive'],
+        'household': ['single', 'couple', 'couple with children', 'single parent', 'other'],
+        'sex': SEX, 'origin': ORIGIN}}]
+    for name in X.columns
+]
+",
+        scripts.display()
+    );
+    let schema = workspace
+        .line("schema show synthetic-census")
+        .exits(0)
+        .stdout;
+    let schema: toml::Table = schema.parse().unwrap();
+    let levels = |name: &str| {
+        let attributes = schema["attribute"].as_array().unwrap();
+        let found = attributes.iter().find(|a| a["name"].as_str() == Some(name));
+        found.unwrap()["levels"].to_string()
+    };
+    let columns = columns
+        .replace("SEX", &levels("sex"))
+        .replace("ORIGIN", &levels("origin"));
+    for (name, onehot, option) in [("codes", "False", ""), ("onehot", "True", " --onehot")] {
+        run_python(
+            &python,
+            &workspace,
+            &format!(
+                "{columns}
+from sklearn.tree import DecisionTreeClassifier
+matrix = Numbers(columns, {onehot})(X.values.tolist())
+joblib.dump(DecisionTreeClassifier(max_depth=8, random_state=1).fit(matrix, y), '{name}.joblib')
+"
+            ),
+        );
+        let model = format!("{name}.joblib{option}");
+        audit(&workspace, &python, "predict_sklearn.py", &model, name);
+        let worst = run_python(
+            &python,
+            &workspace,
+            &format!(
+                "{columns}
+rows, recorded = read('{name}')
+model = joblib.load('{name}.joblib')
+answers = model.predict_proba(Numbers(columns, {onehot})(rows.values.tolist()))
+print(np.abs(answers[:, list(model.classes_).index('high')] - recorded).max())
+"
+            ),
+        );
+        assert!(worst.trim().parse::<f64>().unwrap() < 1e-6, "{worst}");
+    }
+    // The other layout has other columns, and the script says so before the run begins.
+    let source = format!(
+        "command:{python} {} onehot.joblib",
+        script("predict_sklearn.py")
+    );
+    workspace
+        .run([
+            "audit",
+            "--schema",
+            "synthetic-census",
+            "--data",
+            "demo/people.csv",
+            "--predictor",
+            &source,
+        ])
+        .exits(2)
+        .complains(&["reports: ValueError", "the model was fitted on"]);
+}
+
+#[test]
+fn xgboost_answers() {
+    let Some(python) = python("xgboost, pandas, sklearn") else {
+        return;
+    };
+    let workspace = Workspace::with_demo(3000);
+    run_python(
+        &python,
+        &workspace,
+        &format!(
+            "{PEOPLE}
+import xgboost
+levels = {{name: sorted(X[name].unique()) for name in words}}
+numbers = pandas.get_dummies(X, columns=words, dtype=float)
+model = xgboost.train(
+    {{'objective': 'binary:logistic', 'max_depth': 4, 'seed': 1}},
+    xgboost.DMatrix(numbers, label=(y == 'high').astype(float)), 30)
+model.save_model('model.json')
+"
+        ),
+    );
+    audit(
+        &workspace,
+        &python,
+        "predict_xgboost.py",
+        "model.json --onehot",
+        "run",
+    );
+    let worst = run_python(
+        &python,
+        &workspace,
+        &format!(
+            "{PEOPLE}
+import xgboost
+rows, recorded = read('run')
+model = xgboost.Booster(model_file='model.json')
+numbers = pandas.get_dummies(rows, columns=words, dtype=float).reindex(columns=model.feature_names, fill_value=0.0)
+print(np.abs(model.predict(xgboost.DMatrix(numbers)) - recorded).max())
+"
+        ),
+    );
+    assert!(worst.trim().parse::<f64>().unwrap() < 1e-6, "{worst}");
+}
