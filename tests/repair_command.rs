@@ -294,12 +294,9 @@ fn groups_are_measured_and_written() {
         &["size"],
     );
     let other = line.replace("people.csv", "other.csv") + " --part test";
-    workspace.write(
-        "demo/other.csv",
-        workspace
-            .read("demo/people.csv")
-            .replacen("male", "female", 1),
-    );
+    let people = workspace.read("demo/people.csv");
+    let fewer: Vec<&str> = people.lines().take(3000).collect();
+    workspace.write("demo/other.csv", fewer.join("\n"));
     refuses(&workspace, &other, 2, &["--part test"]);
 }
 
