@@ -36,7 +36,7 @@ pub const CERTIFICATES: &str = "certificates.csv";
 pub enum CertifyError {
     /// Model, data or protected set cannot be used.
     #[error(transparent)]
-    Audit(#[from] AuditError),
+    Audit(Box<AuditError>),
     /// The part of the data cannot be told.
     #[error(transparent)]
     Part(#[from] PartError),
@@ -52,6 +52,12 @@ pub enum CertifyError {
         /// The part.
         part: Part,
     },
+}
+
+impl From<AuditError> for CertifyError {
+    fn from(error: AuditError) -> CertifyError {
+        CertifyError::Audit(Box::new(error))
+    }
 }
 
 /// Everything that determines a certification: `run.toml`.
@@ -205,7 +211,7 @@ impl PreparedCertify {
         if let Some(bound) = options.fail_below
             && !(0.0..=1.0).contains(&bound)
         {
-            return Err(CertifyError::Audit(AuditError::Option {
+            return Err(CertifyError::from(AuditError::Option {
                 option: "--fail-below",
                 value: bound.to_string(),
                 expected: "a share from 0 to 1",
@@ -215,7 +221,7 @@ impl PreparedCertify {
             (Some(texts), _) => read_text_inputs(&options, texts)?,
             (None, Some(data)) => read_table_inputs(&options, data)?,
             (None, None) => {
-                return Err(CertifyError::Audit(AuditError::Option {
+                return Err(CertifyError::from(AuditError::Option {
                     option: "--data",
                     value: "missing".into(),
                     expected: "given, or --texts",
@@ -263,7 +269,7 @@ impl PreparedCertify {
                     .iter()
                     .any(|&row| terms.can_vary(&texts[row as usize].ids))
                 {
-                    return Err(CertifyError::Audit(AuditError::NoProtectedTerm {
+                    return Err(CertifyError::from(AuditError::NoProtectedTerm {
                         file: self.options.texts.clone().unwrap_or_default(),
                         texts: rows.len(),
                         attributes: names.join(", "),
@@ -397,7 +403,7 @@ fn read_table_inputs(
     };
     let mut pairs = model.schema.attributes.iter().zip(&schema.attributes);
     if pairs.any(|(own, read)| read.domain().1 > own.domain().1) {
-        return Err(CertifyError::Audit(AuditError::Option {
+        return Err(CertifyError::from(AuditError::Option {
             option: "--outside",
             value: "level".into(),
             expected: "clip, skip or reject: this model was trained without such a level",

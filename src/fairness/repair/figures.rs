@@ -15,6 +15,9 @@ use crate::nn::metrics::Metrics;
 use crate::nn::train::parallel_logits;
 use crate::report::mean::Mean;
 
+/// A figure of a network on labelled rows.
+type Measure = fn(&Metrics) -> f64;
+
 /// One figure before a repair, after retraining without it, and after it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Change {
@@ -143,7 +146,7 @@ pub fn changes(
             &of(after, &rate),
         ));
     }
-    let of_metrics: [(&str, fn(&Metrics) -> f64); 2] = [
+    let of_metrics: [(&str, Measure); 2] = [
         ("accuracy", |metrics| metrics.accuracy),
         ("balanced accuracy", |metrics| metrics.balanced_accuracy),
     ];

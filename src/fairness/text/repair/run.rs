@@ -43,7 +43,7 @@ const EVIDENCE: usize = 5000;
 pub enum TextRepairError {
     /// Model, texts or protected terms cannot be used.
     #[error(transparent)]
-    Audit(#[from] AuditError),
+    Audit(Box<AuditError>),
     /// The training that made the model cannot be repeated.
     #[error(transparent)]
     Training(#[from] TextTrainingError),
@@ -98,6 +98,12 @@ pub enum TextRepairError {
     /// It was stopped before a network was complete.
     #[error("stopped before a repaired network was complete")]
     Stopped,
+}
+
+impl From<AuditError> for TextRepairError {
+    fn from(error: AuditError) -> TextRepairError {
+        TextRepairError::Audit(Box::new(error))
+    }
 }
 
 /// What a repair is doing.
