@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 use probity::device::ComputeDevice;
 use probity::poisoning::tensor_distances::TensorDistances;
 use probity::poisoning::{
-    Candidates, KnnSystem, LearnUpdate, Metric, Parameters, Setup, TrainingSet, learn_update,
-    quick_certify,
+    Candidates, Deadline, KnnSystem, LearnUpdate, Metric, Parameters, Setup, TrainingSet,
+    learn_update, quick_certify,
 };
 use probity::stream::{Purpose, stream};
 use rand::RngExt;
@@ -67,7 +67,7 @@ fn with_tensors(setup: Setup, k: usize) -> Result<Duration, Failure> {
     let started = Instant::now();
     let mut distances = TensorDistances::new(setup.training(), &ComputeDevice::flex())
         .ok_or("the rows do not fit f32")?;
-    let system = KnnSystem::learn_approximately(setup, 512, &mut distances)?;
+    let system = KnnSystem::learn_approximately(setup, 512, &mut distances, Deadline::never())?;
     let time = started.elapsed();
     if system.k() != k {
         return Err("the two ways of learning disagree".into());

@@ -68,6 +68,10 @@ pub enum Purpose {
     NotPrivateNoise = 13,
     /// Records of the synthetic sets of the outlier paper (item: record).
     OutlierData = 14,
+    /// The place in a text whose worst case is learned from (item: text, step: epoch).
+    WorstCase = 70,
+    /// Found samples that a repair learns from (item: repeat).
+    RepairTexts = 71,
     /// Keys of the nodes of a sum-product network (item: name of a child).
     SpnNode = 30,
     /// Race for the seeds of a data split (item: row id, step: stage).

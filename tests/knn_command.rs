@@ -3,9 +3,12 @@
 mod probity_command;
 
 use std::io::Write;
+use std::sync::Arc;
 
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use parquet::arrow::ArrowWriter;
 use probity_command::Workspace;
 use probity_command::refusal::refuses;
 use serde_json::Value;
@@ -293,7 +296,7 @@ fn what_cannot_be_learnt_is_refused() {
         &workspace,
         &line("--poison 1"),
         2,
-        &["train.csv", "at least two classes"],
+        &["train.csv", "'a'", "at least two classes"],
     );
     workspace.write("train.csv", "x,z,y\n");
     refuses(
@@ -427,12 +430,76 @@ fn a_table_of_the_paper_names_what_it_does_not_find() {
     );
 }
 
-/// Ctrl-C ends a search that would take for ever, with what was decided by then.
-#[cfg(unix)]
+/// The rows of a Parquet file are those of the CSV file.
 #[test]
-fn an_interrupted_run_keeps_what_it_has() {
+fn parquet_files_give_the_same_verdicts() {
+    let workspace = workspace();
+    let texts = |rows: &'static str| {
+        let mut lines = rows.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let names = lines.next().unwrap();
+        (names, lines.collect::<Vec<_>>())
+    };
+    for (name, rows) in [("train", TRAIN), ("test", TEST)] {
+        let (names, lines) = texts(rows);
+        let columns = names.iter().enumerate().map(|(at, &name)| {
+            let cells = lines.iter().map(|line| line[at]);
+            let column: ArrayRef = if name == "y" {
+                Arc::new(StringArray::from_iter_values(cells))
+            } else {
+                let numbers = cells.map(|cell| cell.parse::<f64>().unwrap());
+                Arc::new(Float64Array::from_iter_values(numbers))
+            };
+            (name, column)
+        });
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let file = std::fs::File::create(workspace.path(&format!("{name}.parquet"))).unwrap();
+        let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+    }
+    let rest = "--poison 3 --verdicts csv";
+    workspace.line(&line(&format!("{rest} --out csv"))).exits(0);
+    let parquet = line(&format!("{rest} --out parquet")).replace(".csv", ".parquet");
+    workspace.line(&parquet).exits(0);
+    assert_eq!(verdicts(&workspace, "csv"), verdicts(&workspace, "parquet"));
+    workspace.line("knn verify parquet").exits(0);
+}
+
+/// The rows of a verdicts file without their times.
+fn verdicts(workspace: &Workspace, run: &str) -> Vec<Vec<String>> {
+    let file = workspace.read(&format!("{run}/verdicts.csv"));
+    let rows = file.lines().map(|row| {
+        let cells = row.split(',').enumerate();
+        let timeless = cells.filter(|&(at, _)| at != 7);
+        timeless.map(|(_, cell)| cell.to_owned()).collect()
+    });
+    rows.collect()
+}
+
+#[test]
+fn threads_change_no_verdict() {
+    let workspace = workspace();
+    let inputs: String = (0..40)
+        .map(|at| format!("{},0\n", f64::from(at) * 0.7))
+        .collect();
+    workspace.write("test.csv", format!("x,z\n{inputs}"));
+    for threads in [1, 3] {
+        workspace
+            .line(&line(&format!(
+                "--sweep 1,2,3 --verdicts csv --threads {threads} --out run{threads}"
+            )))
+            .exits(0);
+    }
+    let alone = verdicts(&workspace, "run1");
+    assert_eq!(alone.len(), 1 + 3 * 40);
+    assert_eq!(alone, verdicts(&workspace, "run3"));
+}
+
+/// Starts an analysis that would take for ever, sends it Ctrl-C, and returns what it says and its summary.
+#[cfg(unix)]
+fn interrupted(rows: usize) -> Value {
     let workspace = Workspace::new();
-    let rows: Vec<String> = (0..400)
+    let rows: Vec<String> = (0..rows)
         .map(|row| format!("{},{}", row * 37 % 101, (row * 37 % 101) / 51))
         .collect();
     workspace.write("train.csv", format!("x,y\n{}\n", rows.join("\n")));
@@ -454,12 +521,32 @@ fn an_interrupted_run_keeps_what_it_has() {
     probity_command::Outcome::new(child.wait_with_output().unwrap())
         .exits(0)
         .says(&["Interrupted"]);
-    let summary = workspace.json("run/summary.json");
+    workspace.line("knn verify run").exits(0);
+    workspace.json("run/summary.json")
+}
+
+/// Ctrl-C ends a search that would take for ever, with what was decided by then.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_keeps_what_it_has() {
+    let summary = interrupted(400);
     assert_eq!(
         (&summary["finished"], &summary["inputs"]),
         (&Value::Bool(false), &Value::from(0))
     );
-    workspace.line("knn verify run").exits(0);
+}
+
+/// Every row meets every other: learning from so many takes minutes, and does not hold Ctrl-C up.
+#[cfg(unix)]
+#[test]
+fn learning_stops_when_it_is_interrupted() {
+    let summary = interrupted(60_000);
+    assert_eq!(summary["finished"], false);
+    assert_eq!(
+        summary["sweep"],
+        Value::Array(Vec::new()),
+        "nothing was learnt"
+    );
 }
 
 /// Table 2: the paper leaves one of its 225 inputs undecided. Here certified and falsified are all of them.

@@ -142,7 +142,8 @@ fn options(args: &AuditArgs, device: &ComputeDevice) -> anyhow::Result<TextAudit
     })
 }
 
-fn strategy(named: Option<StrategyArg>) -> anyhow::Result<TextStrategyName> {
+/// The strategy of texts that was `named`; the default without one.
+pub(super) fn strategy(named: Option<StrategyArg>) -> anyhow::Result<TextStrategyName> {
     Ok(match named {
         None | Some(StrategyArg::AdfAsc) => TextStrategyName::AdfAsc,
         Some(StrategyArg::AdfHf) => TextStrategyName::AdfHf,

@@ -6,6 +6,7 @@
 
 mod audit;
 mod audit_texts;
+mod certify;
 mod compare;
 mod data;
 mod demo;
@@ -26,6 +27,7 @@ mod predictor;
 mod progress;
 mod render;
 mod repair;
+mod repair_texts;
 mod reproduce;
 mod schema;
 mod shell;
@@ -107,6 +109,8 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Re-check every pair of an audit one by one
     Verify(verify::VerifyArgs),
+    /// Prove inputs fair: no substitution of protected values can change their class
+    Certify(certify::CertifyArgs),
     /// Compare what a classifier does with groups of people
     Groups(groups::GroupsArgs),
     /// Retrain a classifier on what audits found in it
@@ -208,6 +212,7 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Audit(args) => audit::run(args, output),
         Command::Compare(args) => compare::run(args, output),
         Command::Verify(args) => verify::run(args, output),
+        Command::Certify(args) => certify::run(args, output),
         Command::Groups(args) => groups::run(args, output),
         Command::Repair(args) => repair::run(*args, output),
         Command::Knn(args) => knn::run(*args, output),

@@ -1,6 +1,6 @@
 //! `probity repair`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
@@ -11,6 +11,7 @@ use super::inputs::{Hardware, OutsideArg, absolute, new_run, with_outside};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render::{count, percent, table};
+use super::repair_texts::{self, TextRepairArgs};
 use crate::device::ComputeDevice;
 use crate::fairness::group::GroupReport;
 use crate::fairness::repair::basis::{Basis, Origin, Start};
@@ -41,43 +42,46 @@ const MAX_ACCURACY_LOSS: f64 = 0.01;
     after_help = "Examples: probity repair --model models/people --data people.csv --run runs/people --out models/fairer\n\
                   \x20         probity repair --model models/people --data people.csv --run runs/sex --run runs/race \\\n\
                   \x20             --sweep 0.01,0.05,0.2 --max-accuracy-loss 0.01 --out models/fairer\n\
+                  \x20         probity repair --model models/toxic --texts comments.csv --protected religion --method certified --out models/fairer\n\
                   With --max-accuracy-loss the exit code is 0 only when the saved model loses no more than that on held-out rows."
 )]
 pub(super) struct RepairArgs {
     /// Model directory to repair
     #[arg(long)]
-    model: PathBuf,
+    pub(super) model: PathBuf,
     /// Its labelled training data
-    #[arg(long)]
-    data: PathBuf,
+    #[arg(long, required_unless_present = "texts")]
+    data: Option<PathBuf>,
     /// Run directory of an audit of this model; may be given for several
-    #[arg(long, required = true)]
+    #[arg(long, required_unless_present = "texts")]
     run: Vec<PathBuf>,
     /// Directory for the repaired model [default: the next free runs/repair-N]
     #[arg(long)]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
     /// Missing and outside values, where the model's schema expects any
     #[arg(long, value_enum)]
     outside: Option<OutsideArg>,
     #[command(flatten)]
-    repair: MethodArgs,
+    pub(super) texts: TextRepairArgs,
+    #[command(flatten)]
+    pub(super) repair: MethodArgs,
     #[command(flatten)]
     course: CourseArgs,
     #[command(flatten)]
     groups: GroupArgs,
     #[command(flatten)]
-    hardware: Hardware,
+    pub(super) hardware: Hardware,
 }
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Repair")]
-struct MethodArgs {
+pub(super) struct MethodArgs {
     /// By what the model is repaired
     #[arg(long, value_enum, default_value_t)]
-    method: RepairMethod,
-    /// Share of the found individuals of each run to learn from; the ADF paper takes 0.05
-    #[arg(long, default_value_t = SHARE)]
-    share: f64,
+    pub(super) method: RepairMethod,
+    /// Share of the found individuals to learn from; the ADF paper takes 0.05 [default: 0.01; texts: 0.05]
+    #[arg(long)]
+    pub(super) share: Option<f64>,
     /// Several shares one after the other: a table, a plot, and the fairest one that is accurate enough
     #[arg(
         long,
@@ -88,7 +92,7 @@ struct MethodArgs {
     sweep: Vec<f64>,
     /// Networks for each share, each with its own draw of samples and its own first weights
     #[arg(long, default_value_t = 5)]
-    repeats: u32,
+    pub(super) repeats: u32,
     /// The one label of all protected variants of a sample
     #[arg(long, value_enum, default_value_t)]
     label: LabelRule,
@@ -100,13 +104,13 @@ struct MethodArgs {
     counterfactuals: u32,
     /// Accuracy that a repair may cost, such as 0.01 for one point [default: 0.01]
     #[arg(long, value_name = "SHARE")]
-    max_accuracy_loss: Option<f64>,
+    pub(super) max_accuracy_loss: Option<f64>,
     /// Uniform random inputs for each estimate of the discriminatory share
     #[arg(long, default_value_t = 10_000)]
     estimate: u64,
     /// Seed of draws, networks and estimates
     #[arg(long, default_value_t = 1)]
-    seed: u64,
+    pub(super) seed: u64,
 }
 
 /// Where the retraining differs from the training of the model.
@@ -132,13 +136,16 @@ struct CourseArgs {
 
 /// Runs `probity repair`.
 pub(super) fn run(args: RepairArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let device = args.hardware.open(output)?;
+    if args.texts.texts.is_some() {
+        return repair_texts::run(&args, output);
+    }
     if is_text_model(&args.model) {
         bail!(
-            "{} classifies texts; tables are repaired so far",
+            "{} classifies texts, not tables; give --texts instead of --data and --run",
             args.model.display()
         );
     }
+    let device = args.hardware.open(output)?;
     // Everything that can be wrong with the input is found before anything is written.
     let basis = args.basis()?;
     let options = args.options(&basis, &device)?;
@@ -161,7 +168,7 @@ pub(super) fn run(args: RepairArgs, output: &Output) -> anyhow::Result<ExitCode>
     }
     text.push_str(&format!(
         "Model: {path}\nNext: probity audit --model {path} --data {}\n",
-        args.data.display()
+        args.data()?.display()
     ));
     output.result(&summary, &text)?;
     let fails = args.repair.max_accuracy_loss.is_some() && !summary.chosen.within;
@@ -182,13 +189,17 @@ fn remark_on_runs(prepared: &PreparedRepair, output: &Output) {
 }
 
 impl RepairArgs {
+    fn data(&self) -> anyhow::Result<&Path> {
+        self.data.as_deref().context("--data is needed")
+    }
+
     fn basis(&self) -> anyhow::Result<Basis> {
         if let Some(outside) = self.outside {
             with_outside(Model::load(&self.model)?.schema, outside)?;
         }
         Ok(Basis::load(
             &self.model,
-            &self.data,
+            self.data()?,
             self.outside.map(Into::into),
         )?)
     }
@@ -196,7 +207,7 @@ impl RepairArgs {
     fn options(&self, basis: &Basis, device: &ComputeDevice) -> anyhow::Result<RepairRun> {
         let (repair, course) = (&self.repair, &self.course);
         let mut shares = match repair.sweep.is_empty() {
-            true => vec![repair.share],
+            true => vec![repair.share.unwrap_or(SHARE)],
             false => repair.sweep.clone(),
         };
         shares.sort_by(f64::total_cmp);
@@ -224,8 +235,8 @@ impl RepairArgs {
             method: repair.method,
             model: absolute(&self.model),
             model_sha256: basis.model.sha256(),
-            data: absolute(&self.data),
-            data_sha256: file_sha256(&self.data)?,
+            data: absolute(self.data()?),
+            data_sha256: file_sha256(self.data()?)?,
             outside: self.outside.map(Into::into),
             runs: self.run.iter().map(|run| absolute(run)).collect(),
             shares,
@@ -282,6 +293,7 @@ fn render(summary: &RepairSummary) -> String {
         text.push_str(&changes_table(&point.changes));
     }
     text.push_str(&chosen(summary));
+    text.push_str(&certified(summary));
     text.push_str(&groups(&summary.groups_before, &summary.groups_after));
     if !summary.finished {
         text.push_str("Interrupted: this is what was complete by then.\n");
@@ -360,6 +372,27 @@ fn chosen(summary: &RepairSummary) -> String {
         }
     ));
     text
+}
+
+/// The rows that are certified fair before and after.
+fn certified(summary: &RepairSummary) -> String {
+    let pairs = summary
+        .certified_before
+        .iter()
+        .zip(&summary.certified_after);
+    let rows: Vec<Vec<String>> = pairs
+        .map(|(before, after)| {
+            vec![
+                before.protected.join(" × "),
+                percent(before.certified.share),
+                percent(after.certified.share),
+            ]
+        })
+        .collect();
+    format!(
+        "\nHeld-out rows certified fair\n{}",
+        table(&["protected", "before", "after"], &rows)
+    )
 }
 
 /// The gaps between groups before and after.

@@ -309,7 +309,11 @@ impl PreparedAudit {
     }
 }
 
-pub(super) fn expect_hash(what: &str, now: String, then: &str) -> Result<(), AuditError> {
+pub(in crate::fairness) fn expect_hash(
+    what: &str,
+    now: String,
+    then: &str,
+) -> Result<(), AuditError> {
     if now == then {
         return Ok(());
     }

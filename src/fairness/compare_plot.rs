@@ -2,7 +2,7 @@
 
 use super::compare::StrategyFigures;
 use super::trial::{CurvePoint, TrialFigures};
-use crate::report::lines::{LineSeries, LogLogLines};
+use crate::report::line_plot::{Curve, LinePlot, Mark, Spacing};
 
 /// One for each strategy there is; they differ in lightness as well.
 const COLORS: [&str; 9] = [
@@ -29,20 +29,23 @@ fn plot(
     x_label: &str,
     x_of: impl Fn(&CurvePoint) -> f64,
 ) -> String {
-    let series = strategies
+    let curves = strategies
         .iter()
         .enumerate()
-        .map(|(number, figures)| LineSeries {
+        .map(|(number, figures)| Curve {
             name: figures.strategy.name().to_owned(),
             color: COLORS[number % COLORS.len()].to_owned(),
+            mark: Mark::Line,
             points: mean_curve(&figures.runs, &x_of),
         })
         .collect();
-    LogLogLines {
+    LinePlot {
         title: "Distinct discriminatory individuals".to_owned(),
         x_label: x_label.to_owned(),
         y_label: "found".to_owned(),
-        series,
+        x_spacing: Spacing::Logarithmic,
+        y_spacing: Spacing::Logarithmic,
+        curves,
     }
     .to_svg()
 }

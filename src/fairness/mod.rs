@@ -6,6 +6,7 @@
 //! keeps what is found; [`estimate`] says how common it is among all inputs; [`samples`] writes
 //! the pairs and [`verify`] re-checks every one of them alone; [`session`] runs a search in its run directory, [`summary`]
 //! counts what it did, and [`audit`] is all of it as one call. [`text`] is the same for texts.
+//! [`certify`] proves inputs fair without a search.
 //!
 //! Source: Zhang et al., "White-box Fairness Testing through Adversarial Sampling" (ICSE 2020) and
 //! its extended version ("Automatic Fairness Testing of Neural Classifiers through Adversarial
@@ -17,6 +18,7 @@ mod audit_error;
 mod audit_options;
 pub mod calls;
 pub mod case;
+pub mod certify;
 pub mod check;
 pub mod compare;
 pub mod compare_plot;

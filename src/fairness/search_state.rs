@@ -151,6 +151,11 @@ impl<M: Clone + Default, L: Default> SearchState<M, L> {
         &self.pairs
     }
 
+    /// The pairs alone.
+    pub fn into_pairs(self) -> PairStore {
+        self.pairs
+    }
+
     /// Pairs that the search device found and the reference device did not confirm; they are
     /// neither counted as discriminatory nor reported.
     pub fn unconfirmed(&self) -> u64 {

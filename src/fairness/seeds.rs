@@ -5,6 +5,10 @@
 //!
 //! Lloyd's algorithm with k-means++ seeding. Sums are of integers, hence exact and independent of
 //! the order and the number of threads.
+//!
+//! [`crate::unlearning::kmeans`] is another clustering and is not used here: it scales every column to its declared bounds, rounds
+//! centroids to fixed point and draws seeds by a race of the rows' ids, so that rows can be deleted. ADF clusters the codes as they
+//! are; sharing it would give every audit other seeds. The analysers do not depend on one another either.
 
 use rand::RngExt;
 use rayon::prelude::*;

@@ -72,6 +72,20 @@ impl Span {
         }
     }
 
+    /// Appends the features of `code` to `out`. A code outside the domain gives no indicator.
+    pub fn encode(&self, code: i32, out: &mut Vec<f32>) {
+        if let Encoding::Scaled { mean, .. } = self.encoding {
+            out.push(code as f32 - mean);
+        } else {
+            let start = out.len();
+            out.resize(start + self.levels, 0.0);
+            let level = usize::try_from(i64::from(code) - i64::from(self.min));
+            if let Some(slot) = level.ok().and_then(|level| out.get_mut(start + level)) {
+                *slot = 1.0;
+            }
+        }
+    }
+
     /// Inputs that the first layer sees of it.
     pub fn layer_inputs(&self) -> usize {
         match self.encoding {
@@ -128,16 +142,7 @@ impl InputLayout {
     /// Appends the features of one row to `out`. Codes outside the domain give no indicator.
     pub fn encode(&self, row: &[i32], out: &mut Vec<f32>) {
         for (span, &code) in self.spans.iter().zip(row) {
-            if let Encoding::Scaled { mean, .. } = span.encoding {
-                out.push(code as f32 - mean);
-            } else {
-                let start = out.len();
-                out.resize(start + span.levels, 0.0);
-                let level = usize::try_from(i64::from(code) - i64::from(span.min));
-                if let Some(slot) = level.ok().and_then(|level| out.get_mut(start + level)) {
-                    *slot = 1.0;
-                }
-            }
+            span.encode(code, out);
         }
     }
 }

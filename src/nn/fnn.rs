@@ -204,7 +204,7 @@ impl Network {
     }
 
     /// The first layer on features: what stands before it multiplied in.
-    fn absorbed_first_layer(&self) -> Dense {
+    pub(super) fn absorbed_first_layer(&self) -> Dense {
         let first = &self.layers[0];
         let outputs = first.outputs;
         let mut weight = Vec::with_capacity(self.layout.features() * outputs);

@@ -16,6 +16,7 @@ pub mod encoding;
 pub mod fnn;
 pub mod import;
 pub mod import_text;
+pub mod interval;
 pub mod metrics;
 pub mod model;
 #[cfg(feature = "onnx")]
@@ -35,6 +36,7 @@ pub mod train_options;
 pub mod training_run;
 pub mod vocabulary;
 pub mod weights;
+pub mod worst_case;
 
 use thiserror::Error;
 

@@ -22,6 +22,7 @@ use super::encoding::{Encoding, InputLayout};
 use super::fnn::{Fnn, Network, read};
 use super::optimizer::{OptimizerState, ParameterOptimizer};
 use super::train_options::{Categories, ClassWeights, TrainOptions};
+use super::worst_case::{LayerTensors, TableWorstCase};
 use super::{Classifier, ModelError, Rows};
 use crate::data::schema::Schema;
 use crate::data::table::Table;
@@ -197,6 +198,34 @@ pub fn train_lesson(
     resume: Option<TrainCheckpoint>,
     observe: &mut Observe<'_>,
 ) -> Result<Trained, TrainError> {
+    learn(lesson, options, None, device, resume, observe)
+}
+
+/// Trains as [`train_lesson`] does, from the beginning, also against the worst protected variant of each
+/// row: the parameters are those of the last epoch, since the validation loss says nothing of the worst
+/// case.
+///
+/// # Errors
+/// See [`train`]; also dropout or early stopping among the options, which this loss does not go with.
+pub fn train_lesson_certified(
+    lesson: Lesson<'_>,
+    options: &TrainOptions,
+    worst_case: &TableWorstCase,
+    device: &ComputeDevice,
+    observe: &mut Observe<'_>,
+) -> Result<Trained, TrainError> {
+    worst_case.check(options)?;
+    learn(lesson, options, Some(worst_case), device, None, observe)
+}
+
+fn learn(
+    lesson: Lesson<'_>,
+    options: &TrainOptions,
+    worst_case: Option<&TableWorstCase>,
+    device: &ComputeDevice,
+    resume: Option<TrainCheckpoint>,
+    observe: &mut Observe<'_>,
+) -> Result<Trained, TrainError> {
     let Lesson {
         table,
         split,
@@ -223,6 +252,8 @@ pub fn train_lesson(
         history: Vec::new(),
         best: None,
         fingerprint: fingerprint(table, options),
+        worst_case,
+        steps: split.train.len().div_ceil(options.batch) as u64,
     };
     if let Some(checkpoint) = resume {
         trainer.restore(checkpoint)?;
@@ -384,6 +415,9 @@ struct Trainer<'a> {
     history: Vec<EpochReport>,
     best: Option<(f64, Vec<Vec<f32>>)>,
     fingerprint: u64,
+    worst_case: Option<&'a TableWorstCase>,
+    /// Steps an epoch.
+    steps: u64,
 }
 
 impl Trainer<'_> {
@@ -438,7 +472,8 @@ impl Trainer<'_> {
             let (loss, accuracy) = self.validate(&split.validation, device)?;
             report.validation_loss = Some(loss);
             report.validation_accuracy = Some(accuracy);
-            if self.best.as_ref().is_none_or(|(best, _)| loss < *best) {
+            let is_better = self.best.as_ref().is_none_or(|(best, _)| loss < *best);
+            if is_better && self.worst_case.is_none() {
                 self.best = Some((loss, self.values()));
             }
         }
@@ -508,10 +543,15 @@ impl Trainer<'_> {
             .map(|value| value.clone().autodiff().require_grad())
             .collect();
         let features_count = self.network.layout.features();
-        let mut x = Tensor::<2>::from_data(
-            TensorData::new(features, [rows.len(), features_count]),
-            &self.device,
-        );
+        let tensor = |values: Vec<f32>, columns: usize| {
+            Tensor::<2>::from_data(TensorData::new(values, [rows.len(), columns]), &self.device)
+        };
+        let worst_case = self.worst_case_at(batch);
+        let rest = worst_case
+            .map(|(worst_case, ..)| worst_case.without_protected(&self.network.layout, &features));
+        let mut x = tensor(features, features_count);
+        let mut own_sums = None;
+        let mut tensors: Vec<LayerTensors> = Vec::new();
         let embeddings = self.network.embeddings.len();
         let layers = (leaves.len() - embeddings) / 2;
         for layer in 0..layers {
@@ -522,7 +562,9 @@ impl Trainer<'_> {
             } else {
                 weight
             };
-            x = x.matmul(weight) + bias;
+            x = x.matmul(weight.clone()) + bias.clone();
+            tensors.push((weight, bias));
+            own_sums.get_or_insert_with(|| x.clone());
             if layer + 1 < layers {
                 x = self.network.activation.apply(x);
                 if self.options.dropout > 0.0 {
@@ -531,11 +573,19 @@ impl Trainer<'_> {
                 }
             }
         }
-        let targets = Tensor::<2>::from_data(
-            TensorData::new(targets, [rows.len(), classes]),
-            &self.device,
-        );
-        let loss = (log_softmax(x, 1) * targets).sum().neg();
+        let mut loss = (log_softmax(x, 1) * tensor(targets.clone(), classes))
+            .sum()
+            .neg();
+        if let (Some((worst_case, kappa, radius)), Some(rest), Some(own)) =
+            (worst_case, rest, own_sums)
+        {
+            let (weight, bias) = &tensors[0];
+            let rest = tensor(rest, features_count).matmul(weight.clone()) + bias.clone();
+            let kind = (&self.network.layout, self.network.activation);
+            let worst =
+                worst_case.loss(kind, &tensors, (own, rest), &targets, radius, &self.device);
+            loss = loss.mul_scalar(1.0 - kappa) + worst.mul_scalar(kappa);
+        }
         let mut all = loss.backward();
         let gradients = leaves
             .iter()
@@ -552,6 +602,14 @@ impl Trainer<'_> {
             .next()
             .unwrap_or(f64::NAN);
         Ok((loss, gradients))
+    }
+
+    /// The worst case, κ and the radius in step `batch`; `None` while κ is 0.
+    fn worst_case_at(&self, batch: u64) -> Option<(&TableWorstCase, f32, f32)> {
+        let worst_case = self.worst_case?;
+        let all = self.steps * u64::from(self.options.epochs);
+        let (kappa, radius) = worst_case.course.at(batch as f64 / all.max(1) as f64);
+        (kappa > 0.0).then_some((worst_case, kappa as f32, radius as f32))
     }
 
     /// The first layer's weight on features, differentiable: see [`super::fnn`].

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::baselines;
-use super::certified_k_set::{CertifiedKSet, certified_k_set};
+use super::certified_k_set::{CertifiedKSet, certified_until};
 use super::charges::Demand;
 use super::errors::PoisoningError;
 use super::exhaust::{Outcome, exhaust};
@@ -115,6 +115,9 @@ impl<'f> Deadline<'f> {
     }
 }
 
+/// The candidates that a K is held against in a game.
+const REFERENCES: usize = 4;
+
 /// What is shared by all test inputs: the certified K set, incremental learning over it, and what was found for one K.
 pub struct Analysis<'a> {
     pub(crate) system: &'a KnnSystem,
@@ -122,16 +125,24 @@ pub struct Analysis<'a> {
     pub(crate) update: LearnUpdate<'a>,
     steers: Vec<OnceLock<Steer<'a>>>,
     games: Vec<OnceLock<Option<(Game, Play)>>>,
+    /// When what is shared is given up.
+    deadline: Deadline<'a>,
 }
 
 impl<'a> Analysis<'a> {
     /// Computes the certified K set of `system`.
     pub fn new(system: &'a KnnSystem) -> Self {
-        Self::over(system, certified_k_set(system))
+        Self::until(system, Deadline::never())
+    }
+
+    /// Like [`Analysis::new`]; what is shared by the test inputs is not finished after the deadline. Verdicts stay
+    /// sound then, but few are reached: the deadline is for a run that ends.
+    pub fn until(system: &'a KnnSystem, deadline: Deadline<'a>) -> Self {
+        Self::over(system, certified_until(system, deadline), deadline)
     }
 
     /// Prepares what is shared for a K set of `system`.
-    fn over(system: &'a KnnSystem, set: CertifiedKSet) -> Self {
+    fn over(system: &'a KnnSystem, set: CertifiedKSet, deadline: Deadline<'a>) -> Self {
         let update = LearnUpdate::over(system, set.indices());
         let games = set.ks().iter().map(|_| OnceLock::new()).collect();
         let steers = set.ks().iter().map(|_| OnceLock::new()).collect();
@@ -141,7 +152,13 @@ impl<'a> Analysis<'a> {
             update,
             steers,
             games,
+            deadline,
         }
+    }
+
+    /// The poisoning threshold n.
+    pub fn poison(&self) -> usize {
+        self.system.poison()
     }
 
     /// The K that can be learnt.
@@ -149,14 +166,24 @@ impl<'a> Analysis<'a> {
         &self.set
     }
 
-    /// The K at index `at` of the set against all references, with bounds for any removals of at most n rows; made when
+    /// The K at index `at` of the set against those that are hardest to overtake, with bounds for any removals of at most n rows; made when
     /// first needed.
     pub(crate) fn game(&self, at: usize) -> Option<&(Game, Play)> {
         let made = self.games[at].get_or_init(|| {
-            let game = Game::of(self.system, self.set.indices()[at])?;
+            let references = self.steer(at).rivals(self, REFERENCES);
+            let references: Vec<usize> = references
+                .into_iter()
+                .map(|rival| self.set.indices()[rival])
+                .collect();
+            let game = Game::of(
+                self.system,
+                self.set.indices()[at],
+                &references,
+                self.deadline,
+            )?;
             let any = Demand::any(self.system.poison());
             let mut play = Play::open(&game, &any)?;
-            play.go(&game, &any, SHARED_ROUNDS, Deadline::never());
+            play.go(&game, &any, SHARED_ROUNDS, self.deadline);
             Some((game, play))
         });
         made.as_ref()
@@ -164,7 +191,7 @@ impl<'a> Analysis<'a> {
 
     /// What steers to the K at index `at` of the set; made when first needed.
     pub(crate) fn steer(&self, at: usize) -> &Steer<'a> {
-        self.steers[at].get_or_init(|| Steer::to(self, at))
+        self.steers[at].get_or_init(|| Steer::to(self, at, self.deadline))
     }
 
     /// Predicts the label of a test input and decides whether it is n-poisoning robust.

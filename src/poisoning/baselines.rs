@@ -1,10 +1,7 @@
 //! The methods that the paper compares with: enumeration, and certification for a fixed K.
 
 use super::analysis::{Certificate, Deadline, Verdict, Violation};
-use super::error_rate::ErrorCounts;
-use super::learn::visit_tops;
 use super::minimal_violating_removal::violating_removal;
-use super::predict::Tally;
 use super::system::{KnnSystem, Query};
 
 /// Algorithm 1: learns anew from T \ R, not incrementally, for every removal set of at most n rows.
@@ -25,7 +22,7 @@ pub(crate) fn enumerate(
                 return Verdict::Unknown;
             }
             removal.iter().for_each(|&row| removed[row] = true);
-            let k = learn_without(system, &removed);
+            let k = system.learn_without(&removed);
             let found = system.predict(query, &removed, k);
             removal.iter().for_each(|&row| removed[row] = false);
             if found != label {
@@ -54,38 +51,6 @@ fn advance(removal: &mut [usize], rows: usize) -> bool {
         removal[next] = removal[next - 1] + 1;
     }
     true
-}
-
-/// K* of T \ R, from the ranked neighbours of T.
-fn learn_without(system: &KnnSystem, removed: &[bool]) -> usize {
-    let folds = system.setup.folds();
-    let mut remaining = folds.sizes().to_vec();
-    for (row, _) in removed.iter().enumerate().filter(|&(_, &gone)| gone) {
-        remaining[folds.of(row)] -= 1;
-    }
-    let mut errors = ErrorCounts::none(system.errors.ks().to_vec(), remaining);
-    let ks = errors.ks().to_vec();
-    let mut tally = Tally::new(system.setup.training.classes());
-    for (row, &label) in system.setup.training.labels().iter().enumerate() {
-        if removed[row] {
-            continue;
-        }
-        let lists = &system.neighbours;
-        visit_tops(
-            &system.setup.training,
-            lists,
-            row,
-            Some(removed),
-            &ks,
-            &mut tally,
-            |at, top| {
-                if top != Some(label) {
-                    errors.add(at, folds.of(row), 1);
-                }
-            },
-        );
-    }
-    ks[errors.best()]
 }
 
 /// Jia et al. 2022: the vote at the K learnt from T resists n removals.

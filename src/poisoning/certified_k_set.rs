@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::analysis::Deadline;
 use super::charges::{Demand, PairCharges, Stand, charge_pair};
 use super::error_rate::ErrorCounts;
 use super::learn::visit_tops;
@@ -57,6 +58,11 @@ impl CertifiedKSet {
 /// Li et al. bound both errors by counting rows that could flip, each with all n removals to itself; charging
 /// lets n removals be spent once.
 pub fn certified_k_set(system: &KnnSystem) -> CertifiedKSet {
+    certified_until(system, Deadline::never())
+}
+
+/// The same; a K that was not judged before the deadline is not excluded.
+pub(crate) fn certified_until(system: &KnnSystem, deadline: Deadline<'_>) -> CertifiedKSet {
     let removed = system.nothing_removed();
     let stand = Stand {
         system,
@@ -79,9 +85,9 @@ pub fn certified_k_set(system: &KnnSystem) -> CertifiedKSet {
         })
         .collect();
     let rows = system.setup.training.rows();
-    let judged = judge(stand, survivors, reference);
+    let judged = judge(stand, survivors, reference, deadline);
     let left: Vec<usize> = judged.iter().map(|&(at, _)| at).collect();
-    let few = left.len() * rows * REFERENCES <= MIXED_CHARGES;
+    let few = left.len() * rows * REFERENCES <= MIXED_CHARGES && !deadline.passed();
     let mut parts: Vec<Vec<PairCharges>> = judged
         .into_iter()
         .map(|(_, charges)| charges.into_iter().collect())
@@ -126,6 +132,7 @@ fn judge(
     stand: Stand<'_>,
     survivors: Vec<usize>,
     reference: usize,
+    deadline: Deadline<'_>,
 ) -> Vec<(usize, Option<PairCharges>)> {
     let known = Known::at(stand, &survivors, reference);
     let rows = stand.system.setup.training.rows();
@@ -134,7 +141,7 @@ fn judge(
         .into_par_iter()
         .enumerate()
         .filter_map(|(place, at)| {
-            if at == reference {
+            if at == reference || deadline.passed() {
                 return Some((at, None));
             }
             let known = Some((&known, place));
@@ -146,7 +153,7 @@ fn judge(
 }
 
 /// The candidates next best on T: they too must be overtaken.
-pub(crate) fn other_references(system: &KnnSystem, reference: usize) -> Vec<usize> {
+fn other_references(system: &KnnSystem, reference: usize) -> Vec<usize> {
     let errors = &system.errors;
     let mut order: Vec<usize> = (0..errors.ks().len())
         .filter(|&at| at != reference)

@@ -8,6 +8,17 @@ pub enum PoisoningError {
     /// There is nothing to learn from.
     #[error("the training set has no rows")]
     NoRows,
+    /// Learning was asked to stop and has no result.
+    #[error("learning was stopped before it was complete")]
+    Stopped,
+    /// Neighbours were ranked for fewer removals.
+    #[error("{poison} removals are asked about, but neighbours were ranked for at most {learnt}")]
+    PoisonBeyondLearnt {
+        /// The poisoning threshold asked for.
+        poison: usize,
+        /// The one that was learnt for.
+        learnt: usize,
+    },
     /// A row without features has no distance to anything.
     #[error("the training rows have no feature columns")]
     NoFeatures,
@@ -60,7 +71,9 @@ pub enum PoisoningError {
         rows: usize,
     },
     /// All rows could be poisoned.
-    #[error("a poisoning threshold of {poison} leaves no row of the {rows} training rows")]
+    #[error(
+        "a poisoning threshold of {poison} leaves no row of the {rows} training rows; give a smaller one"
+    )]
     PoisonTooLarge {
         /// The poisoning threshold n.
         poison: usize,
@@ -74,7 +87,7 @@ pub enum PoisoningError {
         folds: usize,
     },
     /// A fold would be empty from the start.
-    #[error("{folds} folds are more than the {rows} training rows")]
+    #[error("{folds} folds are more than the {rows} training rows; give fewer with --folds")]
     TooManyFolds {
         /// The number of folds asked for.
         folds: usize,
@@ -82,7 +95,9 @@ pub enum PoisoningError {
         rows: usize,
     },
     /// No K to choose from.
-    #[error("the candidate range {first} to {last} for K holds no value that is at least 1")]
+    #[error(
+        "the candidate range {first} to {last} for K holds no value that is at least 1; give a larger --max-k, or more rows"
+    )]
     NoCandidates {
         /// The smallest candidate asked for.
         first: usize,
@@ -91,7 +106,7 @@ pub enum PoisoningError {
     },
     /// No candidate K can be filled once n rows are gone.
     #[error(
-        "the smallest candidate K = {first} exceeds the {left} rows left after {poison} removals"
+        "the smallest candidate K = {first} exceeds the {left} rows left after {poison} removals; give a smaller --min-k"
     )]
     CandidatesBeyondRows {
         /// The smallest candidate.

@@ -4,9 +4,10 @@
 //! payments can be shared out again and again, against the removals that a bound has most trouble with.
 //! Every outcome of [`Events::charges`] is a sound bound of its own, whatever the popularity.
 
-use super::charges::{PairCharges, Shares};
+use super::charges::PairCharges;
 use super::flips::Near;
 use super::minimal_violating_removal::violating_removal;
+use super::shares::Shares;
 use super::system::KnnSystem;
 
 /// The vote of one row at K, or at M, that removals may turn: who turns it alone, and who in company.
@@ -98,6 +99,12 @@ impl Events {
             flip.end = self.rows.len() as u32;
             flip.cost = cost as u32;
         }
+    }
+
+    /// A row's share in the error of its fold, at most.
+    pub(crate) fn unit(&self) -> f64 {
+        let shares = self.shares.iter().flat_map(|shares| &shares.high);
+        shares.copied().max().unwrap_or(1).max(1) as f64
     }
 
     /// Completes the record: what K pays for the removal of rows (`penalties`), the slack, and the losses of T.

@@ -62,6 +62,8 @@ const DIRECT: usize = 8;
 
 /// What steers to one K, whatever the test input.
 pub(crate) struct Steer<'a> {
+    /// The index of K in the certified set.
+    target: usize,
     arena: Arena<'a>,
     /// The removal set that brings K nearest to being learnt, of those that were met.
     removal: Vec<usize>,
@@ -71,7 +73,7 @@ pub(crate) struct Steer<'a> {
 
 impl<'a> Steer<'a> {
     /// Searches for the K at index `at` of the certified set.
-    pub(crate) fn to(analysis: &Analysis<'a>, at: usize) -> Self {
+    pub(crate) fn to(analysis: &Analysis<'a>, at: usize, deadline: Deadline<'_>) -> Self {
         let arena = Arena::of(analysis, at);
         let help = arena.help();
         let mut steering = Steering::from(&arena, &[], &[]);
@@ -79,16 +81,30 @@ impl<'a> Steer<'a> {
             let counts = analysis.update.counts(&now.removal, &now.removed);
             counts.best() == at
         };
-        let removal = if steering.towards(Deadline::never(), |_| false, learnt) {
+        let removal = if steering.towards(deadline, |_| false, learnt) {
             steering.removal
         } else {
             steering.into_best()
         };
         Self {
+            target: at,
             arena,
             removal,
             help,
         }
+    }
+
+    /// The `count` other K, by index in the certified set, with the fewest errors without the rows that steer to this one.
+    pub(crate) fn rivals(&self, analysis: &Analysis<'_>, count: usize) -> Vec<usize> {
+        let mut removed = analysis.system.nothing_removed();
+        self.removal.iter().for_each(|&row| removed[row] = true);
+        let counts = analysis.update.counts(&self.removal, &removed);
+        let mut rivals: Vec<usize> = (0..counts.ks().len())
+            .filter(|&rival| rival != self.target)
+            .collect();
+        rivals.sort_by(|&a, &b| counts.compare(a, b).then(a.cmp(&b)));
+        rivals.truncate(count);
+        rivals
     }
 }
 

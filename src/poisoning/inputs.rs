@@ -28,6 +28,17 @@ pub enum RobustnessError {
         /// What does not fit.
         source: PoisoningError,
     },
+    /// Nothing to tell apart.
+    #[error(
+        "{}: every training row has the label '{label}'; at least two classes are needed",
+        file.display()
+    )]
+    OneLabel {
+        /// The training file.
+        file: PathBuf,
+        /// The label.
+        label: String,
+    },
     /// More labels than can be told apart.
     #[error("{} has {labels} different labels; at most 65,535 can be told apart", file.display())]
     TooManyLabels {
@@ -35,6 +46,14 @@ pub enum RobustnessError {
         file: PathBuf,
         /// Number of labels.
         labels: usize,
+    },
+    /// The system gives no threads.
+    #[error("cannot start {threads} threads: {problem}; try fewer with --threads")]
+    Threads {
+        /// How many were wanted.
+        threads: usize,
+        /// What the system says.
+        problem: String,
     },
     /// The run directory cannot be used.
     #[error(transparent)]
@@ -93,6 +112,12 @@ impl Inputs {
     /// One class only, more labels than can be told apart, or features that do not fit.
     pub fn of(mut rows: Samples, test: Samples) -> Result<Inputs, RobustnessError> {
         let classes = classes_of(&rows.labels);
+        if let [label] = classes.as_slice() {
+            return Err(RobustnessError::OneLabel {
+                file: rows.file,
+                label: label.clone(),
+            });
+        }
         if classes.len() > usize::from(u16::MAX) {
             return Err(RobustnessError::TooManyLabels {
                 file: rows.file,

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::analysis::Deadline;
 use super::dataset::TrainingSet;
 use super::error_rate::ErrorCounts;
 use super::errors::PoisoningError;
@@ -29,9 +30,10 @@ fn learn_in(training: &TrainingSet, folds: &Folds, parameters: Parameters) -> us
         folds,
         parameters.metric,
         parameters.candidates.last,
+        Deadline::never(),
     );
     let ks = parameters.candidates.values().collect();
-    let errors = count_errors(training, folds, &lists, ks);
+    let errors = count_errors(training, folds, &lists, ks, None, Deadline::never());
     errors.ks()[errors.best()]
 }
 
@@ -91,27 +93,38 @@ pub(crate) fn removal_flags(rows: usize, removal: &[usize]) -> Result<Vec<bool>,
     Ok(removed)
 }
 
-/// Counts the wrong predictions at the values `ks` (ascending) over all rows.
+/// Counts the wrong predictions at the values `ks` (ascending) over all rows of T \ R, with R as flags. Once the deadline
+/// has passed, the rest is left out.
 pub(crate) fn count_errors(
     training: &TrainingSet,
     folds: &Folds,
     neighbours: &Neighbours,
     ks: Vec<usize>,
+    removed: Option<&[bool]>,
+    deadline: Deadline<'_>,
 ) -> ErrorCounts {
-    let none = ErrorCounts::none(ks, folds.sizes().to_vec());
-    let rows: Vec<usize> = (0..training.rows()).collect();
+    let stays = |row: usize| removed.is_none_or(|removed| !removed[row]);
+    let rows: Vec<usize> = (0..training.rows()).filter(|&row| stays(row)).collect();
+    let mut sizes = vec![0; folds.count()];
+    for &row in &rows {
+        sizes[folds.of(row)] += 1;
+    }
+    let none = ErrorCounts::none(ks, sizes);
     rows.par_chunks(ROWS_A_TASK)
         .map(|rows| {
             let mut errors = none.clone();
             let mut tally = Tally::new(training.classes());
             for &row in rows {
+                if deadline.passed() {
+                    break;
+                }
                 let label = training.labels()[row];
                 let fold = folds.of(row);
                 visit_tops(
                     training,
                     neighbours,
                     row,
-                    None,
+                    removed,
                     none.ks(),
                     &mut tally,
                     |at, top| {

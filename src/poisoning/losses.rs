@@ -2,11 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::charges::{Shares, Stand, top_rows};
+use super::charges::{Stand, top_rows};
 use super::flips::{Charge, Near};
 use super::learn::visit_tops;
 use super::minimal_violating_removal::violating_removal;
 use super::predict::Tally;
+use super::shares::Shares;
 
 /// What the charges of many K against one reference share on T: who is wrong at which K, and how many removals
 /// make each row wrong at the reference.

@@ -9,6 +9,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::analysis::Deadline;
 use super::dataset::TrainingSet;
 use super::errors::PoisoningError;
 use super::folds::Folds;
@@ -72,12 +73,14 @@ enum Ids {
 }
 
 impl Neighbours {
-    /// Ranks the rows of the other folds for every row of `training`, `depth` of them at most.
+    /// Ranks the rows of the other folds for every row of `training`, `depth` of them at most. Once the deadline has
+    /// passed, the rest is left out: it is for the caller to ask whether it has.
     pub(crate) fn rank(
         training: &TrainingSet,
         folds: &Folds,
         metric: Metric,
         depth: usize,
+        deadline: Deadline<'_>,
     ) -> Self {
         let mut lists = Self::empty(training, folds, depth);
         let transposed = Transposed::of(training);
@@ -88,6 +91,7 @@ impl Neighbours {
             metric,
             transposed,
             depth,
+            deadline,
         };
         match &mut lists.ids {
             Ids::Narrow(ids) => ranking.fill(ids, |id| id as u16),
@@ -104,7 +108,7 @@ impl Neighbours {
     /// are sorted by their true distance. So the order is the true one.
     ///
     /// # Errors
-    /// An error bound or an approximate distance that is not finite.
+    /// An error bound or an approximate distance that is not finite; a deadline that has passed.
     pub(crate) fn rank_approximately(
         training: &TrainingSet,
         folds: &Folds,
@@ -112,12 +116,16 @@ impl Neighbours {
         depth: usize,
         block: usize,
         source: &mut dyn ApproximateDistances,
+        deadline: Deadline<'_>,
     ) -> Result<Self, PoisoningError> {
         let mut lists = Self::empty(training, folds, depth);
         let rows = training.rows();
         let block = block.max(1);
         let mut distances = vec![0_f32; block * rows];
         for start in (0..rows).step_by(block) {
+            if deadline.passed() {
+                return Err(PoisoningError::Stopped);
+            }
             let queries = start..rows.min(start + block);
             let filled = &mut distances[..queries.len() * rows];
             let bound = source.fill(queries.clone(), filled);
@@ -173,37 +181,23 @@ impl Neighbours {
     }
 
     fn store(&mut self, row: usize, ids: &[u32]) {
-        let start = row * self.depth;
-        for (place, &id) in ids.iter().enumerate() {
-            match &mut self.ids {
-                Ids::Narrow(all) => all[start + place] = id as u16,
-                Ids::Wide(all) => all[start + place] = id,
-            }
+        let cells = row * self.depth..row * self.depth + ids.len();
+        match &mut self.ids {
+            Ids::Narrow(all) => put(&mut all[cells], ids, |id| id as u16),
+            Ids::Wide(all) => put(&mut all[cells], ids, |id| id),
         }
     }
 
     /// Calls `visit` with the neighbours of `row`, nearest first, until it returns false.
     #[inline]
-    pub fn walk(&self, row: usize, mut visit: impl FnMut(usize) -> bool) {
+    pub fn walk(&self, row: usize, visit: impl FnMut(usize) -> bool) {
         let Some(&length) = self.lengths.get(row) else {
             return;
         };
         let range = row * self.depth..row * self.depth + length as usize;
         match &self.ids {
-            Ids::Narrow(ids) => {
-                for &id in &ids[range] {
-                    if !visit(usize::from(id)) {
-                        return;
-                    }
-                }
-            }
-            Ids::Wide(ids) => {
-                for &id in &ids[range] {
-                    if !visit(id as usize) {
-                        return;
-                    }
-                }
-            }
+            Ids::Narrow(ids) => follow(&ids[range], usize::from, visit),
+            Ids::Wide(ids) => follow(&ids[range], |id| id as usize, visit),
         }
     }
 
@@ -215,6 +209,21 @@ impl Neighbours {
             true
         });
         list
+    }
+}
+
+#[inline]
+fn follow<I: Copy>(ids: &[I], row: impl Fn(I) -> usize, mut visit: impl FnMut(usize) -> bool) {
+    for &id in ids {
+        if !visit(row(id)) {
+            return;
+        }
+    }
+}
+
+fn put<I>(cells: &mut [I], ids: &[u32], narrowed: impl Fn(u32) -> I) {
+    for (cell, &id) in cells.iter_mut().zip(ids) {
+        *cell = narrowed(id);
     }
 }
 
@@ -261,17 +270,22 @@ struct Ranking<'a> {
     metric: Metric,
     transposed: Transposed,
     depth: usize,
+    deadline: Deadline<'a>,
 }
 
 impl Ranking<'_> {
     /// Fills the lists of all rows, `depth` cells a row, with ids of type `I`.
-    fn fill<I: Send>(&self, ids: &mut [I], id: impl Fn(u32) -> I + Sync) {
+    fn fill<I: Send>(&self, ids: &mut [I], narrowed: impl Fn(u32) -> I + Sync) {
         ids.par_chunks_mut(self.depth * QUERY_BLOCK)
             .enumerate()
-            .for_each(|(block, out)| self.rank_block(block, |at, row| out[at] = id(row)));
+            .for_each(|(block, cells)| {
+                if !self.deadline.passed() {
+                    self.rank_block(block, |at, ids| put(&mut cells[at..], ids, &narrowed));
+                }
+            });
     }
 
-    fn rank_block(&self, block: usize, mut put: impl FnMut(usize, u32)) {
+    fn rank_block(&self, block: usize, mut store: impl FnMut(usize, &[u32])) {
         let (training, folds) = (self.training, self.folds);
         let rows = training.rows();
         let queries = block * QUERY_BLOCK..rows.min((block + 1) * QUERY_BLOCK);
@@ -297,9 +311,7 @@ impl Ranking<'_> {
                 .filter(|&(row, _)| folds.of(row) != fold)
                 .map(|(row, &distance)| key(distance, row as u32))
                 .collect();
-            for (at, id) in smallest(keys, self.depth).into_iter().enumerate() {
-                put(place * self.depth + at, id);
-            }
+            store(place * self.depth, &smallest(keys, self.depth));
         }
     }
 }
@@ -377,7 +389,7 @@ mod tests {
         let training = grid(40);
         let folds = Folds::deal(40, 4, 3).unwrap();
         for metric in [Metric::Euclidean, Metric::Manhattan] {
-            let lists = Neighbours::rank(&training, &folds, metric, 12);
+            let lists = Neighbours::rank(&training, &folds, metric, 12, Deadline::never());
             for row in 0..40 {
                 let mut expected: Vec<usize> = (0..40)
                     .filter(|&other| folds.of(other) != folds.of(row))
@@ -412,7 +424,7 @@ mod tests {
     fn approximate_distances_give_the_true_order() {
         let training = grid(60);
         let folds = Folds::deal(60, 5, 9).unwrap();
-        let exact = Neighbours::rank(&training, &folds, Metric::Euclidean, 20);
+        let exact = Neighbours::rank(&training, &folds, Metric::Euclidean, 20, Deadline::never());
         let approximate = Neighbours::rank_approximately(
             &training,
             &folds,
@@ -420,6 +432,7 @@ mod tests {
             20,
             7,
             &mut Noisy(&training),
+            Deadline::never(),
         )
         .unwrap();
         for row in 0..60 {

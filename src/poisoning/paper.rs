@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::inputs::{Inputs, RobustnessError};
 use crate::data::idx::Reduction;
+use crate::data::published::{Absent, find};
 use crate::data::samples::{Samples, SamplesOptions};
 use crate::data::schema::Format;
 use crate::stream::{Purpose, permutation, stream};
@@ -102,17 +103,8 @@ pub fn paper_table(table: u8) -> Vec<PaperCase> {
     }
 }
 
-/// Why a case has no figures of ours.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Absent {
-    /// Probity has no reader set up for it.
-    NotOffered,
-    /// These files are in none of the folders.
-    Files(Vec<String>),
-}
-
 impl PaperCase {
-    /// Finds its files, plain or `.gz`, in the first of `folders` that has them all.
+    /// Finds its files, plain or compressed, in the first of `folders` that has them all.
     ///
     /// # Errors
     /// What is missing.
@@ -120,19 +112,7 @@ impl PaperCase {
         if self.files.is_empty() {
             return Err(Absent::NotOffered);
         }
-        let found = |folder: &PathBuf| -> Option<Vec<PathBuf>> {
-            self.files
-                .iter()
-                .map(|name| present(folder, name))
-                .collect()
-        };
-        folders.iter().find_map(found).ok_or_else(|| {
-            let missing = self
-                .files
-                .iter()
-                .filter(|name| !folders.iter().any(|folder| present(folder, name).is_some()));
-            Absent::Files(missing.map(|name| (*name).to_owned()).collect())
-        })
+        find(self.files, folders)
     }
 
     /// Reads `files`, splits, and adds n' <= n mutated rows; the second value is n'.
@@ -175,13 +155,6 @@ impl PaperCase {
         let inserted = mutate(&mut train, self.poison, seed);
         Ok((Inputs::of(train, test)?, inserted))
     }
-}
-
-fn present(folder: &Path, name: &str) -> Option<PathBuf> {
-    [name.to_owned(), format!("{name}.gz")]
-        .into_iter()
-        .map(|name| folder.join(name))
-        .find(|path| path.is_file())
 }
 
 fn named(file: &Path, label: &str, columns: &[&str]) -> Result<Samples, RobustnessError> {

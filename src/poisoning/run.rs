@@ -1,12 +1,13 @@
 //! A whole robustness run: from checked inputs to a run directory with verdicts.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::analysis::{Analysis, Certificate, Deadline, Method, Verdict};
+use super::analysis::{Analysis, Certificate, Deadline, Decision, Method, Verdict};
+use super::crew::Crew;
 use super::dataset::TrainingSet;
 use super::errors::PoisoningError;
 use super::inputs::{Inputs, RobustnessError, Source};
@@ -138,7 +139,7 @@ pub struct RobustnessFigures {
     pub unknown: u64,
     /// Test inputs that were decided or left unknown.
     pub inputs: u64,
-    /// Seconds to rank all neighbours and count the errors of every K.
+    /// Seconds to rank all neighbours and count the errors of every K: once for all thresholds of a sweep.
     pub learn_seconds: f64,
     /// Seconds to find the K that can be learnt at all.
     pub k_set_seconds: f64,
@@ -215,6 +216,11 @@ pub enum RobustnessProgress {
         /// n.
         poison: usize,
     },
+    /// Bounding the K that can be learnt at all.
+    Bounding {
+        /// n.
+        poison: usize,
+    },
     /// So many inputs are done.
     Inputs {
         /// n.
@@ -230,7 +236,8 @@ pub enum RobustnessProgress {
 
 /// Decides the robustness of every input and writes the run directory.
 ///
-/// Once `stop` is set no input is begun; what is decided by then is written, and the summary says `finished: false`.
+/// T is learnt once, for the largest threshold. Once `stop` is set learning ends, and no input is begun; what is decided
+/// by then is written, and the summary says `finished: false`.
 ///
 /// # Errors
 /// Parameters that do not fit, or a directory that cannot be written.
@@ -254,16 +261,29 @@ pub fn decide_robustness(
     let mut rows = Vec::new();
     let mut sweep = Vec::new();
     let mut finished = true;
+    let mut learned = None;
+    if let Some(&largest) = run.poison.iter().max() {
+        observe(RobustnessProgress::Learning { poison: largest });
+        let setup = check(run, inputs, largest)?;
+        learned = learn_once(inputs, setup, device, stop)?;
+        finished = learned.is_some();
+    }
     for &poison in &run.poison {
-        let setup = check(run, inputs, poison)?;
+        let Some((system, seconds)) = learned.take() else {
+            break;
+        };
+        let system = system
+            .with_poison(poison)
+            .map_err(about(&inputs.train.file))?;
         let mut sink = |row| rows.push(row);
-        let (figures, done) =
-            decide_all(inputs, setup, &drawn, effort, device, &mut sink, observe)?;
+        let (mut figures, done) = decide_all(inputs, &system, &drawn, effort, &mut sink, observe)?;
+        figures.learn_seconds = seconds;
         sweep.push(figures);
         if !done {
             finished = false;
             break;
         }
+        learned = Some((system, seconds));
     }
     write_verdicts(
         &directory.file(run.verdicts_format.file_name()),
@@ -321,63 +341,64 @@ pub struct Effort<'f> {
     pub stop: &'f AtomicBool,
 }
 
-/// Learns for one threshold and decides the inputs `drawn`, one after the other. The second value says
-/// whether all of them were decided before `effort.stop` was set.
+/// Learns from T; the second value is how many seconds that took. Nothing if `stop` was set before it was done.
 ///
 /// # Errors
-/// A test input that cannot be compared with the training rows.
-pub fn decide_all(
+/// Distances that have no order.
+pub fn learn_once(
     inputs: &Inputs,
     setup: Setup,
+    device: &ComputeDevice,
+    stop: &AtomicBool,
+) -> Result<Option<(KnnSystem, f64)>, RobustnessError> {
+    let started = Instant::now();
+    match learn_on(setup, device, Deadline::never().or_when(stop)) {
+        Ok(system) => Ok(Some((system, started.elapsed().as_secs_f64()))),
+        Err(PoisoningError::Stopped) => Ok(None),
+        Err(error) => Err(about(&inputs.train.file)(error)),
+    }
+}
+
+/// Decides the inputs `drawn`, as many at a time as there are threads, each on one thread. The second value says
+/// whether all of them were decided before `effort.stop` was set.
+///
+/// Verdicts do not depend on the number of threads, but for *unknown*: the time limit is wall time.
+///
+/// # Errors
+/// A test input that cannot be compared with the training rows, or threads that cannot be started.
+pub fn decide_all(
+    inputs: &Inputs,
+    system: &KnnSystem,
     drawn: &[usize],
     effort: Effort<'_>,
-    device: &ComputeDevice,
     sink: &mut dyn FnMut(VerdictRow),
     observe: &mut dyn FnMut(RobustnessProgress),
 ) -> Result<(RobustnessFigures, bool), RobustnessError> {
-    let parameters = setup.parameters();
-    let poison = parameters.poison;
+    let candidates = system.setup().parameters().candidates;
+    let poison = system.poison();
+    let started = Instant::now();
+    observe(RobustnessProgress::Bounding { poison });
+    let analysis = Analysis::until(system, Deadline::never().or_when(effort.stop));
     let mut figures = RobustnessFigures {
         poison,
-        candidates: [parameters.candidates.first, parameters.candidates.last],
+        candidates: [candidates.first, candidates.last],
+        k: system.k(),
+        certified_k_set: analysis.certified_k_set().ks().len(),
+        k_set_seconds: started.elapsed().as_secs_f64(),
         ..RobustnessFigures::default()
     };
-    let stopped = || effort.stop.load(Ordering::Relaxed);
-    observe(RobustnessProgress::Learning { poison });
-    let started = Instant::now();
-    let system = learn_on(setup, device).map_err(about(&inputs.train.file))?;
-    figures.learn_seconds = started.elapsed().as_secs_f64();
-    figures.k = system.k();
-    if stopped() {
-        return Ok((figures, false));
-    }
-    let started = Instant::now();
-    let analysis = Analysis::new(&system);
-    figures.certified_k_set = analysis.certified_k_set().ks().len();
-    figures.k_set_seconds = started.elapsed().as_secs_f64();
-    for &at in drawn {
-        observe(RobustnessProgress::Inputs {
-            poison,
-            done: figures.inputs,
-            all: drawn.len() as u64,
-            falsified: figures.falsified,
-        });
-        let deadline = effort
-            .time_limit
-            .map_or(Deadline::never(), Deadline::after)
-            .or_when(effort.stop);
-        let started = Instant::now();
-        let decision = analysis
-            .decide(inputs.test.row(at), effort.method, deadline)
-            .map_err(about(&inputs.test.file))?;
-        let seconds = started.elapsed().as_secs_f64();
-        if stopped() {
-            return Ok((figures, false));
-        }
+    let crew = Crew::of(&analysis, inputs, drawn, effort);
+    let mut all_done = true;
+    for (&at, outcome) in drawn.iter().zip(crew.work(observe)?) {
+        let Some(outcome) = outcome else {
+            all_done = false;
+            continue;
+        };
+        let (decision, seconds) = outcome.map_err(about(&inputs.test.file))?;
         figures.count(&decision.verdict, seconds);
         sink(row_of(inputs, poison, at, &decision, seconds));
     }
-    Ok((figures, true))
+    Ok((figures, all_done))
 }
 
 /// Adds the file that an error is about.
@@ -393,7 +414,7 @@ fn row_of(
     inputs: &Inputs,
     poison: usize,
     at: usize,
-    decision: &super::analysis::Decision,
+    decision: &Decision,
     seconds: f64,
 ) -> VerdictRow {
     let (verdict, certificate) = words(&decision.verdict);
@@ -433,7 +454,7 @@ pub fn predict_all(
     let setup = learning
         .check(inputs.training.clone(), 0)
         .map_err(about(&inputs.train.file))?;
-    let system = learn_on(setup, device).map_err(about(&inputs.train.file))?;
+    let system = learn_on(setup, device, Deadline::never()).map_err(about(&inputs.train.file))?;
     let labels = (0..inputs.test.rows())
         .map(|at| system.classify(inputs.test.row(at)))
         .collect::<Result<_, _>>()

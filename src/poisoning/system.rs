@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::analysis::Deadline;
 use super::dataset::TrainingSet;
 use super::error_rate::ErrorCounts;
 use super::errors::PoisoningError;
@@ -146,29 +147,49 @@ pub struct KnnSystem {
     pub(crate) neighbours: Neighbours,
     pub(crate) errors: ErrorCounts,
     learned: usize,
+    /// The n that the lists of neighbours are long enough for.
+    ranked_for: usize,
 }
 
 impl KnnSystem {
     /// KNN_learn_init (Algorithm 5): ranks all neighbours once, counts the errors of every candidate K,
     /// and keeps both for the analyses. Takes O(|T|^2 columns + |T| K_max) time and |T| (K_max + n) ids.
     pub fn learn(setup: Setup) -> Self {
+        Self::learn_within(setup, Deadline::never())
+    }
+
+    /// Like [`KnnSystem::learn`], given up at the deadline.
+    ///
+    /// # Errors
+    /// A deadline that has passed.
+    pub fn learn_until(setup: Setup, deadline: Deadline<'_>) -> Result<Self, PoisoningError> {
+        let system = Self::learn_within(setup, deadline);
+        if deadline.passed() {
+            return Err(PoisoningError::Stopped);
+        }
+        Ok(system)
+    }
+
+    fn learn_within(setup: Setup, deadline: Deadline<'_>) -> Self {
         let neighbours = Neighbours::rank(
             &setup.training,
             setup.folds(),
             setup.parameters.metric,
             setup.depth(),
+            deadline,
         );
-        Self::from_neighbours(setup, neighbours)
+        Self::from_neighbours(setup, neighbours, deadline)
     }
 
-    /// Like [`KnnSystem::learn`], with distances from `source` for `block` rows at a time.
+    /// Like [`KnnSystem::learn_until`], with distances from `source` for `block` rows at a time.
     ///
     /// # Errors
-    /// Approximate distances, or a bound on their error, that are not finite.
+    /// Approximate distances, or a bound on their error, that are not finite; a deadline that has passed.
     pub fn learn_approximately(
         setup: Setup,
         block: usize,
         source: &mut dyn ApproximateDistances,
+        deadline: Deadline<'_>,
     ) -> Result<Self, PoisoningError> {
         let neighbours = Neighbours::rank_approximately(
             &setup.training,
@@ -177,20 +198,49 @@ impl KnnSystem {
             setup.depth(),
             block,
             source,
+            deadline,
         )?;
-        Ok(Self::from_neighbours(setup, neighbours))
+        let system = Self::from_neighbours(setup, neighbours, deadline);
+        if deadline.passed() {
+            return Err(PoisoningError::Stopped);
+        }
+        Ok(system)
     }
 
-    fn from_neighbours(setup: Setup, neighbours: Neighbours) -> Self {
+    fn from_neighbours(setup: Setup, neighbours: Neighbours, deadline: Deadline<'_>) -> Self {
         let ks = setup.parameters.candidates.values().collect();
-        let errors = count_errors(&setup.training, setup.folds(), &neighbours, ks);
+        let errors = count_errors(
+            &setup.training,
+            setup.folds(),
+            &neighbours,
+            ks,
+            None,
+            deadline,
+        );
         let learned = errors.ks()[errors.best()];
+        let ranked_for = setup.parameters.poison;
         Self {
             setup,
             neighbours,
             errors,
             learned,
+            ranked_for,
         }
+    }
+
+    /// The same system under another threshold: what is learnt from T does not depend on n.
+    ///
+    /// # Errors
+    /// A larger n than the one that was learnt for: its lists of neighbours would be too short.
+    pub fn with_poison(mut self, poison: usize) -> Result<Self, PoisoningError> {
+        if poison > self.ranked_for {
+            return Err(PoisoningError::PoisonBeyondLearnt {
+                poison,
+                learnt: self.ranked_for,
+            });
+        }
+        self.setup.parameters.poison = poison;
+        Ok(self)
     }
 
     /// K*: the K learnt from the whole of T.
@@ -246,6 +296,22 @@ impl KnnSystem {
             candidates: self.setup.parameters.candidates,
             poison: self.setup.parameters.poison,
         })
+    }
+
+    /// K* of T \ R, with R as flags: all errors of every candidate K counted again, from the ranked neighbours of T.
+    ///
+    /// The order of the rows that are left does not depend on R, and n rows at most are gone from lists of K_max + n: the
+    /// first K_max rows left are those of a ranking of T \ R.
+    pub(crate) fn learn_without(&self, removed: &[bool]) -> usize {
+        let errors = count_errors(
+            &self.setup.training,
+            self.setup.folds(),
+            &self.neighbours,
+            self.errors.ks().to_vec(),
+            Some(removed),
+            Deadline::never(),
+        );
+        errors.ks()[errors.best()]
     }
 
     /// The label predicted for a test input with the K learnt from T.
@@ -313,6 +379,48 @@ mod tests {
                 poison: 2
             })
         ));
+    }
+
+    #[test]
+    fn what_is_learnt_serves_every_smaller_threshold_and_can_be_stopped() {
+        let features = (0..30).map(|row| f64::from(row * 7 % 11)).collect();
+        let labels = (0..30).map(|row| u16::from(row * 7 % 11 > 5)).collect();
+        let training = TrainingSet::new(features, 1, labels).unwrap();
+        let setup = |poison| {
+            let parameters = Parameters {
+                folds: 5,
+                seed: 3,
+                candidates: Candidates { first: 1, last: 4 },
+                poison,
+                metric: Metric::Euclidean,
+            };
+            parameters.check(training.clone()).unwrap()
+        };
+        let learned = KnnSystem::learn(setup(3));
+        let fewer = learned.clone().with_poison(1).unwrap();
+        let anew = KnnSystem::learn(setup(1));
+        assert_eq!((fewer.k(), fewer.poison()), (anew.k(), 1));
+        for point in 0..11 {
+            let query = [f64::from(point) + 0.3];
+            let ranked = |system: &KnnSystem| system.query(&query).unwrap().ranked;
+            assert_eq!(ranked(&fewer), ranked(&anew));
+            let decided = |system: &KnnSystem| {
+                crate::poisoning::Analysis::new(system)
+                    .decide(&query, crate::poisoning::Method::Auto, Deadline::never())
+                    .unwrap()
+            };
+            assert_eq!(decided(&fewer), decided(&anew));
+        }
+        assert_eq!(
+            learned.with_poison(4).err(),
+            Some(PoisoningError::PoisonBeyondLearnt {
+                poison: 4,
+                learnt: 3
+            })
+        );
+        let stop = std::sync::atomic::AtomicBool::new(true);
+        let stopped = KnnSystem::learn_until(setup(1), Deadline::never().or_when(&stop));
+        assert_eq!(stopped.err(), Some(PoisoningError::Stopped));
     }
 
     #[test]

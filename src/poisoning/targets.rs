@@ -31,11 +31,9 @@ impl Target {
 /// More targets than this are not worth better charges.
 const TIGHTENED: usize = 24;
 /// Rounds of better charges for one K and all test inputs.
-pub(crate) const SHARED_ROUNDS: usize = 64;
+pub(crate) const SHARED_ROUNDS: usize = 48;
 /// Rounds of better charges for one K and one test input.
-const OWN_ROUNDS: usize = 48;
-/// What was played for all test inputs counts as so many rounds of the game for one.
-const RESUMED: usize = 8;
+const OWN_ROUNDS: usize = 400;
 
 /// The targets of one test input, the most promising first. None: the prediction is robust.
 #[derive(Debug, Clone)]
@@ -98,7 +96,7 @@ impl Targets {
             let demand = target.demand(query, system.poison());
             let refuted = analysis.game(target.at).is_some_and(|(game, shared)| {
                 shared.tightest.refutes(&demand) || {
-                    let mut own = shared.clone().resume(RESUMED);
+                    let mut own = shared.clone();
                     own.go(game, &demand, OWN_ROUNDS, deadline);
                     own.tightest.refutes(&demand)
                 }

@@ -20,6 +20,7 @@ use std::ops::Range;
 
 use burn::tensor::{Device, Tensor, TensorData};
 
+use super::analysis::Deadline;
 use super::dataset::TrainingSet;
 use super::errors::PoisoningError;
 use super::neighbours::{ApproximateDistances, Metric};
@@ -39,8 +40,12 @@ const NORMS: (f64, f64) = (1.0 / (1_u64 << 40) as f64, (1_u64 << 40) as f64);
 /// for the Euclidean distance of many rows.
 ///
 /// # Errors
-/// None that [`KnnSystem::learn`] would not have: what a device cannot do is done without it.
-pub fn learn_on(setup: Setup, device: &ComputeDevice) -> Result<KnnSystem, PoisoningError> {
+/// A deadline that has passed. What a device cannot do is done without it.
+pub fn learn_on(
+    setup: Setup,
+    device: &ComputeDevice,
+    deadline: Deadline<'_>,
+) -> Result<KnnSystem, PoisoningError> {
     let training = setup.training();
     let worth = training.rows() >= LARGE && (device.is_gpu() || training.columns() >= WIDE);
     if worth
@@ -48,11 +53,13 @@ pub fn learn_on(setup: Setup, device: &ComputeDevice) -> Result<KnnSystem, Poiso
         && let Some(mut distances) = TensorDistances::new(setup.training(), device)
     {
         let block = (BLOCK_VALUES / setup.training().rows()).max(1);
-        if let Ok(system) = KnnSystem::learn_approximately(setup.clone(), block, &mut distances) {
-            return Ok(system);
+        let learned =
+            KnnSystem::learn_approximately(setup.clone(), block, &mut distances, deadline);
+        if learned.is_ok() || deadline.passed() {
+            return learned;
         }
     }
-    Ok(KnnSystem::learn(setup))
+    KnnSystem::learn_until(setup, deadline)
 }
 
 /// Squared Euclidean distances between training rows, from products on a device.
@@ -177,7 +184,9 @@ mod tests {
             };
             let setup = parameters.check(training).unwrap();
             let exact = KnnSystem::learn(setup.clone());
-            let ranked = KnnSystem::learn_approximately(setup, 64, &mut distances).unwrap();
+            let ranked =
+                KnnSystem::learn_approximately(setup, 64, &mut distances, Deadline::never())
+                    .unwrap();
             for row in 0..300 {
                 assert_eq!(exact.neighbours().of(row), ranked.neighbours().of(row));
             }

@@ -3,26 +3,36 @@
 use rayon::prelude::*;
 
 use super::analysis::Deadline;
-use super::certified_k_set::other_references;
-use super::charges::{Demand, PairCharges, Stand, charge_pair, top_rows};
+use super::charges::{Demand, PairCharges, Stand, charge_pair};
 use super::events::Events;
 use super::losses::Known;
+use super::mixture::{self, mean};
+use super::response::Response;
 use super::system::KnnSystem;
 
 /// Blends are in parts of this many.
 const PARTS: i128 = 1 << 12;
-/// Mixtures over references are in parts of this many.
-const MIXED: i64 = 64;
+/// How soft the answer of the removals is at first and at last, in shares.
+const SOFTEST: f64 = 0.3;
+const HARDEST: f64 = 0.01;
 
-/// One K against every reference on T: the flips, recorded once.
+/// One K against a few references on T: the flips, recorded once.
 pub(crate) struct Game {
     parts: Vec<Events>,
     first: Vec<PairCharges>,
+    /// A row's share in the error.
+    unit: f64,
 }
 
 impl Game {
-    /// Records the K with index `at` among all candidates; `None` if there is nothing to hold it against.
-    pub(crate) fn of(system: &KnnSystem, at: usize) -> Option<Self> {
+    /// Records the K with index `at` among all candidates; `None` if there is nothing to hold it against, or if the
+    /// deadline passes.
+    pub(crate) fn of(
+        system: &KnnSystem,
+        at: usize,
+        references: &[usize],
+        deadline: Deadline<'_>,
+    ) -> Option<Self> {
         let removed = system.nothing_removed();
         let stand = Stand {
             system,
@@ -30,22 +40,21 @@ impl Game {
             counts: &system.errors,
             budget: system.poison(),
         };
-        let best = system.errors.best();
-        let references: Vec<usize> = std::iter::once(best)
-            .chain(other_references(system, best))
-            .filter(|&reference| reference != at)
-            .collect();
         let (parts, first): (Vec<Events>, Vec<PairCharges>) = references
             .par_iter()
-            .map(|&reference| {
+            .filter_map(|&reference| {
+                if deadline.passed() {
+                    return None;
+                }
                 let known = Known::at(stand, &[at], reference);
                 let mut events = Events::default();
                 let known = Some((&known, 0));
                 let charges = charge_pair(stand, at, reference, &removed, known, Some(&mut events));
-                (events, charges)
+                Some((events, charges))
             })
             .unzip();
-        (!parts.is_empty()).then_some(Self { parts, first })
+        let unit = parts.first().map_or(1.0, Events::unit);
+        (!parts.is_empty()).then_some(Self { parts, first, unit })
     }
 }
 
@@ -54,8 +63,9 @@ impl Game {
 pub(crate) struct Play {
     blends: Vec<PairCharges>,
     importance: Vec<f64>,
-    popularity: Vec<f32>,
-    step: usize,
+    softness: f64,
+    /// The bounds of the moment, mixed over the references.
+    latest: PairCharges,
     /// The best bound so far.
     pub(crate) tightest: PairCharges,
 }
@@ -64,32 +74,26 @@ impl Play {
     /// The opening: every flip is shared out evenly.
     pub(crate) fn open(game: &Game, demand: &Demand<'_>) -> Option<Self> {
         let importance = vec![1.0; game.first.len()];
-        let tightest = mixed(&game.first, &importance, demand.budget);
-        tightest.heaviest(demand)?;
+        let latest = mean(&game.first, &importance, demand.budget);
+        latest.heaviest(demand)?;
         Some(Self {
             blends: game.first.clone(),
             importance,
-            popularity: vec![0.0; tightest.weights.len()],
-            step: 0,
-            tightest,
+            softness: SOFTEST,
+            tightest: latest.clone(),
+            latest,
         })
     }
 
-    /// Takes over a game that was played for other demands.
-    pub(crate) fn resume(mut self, step: usize) -> Self {
-        self.step = self.step.min(step);
-        self
-    }
-
-    /// Plays at most `rounds` for removal sets that meet `demand`, until K is refuted.
+    /// Plays at most `rounds` for removal sets that meet `demand`, until K is refuted or no blend can refute it.
     ///
     /// **Lemma.** The result satisfies the lemma of `charges` for K against a mixture of references. *Proof.* So do the
     /// charges of every round (lemma of [`Events::charges`]); a blend of sound bounds is sound. K is learnt only if it is
     /// behind no reference, hence not behind a weighted mean of them: the weighted sums of slacks and weights bound it. ∎
     ///
-    /// In each round one side removes the heaviest rows of the blend, and the other shares out every flip anew, at the
-    /// least expense for the average of these removals. Averages of both sides approach the best that this kind
-    /// of bound can do (fictitious play in a zero-sum game).
+    /// The removals answer the blend softly (see [`Response`]); every flip is shared out anew at the least expense
+    /// for that answer, and so much of the outcome is blended in as lowers the softened bound most (Frank and
+    /// Wolfe's method on the dual). The answer hardens as the two sides approach each other.
     pub(crate) fn go(
         &mut self,
         game: &Game,
@@ -97,84 +101,98 @@ impl Play {
         rounds: usize,
         deadline: Deadline<'_>,
     ) {
-        let mut least: Option<i128> = None;
+        let unit = game.unit * mixture::PARTS as f64;
+        let room = |bound: &PairCharges| {
+            bound
+                .best_gain_with(demand)
+                .map(|gain| gain - i128::from(bound.slack))
+        };
+        let Some(mut least) = room(&self.tightest) else {
+            return;
+        };
         for _ in 0..rounds {
-            let latest = mixed(&self.blends, &self.importance, demand.budget);
-            let Some(chosen) = latest.heaviest(demand) else {
-                return;
-            };
-            let room = latest.gain_of(&chosen) - i128::from(latest.slack);
-            if least.is_none_or(|least| room < least) {
-                least = Some(room);
-                self.tightest = latest;
-            }
             if self.tightest.refutes(demand) || deadline.passed() {
                 return;
             }
-            self.weigh_references(&chosen);
-            self.step += 1;
-            let pace = 2.0 / (self.step as f32 + 2.0);
-            self.popularity
-                .iter_mut()
-                .for_each(|share| *share *= 1.0 - pace);
-            for &row in &chosen {
-                self.popularity[row as usize] += pace;
+            let answer = Response::to(&self.latest.weights, demand, self.softness * unit);
+            let next: Vec<PairCharges> = game
+                .parts
+                .par_iter()
+                .map(|events| events.charges(&answer.popularity))
+                .collect();
+            let values: Vec<f64> = next.iter().map(|part| answer.room(part)).collect();
+            let mixed_next = mean(&next, &self.importance, demand.budget);
+            let gap = answer.room(&self.latest) - answer.room(&mixed_next);
+            if values.iter().all(|&value| value > 0.0) {
+                return;
             }
-            let part = (2 * PARTS / (self.step as i128 + 2)).max(1);
-            let popularity = &self.popularity;
+            let part = self.stride(&mixed_next, demand, unit);
             self.blends
                 .par_iter_mut()
-                .zip(&game.parts)
-                .for_each(|(blend, events)| blend_in(blend, &events.charges(popularity), part));
+                .zip(&next)
+                .for_each(|(blend, next)| blend_in(blend, next, part));
+            self.weigh_references(demand, unit);
+            if let Some(found) = room(&self.latest)
+                && found < least
+            {
+                least = found;
+                self.tightest = self.latest.clone();
+            }
+            if gap < 0.5 * answer.entropy * self.softness * unit {
+                self.softness = (self.softness * 0.7).max(HARDEST);
+            }
         }
     }
 
-    /// References that the chosen removals overtake least gain importance.
-    fn weigh_references(&mut self, chosen: &[u32]) {
-        let pull: Vec<f64> = self
-            .blends
+    /// The part of `next` to blend in: the one with the least softened bound.
+    fn stride(&self, next: &PairCharges, demand: &Demand<'_>, unit: f64) -> i128 {
+        let mut best = (f64::INFINITY, 1);
+        for shift in 1..8 {
+            let part = PARTS >> shift;
+            let mut blend = self.latest.clone();
+            blend_in(&mut blend, next, part);
+            let answer = Response::to(&blend.weights, demand, self.softness * unit);
+            let bound = answer.bound - blend.slack as f64;
+            if bound < best.0 {
+                best = (bound, part);
+            } else {
+                break;
+            }
+        }
+        best.1
+    }
+
+    /// References that the answer to the blend overtakes least gain importance, as far as that lowers the bound.
+    fn weigh_references(&mut self, demand: &Demand<'_>, unit: f64) {
+        self.latest = mean(&self.blends, &self.importance, demand.budget);
+        let softness = self.softness * unit;
+        let answer = Response::to(&self.latest.weights, demand, softness);
+        let mut least = answer.bound - self.latest.slack as f64;
+        let values: Vec<f64> = self.blends.iter().map(|part| answer.room(part)).collect();
+        let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let scale = values
             .iter()
-            .map(|part| part.slack as f64 - part.gain_of(chosen) as f64)
-            .collect();
-        let scale = pull.iter().fold(1.0_f64, |most, pull| most.max(pull.abs()));
-        let rate = 2.0 / (1.0 + self.step as f64).sqrt();
-        for (part, pull) in self.importance.iter_mut().zip(&pull) {
-            *part *= (rate * pull / scale).exp();
-        }
-        let sum: f64 = self.importance.iter().sum();
-        for part in &mut self.importance {
-            *part = (*part / sum).max(1e-6);
-        }
-    }
-}
-
-/// The weighted sum of bounds against several references.
-fn mixed(parts: &[PairCharges], importance: &[f64], budget: usize) -> PairCharges {
-    let sum: f64 = importance.iter().sum();
-    let mut lambda: Vec<i64> = importance
-        .iter()
-        .map(|part| (part / sum * MIXED as f64) as i64)
-        .collect();
-    let most = lambda.iter().copied().max().unwrap_or(0);
-    if let Some(first) = lambda.iter().position(|&part| part == most) {
-        lambda[first] += MIXED - lambda.iter().sum::<i64>();
-    }
-    let rows = parts.first().map_or(0, |part| part.weights.len());
-    let mut mixed = PairCharges {
-        slack: 0,
-        weights: vec![0; rows],
-        top: Vec::new(),
-        strict: false,
-    };
-    for (part, &lambda) in parts.iter().zip(&lambda).filter(|&(_, &lambda)| lambda > 0) {
-        mixed.slack += lambda * part.slack;
-        mixed.strict |= part.strict;
-        for (sum, &weight) in mixed.weights.iter_mut().zip(&part.weights) {
-            *sum += lambda * weight;
+            .fold(1.0, |most, value| f64::max(most, value - lowest));
+        for rate in [2.0, 0.5, 0.1] {
+            let mut importance: Vec<f64> = self
+                .importance
+                .iter()
+                .zip(&values)
+                .map(|(part, value)| part * (-rate * (value - lowest) / scale).exp())
+                .collect();
+            let sum: f64 = importance.iter().sum();
+            importance
+                .iter_mut()
+                .for_each(|part| *part = (*part / sum).max(1e-4));
+            let bound = mean(&self.blends, &importance, demand.budget);
+            let answer = Response::to(&bound.weights, demand, softness);
+            if answer.bound - (bound.slack as f64) < least {
+                least = answer.bound - bound.slack as f64;
+                self.importance = importance;
+                self.latest = bound;
+            }
         }
     }
-    mixed.top = top_rows(&mixed.weights, 2 * budget, |_| true);
-    mixed
 }
 
 /// Replaces `part` of [`PARTS`] of a bound by another one, rounded towards the weaker.

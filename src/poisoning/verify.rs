@@ -2,13 +2,9 @@
 
 use serde::Serialize;
 
-use super::errors::PoisoningError;
 use super::inputs::{Inputs, RobustnessError};
-use super::learn::{learn, replay};
-use super::neighbours::rank_query;
-use super::predict::predict;
 use super::run::{RobustnessRun, check};
-use super::system::Setup;
+use super::system::KnnSystem;
 use super::verdicts::VerdictRow;
 
 /// How many falsifications stood up.
@@ -24,7 +20,10 @@ pub struct ReplayCounts {
     pub problems: Vec<String>,
 }
 
-/// Replays every falsification in `rows` through the plain learner: new distances, no increment.
+/// Replays every falsification in `rows` through the plain learner.
+///
+/// The neighbours are ranked anew, once, by their true distances. For each removal set all errors of every candidate
+/// K are counted again over all rows that are left: no increment, no bound, no certified K set.
 ///
 /// # Errors
 /// Parameters that do not fit.
@@ -35,21 +34,14 @@ pub fn replay_falsifications(
     progress: &mut dyn FnMut(u64),
 ) -> Result<ReplayCounts, RobustnessError> {
     let mut counts = ReplayCounts::default();
-    let mut setup: Option<(usize, Setup, usize)> = None;
-    for row in rows.iter().filter(|row| row.verdict == "falsified") {
-        if setup
-            .as_ref()
-            .is_none_or(|(poison, ..)| *poison != row.poison)
-        {
-            let checked = check(run, inputs, row.poison)?;
-            let k = learn(&checked);
-            setup = Some((row.poison, checked, k));
-        }
-        let Some((_, checked, k)) = &setup else {
-            continue;
-        };
+    let falsified = || rows.iter().filter(|row| row.verdict == "falsified");
+    let Some(poison) = falsified().map(|row| row.poison).max() else {
+        return Ok(counts);
+    };
+    let system = KnnSystem::learn(check(run, inputs, poison)?);
+    for row in falsified() {
         counts.falsified += 1;
-        match judge(inputs, checked, *k, row) {
+        match judge(inputs, &system, row) {
             None => counts.confirmed += 1,
             Some(problem) => {
                 counts.rejected += 1;
@@ -67,51 +59,40 @@ pub fn replay_falsifications(
 }
 
 /// What is wrong with a falsification, if anything is.
-fn judge(inputs: &Inputs, setup: &Setup, k: usize, row: &VerdictRow) -> Option<String> {
+fn judge(inputs: &Inputs, system: &KnnSystem, row: &VerdictRow) -> Option<String> {
     if row.removal.len() > row.poison {
         return Some(format!("{} rows are removed", row.removal.len()));
     }
     let Ok(at) = inputs.test.numbers.binary_search(&row.row) else {
         return Some("there is no such test row".to_owned());
     };
-    let mut removal = Vec::new();
+    let mut removed = system.nothing_removed();
     for number in &row.removal {
-        match inputs.train.numbers.binary_search(number) {
-            Ok(training_row) => removal.push(training_row),
-            Err(_) => return Some(format!("there is no training row {number}")),
+        let Ok(training_row) = inputs.train.numbers.binary_search(number) else {
+            return Some(format!("there is no training row {number}"));
+        };
+        if std::mem::replace(&mut removed[training_row], true) {
+            return Some(format!("training row {number} is named twice"));
         }
     }
-    let features = inputs.test.row(at);
-    let label = match predict_plainly(setup, k, features) {
-        Ok(label) => inputs.class(label).to_owned(),
+    let query = match system.query(inputs.test.row(at)) {
+        Ok(query) => query,
         Err(error) => return Some(error.to_string()),
     };
-    if (k, label.as_str()) != (row.k, row.label.as_str()) {
+    let (k, without) = (system.k(), system.learn_without(&removed));
+    let label = inputs.class(system.predict(&query, &system.nothing_removed(), k));
+    if (k, label) != (row.k, row.label.as_str()) {
         return Some(format!(
             "K = {k} and '{label}' come from all rows, not K = {} and '{}'",
             row.k, row.label
         ));
     }
-    match replay(setup, &removal, features) {
-        Err(error) => Some(error.to_string()),
-        Ok(again) => {
-            let found = inputs.class(again.label);
-            let agrees = (again.k, found) == (row.removal_k, row.removal_label.as_str());
-            (!agrees || found == label).then(|| {
-                format!(
-                    "K = {} and '{found}' come without those rows, not K = {} and '{}'",
-                    again.k, row.removal_k, row.removal_label
-                )
-            })
-        }
-    }
-}
-
-/// The label for a K that is known already.
-fn predict_plainly(setup: &Setup, k: usize, features: &[f64]) -> Result<u16, PoisoningError> {
-    let training = setup.training();
-    training.check_query(features)?;
-    let ranked = rank_query(training, setup.parameters().metric, features, k);
-    let ranked = ranked.into_iter().map(|row| row as usize);
-    Ok(predict(ranked, training.labels(), &[], k).unwrap_or_default())
+    let found = inputs.class(system.predict(&query, &removed, without));
+    let agrees = (without, found) == (row.removal_k, row.removal_label.as_str());
+    (!agrees || found == label).then(|| {
+        format!(
+            "K = {without} and '{found}' come without those rows, not K = {} and '{}'",
+            row.removal_k, row.removal_label
+        )
+    })
 }

@@ -19,7 +19,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::composition::{Budget, Cost, Remaining};
+use super::composition::{Budget, Cost, Remaining, readable};
 
 /// Version of the file.
 const FORMAT: u32 = 1;
@@ -70,10 +70,12 @@ pub enum LedgerError {
     },
     /// The budget does not cover the query.
     #[error(
-        "the budget in {} does not cover this query, which costs epsilon {epsilon} and delta {delta}; left are epsilon {} and delta {}",
+        "the budget in {} does not cover this query, which costs epsilon {} and delta {}; left are epsilon {} and delta {}",
         file.display(),
-        left.epsilon,
-        left.delta
+        readable(*epsilon),
+        readable(*delta),
+        readable(left.epsilon),
+        readable(left.delta)
     )]
     Spent {
         /// The ledger.

@@ -1,4 +1,4 @@
-//! Curves over a common axis as SVG, some of them as points only.
+//! Curves over a common axis as SVG, some of them as points only, evenly or logarithmically spaced.
 
 use svg::Document;
 use svg::node::element::{Circle, Group, Line, Polyline, Title};
@@ -34,6 +34,15 @@ pub struct Curve {
     pub points: Vec<(f64, f64)>,
 }
 
+/// How numbers are spaced along an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spacing {
+    /// Evenly.
+    Linear,
+    /// By their logarithm.
+    Logarithmic,
+}
+
 /// Curves over one axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinePlot {
@@ -43,71 +52,52 @@ pub struct LinePlot {
     pub x_label: String,
     /// Beside the values.
     pub y_label: String,
-    /// Whether values are spaced by their logarithm.
-    pub logarithmic: bool,
+    /// Spacing of the axis below. Evenly spaced places are all labelled, on a logarithmic axis powers of ten.
+    pub x_spacing: Spacing,
+    /// Spacing of the values.
+    pub y_spacing: Spacing,
     /// The curves.
     pub curves: Vec<Curve>,
 }
 
-/// Where values are on paper.
+/// One axis: which numbers it spans, and between which pixels.
 struct Scale {
-    x: (f64, f64),
-    y: (f64, f64),
-    logarithmic: bool,
+    span: (f64, f64),
+    pixels: (f64, f64),
+    spacing: Spacing,
 }
 
 impl Scale {
-    fn of(plot: &LinePlot) -> Scale {
-        let drawn = || {
-            let points = plot.curves.iter().flat_map(|curve| &curve.points);
-            points.filter(|point| !plot.logarithmic || point.1 > 0.0)
+    fn at(&self, value: f64) -> f64 {
+        let (first, last) = self.span;
+        let share = match self.spacing {
+            Spacing::Logarithmic => (value / first).ln() / (last / first).ln(),
+            Spacing::Linear => (value - first) / (last - first),
         };
-        let span = |value: fn(&(f64, f64)) -> f64| {
-            drawn()
-                .map(value)
-                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-                    (low.min(value), high.max(value))
-                })
-        };
-        let (x, y) = (span(|point| point.0), span(|point| point.1));
-        let x = if x.0 < x.1 { x } else { (x.0 - 1.0, x.0 + 1.0) };
-        let y = match plot.logarithmic {
-            true => (
-                10_f64.powf(y.0.log10().floor()),
-                10_f64.powf(y.1.log10().ceil()),
-            ),
-            false => (0.0_f64.min(y.0), if y.1 > 0.0 { y.1 } else { 1.0 }),
-        };
-        Scale {
-            x,
-            y,
-            logarithmic: plot.logarithmic,
-        }
+        self.pixels.0 + share * (self.pixels.1 - self.pixels.0)
     }
 
-    fn left(&self, x: f64) -> f64 {
-        LEFT + (WIDTH - LEFT - RIGHT) * (x - self.x.0) / (self.x.1 - self.x.0)
-    }
-
-    fn top(&self, y: f64) -> f64 {
-        let share = match self.logarithmic {
-            true => (y / self.y.0).ln() / (self.y.1 / self.y.0).ln(),
-            false => (y - self.y.0) / (self.y.1 - self.y.0),
-        };
-        TOP + (HEIGHT - TOP - BOTTOM) * (1.0 - share)
-    }
-
+    /// Powers of ten, or five equal parts.
     fn ticks(&self) -> Vec<f64> {
-        if self.logarithmic {
-            let decades = (self.y.1 / self.y.0).log10().round() as i32;
-            return (0..=decades)
-                .map(|decade| self.y.0 * 10_f64.powi(decade))
-                .collect();
+        let (first, last) = self.span;
+        match self.spacing {
+            Spacing::Logarithmic => {
+                let decades = (last / first).log10().round() as i32;
+                (0..=decades)
+                    .map(|decade| first * 10_f64.powi(decade))
+                    .collect()
+            }
+            Spacing::Linear => (0..=5)
+                .map(|tick| first + (last - first) * f64::from(tick) / 5.0)
+                .collect(),
         }
-        (0..=5)
-            .map(|tick| self.y.0 + (self.y.1 - self.y.0) * f64::from(tick) / 5.0)
-            .collect()
     }
+}
+
+/// The whole powers of ten around positive numbers.
+fn decades((least, most): (f64, f64)) -> (f64, f64) {
+    let first = 10_f64.powf(least.log10().floor());
+    (first, 10_f64.powf(most.log10().ceil()).max(10.0 * first))
 }
 
 impl LinePlot {
@@ -119,36 +109,24 @@ impl LinePlot {
             .set("font-size", 12)
             .add(rectangle(0.0, 0.0, WIDTH, HEIGHT, "white"))
             .add(text(&self.title, WIDTH / 2.0, 24.0, "middle").set("font-size", 15));
-        if self.curves.iter().all(|curve| curve.points.is_empty()) {
+        let Some((x, y)) = self.scales() else {
             return document.to_string();
-        }
-        let scale = Scale::of(self);
-        for tick in scale.ticks() {
-            let top = scale.top(tick);
-            let line = Line::new()
-                .set("x1", LEFT)
-                .set("x2", WIDTH - RIGHT)
-                .set("y1", top)
-                .set("y2", top)
-                .set("stroke", "#dddddd");
+        };
+        for tick in y.ticks() {
+            let top = y.at(tick);
             document = document
-                .add(line)
+                .add(grid_line((LEFT, top), (WIDTH - RIGHT, top)))
                 .add(text(&short(tick), LEFT - 8.0, top + 4.0, "end"));
         }
-        let mut places: Vec<f64> = self
-            .curves
-            .iter()
-            .flat_map(|c| &c.points)
-            .map(|p| p.0)
-            .collect();
-        places.sort_by(f64::total_cmp);
-        places.dedup();
-        for place in places {
-            let at = scale.left(place);
+        for place in self.places(&x) {
+            let at = x.at(place);
             document = document.add(text(&short(place), at, HEIGHT - BOTTOM + 18.0, "middle"));
+            if self.x_spacing == Spacing::Logarithmic {
+                document = document.add(grid_line((at, TOP), (at, HEIGHT - BOTTOM)));
+            }
         }
         for (at, curve) in self.curves.iter().enumerate() {
-            document = document.add(drawn(curve, &scale));
+            document = document.add(self.drawn(curve, &x, &y));
             let top = TOP + 22.0 * at as f64;
             let left = WIDTH - RIGHT + 16.0;
             document = document
@@ -167,42 +145,109 @@ impl LinePlot {
             .add(text(&self.y_label, 16.0, middle, "middle").set("transform", turned))
             .to_string()
     }
-}
 
-fn drawn(curve: &Curve, scale: &Scale) -> Group {
-    let points = || {
-        let points = curve
+    /// Both axes; `None` if there is nothing to draw.
+    fn scales(&self) -> Option<(Scale, Scale)> {
+        let span = |value: fn(&(f64, f64)) -> f64| {
+            self.curves
+                .iter()
+                .flat_map(|curve| self.placed(curve))
+                .map(|point| value(&point))
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+                    (low.min(value), high.max(value))
+                })
+        };
+        let (x, y) = (span(|point| point.0), span(|point| point.1));
+        if x.0 > x.1 {
+            return None;
+        }
+        let x = match self.x_spacing {
+            Spacing::Logarithmic => decades(x),
+            Spacing::Linear if x.0 < x.1 => x,
+            Spacing::Linear => (x.0 - 1.0, x.0 + 1.0),
+        };
+        let y = match self.y_spacing {
+            Spacing::Logarithmic => decades(y),
+            Spacing::Linear => (0.0_f64.min(y.0), if y.1 > 0.0 { y.1 } else { 1.0 }),
+        };
+        let scale = |span, pixels, spacing| Scale {
+            span,
+            pixels,
+            spacing,
+        };
+        Some((
+            scale(x, (LEFT, WIDTH - RIGHT), self.x_spacing),
+            scale(y, (HEIGHT - BOTTOM, TOP), self.y_spacing),
+        ))
+    }
+
+    /// The points of a curve that have a place on both axes.
+    fn placed<'a>(&'a self, curve: &'a Curve) -> impl Iterator<Item = (f64, f64)> + 'a {
+        let has_place = |spacing: Spacing, value: f64| spacing == Spacing::Linear || value > 0.0;
+        curve
             .points
             .iter()
-            .filter(|point| !scale.logarithmic || point.1 > 0.0);
-        points.map(|&(x, y)| (x, y, scale.left(x), scale.top(y)))
-    };
-    let mut group = Group::new();
-    if curve.mark != Mark::Points {
-        let path: Vec<String> = points()
-            .map(|(_, _, left, top)| format!("{left:.2},{top:.2}"))
-            .collect();
-        let mut line = Polyline::new()
-            .set("points", path.join(" "))
-            .set("fill", "none")
-            .set("stroke", curve.color.as_str())
-            .set("stroke-width", 2);
-        if curve.mark == Mark::Dashed {
-            line = line.set("stroke-dasharray", "6 4");
+            .copied()
+            .filter(move |&(x, y)| has_place(self.x_spacing, x) && has_place(self.y_spacing, y))
+    }
+
+    /// Where the axis below is labelled.
+    fn places(&self, x: &Scale) -> Vec<f64> {
+        if self.x_spacing == Spacing::Logarithmic {
+            return x.ticks();
         }
-        group = group.add(line);
+        let mut places: Vec<f64> = self
+            .curves
+            .iter()
+            .flat_map(|curve| self.placed(curve))
+            .map(|point| point.0)
+            .collect();
+        places.sort_by(f64::total_cmp);
+        places.dedup();
+        places
     }
-    let radius = if curve.mark == Mark::Points { 5.0 } else { 2.5 };
-    for (x, y, left, top) in points() {
-        let hint = Title::new(format!("{}: {} at {}", curve.name, short(y), short(x)));
-        let mark = Circle::new()
-            .set("cx", left)
-            .set("cy", top)
-            .set("r", radius)
-            .set("fill", curve.color.as_str());
-        group = group.add(Group::new().add(hint).add(mark));
+
+    fn drawn(&self, curve: &Curve, x_scale: &Scale, y_scale: &Scale) -> Group {
+        let points = || {
+            self.placed(curve)
+                .map(|(x, y)| (x, y, x_scale.at(x), y_scale.at(y)))
+        };
+        let mut group = Group::new();
+        if curve.mark != Mark::Points {
+            let path: Vec<String> = points()
+                .map(|(_, _, left, top)| format!("{left:.2},{top:.2}"))
+                .collect();
+            let mut line = Polyline::new()
+                .set("points", path.join(" "))
+                .set("fill", "none")
+                .set("stroke", curve.color.as_str())
+                .set("stroke-width", 2);
+            if curve.mark == Mark::Dashed {
+                line = line.set("stroke-dasharray", "6 4");
+            }
+            group = group.add(line);
+        }
+        let radius = if curve.mark == Mark::Points { 5.0 } else { 2.5 };
+        for (x, y, left, top) in points() {
+            let hint = Title::new(format!("{}: {} at {}", curve.name, short(y), short(x)));
+            let mark = Circle::new()
+                .set("cx", left)
+                .set("cy", top)
+                .set("r", radius)
+                .set("fill", curve.color.as_str());
+            group = group.add(Group::new().add(hint).add(mark));
+        }
+        group
     }
-    group
+}
+
+fn grid_line(from: (f64, f64), to: (f64, f64)) -> Line {
+    Line::new()
+        .set("x1", from.0)
+        .set("x2", to.0)
+        .set("y1", from.1)
+        .set("y2", to.1)
+        .set("stroke", "#dddddd")
 }
 
 /// A number with at most four significant digits.
@@ -227,7 +272,8 @@ mod tests {
             title: "a < b".to_owned(),
             x_label: "epsilon".to_owned(),
             y_label: "noise".to_owned(),
-            logarithmic: true,
+            x_spacing: Spacing::Linear,
+            y_spacing: Spacing::Logarithmic,
             curves: vec![
                 curve("one", Mark::Line, &[(0.1, 30.0), (0.2, 3.0), (0.3, 0.0)]),
                 curve("two", Mark::Points, &[(0.2, 7.0)]),
@@ -240,11 +286,27 @@ mod tests {
         assert_eq!(svg.matches("<polyline").count(), 1);
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
         let flat = LinePlot {
-            logarithmic: false,
+            y_spacing: Spacing::Linear,
             curves: vec![curve("zero", Mark::Dashed, &[(1.0, 0.0)])],
             ..plot.clone()
         };
         assert!(!flat.to_svg().contains("NaN"));
+        let both = LinePlot {
+            x_spacing: Spacing::Logarithmic,
+            curves: vec![curve(
+                "one",
+                Mark::Line,
+                &[(0.0, 1.0), (1.0, 0.02), (100.0, 2.0)],
+            )],
+            ..plot.clone()
+        };
+        let svg = both.to_svg();
+        // Axes from 1 to 100 and from 0.01 to 10; the point at 0 has no place.
+        assert!(svg.contains("points=\"64.00,") && svg.matches("<circle").count() == 2);
+        let words: Vec<&str> = svg.split(['<', '>', '\n']).collect();
+        for label in ["100", "0.01", "10"] {
+            assert!(words.contains(&label), "{label} in {svg}");
+        }
         let empty = LinePlot {
             curves: Vec::new(),
             ..plot

@@ -15,7 +15,7 @@ use crate::cli::output::Output;
 use crate::report::run_directory::{SUMMARY, write_atomically};
 use crate::unlearning::kmeans::Algorithm;
 use crate::unlearning::kmeans::benchmark::{
-    AlgorithmFigures, Baseline, BenchmarkOptions, Labelled, baseline, replicate,
+    AlgorithmFigures, Baseline, BenchmarkOptions, Labelled, Replicate, baseline, replicate,
 };
 use crate::unlearning::kmeans::directory::describe;
 
@@ -184,7 +184,7 @@ pub(in crate::cli) fn seeds(first: u64, size: &SizeArgs) -> Vec<u64> {
         .collect()
 }
 
-/// Runs all replicates of all algorithms.
+/// Runs all replicates of all algorithms, seed by seed, so that other work on the machine slows down what is compared alike.
 pub(in crate::cli) fn measure(
     data: Labelled<'_>,
     algorithms: &[Algorithm],
@@ -195,7 +195,9 @@ pub(in crate::cli) fn measure(
 ) -> anyhow::Result<Measured> {
     let bar = output.progress(options.deletions as u64, BAR);
     let mut baselines = Vec::new();
-    for &seed in &seeds {
+    let mut replicates: Vec<Vec<Replicate>> = vec![Vec::new(); algorithms.len()];
+    'seeds: for &seed in &seeds {
+        bar.reset();
         bar.set_prefix("k-means");
         bar.set_message(format!("seed {seed}"));
         bar.tick();
@@ -203,39 +205,37 @@ pub(in crate::cli) fn measure(
             break;
         }
         baselines.push(baseline(data, options, seed)?);
-    }
-    let mut finished = baselines.len() == seeds.len();
-    let mut figures = Vec::new();
-    for algorithm in algorithms {
-        let name = describe(algorithm);
-        let mut replicates = Vec::new();
-        for baseline in &baselines {
+        for (algorithm, replicates) in algorithms.iter().zip(&mut replicates) {
             bar.reset();
-            bar.set_prefix(name.clone());
-            bar.set_message(format!("seed {}", baseline.seed));
+            bar.set_prefix(describe(algorithm));
             let mut done = |count: usize| {
                 bar.set_position(count as u64);
                 interrupt.flow().is_continue()
             };
-            match replicate(data, algorithm, options, baseline.seed, &mut done)? {
+            match replicate(data, algorithm, options, seed, &mut done)? {
                 Some(replicate) => replicates.push(replicate),
-                None => {
-                    finished = false;
-                    break;
-                }
+                None => break 'seeds,
             }
         }
-        figures.push(AlgorithmFigures::of(
-            name,
-            replicates,
-            &baselines,
-            options.deletions,
-        ));
     }
     bar.finish_and_clear();
+    let complete = |count: usize| count == seeds.len();
+    let finished = complete(baselines.len()) && replicates.iter().map(Vec::len).all(complete);
+    let algorithms = algorithms
+        .iter()
+        .zip(replicates)
+        .map(|(algorithm, replicates)| {
+            AlgorithmFigures::of(
+                describe(algorithm),
+                replicates,
+                &baselines,
+                options.deletions,
+            )
+        })
+        .collect();
     Ok(Measured {
         baselines,
-        algorithms: figures,
+        algorithms,
         finished,
     })
 }

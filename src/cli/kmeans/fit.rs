@@ -115,7 +115,7 @@ fn render(summary: &FitSummary) -> String {
     }
     let path = summary.model.display();
     text.push_str(&format!(
-        "Model: {path}\nNext: probity kmeans delete --model {path} --rows 3,17\n"
+        "Model: {path}\nNext: probity kmeans delete --model {path} --rows IDS\n"
     ));
     text
 }

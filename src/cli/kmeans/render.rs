@@ -2,7 +2,7 @@
 
 use super::bench::Measured;
 use crate::cli::render::{percent, table};
-use crate::report::lines::{LineSeries, LogLogLines};
+use crate::report::line_plot::{COLORS, Curve, LinePlot, Mark, Spacing};
 use crate::unlearning::kmeans::benchmark::{
     BenchmarkOptions, Quality, Replicate, Spread, baseline_seconds,
 };
@@ -97,31 +97,31 @@ pub(super) fn figures(measured: &Measured, options: &BenchmarkOptions) -> String
 }
 
 /// Seconds of training and deletions against the number of deletions, as in Figure 1 of the paper.
-pub(super) fn plot(measured: &Measured, deletions: usize) -> LogLogLines {
-    const COLORS: [&str; 3] = ["#1b7837", "#762a83", "#2166ac"];
+pub(super) fn plot(measured: &Measured, deletions: usize) -> LinePlot {
     let [_, _, _, seconds] = of_baselines(measured, deletions);
-    let mut series = Vec::new();
+    let curve = |name: &str, color: &str, points| Curve {
+        name: name.to_owned(),
+        color: color.to_owned(),
+        mark: Mark::Line,
+        points,
+    };
+    let mut curves = Vec::new();
     if let Some(seconds) = seconds {
         let each = seconds.mean / deletions.max(1) as f64;
-        series.push(LineSeries {
-            name: "k-means".to_owned(),
-            color: "#636363".to_owned(),
-            points: vec![(1.0, each), (deletions as f64, seconds.mean)],
-        });
+        let points = vec![(1.0, each), (deletions as f64, seconds.mean)];
+        curves.push(curve("k-means", "#4d4d4d", points));
     }
     for (figures, color) in measured.algorithms.iter().zip(COLORS.iter().cycle()) {
         let short = figures.algorithm.split(',').next().unwrap_or_default();
-        series.push(LineSeries {
-            name: short.to_owned(),
-            color: (*color).to_owned(),
-            points: mean_curve(&figures.replicates),
-        });
+        curves.push(curve(short, color, mean_curve(&figures.replicates)));
     }
-    LogLogLines {
+    LinePlot {
         title: "One training and the deletions after it".to_owned(),
         x_label: "deletions".to_owned(),
         y_label: "seconds".to_owned(),
-        series,
+        x_spacing: Spacing::Logarithmic,
+        y_spacing: Spacing::Logarithmic,
+        curves,
     }
 }
 

@@ -159,6 +159,12 @@ pub(in crate::cli) fn show(bar: &ProgressBar, progress: RobustnessProgress) {
             bar.set_message("learning");
             bar.tick();
         }
+        RobustnessProgress::Bounding { poison } => {
+            bar.reset();
+            bar.set_prefix(format!("n = {poison}"));
+            bar.set_message("bounding K");
+            bar.tick();
+        }
         RobustnessProgress::Inputs {
             done,
             all,

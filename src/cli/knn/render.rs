@@ -31,14 +31,17 @@ pub(super) fn summary(summary: &RobustnessSummary, inputs: &Inputs) -> String {
     );
     let figures = &summary.figures;
     text.push_str(&format!(
-        "{} training rows, {} features, {} labels; K = {} learnt from {} to {}.\n",
+        "{} training rows, {} features, {} labels",
         count(summary.training_rows as u64),
         summary.features,
-        summary.classes.len(),
-        figures.k,
-        figures.candidates[0],
-        figures.candidates[1]
+        summary.classes.len()
     ));
+    text.push_str(&if summary.sweep.is_empty() {
+        "; nothing was learnt.\n".to_owned()
+    } else {
+        let [first, last] = figures.candidates;
+        format!("; K = {} learnt from {first} to {last}.\n", figures.k)
+    });
     if let Some(accuracy) = summary.accuracy {
         text.push_str(&format!(
             "Accuracy on these inputs: {}.\n",

@@ -6,10 +6,9 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::number;
 use crate::cli::output::Output;
 use crate::cli::render::table;
-use crate::privacy::composition::{Budget, Cost, Remaining};
+use crate::privacy::composition::{Budget, Cost, Remaining, readable};
 use crate::privacy::ledger::{Entry, Ledger, LedgerData, declare, read};
 use crate::report::run_directory::file_sha256;
 
@@ -105,9 +104,9 @@ fn render(ledger: &Ledger, summary: &BudgetSummary<'_>) -> String {
         summary.ledger.display(),
         ledger.data.file,
         ledger.data.sha256,
-        number(epsilon),
-        number(delta),
-        number(slack)
+        readable(epsilon),
+        readable(delta),
+        readable(slack)
     );
     if !ledger.queries.is_empty() {
         let rows: Vec<Vec<String>> = ledger
@@ -122,8 +121,8 @@ fn render(ledger: &Ledger, summary: &BudgetSummary<'_>) -> String {
                 vec![
                     entry.time.clone(),
                     format!("{}{note}", entry.mechanism),
-                    number(entry.epsilon),
-                    number(entry.delta),
+                    readable(entry.epsilon),
+                    readable(entry.delta),
                 ]
             })
             .collect();
@@ -131,11 +130,11 @@ fn render(ledger: &Ledger, summary: &BudgetSummary<'_>) -> String {
     }
     text.push_str(&format!(
         "Spent: epsilon {} ({} as a plain sum), delta {}. Left: epsilon {}, delta {}.\n",
-        number(summary.spent_epsilon),
-        number(summary.spent.epsilon),
-        number(summary.spent.delta),
-        number(summary.left.epsilon),
-        number(summary.left.delta)
+        readable(summary.spent_epsilon),
+        readable(summary.spent.epsilon),
+        readable(summary.spent.delta),
+        readable(summary.left.epsilon),
+        readable(summary.left.delta)
     ));
     text
 }

@@ -11,7 +11,7 @@ use crate::cli::render::count;
 use crate::data::schema::Format;
 use crate::device::use_threads;
 use crate::privacy::calibration::Calibration;
-use crate::privacy::composition::{Cost, Remaining};
+use crate::privacy::composition::{Cost, Remaining, readable};
 use crate::privacy::count::{CountAnswer, CountOptions, Outliers, Sensitivity};
 use crate::privacy::ledger::{Charge, Ledger, charge, read};
 use crate::privacy::noise::{Bits, SeededBits, SystemBits};
@@ -293,11 +293,11 @@ impl Bill {
     pub fn text(&self) -> String {
         format!(
             "Cost: epsilon {}, delta {}. Left in {}: epsilon {}, delta {}.\n",
-            number(self.cost.epsilon),
-            number(self.cost.delta),
+            readable(self.cost.epsilon),
+            readable(self.cost.delta),
             self.ledger.display(),
-            number(self.left.epsilon),
-            number(self.left.delta)
+            readable(self.left.epsilon),
+            readable(self.left.delta)
         )
     }
 }
@@ -311,7 +311,7 @@ pub(super) fn answer_text(answer: &CountAnswer) -> String {
             signed(answer.count),
             signed(interval.low),
             signed(interval.high),
-            number(100.0 * interval.confidence)
+            readable(100.0 * interval.confidence)
         ),
     }
 }
@@ -329,16 +329,6 @@ pub(super) fn not_private_text(private: bool) -> &'static str {
 pub(super) fn signed(value: i64) -> String {
     let sign = if value < 0 { "-" } else { "" };
     format!("{sign}{}", count(value.unsigned_abs()))
-}
-
-/// A number with as many digits as say something: 0.30000000000000004 as `0.3`.
-pub(super) fn number(value: f64) -> String {
-    let rounded: f64 = format!("{value:.9e}").parse().unwrap_or(value);
-    if rounded != 0.0 && rounded.abs() < 1e-6 {
-        format!("{rounded:e}")
-    } else {
-        rounded.to_string()
-    }
 }
 
 fn range(text: &str) -> Result<DeclaredRange, String> {
@@ -372,8 +362,8 @@ mod tests {
         assert_eq!((declared.max, declared.unit), (2.5, Some(0.5)));
         assert_eq!(range("x=0,1").unwrap().unit, None);
         assert!(range("x").is_err() && range("x=1").is_err() && range("x=1,y").is_err());
-        assert_eq!(number(0.1 + 0.2), "0.3");
-        assert_eq!(number(1e-9), "1e-9");
+        assert_eq!(readable(0.1 + 0.2), "0.3");
+        assert_eq!(readable(1e-9), "1e-9");
         assert_eq!(signed(-12_345), "-12,345");
     }
 }

@@ -2,17 +2,16 @@
 
 use std::process::ExitCode;
 
-use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 
-use super::{DataFolders, not_found};
+use super::{DataFolders, Only, missing, not_found};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::kmeans::{Measured, SizeArgs, Threads, measure, of_baselines, seeds, spread};
 use crate::cli::output::Output;
 use crate::cli::render::table;
 use crate::unlearning::kmeans::benchmark::{AlgorithmFigures, Labelled, Spread};
-use crate::unlearning::kmeans::paper::{Absent, PaperCase, PaperFigures, Printed, paper_cases};
+use crate::unlearning::kmeans::paper::{PaperCase, PaperFigures, Printed, paper_cases};
 use crate::unlearning::kmeans::{Algorithm, Points, Tree};
 
 /// Iterations of every training, as in the paper.
@@ -31,9 +30,8 @@ pub(in crate::cli) struct KMeansArgs {
     /// Table: 1 to 4
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=4))]
     table: u8,
-    /// Only these data sets, such as covtype,gaussian
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    only: Vec<String>,
+    #[command(flatten)]
+    only: Only,
     #[command(flatten)]
     data: DataFolders,
     #[command(flatten)]
@@ -71,18 +69,7 @@ struct ReproducedRow {
 pub(super) fn run(args: KMeansArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.threads.apply()?;
     let mut cases = paper_cases();
-    if let Some(other) = args
-        .only
-        .iter()
-        .find(|name| !cases.iter().any(|case| case.name == name.as_str()))
-    {
-        let names: Vec<&str> = cases.iter().map(|case| case.name).collect();
-        bail!(
-            "the paper has no data set '{other}'; it has {}",
-            names.join(", ")
-        );
-    }
-    cases.retain(|case| args.only.is_empty() || args.only.iter().any(|name| name == case.name));
+    args.only.keep(&mut cases, |case| case.name, "the paper")?;
     let folders = args.data.folders();
     let interrupt = Interrupt::listen()?;
     let mut summary = ReproduceSummary {
@@ -97,14 +84,7 @@ pub(super) fn run(args: KMeansArgs, output: &Output) -> anyhow::Result<ExitCode>
     };
     for case in &cases {
         match case.find(&folders) {
-            Err(Absent::NotOffered) => summary
-                .not_found
-                .push(format!("{}: Probity has no reader for it", case.name)),
-            Err(Absent::Files(files)) => {
-                summary
-                    .not_found
-                    .push(format!("{}: {}", case.name, files.join(", ")))
-            }
+            Err(absent) => summary.not_found.push(missing(case.name, absent)),
             Ok(files) => {
                 let (points, labels) = case.read(&files, args.seed)?;
                 let row = args.reproduce(case, points, &labels, &interrupt, output)?;

@@ -4,19 +4,20 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 
-use super::{DataFolders, not_found};
+use super::{DataFolders, Only, missing, not_found};
 use crate::cli::inputs::Hardware;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::knn::{BAR, show};
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
 use crate::device::ComputeDevice;
-use crate::poisoning::paper::{Absent, PaperCase, PaperFigures, paper_table};
-use crate::poisoning::run::{Effort, LargestK, Learning, RobustnessFigures, decide_all};
+use crate::poisoning::paper::{PaperCase, PaperFigures, paper_table};
+use crate::poisoning::run::{
+    Effort, LargestK, Learning, RobustnessFigures, RobustnessProgress, decide_all, learn_once,
+};
 use crate::poisoning::{Method, Metric};
 
 /// Arguments of `probity reproduce knn`.
@@ -29,9 +30,8 @@ pub(in crate::cli) struct KnnArgs {
     /// Table: 2 or 3
     #[arg(long, value_parser = clap::value_parser!(u8).range(2..=3))]
     table: u8,
-    /// Only these data sets, such as iris,mnist
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    only: Vec<String>,
+    #[command(flatten)]
+    only: Only,
     #[command(flatten)]
     data: DataFolders,
     /// Test inputs for each row of the table [default: all; 100 of MNIST]
@@ -76,19 +76,8 @@ struct ReproducedRow {
 pub(super) fn run(args: KnnArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let device = args.hardware.open(output)?;
     let mut cases = paper_table(args.table);
-    if let Some(other) = args
-        .only
-        .iter()
-        .find(|name| !cases.iter().any(|case| case.name == name.as_str()))
-    {
-        let names: Vec<&str> = cases.iter().map(|case| case.name).collect();
-        bail!(
-            "table {} has no data set '{other}'; it has {}",
-            args.table,
-            names.join(", ")
-        );
-    }
-    cases.retain(|case| args.only.is_empty() || args.only.iter().any(|name| name == case.name));
+    let table = format!("table {}", args.table);
+    args.only.keep(&mut cases, |case| case.name, &table)?;
     let folders = args.data.folders();
     let interrupt = Interrupt::listen()?;
     let mut summary = ReproduceSummary {
@@ -103,14 +92,7 @@ pub(super) fn run(args: KnnArgs, output: &Output) -> anyhow::Result<ExitCode> {
     };
     for case in &cases {
         match case.find(&folders) {
-            Err(Absent::NotOffered) => summary
-                .not_found
-                .push(format!("{}: Probity has no reader for it", case.name)),
-            Err(Absent::Files(files)) => {
-                summary
-                    .not_found
-                    .push(format!("{}: {}", case.name, files.join(", ")))
-            }
+            Err(absent) => summary.not_found.push(missing(case.name, absent)),
             Ok(files) => {
                 let (row, finished) = args.reproduce(case, &files, &device, &interrupt, output)?;
                 summary.rows.push(row);
@@ -153,15 +135,18 @@ impl KnnArgs {
         };
         let bar = output.progress(1, &format!("{}, {BAR}", case.name));
         let mut show = |progress| show(&bar, progress);
-        let (ours, finished) = decide_all(
-            &inputs,
-            setup,
-            &drawn,
-            effort,
-            device,
-            &mut |_| {},
-            &mut show,
-        )?;
+        show(RobustnessProgress::Learning {
+            poison: case.poison,
+        });
+        let (ours, finished) = match learn_once(&inputs, setup, device, effort.stop)? {
+            None => (RobustnessFigures::default(), false),
+            Some((system, seconds)) => {
+                let (mut ours, finished) =
+                    decide_all(&inputs, &system, &drawn, effort, &mut |_| {}, &mut show)?;
+                ours.learn_seconds = seconds;
+                (ours, finished)
+            }
+        };
         bar.finish_and_clear();
         let row = ReproducedRow {
             data_set: case.name,

@@ -9,10 +9,12 @@ mod spn;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::bail;
 use clap::{Args, Subcommand};
 
 use super::output::Output;
 use crate::data::fetch::default_cache_dir;
+use crate::data::published::Absent;
 
 /// Where the data are looked for unless --data-dir says otherwise.
 const DATA_DIR_VARIABLE: &str = "PROBITY_DATA_DIR";
@@ -69,6 +71,46 @@ impl DataFolders {
         ];
         folders.extend(default_cache_dir());
         folders
+    }
+}
+
+/// Which data sets of a paper.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Only {
+    /// Only these data sets, by name, separated by commas
+    #[arg(long = "only", value_delimiter = ',', value_name = "NAMES")]
+    names: Vec<String>,
+}
+
+impl Only {
+    /// Keeps what is asked for of `cases`; `of` names the paper or its table in the refusal of an unknown name.
+    pub(super) fn keep<T>(
+        &self,
+        cases: &mut Vec<T>,
+        name: impl Fn(&T) -> &str,
+        of: &str,
+    ) -> anyhow::Result<()> {
+        let known = |asked: &String| cases.iter().any(|case| name(case) == asked);
+        if let Some(other) = self.names.iter().find(|asked| !known(asked)) {
+            let mut names: Vec<&str> = cases.iter().map(name).collect();
+            names.dedup();
+            bail!(
+                "{of} has no data set '{other}'; it has {}",
+                names.join(", ")
+            );
+        }
+        if !self.names.is_empty() {
+            cases.retain(|case| self.names.iter().any(|asked| asked == name(case)));
+        }
+        Ok(())
+    }
+}
+
+/// A line for [`not_found`] on a data set that is absent.
+pub(super) fn missing(data_set: &str, absent: Absent) -> String {
+    match absent {
+        Absent::NotOffered => format!("{data_set}: Probity has no reader for it"),
+        Absent::Files(files) => format!("{data_set}: {}", files.join(", ")),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::cli::render::table;
 use crate::privacy::paper::{
     ChoiceCurve, NoiseCurve, NoiseRow, PAPER_NOISE_BELOW, PaperFigure, TOPS, paper_figure,
 };
-use crate::report::line_plot::{COLORS, Curve, LinePlot, Mark};
+use crate::report::line_plot::{COLORS, Curve, LinePlot, Mark, Spacing};
 use crate::report::run_directory::write_atomically;
 
 /// Arguments of `probity reproduce outliers`.
@@ -181,7 +181,8 @@ fn noise_plot(figure: &PaperFigure, curve: &NoiseCurve) -> LinePlot {
         title: format!("Figure {}: {}", figure.number, figure.name),
         x_label: "epsilon (delta 0.01)".to_owned(),
         y_label: "standard deviation of the noise".to_owned(),
-        logarithmic: true,
+        x_spacing: Spacing::Linear,
+        y_spacing: Spacing::Logarithmic,
         curves: curves
             .into_iter()
             .zip(COLORS)
@@ -262,7 +263,8 @@ fn choice_plot(figure: &PaperFigure, curve: &ChoiceCurve) -> LinePlot {
         title: format!("Figure {}: {}", figure.number, figure.name),
         x_label: "epsilon".to_owned(),
         y_label: "precision, recall".to_owned(),
-        logarithmic: false,
+        x_spacing: Spacing::Linear,
+        y_spacing: Spacing::Linear,
         curves: curves.collect(),
     }
 }

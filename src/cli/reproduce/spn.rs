@@ -3,11 +3,10 @@
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
-use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 
-use super::{DataFolders, not_found};
+use super::{DataFolders, Only, not_found};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
 use crate::cli::render::table;
@@ -26,9 +25,8 @@ pub(in crate::cli) struct SpnArgs {
     /// Table: 2 (deleting 100 rows) or 3 (learning once)
     #[arg(long, value_parser = clap::value_parser!(u8).range(2..=3))]
     table: u8,
-    /// Only these data sets, such as wine,plants
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    only: Vec<String>,
+    #[command(flatten)]
+    only: Only,
     #[command(flatten)]
     data: DataFolders,
     /// Tests of independence to measure
@@ -68,17 +66,8 @@ struct ReproducedRow {
 
 /// Runs `probity reproduce spn`.
 pub(super) fn run(args: SpnArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    if let Some(other) = args
-        .only
-        .iter()
-        .find(|name| !CASES.iter().any(|case| case.name == name.as_str()))
-    {
-        let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
-        bail!(
-            "the tables have no data set '{other}'; they have {}",
-            names.join(", ")
-        );
-    }
+    let mut cases: Vec<&PaperCase> = CASES.iter().collect();
+    args.only.keep(&mut cases, |case| case.name, "the paper")?;
     let folders = args.data.folders();
     let interrupt = Interrupt::listen()?;
     let stop = interrupt.flag();
@@ -96,9 +85,7 @@ pub(super) fn run(args: SpnArgs, output: &Output) -> anyhow::Result<ExitCode> {
         rows: Vec::new(),
         not_found: Vec::new(),
     };
-    let chosen =
-        |case: &&PaperCase| args.only.is_empty() || args.only.iter().any(|n| n == case.name);
-    for case in CASES.iter().filter(chosen) {
+    for case in cases {
         let Some(file) = case.find(&folders) else {
             let missing = format!("{}: {}", case.name, case.file());
             summary.not_found.push(missing);

@@ -19,6 +19,8 @@ pub enum RepairMethod {
     /// Retraining on the data and the samples that audits found
     #[default]
     Samples,
+    /// Training against the worst protected substitution, by interval bounds
+    Certified,
 }
 
 /// Options of a repair, resolved.

@@ -7,12 +7,21 @@ use super::error::RepairError;
 use super::figures::{ModelFigures, changes};
 use super::plot::trade_off;
 use super::run::{PreparedRepair, TRADE_OFF};
-use super::summary::{Chosen, NetworkFigures, PartSizes, RepairSummary, RunSummary, SharePoint};
+use super::summary::{
+    CertifiedShare, Chosen, NetworkFigures, PartSizes, RepairSummary, RunSummary, SharePoint,
+};
 use super::workshop::{Trained, Workshop};
+use crate::data::table::Table;
+use crate::fairness::certify::run::Share;
+use crate::fairness::certify::table::certify_rows;
 use crate::fairness::group::{GroupReport, measure_groups};
+use crate::nn::Rows;
 use crate::nn::fnn::Network;
 use crate::nn::model::Model;
 use crate::report::run_directory::{RUN, RunDirectory, SUMMARY, write_atomically};
+
+/// Splits a row of the certificates.
+const CERTIFICATE_SPLITS: u32 = 16;
 
 /// All networks, and the one that is kept.
 pub(super) struct Outcome<'a> {
@@ -85,6 +94,8 @@ impl Outcome<'_> {
                 within: accuracy_loss <= run.max_accuracy_loss,
                 figures: kept.figures.clone(),
             },
+            certified_before: self.certified(&basis.model.network, &held_out)?,
+            certified_after: self.certified(&kept.network, &held_out)?,
             groups_before: groups(&basis.model.network)?,
             groups_after: groups(&kept.network)?,
             points: self.points(),
@@ -96,6 +107,29 @@ impl Outcome<'_> {
         }
         directory.write_json(SUMMARY, &summary)?;
         Ok(summary)
+    }
+
+    /// The held-out rows that are certified fair for each protected set.
+    fn certified(
+        &self,
+        network: &Network,
+        held_out: &Table,
+    ) -> Result<Vec<CertifiedShare>, RepairError> {
+        let measured = &self.prepared.measured;
+        let schema = &self.prepared.basis.model.schema;
+        let rows = Rows::new(held_out.codes(), held_out.width());
+        let sets = measured.names.iter().zip(&measured.domains);
+        sets.map(|(names, domain)| {
+            let protected = domain.protected();
+            let all = certify_rows(network, schema, protected, rows, CERTIFICATE_SPLITS)?;
+            let certified = all.iter().filter(|certificate| certificate.holds()).count();
+            Ok(CertifiedShare {
+                protected: names.clone(),
+                rows: rows.len() as u64,
+                certified: Share::new(certified as u64, rows.len() as u64),
+            })
+        })
+        .collect()
     }
 
     /// What each share gave.

@@ -11,6 +11,7 @@ use super::options::RepairMethod;
 use super::pool::FoundRun;
 use crate::data::table::ReadCounts;
 use crate::device::DeviceName;
+use crate::fairness::certify::run::Share;
 use crate::fairness::group::GroupReport;
 
 /// Rows of each part.
@@ -95,6 +96,18 @@ pub struct Chosen {
     pub figures: ModelFigures,
 }
 
+/// Held-out rows of which it is proved that no protected substitution changes their class
+/// ([`crate::fairness::certify`]).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CertifiedShare {
+    /// Protected attributes, jointly.
+    pub protected: Vec<String>,
+    /// Held-out rows.
+    pub rows: u64,
+    /// Certified ones.
+    pub certified: Share,
+}
+
 /// `summary.json` of a repair.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RepairSummary {
@@ -136,6 +149,10 @@ pub struct RepairSummary {
     pub points: Vec<SharePoint>,
     /// The network that was saved.
     pub chosen: Chosen,
+    /// Held-out rows that were certified fair before.
+    pub certified_before: Vec<CertifiedShare>,
+    /// The same of the saved network.
+    pub certified_after: Vec<CertifiedShare>,
     /// Group figures of the held-out rows before.
     pub groups_before: GroupReport,
     /// The same of the saved network.

@@ -12,12 +12,17 @@ use super::error::RepairError;
 use super::figures::ModelFigures;
 use super::labels::{LabelRule, majority};
 use super::lesson::{Drawn, Mixture, RepairRows, mix};
+use super::options::RepairMethod;
 use super::pool::Sample;
 use super::run::{Observe, PreparedRepair, RepairProgress};
 use crate::device::ComputeDevice;
 use crate::nn::fnn::{Fnn, Network};
 use crate::nn::metrics::Metrics;
-use crate::nn::train::{Lesson, parallel_logits, train_lesson};
+use crate::nn::text_train::Course;
+use crate::nn::train::{
+    EpochReport, Lesson, TrainCheckpoint, parallel_logits, train_lesson, train_lesson_certified,
+};
+use crate::nn::worst_case::TableWorstCase;
 use crate::nn::{Classifier, predicted_class};
 use crate::stream::{Purpose, Words};
 
@@ -88,8 +93,10 @@ impl<'a> Workshop<'a> {
         jobs.into_par_iter()
             .map(|(share, repeat)| {
                 let drawn = match share {
-                    Some(share) => self.draw(share, repeat, voters)?,
-                    None => Vec::new(),
+                    Some(share) if self.prepared.run.method == RepairMethod::Samples => {
+                        self.draw(share, repeat, voters)?
+                    }
+                    _ => Vec::new(),
                 };
                 self.train(&drawn, share.is_none(), repeat)
             })
@@ -136,7 +143,8 @@ impl<'a> Workshop<'a> {
         };
         let joint = &self.prepared.joint;
         let rows = mix(basis, drawn, joint, mixture, run.seed, repeat);
-        let Some((network, seed, attempts)) = self.train_until_useful(&rows, repeat)? else {
+        let Some((network, seed, attempts)) = self.train_until_useful(&rows, repeat, is_control)?
+        else {
             return Ok(None);
         };
         let fnn = Fnn::new(&network, &self.judge);
@@ -157,6 +165,7 @@ impl<'a> Workshop<'a> {
         &self,
         rows: &RepairRows,
         repeat: u32,
+        is_control: bool,
     ) -> Result<Option<(Network, u64, u32)>, RepairError> {
         let (run, basis) = (&self.prepared.run, &self.prepared.basis);
         let mut attempts = 0;
@@ -170,7 +179,7 @@ impl<'a> Workshop<'a> {
                 row_weights: Some(&rows.weights),
                 network: basis.first_network(run.start, seed),
             };
-            let Some(network) = self.learn(lesson, seed)? else {
+            let Some(network) = self.learn(lesson, seed, is_control)? else {
                 return Ok(None);
             };
             if attempts == MAX_ATTEMPTS || !self.has_collapsed(&network)? {
@@ -180,17 +189,31 @@ impl<'a> Workshop<'a> {
     }
 
     /// Trains on `lesson`; `None` when stopped.
-    fn learn(&self, lesson: Lesson<'_>, seed: u64) -> Result<Option<Network>, RepairError> {
+    fn learn(
+        &self,
+        lesson: Lesson<'_>,
+        seed: u64,
+        is_control: bool,
+    ) -> Result<Option<Network>, RepairError> {
         let mut options = self.prepared.run.training.clone();
         options.seed = seed;
-        let trained = train_lesson(lesson, &options, self.device, None, &mut |_, _| {
+        let mut observe = |_: &EpochReport, _: &dyn Fn() -> TrainCheckpoint| {
             let epochs = self.epochs.fetch_add(1, Ordering::Relaxed) + 1;
             (self.observe)(RepairProgress {
                 // Networks that collapse are trained again.
                 epochs: epochs.min(self.all_epochs),
                 all: self.all_epochs,
             })
-        })?;
+        };
+        let trained = if self.prepared.run.method == RepairMethod::Certified && !is_control {
+            let worst_case = TableWorstCase {
+                protected: self.prepared.joint.protected().to_vec(),
+                course: Course::default(),
+            };
+            train_lesson_certified(lesson, &options, &worst_case, self.device, &mut observe)?
+        } else {
+            train_lesson(lesson, &options, self.device, None, &mut observe)?
+        };
         Ok(trained.finished.then_some(trained.network))
     }
 

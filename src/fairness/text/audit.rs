@@ -30,7 +30,8 @@ use crate::fairness::calls::{Calls, Counted};
 use crate::fairness::check::check_all;
 use crate::fairness::domain::Domain;
 use crate::fairness::estimate::{Estimate, discriminatory_share};
-use crate::fairness::search::{Phase, Search, SearchOptions, SearchState};
+use crate::fairness::pairs::PairStore;
+use crate::fairness::search::{Ending, Phase, Search, SearchOptions, SearchState};
 use crate::fairness::seeds::clustered_seeds;
 use crate::fairness::session::{AuditProgress, is_resumable, run_search};
 use crate::fairness::summary::{BoundSummary, phases};
@@ -75,6 +76,18 @@ impl PreparedTextAudit {
         options: TextAuditOptions,
         device: &ComputeDevice,
     ) -> Result<PreparedTextAudit, AuditError> {
+        PreparedTextAudit::of_rows(options, &|_| true, device)
+    }
+
+    /// The same for those of the texts whose positions `keep` takes, as if the file held no others.
+    ///
+    /// # Errors
+    /// See [`AuditError`].
+    pub fn of_rows(
+        options: TextAuditOptions,
+        keep: &dyn Fn(usize) -> bool,
+        device: &ComputeDevice,
+    ) -> Result<PreparedTextAudit, AuditError> {
         options.check()?;
         let model = TextModel::load(&options.model)?;
         expect_hash(
@@ -104,20 +117,24 @@ impl PreparedTextAudit {
             .par_iter()
             .map(|text| model.encode(text))
             .collect::<Result<_, _>>()?;
-        let truncated = encoded.iter().filter(|text| text.is_truncated).count();
-        let has_term: Vec<usize> = (0..encoded.len())
+        let kept: Vec<usize> = (0..encoded.len()).filter(|&text| keep(text)).collect();
+        let truncated = kept.iter().filter(|&&text| encoded[text].is_truncated);
+        let counts_truncated = truncated.count() as u64;
+        let has_term: Vec<usize> = kept
+            .iter()
+            .copied()
             .filter(|&text| protected.is_in(&encoded[text].ids))
             .collect();
         let counts = TextCounts {
-            texts: encoded.len() as u64,
+            texts: kept.len() as u64,
             with_protected_term: has_term.len() as u64,
-            without_protected_term: (encoded.len() - has_term.len()) as u64,
-            truncated: truncated as u64,
+            without_protected_term: (kept.len() - has_term.len()) as u64,
+            truncated: counts_truncated,
         };
         if has_term.is_empty() {
             return Err(AuditError::NoProtectedTerm {
                 file: options.texts.clone(),
-                texts: encoded.len(),
+                texts: kept.len(),
                 attributes: options.protected.join(", "),
             });
         }
@@ -180,6 +197,91 @@ impl PreparedTextAudit {
         (&self.counts, self.protected.counts())
     }
 
+    /// The seeds, unchecked.
+    fn first_state(&self) -> SearchState<TextMemory> {
+        let rows = self.seed_ids.iter().map(|text| self.domain.row(text));
+        SearchState::new(rows, self.model.classes.len())
+    }
+
+    /// Gives the search that the options describe to `work`.
+    fn with_search<R>(
+        &self,
+        judge: &Judge<'_>,
+        work: impl FnOnce(&Search<'_, TextStrategy<'_>>) -> R,
+    ) -> R {
+        let options = &self.options;
+        let calls = Calls::default();
+        let network = Counted::new(&self.network, &calls);
+        let strategy = TextStrategy {
+            global: options.strategy,
+            local: options.local_strategy,
+            model: &network,
+            domain: &self.domain,
+            candidates: &self.candidates,
+            vectors: Vectors {
+                values: self.model.table.vectors(),
+                dimension: self.model.dimension(),
+            },
+            objective: options.objective,
+            limits: Limits {
+                seeds: &self.seed_ids,
+                max_changed: options.max_l0,
+                min_similarity: options
+                    .min_similarity
+                    .map(|least| (least, judge as &dyn Similarity)),
+            },
+            seed: options.seed,
+        };
+        let search_options = SearchOptions {
+            max_iter: options.max_iter,
+            local: options.local,
+            batch: options.batch,
+            max_found: options.max_found,
+            time: options
+                .time_seconds
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+        };
+        work(&Search {
+            model: &network,
+            reference: self
+                .reference
+                .as_ref()
+                .map(|network| network as &dyn Classifier),
+            domain: &self.domain,
+            strategy: &strategy,
+            calls: &calls,
+            options: &search_options,
+        })
+    }
+
+    /// The protected terms, and texts of the width that they may grow to.
+    pub fn domain(&self) -> &TextDomain {
+        &self.domain
+    }
+
+    /// Position in the file, from 1, of each seed's text.
+    pub fn source_rows(&self) -> &[u64] {
+        &self.source_rows
+    }
+
+    /// Searches without a run directory: how it ended, and the pairs that were found. `observe` may
+    /// stop it.
+    ///
+    /// # Errors
+    /// When the model cannot answer.
+    pub fn search(
+        &self,
+        observe: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<(Ending, PairStore), AuditError> {
+        let embed = |text: &str| self.encoder.embed(text);
+        let has_encoder = self.options.encoder.is_some();
+        let judge = Judge::new(&self.model, has_encoder.then_some(&embed as Embed<'_>));
+        let mut state = self.first_state();
+        let ending =
+            self.with_search(&judge, |search| search.run(&mut state, &mut |_| observe()))?;
+        Ok((ending, state.into_pairs()))
+    }
+
     /// The share for each protected attribute alone and, if there are several, for all jointly; on
     /// the reference device, since a release may hang on it.
     fn estimates(
@@ -205,16 +307,10 @@ impl PreparedTextAudit {
         let mut domains = Vec::new();
         for names in sets {
             let terms = Arc::new(self.protected.only(&names));
-            let has_variant = |text: &[i32]| {
-                let found = terms.find(text);
-                found
-                    .iter()
-                    .any(|o| !terms.all()[o.term as usize].others.is_empty())
-            };
             let inputs: Vec<Vec<i32>> = order
                 .iter()
                 .map(|&text| &self.texts[text as usize])
-                .filter(|text| has_variant(text))
+                .filter(|text| terms.can_vary(text))
                 .take(usize::try_from(options.estimate).unwrap_or(usize::MAX))
                 .cloned()
                 .collect();
@@ -327,59 +423,13 @@ pub fn audit_texts(
         None
     };
     run.write_toml(RUN, options)?;
-    let mut state: SearchState<TextMemory> = saved.unwrap_or_else(|| {
-        let rows = prepared
-            .seed_ids
-            .iter()
-            .map(|text| prepared.domain.row(text));
-        SearchState::new(rows, prepared.model.classes.len())
-    });
-    let calls = Calls::default();
-    let network = Counted::new(&prepared.network, &calls);
+    let mut state = saved.unwrap_or_else(|| prepared.first_state());
     let embed = |text: &str| prepared.encoder.embed(text);
     let has_encoder = options.encoder.is_some();
     let judge = Judge::new(&prepared.model, has_encoder.then_some(&embed as Embed<'_>));
-    let strategy = TextStrategy {
-        global: options.strategy,
-        local: options.local_strategy,
-        model: &network,
-        domain: &prepared.domain,
-        candidates: &prepared.candidates,
-        vectors: Vectors {
-            values: prepared.model.table.vectors(),
-            dimension: prepared.model.dimension(),
-        },
-        objective: options.objective,
-        limits: Limits {
-            seeds: &prepared.seed_ids,
-            max_changed: options.max_l0,
-            min_similarity: options
-                .min_similarity
-                .map(|least| (least, &judge as &dyn Similarity)),
-        },
-        seed: options.seed,
-    };
-    let search_options = SearchOptions {
-        max_iter: options.max_iter,
-        local: options.local,
-        batch: options.batch,
-        max_found: options.max_found,
-        time: options
-            .time_seconds
-            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
-    };
-    let search = Search {
-        model: &network,
-        reference: prepared
-            .reference
-            .as_ref()
-            .map(|network| network as &dyn Classifier),
-        domain: &prepared.domain,
-        strategy: &strategy,
-        calls: &calls,
-        options: &search_options,
-    };
-    let ending = run_search(&search, &mut state, run, &identity, observe)?;
+    let ending = prepared.with_search(&judge, |search| {
+        run_search(search, &mut state, run, &identity, observe)
+    })?;
     let fairness = prepared.estimates(observe)?;
     let _ = observe(AuditProgress::Write);
     let samples = TextSamples {

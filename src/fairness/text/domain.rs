@@ -114,6 +114,12 @@ impl Terms {
         candidates.iter().find(fits).copied()
     }
 
+    /// Whether `text` holds a term that has a replacement.
+    pub fn can_vary(&self, text: &[i32]) -> bool {
+        let has_other = |found: &Occurrence| !self.terms[found.term as usize].others.is_empty();
+        self.find(text).iter().any(has_other)
+    }
+
     /// Sorts the replacements of every term by falling `influence` of the replacement (by term
     /// number); equal ones keep their order.
     pub fn rank(&mut self, influence: &[f32]) {

@@ -5,7 +5,7 @@
 //! [`strategy::TextStrategy`] replaces words by near neighbours in the embedding table;
 //! [`limits::Limits`] keeps a search near its seeds; [`render`] turns ids back into readable
 //! text; [`samples`] writes pairs with their validity; [`verify`] re-checks them from their text
-//! alone; [`audit`] is all of it as one call.
+//! alone; [`audit`] is all of it as one call; [`repair`] retrains a model that was found wanting.
 
 pub mod audit;
 pub mod domain;
@@ -17,6 +17,7 @@ pub mod options;
 pub mod paper;
 pub mod protected;
 pub mod render;
+pub mod repair;
 pub mod samples;
 pub mod sentence;
 pub mod strategy;

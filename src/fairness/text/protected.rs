@@ -114,10 +114,7 @@ impl ProtectedTerms {
 
     /// Whether `text` holds a term that has a replacement.
     pub fn is_in(&self, text: &[i32]) -> bool {
-        let found = self.terms.find(text_of(text));
-        found
-            .iter()
-            .any(|found| !self.terms.all()[found.term as usize].others.is_empty())
+        self.terms.can_vary(text_of(text))
     }
 
     /// The terms of some of the attributes.

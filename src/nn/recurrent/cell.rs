@@ -91,14 +91,14 @@ pub struct Gru;
 
 /// y·(1 − y)·d: back through y = σ(x).
 #[inline(always)]
-fn through_sigmoid<S: Simd>(simd: S, y: S::f32s, d: S::f32s) -> S::f32s {
+pub(super) fn through_sigmoid<S: Simd>(simd: S, y: S::f32s, d: S::f32s) -> S::f32s {
     let slope = simd.negate_mul_add_f32s(y, y, y);
     simd.mul_f32s(slope, d)
 }
 
 /// (1 − y²)·d: back through y = tanh(x).
 #[inline(always)]
-fn through_tanh<S: Simd>(simd: S, y: S::f32s, d: S::f32s) -> S::f32s {
+pub(super) fn through_tanh<S: Simd>(simd: S, y: S::f32s, d: S::f32s) -> S::f32s {
     let slope = simd.negate_mul_add_f32s(y, y, simd.splat_f32s(1.0));
     simd.mul_f32s(slope, d)
 }

@@ -211,7 +211,7 @@ pub(super) fn last_states(workspace: &Workspace) -> Vec<Row> {
 }
 
 /// Bias plus input product of every embedding: `[tokens, input gate rows]`.
-fn project(direction: &Direction, table: EmbeddingTable<'_>) -> Vec<f32> {
+pub(super) fn project(direction: &Direction, table: EmbeddingTable<'_>) -> Vec<f32> {
     let width = direction.input_rows().len();
     let mut projected = vec![0.0; table.tokens() * width];
     projected

@@ -14,6 +14,8 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
+pub use certified::{CertifiedLoss, Course, Site, Substitutions};
+
 use super::ModelError;
 use super::optimizer::OptimizerState;
 use super::recurrent::kernels::{EmbeddingTable, Kernels};
@@ -23,6 +25,7 @@ use super::text_train_options::TextTrainOptions;
 use super::train::{EpochReport, Split, TrainError};
 use trainer::Trainer;
 
+mod certified;
 #[cfg(test)]
 mod tests;
 mod trainer;
@@ -112,6 +115,38 @@ pub fn train_text(
     while !trainer.is_finished() {
         let report = trainer.epoch()?;
         if observe(&report, &|| trainer.checkpoint()).is_break() {
+            finished = trainer.is_finished();
+            break;
+        }
+    }
+    Ok(trainer.finish(finished))
+}
+
+/// Trains a network as [`train_text`] does, from the beginning, with the loss of `certified`: the
+/// parameters are those of the last epoch, since the validation loss says nothing of the worst case.
+///
+/// # Errors
+/// See [`train_text`]; also word vectors that learn or early stopping among the options, which this
+/// loss does not go with.
+pub fn train_text_certified(
+    corpus: LabelledTexts<'_>,
+    table: EmbeddingTable<'_>,
+    split: &Split,
+    options: &TextTrainOptions,
+    certified: &CertifiedLoss<'_>,
+    observe: &mut dyn FnMut(&EpochReport) -> ControlFlow<()>,
+) -> Result<TrainedText, TrainError> {
+    certified.check(options, corpus.texts.len())?;
+    options.check(corpus.classes)?;
+    check_tokens(corpus.texts, table.tokens())?;
+    let class_rows = class_rows(corpus, &split.train)?;
+    // There is no checkpoint to recognise.
+    let mut trainer = Trainer::new(corpus, table, split, options, &class_rows, 0);
+    trainer.certify(certified);
+    let mut finished = true;
+    while !trainer.is_finished() {
+        let report = trainer.epoch()?;
+        if observe(&report).is_break() {
             finished = trainer.is_finished();
             break;
         }

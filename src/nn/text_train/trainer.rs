@@ -2,11 +2,12 @@
 
 use burn::tensor::{Device, Tensor, TensorData};
 
+use super::certified::CertifiedLoss;
 use super::{Best, LabelledTexts, TextCheckpoint, TrainedText, text_logits};
 use crate::nn::fnn::read;
 use crate::nn::optimizer::ParameterOptimizer;
 use crate::nn::predicted_class;
-use crate::nn::recurrent::backward::{Batch, EmbeddingGradients};
+use crate::nn::recurrent::backward::{Batch, BatchGradients, EmbeddingGradients};
 use crate::nn::recurrent::kernels::{EmbeddingTable, Kernels};
 use crate::nn::recurrent::network::RecurrentWeights;
 use crate::nn::row_adam::RowAdam;
@@ -37,6 +38,7 @@ pub(super) struct Trainer<'a> {
     history: Vec<EpochReport>,
     best: Option<Best>,
     fingerprint: u64,
+    certified: Option<&'a CertifiedLoss<'a>>,
 }
 
 impl<'a> Trainer<'a> {
@@ -66,7 +68,13 @@ impl<'a> Trainer<'a> {
             history: Vec::new(),
             best: None,
             fingerprint,
+            certified: None,
         }
+    }
+
+    /// Learns by the loss of `certified` from now on.
+    pub fn certify(&mut self, certified: &'a CertifiedLoss<'a>) {
+        self.certified = Some(certified);
     }
 
     /// Passes over the training texts once.
@@ -74,9 +82,12 @@ impl<'a> Trainer<'a> {
         let epoch = self.history.len() as u32;
         let learning_rate = self.learning.learning_rate_in(epoch);
         let (mut total, mut weight) = (0.0, 0.0);
-        for items in self.batches(epoch) {
+        let batches = self.batches(epoch);
+        let count = batches.len().max(1) as f64;
+        for (number, items) in batches.into_iter().enumerate() {
             let labels: Vec<u32> = self.labels(&items);
-            let loss = self.step(&items, &labels, learning_rate)?;
+            let progress = f64::from(epoch) + number as f64 / count;
+            let loss = self.step(&items, &labels, learning_rate, progress)?;
             let batch_weight = self.weight(&labels);
             total += loss * batch_weight;
             weight += batch_weight;
@@ -97,7 +108,8 @@ impl<'a> Trainer<'a> {
             let (loss, accuracy) = self.validate();
             report.validation_loss = Some(loss);
             report.validation_accuracy = Some(accuracy);
-            if self.best.as_ref().is_none_or(|best| loss < best.loss) {
+            let is_better = self.best.as_ref().is_none_or(|best| loss < best.loss);
+            if is_better && self.certified.is_none() {
                 self.best = Some(Best {
                     loss,
                     values: self.weights.values.clone(),
@@ -127,13 +139,8 @@ impl<'a> Trainer<'a> {
             .collect()
     }
 
-    /// One step of the optimiser; gives the batch's loss before it.
-    fn step(
-        &mut self,
-        items: &[u32],
-        labels: &[u32],
-        learning_rate: f64,
-    ) -> Result<f64, TrainError> {
+    /// Loss and gradients of a batch; `progress` counts epochs.
+    fn gradients(&self, items: &[u32], labels: &[u32], progress: f64) -> BatchGradients {
         let max_length = self.options.max_length;
         let texts: Vec<&[i32]> = items
             .iter()
@@ -144,8 +151,27 @@ impl<'a> Trainer<'a> {
             labels,
             class_weights: &self.class_weights,
         };
-        let kernels = Kernels::new(&self.weights);
-        let mut gradients = kernels.batch_gradients(self.table(), batch, self.learned.is_some());
+        match self.certified {
+            Some(certified) => {
+                let table = self.table();
+                certified.gradients(&self.weights, table, items, batch, self.options, progress)
+            }
+            None => {
+                let kernels = Kernels::new(&self.weights);
+                kernels.batch_gradients(self.table(), batch, self.learned.is_some())
+            }
+        }
+    }
+
+    /// One step of the optimiser; gives the batch's loss before it.
+    fn step(
+        &mut self,
+        items: &[u32],
+        labels: &[u32],
+        learning_rate: f64,
+        progress: f64,
+    ) -> Result<f64, TrainError> {
+        let mut gradients = self.gradients(items, labels, progress);
         clip(
             &mut gradients.parameters,
             gradients.embeddings.as_mut(),

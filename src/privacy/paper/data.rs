@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use rand::RngExt;
 
 use super::{PaperData, PaperFigure, Set};
+use crate::data::published::find;
 use crate::data::read::{ReadError, Records as TableRecords};
 use crate::data::schema::Format;
 use crate::privacy::records::{DeclaredColumn, Grid};
@@ -12,13 +13,9 @@ use crate::privacy::source::SourceError;
 use crate::stream::{Purpose, permutation, stream};
 
 impl PaperFigure {
-    /// Finds its file, plain or `.gz`; a synthetic set needs none.
+    /// Finds its file, plain or compressed; a synthetic set needs none.
     pub fn find(&self, folders: &[PathBuf]) -> Option<PathBuf> {
-        let name = self.file?;
-        folders
-            .iter()
-            .flat_map(|folder| [folder.join(name), folder.join(format!("{name}.gz"))])
-            .find(|file| file.is_file())
+        find(&[self.file?], folders).ok()?.pop()
     }
 
     /// Draws the records by `seed`, from `file` if the figure has one.

@@ -3,10 +3,13 @@
 //! The nearest centroid is the one of the smallest exact |x − c|², the first one of several. Rows are shared
 //! out to threads in chunks; sums are of integers, so neither the chunks nor their order matter.
 
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::exact::squared_distance;
-use super::kernel::{Nearest, Packed, TILE_ROWS, products, roundings, unit_error, vectorized};
+use super::kernel::{
+    Nearest, Packed, TILE_ROWS, Tile, has_wide_vectors, products, roundings, unit_error, vectorized,
+};
 use super::points::Points;
 
 /// Rows of a chunk.
@@ -71,7 +74,7 @@ fn add(to: &mut [i64], from: &[i64]) {
 /// Assigns every row of `points` to its nearest of `centroids`.
 pub(crate) fn assign(points: &Points, centroids: &[i32], base: Option<Base<'_>>) -> Assigned {
     let clusters = centroids.len() / points.columns();
-    if clusters <= 8 {
+    if clusters <= 8 && !has_wide_vectors() {
         Pass::<8>::new(points, centroids, base).run()
     } else {
         Pass::<16>::new(points, centroids, base).run()
@@ -81,10 +84,45 @@ pub(crate) fn assign(points: &Points, centroids: &[i32], base: Option<Base<'_>>)
 /// The nearest of `centroids` for the live rows in `slots`.
 pub(crate) fn assign_some(points: &Points, centroids: &[i32], slots: &[usize]) -> Vec<u16> {
     let clusters = centroids.len() / points.columns();
-    if clusters <= 8 {
+    if clusters <= 8 && !has_wide_vectors() {
         Pass::<8>::new(points, centroids, None).run_some(slots)
     } else {
         Pass::<16>::new(points, centroids, None).run_some(slots)
+    }
+}
+
+/// A pass over some rows, for vectors of any width.
+struct SomeRows<'a, 'b, const L: usize> {
+    pass: &'b Pass<'a, L>,
+    slots: &'b [usize],
+    clusters: &'b mut [u16],
+}
+
+impl<const L: usize> WithSimd for SomeRows<'_, '_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        self.pass.some_of_lanes(simd, self.slots, self.clusters);
+    }
+}
+
+/// A pass over a chunk of rows, for vectors of any width.
+struct Chunk<'a, 'b, const L: usize> {
+    pass: &'b Pass<'a, L>,
+    start: usize,
+    clusters: &'b mut [u16],
+    gaps: &'b mut [f32],
+    change: &'b mut Change,
+}
+
+impl<const L: usize> WithSimd for Chunk<'_, '_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        self.pass
+            .chunk_of_lanes(simd, self.start, self.clusters, self.gaps, self.change);
     }
 }
 
@@ -149,10 +187,12 @@ impl<'a, const L: usize> Pass<'a, L> {
     fn run_some(&self, slots: &[usize]) -> Vec<u16> {
         let mut clusters = vec![0_u16; slots.len()];
         let work = |(slots, clusters): (&[usize], &mut [u16])| {
-            vectorized(
-                #[inline(always)]
-                || self.some_of_lanes(slots, clusters),
-            );
+            let some = SomeRows {
+                pass: self,
+                slots,
+                clusters,
+            };
+            vectorized(some, L);
         };
         if slots.len() * self.points.columns() * self.clusters < WORTH_THREADS {
             work((slots, &mut clusters));
@@ -166,16 +206,13 @@ impl<'a, const L: usize> Pass<'a, L> {
     }
 
     #[inline(always)]
-    fn some_of_lanes(&self, slots: &[usize], clusters: &mut [u16]) {
-        let columns = self.points.columns();
-        let mut tile = vec![0.0_f32; TILE_ROWS * columns];
+    fn some_of_lanes<S: Simd>(&self, simd: S, slots: &[usize], clusters: &mut [u16]) {
+        let mut tile = Tile::new(self.points.columns());
         for (slots, clusters) in slots.chunks(TILE_ROWS).zip(clusters.chunks_mut(TILE_ROWS)) {
-            for (row, &slot) in tile.chunks_exact_mut(columns).zip(slots) {
-                for (to, &x) in row.iter_mut().zip(self.points.row(slot)) {
-                    *to = x as f32;
-                }
+            for (row, &slot) in slots.iter().enumerate() {
+                tile.set(row, self.points.row(slot));
             }
-            let nearest = products(&tile, &self.packed, self.clusters);
+            let nearest = products(simd, &tile, &self.packed, self.clusters);
             for ((cluster, nearest), &slot) in clusters.iter_mut().zip(&nearest).zip(slots) {
                 *cluster = self.settle(slot, nearest).0;
             }
@@ -183,31 +220,33 @@ impl<'a, const L: usize> Pass<'a, L> {
     }
 
     fn chunk(&self, start: usize, clusters: &mut [u16], gaps: &mut [f32], change: &mut Change) {
-        vectorized(
-            #[inline(always)]
-            || self.chunk_of_lanes(start, clusters, gaps, change),
-        );
+        let chunk = Chunk {
+            pass: self,
+            start,
+            clusters,
+            gaps,
+            change,
+        };
+        vectorized(chunk, L);
     }
 
     #[inline(always)]
-    fn chunk_of_lanes(
+    fn chunk_of_lanes<S: Simd>(
         &self,
+        simd: S,
         start: usize,
         clusters: &mut [u16],
         gaps: &mut [f32],
         change: &mut Change,
     ) {
-        let columns = self.points.columns();
-        let mut tile = vec![0.0_f32; TILE_ROWS * columns];
+        let mut tile = Tile::new(self.points.columns());
         let rows = clusters.len();
         for first in (0..rows).step_by(TILE_ROWS) {
             let count = TILE_ROWS.min(rows - first);
-            let from = (start + first) * columns;
-            let values = &self.points.values()[from..from + count * columns];
-            for (to, &x) in tile.iter_mut().zip(values) {
-                *to = x as f32;
+            for row in 0..count {
+                tile.set(row, self.points.row(start + first + row));
             }
-            let nearest = products(&tile, &self.packed, self.clusters);
+            let nearest = products(simd, &tile, &self.packed, self.clusters);
             for (row, nearest) in nearest.iter().enumerate().take(count) {
                 let slot = start + first + row;
                 if !self.points.live()[slot] {

@@ -16,6 +16,7 @@ use serde::Serialize;
 use super::dataset::{Dataset, DatasetError, read_dataset};
 use super::mixture::mixture;
 use super::points::Points;
+use crate::data::published::{Absent, find};
 use crate::data::samples::{Bounds, SamplesOptions};
 
 /// Mean and standard deviation, as the paper prints them.
@@ -258,30 +259,17 @@ pub fn paper_cases() -> Vec<PaperCase> {
     ]
 }
 
-/// Why a data set has no figures of ours.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Absent {
-    /// Probity has no reader set up for it.
-    NotOffered,
-    /// These files are in none of the folders.
-    Files(Vec<String>),
-}
-
 impl PaperCase {
-    /// Finds its files, plain or `.gz`, in the first of `folders` that has them all; none are needed where it is drawn.
+    /// Finds its files, plain or compressed, in the first of `folders` that has them all; none are needed where it is drawn.
     ///
     /// # Errors
     /// What is missing.
     pub fn find(&self, folders: &[PathBuf]) -> Result<Vec<PathBuf>, Absent> {
-        let names = match self.source {
-            Source::Drawn => return Ok(Vec::new()),
-            Source::NotOffered => return Err(Absent::NotOffered),
-            Source::Files(names) => names,
-        };
-        folders
-            .iter()
-            .find_map(|folder| names.iter().map(|name| present(folder, name)).collect())
-            .ok_or_else(|| Absent::Files(names.iter().map(|&name| name.to_owned()).collect()))
+        match self.source {
+            Source::Drawn => Ok(Vec::new()),
+            Source::NotOffered => Err(Absent::NotOffered),
+            Source::Files(names) => find(names, folders),
+        }
     }
 
     /// Its rows with the number of the class of each.
@@ -309,13 +297,6 @@ impl PaperCase {
             }
         }
     }
-}
-
-fn present(folder: &Path, name: &str) -> Option<PathBuf> {
-    [name.to_owned(), format!("{name}.gz")]
-        .into_iter()
-        .map(|name| folder.join(name))
-        .find(|path| path.is_file())
 }
 
 /// Labels as numbers, in the order of their text.

@@ -12,6 +12,11 @@
 //!
 //! Rows that neither lemma settles are assigned anew. The result is that of a full pass.
 
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
 use super::assign::assign_some;
 use super::points::Points;
 
@@ -37,12 +42,37 @@ pub(crate) struct Move {
     pub to: u16,
 }
 
-/// A coordinate of a centroid that differs from the reference.
+/// What of one centroid differs from the reference.
 struct Shift {
     cluster: usize,
+    coordinates: Vec<Coordinate>,
+}
+
+/// One coordinate that differs: (x − to)² − (x − from)² = (from − to)(2x − from − to).
+struct Coordinate {
     column: usize,
-    from: i64,
-    to: i64,
+    step: i64,
+    sum: i64,
+}
+
+impl Shift {
+    /// Δ of the row.
+    #[inline]
+    fn change(&self, row: &[i32]) -> i64 {
+        self.coordinates
+            .iter()
+            .map(|c| c.step * (2 * i64::from(row[c.column]) - c.sum))
+            .sum()
+    }
+}
+
+/// What moves when centroids move.
+#[derive(Debug)]
+pub(crate) struct Moves {
+    /// The rows whose nearest centroid is another one.
+    pub rows: Vec<Move>,
+    /// How many rows were doubtful.
+    pub doubtful: usize,
 }
 
 /// The rows whose nearest centroid is another one than in `clusters`; `None` if a full pass is the shorter
@@ -51,10 +81,10 @@ pub(crate) fn moves(
     points: &Points,
     centroids: &[i32],
     clusters: &[u16],
-    margins: &mut Margins,
-) -> Option<Vec<Move>> {
+    margins: &Margins,
+) -> Option<Moves> {
     let columns = points.columns();
-    let doubtful = match sparse_shifts(centroids, &margins.reference, columns) {
+    let slots = match sparse_shifts(centroids, &margins.reference, columns) {
         Some(shifts) => by_coordinates(
             points,
             centroids.len() / columns,
@@ -64,42 +94,81 @@ pub(crate) fn moves(
         ),
         None => by_norms(points, centroids, margins),
     }?;
-    margins.spent += doubtful.len();
-    if margins.spent > points.slots() {
+    let doubtful = slots.len();
+    if margins.spent + doubtful > points.slots() {
         return None;
     }
-    let mut moves = Vec::new();
-    let nearest = assign_some(points, centroids, &doubtful);
-    for (slot, to) in doubtful.into_iter().zip(nearest) {
-        if to != clusters[slot] {
-            margins.gaps[slot] = -1.0;
-            moves.push(Move { slot, to });
-        }
-    }
-    Some(moves)
+    let nearest = assign_some(points, centroids, &slots);
+    let rows = slots
+        .into_iter()
+        .zip(nearest)
+        .filter(|&(slot, to)| to != clusters[slot])
+        .map(|(slot, to)| Move { slot, to })
+        .collect();
+    Some(Moves { rows, doubtful })
 }
 
 /// The share of doubtful rows that makes a full pass the shorter way.
 const DOUBTFUL: usize = 4;
+/// Rows of a chunk.
+const CHUNK: usize = 4096;
+/// Rows whose gaps are looked at together.
+const BLOCK: usize = 64;
+/// Rows that are worth the start of a second thread.
+const WORTH_THREADS: usize = 1 << 14;
 
-/// The coordinates that differ, if they are few.
+/// The coordinates that differ, by cluster, if they are few.
 fn sparse_shifts(centroids: &[i32], reference: &[i32], columns: usize) -> Option<Vec<Shift>> {
     let limit = (centroids.len() / 16).max(1);
-    let mut shifts = Vec::new();
+    let mut shifts: Vec<Shift> = Vec::new();
+    let mut count = 0;
     for (at, (&to, &from)) in centroids.iter().zip(reference).enumerate() {
-        if to != from {
-            if shifts.len() == limit {
-                return None;
-            }
-            shifts.push(Shift {
+        if to == from {
+            continue;
+        }
+        count += 1;
+        if count > limit {
+            return None;
+        }
+        let (from, to) = (i64::from(from), i64::from(to));
+        let coordinate = Coordinate {
+            column: at % columns,
+            step: from - to,
+            sum: from + to,
+        };
+        match shifts.last_mut() {
+            Some(shift) if shift.cluster == at / columns => shift.coordinates.push(coordinate),
+            _ => shifts.push(Shift {
                 cluster: at / columns,
-                column: at % columns,
-                from: i64::from(from),
-                to: i64::from(to),
-            });
+                coordinates: vec![coordinate],
+            }),
         }
     }
     Some(shifts)
+}
+
+/// The live slots that `choose` appends for a range of slots, ascending; `None` if they are too many.
+fn doubtful(
+    points: &Points,
+    choose: impl Fn(Range<usize>, &mut Vec<usize>) + Sync,
+) -> Option<Vec<usize>> {
+    let slots = points.slots();
+    let limit = slots / DOUBTFUL;
+    let found = AtomicUsize::new(0);
+    let in_chunk = |chunk: usize| {
+        let mut chosen = Vec::new();
+        choose(chunk * CHUNK..slots.min((chunk + 1) * CHUNK), &mut chosen);
+        chosen.retain(|&slot| points.is_live(slot));
+        let before = found.fetch_add(chosen.len(), Ordering::Relaxed);
+        (before + chosen.len() <= limit).then_some(chosen)
+    };
+    let chunks = slots.div_ceil(CHUNK);
+    let chosen: Option<Vec<Vec<usize>>> = if slots < WORTH_THREADS {
+        (0..chunks).map(in_chunk).collect()
+    } else {
+        (0..chunks).into_par_iter().map(in_chunk).collect()
+    };
+    Some(chosen?.concat())
 }
 
 /// Lemma 1 for the largest V of any two clusters.
@@ -119,26 +188,19 @@ fn by_norms(points: &Points, centroids: &[i32], margins: &Margins) -> Option<Vec
     }
     let shift = largest + next;
     let threshold = (shift * (2.0 * margins.reach + shift) * 1.000_01) as f32;
-    let limit = points.slots() / DOUBTFUL;
-    let mut doubtful = Vec::new();
-    for (chunk, gaps) in margins.gaps.chunks(64).enumerate() {
-        let least = gaps
-            .iter()
-            .fold(f32::INFINITY, |a, &b| if b < a { b } else { a });
-        if least > threshold {
-            continue;
-        }
-        for (at, &gap) in gaps.iter().enumerate() {
-            let slot = chunk * 64 + at;
-            if gap <= threshold && points.is_live(slot) {
-                doubtful.push(slot);
+    doubtful(points, |slots, chosen| {
+        for first in slots.clone().step_by(BLOCK) {
+            let gaps = &margins.gaps[first..slots.end.min(first + BLOCK)];
+            let least = gaps
+                .iter()
+                .fold(f32::INFINITY, |a, &b| if b < a { b } else { a });
+            if least <= threshold {
+                let close = gaps.iter().enumerate();
+                let close = close.filter(|(_, gap)| **gap <= threshold);
+                chosen.extend(close.map(|(at, _)| first + at));
             }
         }
-        if doubtful.len() > limit {
-            return None;
-        }
-    }
-    Some(doubtful)
+    })
 }
 
 /// Lemma 2, in integers but for the gap.
@@ -149,39 +211,27 @@ fn by_coordinates(
     margins: &Margins,
     shifts: &[Shift],
 ) -> Option<Vec<usize>> {
-    let limit = points.slots() / DOUBTFUL;
-    let mut doubtful = Vec::new();
-    let mut changes = vec![0_i64; count];
-    let mut shifted: Vec<usize> = shifts.iter().map(|shift| shift.cluster).collect();
-    shifted.dedup();
-    for (slot, &cluster) in clusters.iter().enumerate().take(points.slots()) {
-        if !points.is_live(slot) {
-            continue;
-        }
-        let row = points.row(slot);
-        let own = usize::from(cluster);
-        for &cluster in &shifted {
-            changes[cluster] = 0;
-        }
+    // Centroids that are where they were.
+    let still = count - shifts.len();
+    let is_settled = |slot: usize| {
+        let (row, cluster) = (points.row(slot), usize::from(clusters[slot]));
+        let (mut own, mut least) = (None, i64::MAX);
         for shift in shifts {
-            // (x − to)² − (x − from)² = (from − to)(2x − from − to)
-            let x = i64::from(row[shift.column]);
-            changes[shift.cluster] += (shift.from - shift.to) * (2 * x - shift.from - shift.to);
-        }
-        let others = || shifted.iter().filter(|&&cluster| cluster != own);
-        let mut least = others().map(|&cluster| changes[cluster]).min().unwrap_or(0);
-        if others().count() < count - 1 {
-            // A centroid that is where it was.
-            least = least.min(0);
-        }
-        let change = (least - changes[own]) as f64;
-        let gap = margins.gaps[slot];
-        if gap <= 0.0 || f64::from(gap) + change * (1.0 - 1e-9 * change.signum()) <= 0.0 {
-            doubtful.push(slot);
-            if doubtful.len() > limit {
-                return None;
+            let change = shift.change(row);
+            if shift.cluster == cluster {
+                own = Some(change);
+            } else {
+                least = least.min(change);
             }
         }
-    }
-    Some(doubtful)
+        if still > usize::from(own.is_none()) {
+            least = least.min(0);
+        }
+        let change = least.saturating_sub(own.unwrap_or(0)) as f64;
+        let gap = f64::from(margins.gaps[slot]);
+        gap > 0.0 && gap + change * (1.0 - 1e-9 * change.signum()) > 0.0
+    };
+    doubtful(points, |slots, chosen| {
+        chosen.extend(slots.filter(|&slot| !is_settled(slot)));
+    })
 }

@@ -54,10 +54,16 @@ impl Round {
 
     /// This round with other centroids, by moving rows; `None` if a full pass is the shorter way.
     pub(crate) fn moved_to(&self, points: &Points, centroids: &[i32]) -> Option<Round> {
+        let moves = moves(points, centroids, &self.clusters, self.margins.as_ref()?)?;
         let mut round = self.clone();
-        let moves = moves(points, centroids, &round.clusters, round.margins.as_mut()?)?;
+        if let Some(margins) = &mut round.margins {
+            margins.spent += moves.doubtful;
+            for change in &moves.rows {
+                margins.gaps[change.slot] = -1.0;
+            }
+        }
         let columns = points.columns();
-        for change in moves {
+        for change in moves.rows {
             let from = usize::from(round.clusters[change.slot]);
             let to = usize::from(change.to);
             round.counts[from] -= 1;

@@ -12,6 +12,7 @@
 //! Equal keys: the lower id. The distances are exact, and the division of two f64 the same everywhere.
 //! Most rows are passed over by an approximate distance whose error is bounded ([`super::kernel`]).
 
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::exact::{exponential, exponential_at_least, squared_distance};
@@ -20,6 +21,8 @@ use super::points::{Points, square};
 use super::trace::Key;
 use crate::stream::{Purpose, Words};
 
+/// The widest vectors for [`dot`].
+const LANES: usize = 16;
 /// Rows of a chunk.
 const CHUNK: usize = 1024;
 /// Values that are worth the start of a second thread.
@@ -56,6 +59,29 @@ struct Distances {
     largest: f32,
     unit: f32,
     seeded: bool,
+}
+
+/// A new seed for a chunk of rows, for vectors of any width.
+struct Approach<'a> {
+    rows: &'a [i32],
+    norms: &'a [f32],
+    squares: &'a mut [f32],
+    centroid: &'a [f32],
+    /// |c|².
+    norm: f32,
+}
+
+impl WithSimd for Approach<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let rows = self.rows.chunks_exact(self.centroid.len());
+        for ((row, nearest), &own) in rows.zip(self.squares).zip(self.norms) {
+            let square = own + self.norm - 2.0 * dot(simd, row, self.centroid);
+            *nearest = if square < *nearest { square } else { *nearest };
+        }
+    }
 }
 
 /// A row that may win a race.
@@ -117,21 +143,14 @@ impl Distances {
         self.seeded = true;
         let work = |(chunk, squares): (usize, &mut [f32])| {
             let start = chunk * CHUNK;
-            vectorized(
-                #[inline(always)]
-                || {
-                    let rows = &points.values()[start * columns..][..squares.len() * columns];
-                    let norms = &points.norms()[start..][..squares.len()];
-                    for ((row, nearest), &own) in rows
-                        .chunks_exact(columns)
-                        .zip(squares.iter_mut())
-                        .zip(norms)
-                    {
-                        let square = own + norm - 2.0 * dot(row, &centroid);
-                        *nearest = if square < *nearest { square } else { *nearest };
-                    }
-                },
-            );
+            let approach = Approach {
+                rows: &points.values()[start * columns..][..squares.len() * columns],
+                norms: &points.norms()[start..][..squares.len()],
+                squares,
+                centroid: &centroid,
+                norm,
+            };
+            vectorized(approach, LANES);
         };
         if points.slots() * columns < WORTH_THREADS {
             self.squares.chunks_mut(CHUNK).enumerate().for_each(work);

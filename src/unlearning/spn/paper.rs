@@ -15,6 +15,7 @@ use super::LeafFamily;
 use super::benchmark::{Pool, Protocol};
 use super::table::{TableError, TableOptions};
 use crate::data::builtin;
+use crate::data::published::find;
 use crate::data::schema::{Attribute, Format, Kind, Label, Outside, Schema, SchemaError};
 
 /// The paper's protocol.
@@ -150,11 +151,7 @@ const WINE: [(&str, f64, f64); 13] = [
 impl PaperCase {
     /// The file, plain, `.gz` or `.xz`, in the first of `folders` that has it.
     pub fn find(&self, folders: &[PathBuf]) -> Option<PathBuf> {
-        let forms = ["", ".gz", ".xz"].map(|end| format!("{}{end}", self.file));
-        let mut places = folders
-            .iter()
-            .flat_map(|folder| forms.iter().map(|f| folder.join(f)));
-        places.find(|place| place.is_file())
+        find(&[self.file], folders).ok()?.pop()
     }
 
     /// The name of the file inside a folder of data sets.

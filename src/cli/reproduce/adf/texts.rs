@@ -131,9 +131,33 @@ pub(super) fn run(args: &AdfArgs, output: &Output) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The training of the paper's network: comments with their SHA-256, and word vectors.
+pub(super) fn training(
+    (texts, texts_sha256, vectors): (&PathBuf, &str, &PathBuf),
+    cell: CellKind,
+    seed: u64,
+) -> anyhow::Result<TextTrainingRun> {
+    Ok(TextTrainingRun {
+        command: "train".to_owned(),
+        probity_version: env!("CARGO_PKG_VERSION").to_owned(),
+        texts: texts.clone(),
+        texts_sha256: texts_sha256.to_owned(),
+        text_column: Some(TEXT_COLUMN.to_owned()),
+        label_column: LABEL_COLUMN.to_owned(),
+        embeddings_sha256: embeddings_sha256(vectors)?,
+        embeddings: vectors.clone(),
+        common_words: COMMON_WORDS,
+        options: TextTrainOptions {
+            cell,
+            seed,
+            ..TextTrainOptions::default()
+        },
+    })
+}
+
 impl AdfArgs {
     /// Positions in [`ATTRIBUTES`] of those asked for.
-    fn attributes(&self) -> anyhow::Result<Vec<usize>> {
+    pub(super) fn attributes(&self) -> anyhow::Result<Vec<usize>> {
         if let Some(other) = self
             .only
             .iter()
@@ -154,7 +178,7 @@ impl AdfArgs {
         Ok(all.filter(wanted).filter(of_table).collect())
     }
 
-    fn trials(&self) -> u32 {
+    pub(super) fn trials(&self) -> u32 {
         self.local.unwrap_or(LOCAL)
     }
 
@@ -215,22 +239,8 @@ impl Bench<'_> {
     }
 
     fn train(&self, cell: CellKind, seed: u64) -> anyhow::Result<TrainedModel> {
-        let training = TextTrainingRun {
-            command: "train".to_owned(),
-            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-            texts: self.texts.clone(),
-            texts_sha256: self.texts_sha256.clone(),
-            text_column: Some(TEXT_COLUMN.to_owned()),
-            label_column: LABEL_COLUMN.to_owned(),
-            embeddings_sha256: embeddings_sha256(&self.vectors)?,
-            embeddings: self.vectors.clone(),
-            common_words: COMMON_WORDS,
-            options: TextTrainOptions {
-                cell,
-                seed,
-                ..TextTrainOptions::default()
-            },
-        };
+        let files = (&self.texts, self.texts_sha256.as_str(), &self.vectors);
+        let training = training(files, cell, seed)?;
         let folder = TempDir::new()?;
         let run = RunDirectory::create(&folder.path().join("model"))?;
         let set = TextSet::read(&training)?;

@@ -1,0 +1,203 @@
+//! Networks trained anew, with or without a remedy.
+
+use std::ops::ControlFlow;
+
+use rand::seq::SliceRandom;
+
+use super::run::TextRepairError;
+use crate::fairness::repair::options::RepairMethod;
+use crate::fairness::text::domain::Terms;
+use crate::nn::text_train::{
+    CertifiedLoss, Course, LabelledTexts, Site, Substitutions, TrainedText, train_text,
+    train_text_certified,
+};
+use crate::nn::text_train_options::TextTrainOptions;
+use crate::nn::text_training_run::TextSet;
+use crate::nn::train::Split;
+use crate::stream::{Purpose, stream};
+
+/// A discriminatory text as a network learns from it: both sides of the pair, with one label.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Sample {
+    /// The texts.
+    pub texts: [Vec<i32>; 2],
+    /// Their class.
+    pub label: u32,
+}
+
+/// What all networks of a repair share.
+pub(super) struct Retraining<'a> {
+    pub set: &'a TextSet,
+    pub split: &'a Split,
+    pub options: &'a TextTrainOptions,
+    pub terms: &'a Terms,
+    pub course: Course,
+}
+
+/// What may stand where in `texts`, for certified training.
+pub(super) fn substitutions(terms: &Terms, texts: &[Vec<i32>]) -> Substitutions {
+    let mut groups: Vec<Vec<Vec<i32>>> = Vec::new();
+    // For each term the groups of its replacements, by number of tokens.
+    let mut of_term: Vec<Vec<usize>> = Vec::with_capacity(terms.all().len());
+    for term in terms.all() {
+        let mut own: Vec<usize> = Vec::new();
+        for &other in &term.others {
+            let tokens = &terms.all()[other as usize].tokens;
+            let place = own
+                .iter()
+                .copied()
+                .find(|&group| groups[group][0].len() == tokens.len());
+            match place {
+                Some(group) => groups[group].push(tokens.clone()),
+                None => {
+                    own.push(groups.len());
+                    groups.push(vec![tokens.clone()]);
+                }
+            }
+        }
+        of_term.push(own);
+    }
+    let sites = texts.iter().map(|text| {
+        let found = terms.find(text);
+        let site = |(start, length, group)| Site {
+            start,
+            length,
+            group,
+        };
+        found
+            .iter()
+            .flat_map(|o| {
+                of_term[o.term as usize]
+                    .iter()
+                    .map(|&group| (o.start, o.length, group))
+            })
+            .map(site)
+            .collect()
+    });
+    Substitutions {
+        sites: sites.collect(),
+        groups,
+    }
+}
+
+/// A share of `samples` drawn without replacement, keyed by (`seed`, `repeat`); at least one.
+pub(super) fn draw(samples: &[Sample], share: f64, seed: u64, repeat: u64) -> Vec<&Sample> {
+    let mut order: Vec<&Sample> = samples.iter().collect();
+    order.shuffle(&mut stream(seed, Purpose::RepairTexts, repeat, 0));
+    let count = (samples.len() as f64 * share).round() as usize;
+    order.truncate(count.max(1));
+    order
+}
+
+impl Retraining<'_> {
+    /// A network from fresh weights of `seed`: plain, with `samples` beside the training texts, or
+    /// against the worst case.
+    pub fn train(
+        &self,
+        remedy: Option<RepairMethod>,
+        samples: &[&Sample],
+        seed: u64,
+        observe: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<TrainedText, TextRepairError> {
+        let options = TextTrainOptions {
+            seed,
+            ..self.options.clone()
+        };
+        let own = self.set.labelled();
+        if remedy == Some(RepairMethod::Certified) {
+            let substitutions = substitutions(self.terms, own.texts);
+            let loss = CertifiedLoss {
+                substitutions: &substitutions,
+                course: self.course,
+            };
+            return Ok(train_text_certified(
+                own,
+                self.set.table(),
+                self.split,
+                &options,
+                &loss,
+                &mut |_| observe(),
+            )?);
+        }
+        let mut texts = own.texts.to_vec();
+        let mut labels = own.labels.to_vec();
+        let mut split = self.split.clone();
+        for sample in samples {
+            for text in &sample.texts {
+                split.train.push(texts.len() as u32);
+                texts.push(text.clone());
+                labels.push(sample.label);
+            }
+        }
+        let corpus = LabelledTexts {
+            texts: &texts,
+            labels: &labels,
+            classes: own.classes,
+        };
+        let table = self.set.table();
+        Ok(train_text(
+            corpus,
+            table,
+            &split,
+            &options,
+            None,
+            &mut |_, _| observe(),
+        )?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fairness::text::domain::Term;
+
+    #[test]
+    fn sites_are_all_occurrences_with_all_lengths_of_replacements() {
+        let term = |tokens: &[i32], others: &[u32]| Term {
+            attribute: 0,
+            value: String::new(),
+            tokens: tokens.to_vec(),
+            others: others.to_vec(),
+        };
+        let terms = Terms::new(vec![
+            term(&[1], &[1, 2, 3]),
+            term(&[2, 3], &[0, 2, 3]),
+            term(&[4], &[0, 1, 3]),
+            term(&[5, 6], &[0, 1, 2]),
+        ]);
+        let texts = vec![vec![9, 1, 2, 3], vec![9]];
+        let found = substitutions(&terms, &texts);
+        assert!(found.sites[1].is_empty());
+        let mut at: Vec<_> = found.sites[0]
+            .iter()
+            .map(|site| (site.start, site.length, found.groups[site.group].clone()))
+            .collect();
+        at.sort();
+        let expected = [
+            (1, 1, vec![vec![2, 3], vec![5, 6]]),
+            (1, 1, vec![vec![4]]),
+            (2, 2, vec![vec![1], vec![4]]),
+            (2, 2, vec![vec![5, 6]]),
+        ];
+        assert_eq!(at, expected);
+    }
+
+    #[test]
+    fn draws_are_keyed_and_without_replacement() {
+        let samples: Vec<Sample> = (0..40)
+            .map(|i| Sample {
+                texts: [vec![i], vec![i]],
+                label: 0,
+            })
+            .collect();
+        let first = draw(&samples, 0.25, 1, 0);
+        assert_eq!(first.len(), 10);
+        assert_eq!(first, draw(&samples, 0.25, 1, 0));
+        assert_ne!(first, draw(&samples, 0.25, 1, 1));
+        let mut distinct: Vec<i32> = first.iter().map(|sample| sample.texts[0][0]).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), 10);
+        assert_eq!(draw(&samples, 0.001, 1, 0).len(), 1);
+    }
+}

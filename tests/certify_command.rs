@@ -1,0 +1,154 @@
+//! `probity certify` and the repair of text classifiers as a user meets them.
+
+mod probity_command;
+
+use probity_command::Workspace;
+use probity_command::refusal::refuses;
+use serde_json::Value;
+
+fn count(set: &Value, of: &str) -> u64 {
+    set[of]["count"].as_u64().unwrap()
+}
+
+/// More boxes certify more, no certificate is false, and the file holds what the summary counts.
+fn certificates_hold(workspace: &Workspace, line: &str, sets: usize) -> Value {
+    let one = workspace
+        .line(&format!("{line} --splits 0 --out one --json -q"))
+        .exits(0)
+        .json();
+    let all = workspace
+        .line(&format!(
+            "{line} --splits 400 --exhaustive --out all --json -q"
+        ))
+        .exits(0)
+        .json();
+    assert_eq!(all, workspace.json("all/summary.json"));
+    assert_eq!(all["sets"].as_array().unwrap().len(), sets);
+    for (one, all) in one["sets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(all["sets"].as_array().unwrap())
+    {
+        assert_eq!(count(one, "certified"), count(one, "one_box"));
+        assert_eq!(count(one, "one_box"), count(all, "one_box"));
+        assert!(count(one, "one_box") <= count(all, "certified"));
+        assert!(count(all, "certified") <= count(all, "fair"));
+        assert!(one.get("fair").is_none());
+        assert_eq!(all["refuted"], 0);
+    }
+    let lines = workspace.read("all/certificates.csv");
+    let inputs: u64 = all["sets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|set| set["inputs"].as_u64().unwrap())
+        .sum();
+    assert_eq!(lines.lines().count() as u64, 1 + inputs);
+    assert!(!lines.contains("split,no") && !lines.contains("one-box,no"));
+    all
+}
+
+#[test]
+fn rows_are_certified_and_what_is_wrong_is_refused() {
+    let workspace = Workspace::with_demo(3000);
+    let line = "certify --model demo/model --data demo/people.csv --protected sex,origin";
+    let all = certificates_hold(&workspace, line, 3);
+    let joint = &all["sets"][2];
+    assert!(count(joint, "certified") > 100, "{joint}");
+    // The demo plants discrimination, so not all are fair, and a high bound fails.
+    assert!(count(joint, "fair") < joint["inputs"].as_u64().unwrap());
+    workspace
+        .line(&format!("{line} --fail-below 1 --out gate -q"))
+        .exits(1);
+    workspace
+        .line(&format!("{line} --part test --out part -q"))
+        .exits(0);
+    refuses(
+        &workspace,
+        &line.replace("origin", "colour"),
+        2,
+        &["colour"],
+    );
+    refuses(
+        &workspace,
+        &line.replace("people.csv", "nobody.csv"),
+        2,
+        &["nobody.csv"],
+    );
+    refuses(
+        &workspace,
+        &line.replace("demo/model", "nowhere"),
+        2,
+        &["nowhere"],
+    );
+    refuses(
+        &workspace,
+        &line.replace("--data", "--texts"),
+        2,
+        &["--data"],
+    );
+    refuses(
+        &workspace,
+        &format!("{line} --fail-below 2"),
+        2,
+        &["--fail-below"],
+    );
+}
+
+#[test]
+fn texts_are_certified_and_certified_training_certifies_more() {
+    let workspace = Workspace::new();
+    workspace.line("demo text --out demo --rows 2500").exits(0);
+    let line = "certify --model demo/model --texts demo/comments.csv --text-column comment_text --protected religion,gender --part test";
+    certificates_hold(&workspace, line, 3);
+    let repair = "repair --model demo/model --texts demo/comments.csv --protected religion,gender --repeats 2 \
+                  --seeds 200 --local 50 --max-found 500 -q --json";
+    let samples = workspace
+        .line(&format!("{repair} --out samples"))
+        .exits(0)
+        .json();
+    let certified = workspace
+        .line(&format!("{repair} --method certified --out certified"))
+        .exits(0)
+        .json();
+    let share = |summary: &Value, who: &str, of: &str| {
+        let networks = summary[who].as_array().unwrap();
+        let all = networks
+            .iter()
+            .map(|network| network[of]["share"].as_f64().unwrap());
+        all.sum::<f64>() / networks.len() as f64
+    };
+    assert!(share(&samples, "repaired", "repaired") > 0.3, "{samples}");
+    let before = certified["before"]["certified"]["share"].as_f64().unwrap();
+    let after = share(&certified, "repaired", "certified");
+    assert!(after >= 0.6 && after >= before, "{before} {after}");
+    // What the repair says of the saved model is what certify finds, by the split of its training.
+    let chosen = certified["chosen"].as_u64().unwrap() as usize;
+    let again = workspace
+        .line(
+            &line
+                .replace("demo/model", "certified")
+                .replace("certify --", "certify --json -q --out again --"),
+        )
+        .exits(0)
+        .json();
+    let joint = &again["sets"][2];
+    assert_eq!(
+        joint["certified"],
+        certified["repaired"][chosen]["certified"]
+    );
+    assert_eq!(again["model_sha256"], certified["repaired_sha256"]);
+    refuses(
+        &workspace,
+        "repair --model demo/model --texts demo/comments.csv",
+        2,
+        &["--protected"],
+    );
+    refuses(
+        &workspace,
+        "repair --model demo/model --texts demo/comments.csv --protected nonsense",
+        2,
+        &["nonsense"],
+    );
+}
