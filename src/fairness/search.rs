@@ -68,6 +68,9 @@ pub struct Search<'a, S: Strategy> {
     pub options: &'a SearchOptions,
 }
 
+/// The state of a search with the strategy `S`.
+type StateOf<S> = SearchState<<S as Strategy>::Memory, <S as Strategy>::Shared>;
+
 impl<S: Strategy> Search<'_, S> {
     /// Goes on from `state` until the end, a budget, or `observe` says stop. `observe` is called
     /// after every round.
@@ -77,8 +80,8 @@ impl<S: Strategy> Search<'_, S> {
     /// an influence on what follows, if the model [is fallible](Classifier::is_fallible).
     pub fn run(
         &self,
-        state: &mut SearchState<S::Memory, S::Shared>,
-        observe: &mut dyn FnMut(&SearchState<S::Memory, S::Shared>) -> ControlFlow<()>,
+        state: &mut StateOf<S>,
+        observe: &mut dyn FnMut(&StateOf<S>) -> ControlFlow<()>,
     ) -> Result<Ending, ModelError> {
         loop {
             if self.is_found_enough(state) {
