@@ -283,11 +283,17 @@ fn render(summary: &RepairSummary) -> String {
         ));
     }
     for point in &summary.points {
+        let remedy = match summary.method {
+            RepairMethod::Samples => format!(
+                "Share {}: {} individuals, {} variants added",
+                point.share,
+                count(point.samples),
+                count(point.variants)
+            ),
+            RepairMethod::Certified => "Trained against the worst protected variant".to_owned(),
+        };
         text.push_str(&format!(
-            "\nShare {}: {} individuals, {} variants added; means of {} networks (95 % interval)\n",
-            point.share,
-            count(point.samples),
-            count(point.variants),
+            "\n{remedy}; means of {} networks (95 % interval)\n",
             point.networks.len()
         ));
         text.push_str(&changes_table(&point.changes));
