@@ -91,7 +91,7 @@ pub(super) fn draw(samples: &[Sample], share: f64, seed: u64, repeat: u64) -> Ve
 
 impl Retraining<'_> {
     /// A network from fresh weights of `seed`: plain, with `samples` beside the training texts, or
-    /// against the worst case.
+    /// against the worst case, for which the word vectors stay as they were given and all epochs run.
     pub fn train(
         &self,
         remedy: Option<RepairMethod>,
@@ -110,11 +110,16 @@ impl Retraining<'_> {
                 substitutions: &substitutions,
                 course: self.course,
             };
+            let lasting = TextTrainOptions {
+                train_embeddings: false,
+                patience: 0,
+                ..options
+            };
             return Ok(train_text_certified(
                 own,
                 self.set.table(),
                 self.split,
-                &options,
+                &lasting,
                 &loss,
                 &mut |_| observe(),
             )?);
