@@ -71,9 +71,6 @@ pub struct Search<'a, S: Strategy> {
     pub options: &'a SearchOptions,
 }
 
-/// The state of a search with the strategy `S`.
-type StateOf<S> = SearchState<<S as Strategy>::Memory, <S as Strategy>::Shared>;
-
 impl<S: Strategy> Search<'_, S> {
     /// Goes on from `state` until the end, a budget, or `observe` says stop. `observe` is called
     /// after every round.
