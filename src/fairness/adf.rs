@@ -14,7 +14,7 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use super::domain::{Domain, TabularDomain};
-use super::guidance::{StepKey, descend, draw, farthest_variant, weigh};
+use super::guidance::{StepKey, descend, draw, pair_gradients, weigh};
 use super::strategy::{GlobalStep, LocalWalker, Strategy};
 use crate::nn::{Differentiable, ModelError, Objective, Rows};
 use crate::stream::{Purpose, stream};
@@ -63,21 +63,7 @@ impl Strategy for Adf<'_> {
         _shared: &(),
         walkers: &mut [GlobalStep<'_, AdfMemory>],
     ) -> Result<(), ModelError> {
-        let classes = self.model.classes();
-        let mut codes = Vec::new();
-        let mut cotangents = Vec::new();
-        for walker in walkers.iter() {
-            let label = walker.check.checked.label;
-            let far = farthest_variant(walker, classes);
-            codes.extend_from_slice(walker.row);
-            self.objective
-                .cotangent(&walker.check.checked.logits, label, &mut cotangents);
-            self.domain.write_variant(walker.row, far, &mut codes);
-            let far_logits = &walker.check.variant_logits[far * classes..(far + 1) * classes];
-            self.objective.cotangent(far_logits, label, &mut cotangents);
-        }
-        let rows = Rows::new(&codes, self.domain.width());
-        let gradients = self.model.input_gradients(rows, &cotangents)?;
+        let gradients = pair_gradients(self.model, self.domain, self.objective, walkers)?;
         for (walker, pair) in walkers
             .iter_mut()
             .zip(gradients.chunks_exact(2 * self.model.features()))

@@ -1,14 +1,13 @@
 //! What determines an audit of a table: everything in `run.toml`, resolved.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::audit_error::AuditError;
 use super::case::CaseData;
-use super::option_checks::{at_least_one, countable, search_seconds, share};
+use super::option_checks::{at_least_one, budget, countable, search_seconds, share};
 use super::samples::SamplesFormat;
 use super::search::SearchOptions;
 use super::strategies::StrategyName;
@@ -123,9 +122,7 @@ impl AuditOptions {
             local: self.local,
             batch: self.batch,
             max_found: self.max_found,
-            time: self
-                .time_seconds
-                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            time: budget(self.time_seconds),
         }
     }
 

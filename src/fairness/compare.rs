@@ -7,14 +7,13 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::audit::AuditError;
 use super::case::{Case, CaseData};
 use super::compare_plot::{found_by_calls, found_by_time};
-use super::option_checks::{at_least_one, countable, search_seconds};
+use super::option_checks::{at_least_one, budget, countable, search_seconds};
 use super::search::{Ending, SearchOptions};
 use super::session::AuditProgress;
 use super::strategies::StrategyName;
@@ -126,9 +125,7 @@ impl CompareOptions {
             local: self.local,
             batch: self.batch,
             max_found: self.max_found,
-            time: self
-                .time_seconds
-                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            time: budget(self.time_seconds),
         }
     }
 }

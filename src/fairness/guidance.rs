@@ -7,9 +7,10 @@
 
 use rand::RngExt;
 
-use super::domain::TabularDomain;
+use super::domain::{Domain, TabularDomain};
 use super::strategy::GlobalStep;
 use crate::nn::encoding::Span;
+use crate::nn::{Differentiable, ModelError, Objective, Rows};
 use crate::stream::{Purpose, Stream, stream};
 
 /// Smallest saliency: keeps 1/saliency finite, and the choice uniform where all are zero.
@@ -86,6 +87,32 @@ pub(super) fn weigh(
         total += 1.0 / saliency.max(SALIENCY_FLOOR);
         weights.push(total);
     }
+}
+
+/// The gradients of `objective` at every walker's x and at its farthest variant x', both for x's
+/// class: `[walkers, 2, features]`.
+///
+/// # Errors
+/// When the model cannot answer.
+pub(super) fn pair_gradients<M>(
+    model: &dyn Differentiable,
+    domain: &TabularDomain,
+    objective: Objective,
+    walkers: &[GlobalStep<'_, M>],
+) -> Result<Vec<f32>, ModelError> {
+    let classes = model.classes();
+    let mut codes = Vec::new();
+    let mut cotangents = Vec::new();
+    for walker in walkers {
+        let label = walker.check.checked.label;
+        let far = farthest_variant(walker, classes);
+        codes.extend_from_slice(walker.row);
+        objective.cotangent(&walker.check.checked.logits, label, &mut cotangents);
+        domain.write_variant(walker.row, far, &mut codes);
+        let far_logits = &walker.check.variant_logits[far * classes..(far + 1) * classes];
+        objective.cotangent(far_logits, label, &mut cotangents);
+    }
+    model.input_gradients(Rows::new(&codes, domain.width()), &cotangents)
 }
 
 /// The variant whose logit of x's class differs most from x's; the first on ties.

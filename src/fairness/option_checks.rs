@@ -1,5 +1,7 @@
 //! What the types of audit options cannot say, checked alike for tables and texts.
 
+use std::time::Duration;
+
 use super::audit::AuditError;
 
 fn refuse(option: &'static str, value: String, expected: &'static str) -> Result<(), AuditError> {
@@ -34,6 +36,11 @@ pub(super) fn search_seconds(seconds: Option<f64>) -> Result<(), AuditError> {
         }
         _ => Ok(()),
     }
+}
+
+/// The budget that `--time` sets.
+pub(super) fn budget(seconds: Option<f64>) -> Option<Duration> {
+    seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
 }
 
 /// Refuses a share outside [0, 1].

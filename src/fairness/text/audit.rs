@@ -9,7 +9,6 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rayon::prelude::*;
 
@@ -30,6 +29,7 @@ use crate::fairness::calls::{Calls, Counted};
 use crate::fairness::check::check_all;
 use crate::fairness::domain::Domain;
 use crate::fairness::estimate::{Estimate, discriminatory_share};
+use crate::fairness::option_checks::budget;
 use crate::fairness::pairs::PairStore;
 use crate::fairness::search::{Ending, Phase, Search, SearchOptions, SearchState};
 use crate::fairness::seeds::clustered_seeds;
@@ -237,9 +237,7 @@ impl PreparedTextAudit {
             local: options.local,
             batch: options.batch,
             max_found: options.max_found,
-            time: options
-                .time_seconds
-                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            time: budget(options.time_seconds),
         };
         work(&Search {
             model: &network,
