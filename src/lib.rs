@@ -73,6 +73,8 @@ pub mod poisoning;
 pub mod predictor;
 pub mod privacy;
 pub mod report;
+#[cfg(feature = "serve")]
+pub mod service;
 pub mod stream;
 pub mod text;
 pub mod unlearning;

@@ -1,0 +1,13 @@
+//! The JSON API, under `/api/v1`.
+
+use axum::Router;
+
+use super::Service;
+
+/// Where the API begins.
+pub const ROOT: &str = "/api/v1";
+
+/// The routes of the API.
+pub fn router() -> Router<Service> {
+    Router::new()
+}

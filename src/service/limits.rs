@@ -1,0 +1,58 @@
+//! What the service refuses to do more of.
+
+use std::time::Duration;
+
+/// The bounds of a service. Every one of them is an option of `probity serve`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of one uploaded file.
+    pub upload_bytes: u64,
+    /// Bytes of an uploaded model once it is unpacked.
+    pub model_bytes: u64,
+    /// Rows of an uploaded table, or texts of a file of texts.
+    pub rows: u64,
+    /// Bytes of one cell or text.
+    pub cell_bytes: usize,
+    /// Bytes of all that is stored; no upload and no job begins beyond them.
+    pub stored_bytes: u64,
+    /// Run time of a job.
+    pub job_time: Duration,
+    /// Address space of a job, in bytes.
+    pub job_memory: u64,
+    /// Threads of a job.
+    pub job_threads: u16,
+    /// Jobs that run at the same time.
+    pub jobs: usize,
+    /// Jobs that wait.
+    pub queue: usize,
+    /// Requests at the same time.
+    pub requests: usize,
+    /// Requests at the same time with one token.
+    pub requests_per_token: usize,
+    /// Streams of events at the same time.
+    pub streams: usize,
+    /// Open connections.
+    pub connections: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Limits {
+            upload_bytes: 64 << 20,
+            model_bytes: 256 << 20,
+            rows: 1_000_000,
+            cell_bytes: 64 << 10,
+            stored_bytes: 16 << 30,
+            job_time: Duration::from_secs(3600),
+            job_memory: 8 << 30,
+            job_threads: u16::try_from(cores.div_ceil(2)).unwrap_or(u16::MAX),
+            jobs: 2,
+            queue: 32,
+            requests: 256,
+            requests_per_token: 64,
+            streams: 256,
+            connections: 1024,
+        }
+    }
+}

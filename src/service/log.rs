@@ -1,0 +1,17 @@
+//! The service's log: lines on stderr that hold identifiers, states and times, and nothing that users sent.
+
+use std::fmt::Display;
+use std::io::Write;
+
+use super::moment::Moment;
+
+/// One line about a job or the service itself.
+pub fn line(text: &dyn Display) {
+    // Nobody is left to tell when stderr is closed.
+    let _ = writeln!(std::io::stderr().lock(), "{} {text}", Moment::now());
+}
+
+/// A fault of the service: an error of the operating system or the database.
+pub fn fault(cause: &dyn Display) {
+    line(&format_args!("fault: {cause}"));
+}

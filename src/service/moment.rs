@@ -1,0 +1,43 @@
+//! Points in time, to the second.
+
+use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Serialize, Serializer};
+use utoipa::ToSchema;
+
+/// A point in time, in seconds since 1970 (UTC). Written as RFC 3339.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ToSchema)]
+#[schema(value_type = String, format = DateTime, example = "2026-05-04T09:30:00Z")]
+pub struct Moment(pub u64);
+
+impl Moment {
+    /// The present.
+    pub fn now() -> Moment {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        Moment(since.map_or(0, |since| since.as_secs()))
+    }
+
+    /// So much later.
+    pub fn after(self, duration: Duration) -> Moment {
+        Moment(self.0.saturating_add(duration.as_secs()))
+    }
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // humantime writes years up to 9999.
+        let since = Duration::from_secs(self.0.min(253_402_300_799));
+        write!(
+            f,
+            "{}",
+            humantime::format_rfc3339_seconds(UNIX_EPOCH + since)
+        )
+    }
+}
+
+impl Serialize for Moment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
