@@ -14,6 +14,7 @@
 //! moves files and answers requests. All who hold a token share what is in the data directory.
 
 pub mod api;
+pub mod download;
 pub mod gate;
 pub mod identifier;
 pub mod inspection;
@@ -32,6 +33,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::Router;
+use axum::http::{Method, Uri};
+use axum::middleware::from_fn_with_state;
+use axum::response::Response;
 use thiserror::Error;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -229,5 +233,23 @@ impl Service {
 
 /// Everything that the service answers.
 pub fn router(service: Service) -> Router {
-    api::router().merge(pages::router()).with_state(service)
+    api::router()
+        .merge(pages::router())
+        .fallback(unknown)
+        .method_not_allowed_fallback(other_method)
+        .layer(from_fn_with_state(service.clone(), gate::guard))
+        .with_state(service)
+}
+
+async fn unknown(address: Uri) -> Response {
+    let problem = Problem::new(ProblemKind::NotFound, "There is nothing at this address.");
+    gate::refuse(api::owns(address.path()), problem)
+}
+
+async fn other_method(address: Uri, method: Method) -> Response {
+    let problem = Problem::new(
+        ProblemKind::MethodNotAllowed,
+        format!("{method} is not possible at this address."),
+    );
+    gate::refuse(api::owns(address.path()), problem)
 }
