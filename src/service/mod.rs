@@ -113,5 +113,7 @@ impl Service {
 
 /// Everything that the service answers.
 pub fn router(service: Service) -> Router {
-    api::router().merge(pages::router()).with_state(service)
+    api::router()
+        .merge(pages::router(&service))
+        .with_state(service)
 }
