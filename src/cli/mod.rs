@@ -30,8 +30,11 @@ mod repair;
 mod repair_texts;
 mod reproduce;
 mod schema;
+#[cfg(feature = "serve")]
+mod serve;
 mod shell;
 mod spn;
+mod supervision;
 mod text_inputs;
 mod train;
 mod train_texts;
@@ -52,6 +55,7 @@ use crate::nn::ModelError;
 use crate::nn::train::TrainError;
 use crate::predictor::PredictorError;
 use output::Output;
+use supervision::Supervision;
 
 /// Find and measure individual discrimination in classifiers.
 #[derive(Debug, Parser)]
@@ -65,6 +69,8 @@ struct Cli {
     command: Command,
     #[command(flatten)]
     reporting: Reporting,
+    #[command(flatten)]
+    supervision: Supervision,
 }
 
 /// Options of every command.
@@ -125,6 +131,9 @@ enum Command {
     Spn(spn::SpnArgs),
     /// Print a paper's figures beside ours
     Reproduce(reproduce::ReproduceArgs),
+    /// Serve audits: pages for people, a JSON API for programs
+    #[cfg(feature = "serve")]
+    Serve(Box<serve::ServeArgs>),
     /// Say which devices answer
     Devices(devices::DevicesArgs),
     /// Print shell completions
@@ -143,8 +152,12 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => error.exit(),
     };
-    let output = Output::new(&cli.reporting);
-    match run(cli.command, &output) {
+    let output = Output::new(&cli.reporting, &cli.supervision);
+    let outcome = cli
+        .supervision
+        .begin()
+        .and_then(|_supervised| run(cli.command, &output));
+    match outcome {
         Ok(code) => code,
         Err(error) => {
             output.error(&error);
@@ -187,6 +200,7 @@ fn refuse_with_resume(matches: &ArgMatches) -> Result<(), clap::Error> {
         .find(|argument| {
             let id = argument.get_id().as_str();
             !FREE.contains(&id)
+                && !Supervision::IDS.contains(&id)
                 && given.try_contains_id(id).unwrap_or(false)
                 && given.value_source(id) == Some(ValueSource::CommandLine)
         })
@@ -220,6 +234,8 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Outliers(args) => outliers::run(args, output),
         Command::Spn(args) => spn::run(args, output),
         Command::Reproduce(args) => reproduce::run(args, output),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(*args, output),
         Command::Devices(args) => devices::run(args, output),
         Command::Completions(args) => shell::completions(args, Cli::command(), output),
         Command::Man(args) => shell::man(args, Cli::command(), output),

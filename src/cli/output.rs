@@ -1,25 +1,32 @@
 //! Where text goes: results to stdout, remarks and errors to stderr.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, WeakProgressBar};
 use serde::Serialize;
 
 use super::Reporting;
+use super::supervision::{ProgressForm, Supervision};
+
+/// How often a bar is written as JSON, where it changed.
+const JSON_EVERY: Duration = Duration::from_millis(250);
 
 /// How much is said, and in which form.
 pub(super) struct Output {
     json: bool,
     quiet: bool,
     verbose: bool,
+    progress: Option<ProgressForm>,
 }
 
 impl Output {
-    pub fn new(reporting: &Reporting) -> Output {
+    pub fn new(reporting: &Reporting, supervision: &Supervision) -> Output {
         Output {
             json: reporting.json,
             quiet: reporting.quiet,
             verbose: reporting.verbose,
+            progress: supervision.progress,
         }
     }
 
@@ -44,31 +51,49 @@ impl Output {
     /// A remark about what goes on.
     pub fn remark(&self, text: &str) {
         if !self.quiet {
-            to_stderr(text);
+            self.say("remark", text);
         }
     }
 
     /// A detail, with `--verbose`.
     pub fn detail(&self, text: &str) {
         if self.verbose {
-            to_stderr(text);
+            self.say("remark", text);
         }
     }
 
     /// An error and its causes.
     pub fn error(&self, error: &anyhow::Error) {
-        let mut text = format!("error: {error}");
+        let mut text = error.to_string();
         for cause in error.chain().skip(1) {
             let cause = cause.to_string();
             if !text.contains(&cause) {
                 text.push_str(&format!(": {cause}"));
             }
         }
-        to_stderr(&text);
+        match self.progress {
+            None => to_stderr(&format!("error: {text}")),
+            Some(ProgressForm::Json) => self.say("error", &text),
+        }
     }
 
-    /// A progress bar on stderr; silent when that is no terminal, or with `--quiet`.
+    /// A line on stderr: the text, or a JSON object with it as the value of `key`.
+    fn say(&self, key: &str, text: &str) {
+        match self.progress {
+            None => to_stderr(text),
+            Some(ProgressForm::Json) => to_stderr(&serde_json::json!({ key: text }).to_string()),
+        }
+    }
+
+    /// A progress bar on stderr; silent when that is no terminal, or with `--quiet`. Where progress is wanted as JSON, a
+    /// line whenever it changed.
     pub fn progress(&self, length: u64, template: &str) -> ProgressBar {
+        if self.progress == Some(ProgressForm::Json) {
+            let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());
+            let watched = bar.downgrade();
+            std::thread::spawn(move || write_as_json(&watched));
+            return bar;
+        }
         let target = if self.quiet {
             ProgressDrawTarget::hidden()
         } else {
@@ -92,6 +117,29 @@ pub(super) fn print(text: &str) -> io::Result<()> {
     {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
+    }
+}
+
+/// Writes the bar whenever it changed, until it is finished or gone.
+fn write_as_json(bar: &WeakProgressBar) {
+    let mut last = None;
+    while let Some(bar) = bar.upgrade().filter(|bar| !bar.is_finished()) {
+        let shown = (bar.prefix(), bar.position(), bar.length(), bar.message());
+        if last.as_ref() != Some(&shown) {
+            let (phase, done, all, message) = &shown;
+            let left = bar.eta().as_secs();
+            let line = serde_json::json!({ "progress": {
+                "phase": phase,
+                "done": done,
+                "all": all.filter(|&all| all > 0),
+                "message": message,
+                "seconds_left": (left > 0).then_some(left),
+            }});
+            to_stderr(&line.to_string());
+            last = Some(shown);
+        }
+        drop(bar);
+        std::thread::sleep(JSON_EVERY);
     }
 }
 

@@ -278,7 +278,7 @@ impl Column {
     }
 }
 
-fn is_missing(cell: &str) -> bool {
+pub(crate) fn is_missing(cell: &str) -> bool {
     matches!(
         cell.to_ascii_lowercase().as_str(),
         "" | "?" | "na" | "n/a" | "null" | "nan"

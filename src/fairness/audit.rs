@@ -16,7 +16,7 @@ use super::domain::TabularDomain;
 use super::estimate::{Estimate, discriminatory_share};
 use super::samples::write_samples;
 use super::search::{Ending, Search, SearchState, StateOf};
-use super::session::{AuditProgress, is_resumable, run_search};
+use super::session::{AuditProgress, is_resumable, keep_if_cut, run_search};
 pub use super::strategies::StrategyName;
 use super::strategies::themis::CausalDiscrimination;
 use super::strategies::{Ingredients, WithStrategy, with_strategy};
@@ -168,6 +168,10 @@ impl WithStrategy for AuditSession<'_> {
         };
         let ending = run_search(&search, &mut state, run, &identity, observe)?;
         let fairness = prepared.estimates(observe)?;
+        let is_cut = fairness
+            .iter()
+            .any(|share| share.sampled < options.estimate);
+        let ending = keep_if_cut(ending, is_cut, run, &identity, &state)?;
         // What was found is worth having even if the caller wants to stop here.
         let _ = observe(AuditProgress::Write);
         let samples_file = options.samples_format.file_name();

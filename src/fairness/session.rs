@@ -3,6 +3,8 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
 use super::audit::AuditError;
 use super::search::{Ending, Phase, PhaseCounts, Search, StateOf};
 use super::strategy::Strategy;
@@ -83,6 +85,22 @@ pub fn run_search<S: Strategy>(
 /// Whether a search that ended so can go on.
 pub fn is_resumable(ending: Ending) -> bool {
     matches!(ending, Ending::Interrupted | Ending::Time)
+}
+
+/// The ending of a run whose search ended as `ending`, once its estimates are there. If they were cut short, the run can be
+/// gone on with like a search that was: the state of the search is kept.
+pub(super) fn keep_if_cut<T: Serialize>(
+    ending: Ending,
+    is_cut: bool,
+    run: &RunDirectory,
+    identity: &str,
+    state: &T,
+) -> Result<Ending, AuditError> {
+    if !is_cut || is_resumable(ending) {
+        return Ok(ending);
+    }
+    run.write_checkpoint(identity, state)?;
+    Ok(Ending::Interrupted)
 }
 
 pub(super) fn progress_of<'a, S: Strategy>(

@@ -3,12 +3,19 @@
 use std::fmt::Display;
 use std::io::Write;
 
+use super::identifier::Id;
 use super::moment::Moment;
+use super::store::JobKind;
 
 /// One line about a job or the service itself.
 pub fn line(text: &dyn Display) {
     // Nobody is left to tell when stderr is closed.
     let _ = writeln!(std::io::stderr().lock(), "{} {text}", Moment::now());
+}
+
+/// Something happens to a job.
+pub fn job(id: &Id, kind: JobKind, what: &str) {
+    line(&format_args!("job {id} ({}) {what}", kind.name()));
 }
 
 /// A fault of the service: an error of the operating system or the database.

@@ -14,7 +14,9 @@
 //! moves files and answers requests. All who hold a token share what is in the data directory.
 
 pub mod api;
+pub mod gate;
 pub mod identifier;
+pub mod inspection;
 pub mod jobs;
 pub mod limits;
 pub mod log;
@@ -25,16 +27,57 @@ pub mod places;
 pub mod problem;
 pub mod store;
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::Router;
+use thiserror::Error;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use self::gate::Gate;
 use self::jobs::board::Board;
+use self::jobs::queue::Queue;
 use self::limits::Limits;
 use self::places::Places;
-use self::problem::Problem;
+use self::problem::{Problem, ProblemKind};
 use self::store::{Store, StoreError};
+
+/// Files that are looked at at the same time.
+const INSPECTIONS: usize = 2;
+
+/// Why the service cannot begin.
+#[derive(Debug, Error)]
+pub enum ServiceError {
+    /// The data directory cannot be made.
+    #[error("cannot make the data directory {}: {source}", directory.display())]
+    DataDirectory {
+        /// The directory.
+        directory: PathBuf,
+        /// The operating system's word.
+        source: io::Error,
+    },
+    /// Another service has it.
+    #[error("another probity serve uses {}; take another --data-dir", directory.display())]
+    InUse {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// The database cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// The address.
+        address: std::net::SocketAddr,
+        /// The operating system's word.
+        source: io::Error,
+    },
+    /// Something of the operating system.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
 
 /// How the service is set up.
 #[derive(Debug, Clone)]
@@ -57,9 +100,72 @@ struct Inner {
     places: Places,
     store: Store,
     board: Board,
+    queue: Queue,
+    inspections: Arc<Semaphore>,
+    gate: Gate,
+    _lock: std::fs::File,
 }
 
 impl Service {
+    /// Opens the data directory, which no other service may have open.
+    ///
+    /// # Errors
+    /// When it cannot be used.
+    pub fn open(options: ServiceOptions) -> Result<Service, ServiceError> {
+        let failed = |source| ServiceError::DataDirectory {
+            directory: options.data_dir.clone(),
+            source,
+        };
+        let places = Places::create(&options.data_dir).map_err(failed)?;
+        let lock = std::fs::File::create(places.root().join("lock")).map_err(failed)?;
+        if lock.try_lock().is_err() {
+            return Err(ServiceError::InUse {
+                directory: options.data_dir,
+            });
+        }
+        places.clear_uploads().map_err(failed)?;
+        let store = Store::open(places.root())?;
+        Ok(Service(Arc::new(Inner {
+            gate: Gate::new(&options.limits),
+            limits: options.limits,
+            executable: options.executable,
+            places,
+            store,
+            board: Board::default(),
+            queue: Queue::default(),
+            inspections: Arc::new(Semaphore::new(INSPECTIONS)),
+            _lock: lock,
+        })))
+    }
+
+    /// The executable that jobs run.
+    pub fn executable(&self) -> &Path {
+        &self.0.executable
+    }
+
+    /// The queue of jobs.
+    pub fn queue(&self) -> &Queue {
+        &self.0.queue
+    }
+
+    /// What lets requests in.
+    pub fn gate(&self) -> &Gate {
+        &self.0.gate
+    }
+
+    /// Waits until a file may be looked at; until what is given is dropped, it counts as being looked at.
+    ///
+    /// # Errors
+    /// When too many wait.
+    pub async fn turn_to_inspect(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        self.0
+            .inspections
+            .clone()
+            .acquire_owned()
+            .await
+            .map_err(|error| Problem::internal(&error))
+    }
+
     /// What is refused.
     pub fn limits(&self) -> &Limits {
         &self.0.limits
@@ -107,6 +213,16 @@ impl Service {
     /// # Errors
     /// When the limit is reached.
     pub async fn check_storage(&self) -> Result<(), Problem> {
+        let root = self.places().root().to_owned();
+        let used = self
+            .blocking(move || places::size(&root).map_err(|error| Problem::internal(&error)))
+            .await?;
+        if used >= self.limits().stored_bytes {
+            return Err(Problem::new(
+                ProblemKind::StorageFull,
+                "What is stored here has reached its limit; delete data sets, models or jobs that are no longer needed.",
+            ));
+        }
         Ok(())
     }
 }

@@ -23,7 +23,7 @@ impl Places {
         let places = Places {
             root: std::path::absolute(root)?,
         };
-        for folder in ["data", "models", "runs", "locks", "uploads"] {
+        for folder in ["data", "models", "runs", "reports", "locks", "uploads"] {
             std::fs::create_dir_all(places.root.join(folder))?;
         }
         Ok(places)
@@ -72,13 +72,96 @@ impl Places {
         self.root.join("runs").join(job.as_str())
     }
 
+    /// The report of a job's run, in the form whose files end with `ending`.
+    pub fn report(&self, job: &Id, ending: &str) -> PathBuf {
+        self.root.join("reports").join(format!("{job}.{ending}"))
+    }
+
     /// The file that the process of a job keeps locked while it runs.
     pub fn lock(&self, job: &Id) -> PathBuf {
         self.root.join("locks").join(job.as_str())
     }
 
+    /// `text` without paths of the data directory: each becomes the last of its words, such as `data.csv`.
+    pub fn without_paths(&self, text: &str) -> String {
+        let root = self.root.to_string_lossy();
+        let mut parts = text.split(root.as_ref());
+        let mut result = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let end = part
+                .find(|c: char| {
+                    !(c.is_ascii_alphanumeric() || matches!(c, '/' | '\\' | '.' | '-' | '_'))
+                })
+                .unwrap_or(part.len());
+            let (path, rest) = part.split_at(end);
+            let path = path.trim_end_matches(['.', '/', '\\']);
+            let last = path.rsplit(['/', '\\']).next().unwrap_or_default();
+            let is_ours = last.parse::<Id>().is_ok() || last.is_empty();
+            result.push_str(if is_ours { "the directory" } else { last });
+            result.push_str(rest);
+        }
+        result
+    }
+
+    /// Removes what was on its way in when the service ended.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn clear_uploads(&self) -> io::Result<()> {
+        std::fs::remove_dir_all(self.uploads())?;
+        std::fs::create_dir(self.uploads())
+    }
+
     /// The folder for files on their way in.
     pub fn uploads(&self) -> PathBuf {
         self.root.join("uploads")
+    }
+}
+
+/// Bytes of all files under `folder`. What vanishes meanwhile does not count.
+///
+/// # Errors
+/// When a folder cannot be read.
+pub fn size(folder: &Path) -> io::Result<u64> {
+    let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if is_gone(&error) => return Ok(0),
+        other => other?,
+    };
+    let mut bytes = 0;
+    for entry in entries {
+        let entry = entry?;
+        bytes += match entry.metadata() {
+            Err(error) if is_gone(&error) => 0,
+            Err(error) => return Err(error),
+            Ok(about) if about.is_dir() => size(&entry.path())?,
+            Ok(about) => about.len(),
+        };
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_lose_their_paths() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = Places::create(folder.path()).unwrap();
+        let id: Id = "0123456789abcdef".parse().unwrap();
+        let file = places.data_file(&id, FileForm::CsvGz);
+        let run = places.run(&id);
+        let text = format!(
+            "{}, line 3, column 'a/b': 'x'; see {}: {}",
+            file.display(),
+            places.schema(&id).display(),
+            run.display()
+        );
+        assert_eq!(
+            places.without_paths(&text),
+            "data.csv.gz, line 3, column 'a/b': 'x'; see schema.toml: the directory"
+        );
+        assert_eq!(places.without_paths("no path"), "no path");
     }
 }

@@ -33,7 +33,7 @@ use crate::fairness::option_checks::budget;
 use crate::fairness::pairs::PairStore;
 use crate::fairness::search::{Ending, Phase, Search, SearchOptions, SearchState};
 use crate::fairness::seeds::clustered_seeds;
-use crate::fairness::session::{AuditProgress, is_resumable, run_search};
+use crate::fairness::session::{AuditProgress, is_resumable, keep_if_cut, run_search};
 use crate::fairness::summary::{BoundSummary, phases};
 use crate::nn::text::TextNetwork;
 use crate::nn::text_model::{EncodedText, TextModel};
@@ -281,11 +281,11 @@ impl PreparedTextAudit {
     }
 
     /// The share for each protected attribute alone and, if there are several, for all jointly; on
-    /// the reference device, since a release may hang on it.
+    /// the reference device, since a release may hang on it. And whether any of them was cut short.
     fn estimates(
         &self,
         observe: &mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
-    ) -> Result<Vec<Estimate>, AuditError> {
+    ) -> Result<(Vec<Estimate>, bool), AuditError> {
         let options = &self.options;
         let mut sets: Vec<Vec<String>> = options
             .protected
@@ -319,9 +319,9 @@ impl PreparedTextAudit {
             .iter()
             .map(|(_, domain)| domain.inputs() as u64)
             .sum();
-        let mut before = 0;
+        let (mut before, mut is_cut) = (0, false);
         let _ = observe(AuditProgress::Estimate { done: 0, all });
-        domains
+        let shares = domains
             .into_iter()
             .map(|(names, domain)| {
                 let inputs = domain.inputs() as u64;
@@ -339,9 +339,11 @@ impl PreparedTextAudit {
                     },
                 )?;
                 before += inputs;
+                is_cut |= share.sampled < inputs;
                 Ok(share)
             })
-            .collect()
+            .collect::<Result<_, AuditError>>()?;
+        Ok((shares, is_cut))
     }
 }
 
@@ -428,7 +430,8 @@ pub fn audit_texts(
     let ending = prepared.with_search(&judge, |search| {
         run_search(search, &mut state, run, &identity, observe)
     })?;
-    let fairness = prepared.estimates(observe)?;
+    let (fairness, is_cut) = prepared.estimates(observe)?;
+    let ending = keep_if_cut(ending, is_cut, run, &identity, &state)?;
     let _ = observe(AuditProgress::Write);
     let samples = TextSamples {
         model: &prepared.model,

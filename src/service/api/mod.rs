@@ -11,3 +11,8 @@ pub const ROOT: &str = "/api/v1";
 pub fn router() -> Router<Service> {
     Router::new()
 }
+
+/// Whether the API answers for `path`.
+pub fn owns(path: &str) -> bool {
+    path == "/api" || path.starts_with("/api/")
+}

@@ -3,9 +3,13 @@
 //! Every function checks what it is given, does it, and gives the result or a [`super::problem::Problem`].
 
 pub mod data;
+pub(super) mod inspect;
 pub mod jobs;
 pub mod models;
+mod requests;
 pub mod results;
 pub mod schema;
 mod texts;
 pub mod upload;
+
+pub use requests::lexicon_attributes;

@@ -24,3 +24,17 @@ pub fn label(label: &str, instead: &str) -> Result<String, Problem> {
     }
     Ok(label.to_owned())
 }
+
+/// Refuses the name of a column that a list of names on the command line cannot hold.
+///
+/// # Errors
+/// When it has a comma in it, or is no plain text.
+pub fn column_name(name: &str) -> Result<(), Problem> {
+    if name.contains(',') || name.chars().any(char::is_control) {
+        return Err(Problem::invalid(format!(
+            "The column name '{}' has a comma or a control character in it; rename the column.",
+            name.escape_default()
+        )));
+    }
+    Ok(())
+}

@@ -84,6 +84,11 @@ impl FileForm {
         })
     }
 
+    /// Whether tabs separate the columns of a file of this form.
+    pub fn is_tabs(self) -> bool {
+        matches!(self, FileForm::Tsv | FileForm::TsvGz | FileForm::TsvXz)
+    }
+
     /// Whether a file of this form holds a text on each line.
     pub fn is_lines(self) -> bool {
         matches!(self, FileForm::Txt | FileForm::TxtGz | FileForm::TxtXz)

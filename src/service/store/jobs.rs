@@ -1,6 +1,6 @@
 //! Jobs: what users asked for, and what became of it.
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{OptionalExtension, Row, Transaction, params};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -19,6 +19,17 @@ pub enum JobKind {
     Audit,
     /// `probity repair`.
     Repair,
+}
+
+impl JobKind {
+    /// As in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            JobKind::Train => "train",
+            JobKind::Audit => "audit",
+            JobKind::Repair => "repair",
+        }
+    }
 }
 
 /// Where a job stands.
@@ -146,12 +157,7 @@ impl Store {
         };
         let mut connection = self.connection();
         let transaction = connection.transaction()?;
-        let waiting: Count = transaction.query_row(
-            "SELECT count(*) FROM jobs WHERE state = ?",
-            params![InJson(JobState::Queued)],
-            |row| row.get(0),
-        )?;
-        if waiting.0 >= queue as u64 {
+        if waiting(&transaction)? >= queue as u64 {
             return Ok(None);
         }
         let number: i64 =
@@ -214,6 +220,25 @@ impl Store {
             params![InJson(to), id, InJson(from)],
         )?;
         Ok(changed == 1)
+    }
+
+    /// Puts a stopped job back into its place in the queue; false when it is not stopped, nothing when `queue` jobs wait
+    /// already.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn resume_job(&self, id: &Id, queue: usize) -> Result<Option<bool>, StoreError> {
+        let mut connection = self.connection();
+        let transaction = connection.transaction()?;
+        if waiting(&transaction)? >= queue as u64 {
+            return Ok(None);
+        }
+        let changed = transaction.execute(
+            "UPDATE jobs SET state = ?, ended = NULL, message = NULL, attempts = 0 WHERE id = ? AND state = ?",
+            params![InJson(JobState::Queued), id, InJson(JobState::Stopped)],
+        )?;
+        transaction.commit()?;
+        Ok(Some(changed == 1))
     }
 
     /// Writes that a job came to an end, after `seconds` more of running.
@@ -304,4 +329,14 @@ impl Store {
             .execute("DELETE FROM jobs WHERE id = ?", params![id])?;
         Ok(())
     }
+}
+
+/// Jobs that wait.
+fn waiting(transaction: &Transaction<'_>) -> rusqlite::Result<u64> {
+    let waiting: Count = transaction.query_row(
+        "SELECT count(*) FROM jobs WHERE state = ?",
+        params![InJson(JobState::Queued)],
+        |row| row.get(0),
+    )?;
+    Ok(waiting.0)
 }

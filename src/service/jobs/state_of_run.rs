@@ -1,0 +1,38 @@
+//! What a run directory says about how far its run is.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::report::run_directory::{CHECKPOINT, RUN, SUMMARY};
+use crate::service::store::JobKind;
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StateOfRun {
+    /// There is nothing to go on from.
+    Nothing,
+    /// It is unfinished, and the command can go on with it.
+    Unfinished,
+    /// It came to an end.
+    Finished,
+}
+
+/// How far the run of a job of `kind` in `directory` is. Its process must not be running.
+pub fn state_of_run(directory: &Path, kind: JobKind) -> StateOfRun {
+    let has_checkpoint = directory.join(CHECKPOINT).is_file();
+    let summary: Option<Value> = fs::read(directory.join(SUMMARY))
+        .ok()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let is_finished = summary.is_some_and(|summary| match kind {
+        JobKind::Train | JobKind::Repair => summary["finished"] == true,
+        JobKind::Audit => summary["ending"] != "interrupted",
+    });
+    match kind {
+        _ if is_finished && !has_checkpoint => StateOfRun::Finished,
+        JobKind::Audit if is_finished => StateOfRun::Finished,
+        JobKind::Train | JobKind::Audit if directory.join(RUN).is_file() => StateOfRun::Unfinished,
+        _ => StateOfRun::Nothing,
+    }
+}
