@@ -207,6 +207,10 @@ pub fn figures(summary: &Value) -> Value {
             figures[part].as_object_mut().unwrap().remove(key);
         }
     }
-    figures.as_object_mut().unwrap().remove("samples_file");
+    let of_trace = figures["trace"].as_object_mut().unwrap();
+    of_trace.remove("model_gradients");
+    for key in ["samples_file", "ended"] {
+        figures.as_object_mut().unwrap().remove(key);
+    }
     figures
 }

@@ -111,11 +111,14 @@ pub(super) async fn events(
     _: Visitor,
     Named(id): Named,
 ) -> Result<Response, super::answer::Failure> {
+    let place = service.gate().enter_stream()?;
     let views = jobs::watch_job(&service, &id).await?;
     let events = WatchStream::new(views)
         .throttle(PACE)
         .map(|view| Event::default().event("view").json_data(Shown::of(&view)))
-        .map(|event| {
+        .map(move |event| {
+            // The stream takes its place with it, until nobody listens any more.
+            let _ = &place;
             // The fields are texts and numbers, which always have a JSON form.
             Ok::<_, Infallible>(event.unwrap_or_default())
         });

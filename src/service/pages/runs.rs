@@ -12,6 +12,7 @@ use super::named::Named;
 use super::session::Visitor;
 use super::views::{Fact, Link, RunPage};
 use super::words::kind;
+use crate::report::page::content_security;
 use crate::service::Service;
 use crate::service::identifier::Id;
 use crate::service::operations::jobs;
@@ -88,7 +89,7 @@ fn downloads(id: &Id, has_samples: bool) -> Vec<Link> {
 pub(super) async fn report(State(service): State<Service>, _: Visitor, Named(id): Named) -> Answer {
     let document = results::report(&service, &id, ReportForm::Html).await?;
     let mut response = text(document.media_type, document.text);
-    let sources = content_security(); // TEMP
+    let sources = content_security();
     let policy = format!(
         "default-src 'none'; style-src {}; script-src {}; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
         sources.style, sources.script
@@ -164,15 +165,4 @@ fn attached(name: &str, mut response: Response) -> Result<Response, Failure> {
         .headers_mut()
         .insert(header::CONTENT_DISPOSITION, disposition);
     Ok(response)
-}
-
-struct TempSources {
-    style: String,
-    script: String,
-}
-fn content_security() -> TempSources {
-    TempSources {
-        style: "'self'".into(),
-        script: "'self'".into(),
-    }
 }

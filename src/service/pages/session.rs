@@ -88,6 +88,12 @@ pub(super) async fn with_session(
         Ok(session) => session,
         Err(problem) => return problem_page(&problem, None),
     };
+    let place = session
+        .as_ref()
+        .map(|session| service.gate().enter_as(&session.caller.token));
+    if let Some(Err(problem)) = &place {
+        return problem_page(problem, session.as_ref());
+    }
     request
         .extensions_mut()
         .insert(MaybeSession(session.clone()));
