@@ -14,6 +14,7 @@
 //! moves files and answers requests. All who hold a token share what is in the data directory.
 
 pub mod api;
+pub mod download;
 pub mod gate;
 pub mod identifier;
 pub mod inspection;
@@ -32,6 +33,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::Router;
+use axum::http::Method;
+use axum::middleware::{from_fn_with_state, map_response};
 use thiserror::Error;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -230,6 +233,16 @@ impl Service {
 /// Everything that the service answers.
 pub fn router(service: Service) -> Router {
     api::router()
+        .method_not_allowed_fallback(other_method)
         .merge(pages::router(&service))
+        .layer(from_fn_with_state(service.clone(), gate::guard))
+        .layer(map_response(pages::secure))
         .with_state(service)
+}
+
+async fn other_method(method: Method) -> Problem {
+    Problem::new(
+        ProblemKind::MethodNotAllowed,
+        format!("{method} is not possible at this address."),
+    )
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 
+use super::form::Form;
 use super::inspect::inspect;
 use super::jobs::refuse_if_needed;
 use super::schema::{DraftRequest, TableSchema};
@@ -31,6 +32,56 @@ pub struct NewDataSet {
 }
 
 impl NewDataSet {
+    /// What the fields `label`, `kind`, `form`, `separator` and `columns` of a form say; the form of the file is told by its
+    /// name where none is given.
+    ///
+    /// # Errors
+    /// When one of them makes no sense.
+    pub fn of_form(form: &Form) -> Result<NewDataSet, Problem> {
+        let kind = match form.text("kind") {
+            "table" => DataKind::Table,
+            "texts" => DataKind::Texts,
+            _ => return Err(Problem::invalid("'kind' is 'table' or 'texts'.")),
+        };
+        let name = match form.text("form") {
+            "" => form.file_name.clone(),
+            ending => format!(".{ending}"),
+        };
+        let file_form = FileForm::of_name(&name).ok_or_else(|| {
+            let endings = FileForm::ALL.map(FileForm::ending).join(", ");
+            Problem::invalid(format!(
+                "The name of the file does not tell its form: it ends with one of {endings}. Or say it in the field 'form'."
+            ))
+        })?;
+        let separator = match form.text("separator") {
+            "" => ',',
+            "tab" | "\\t" => '\t',
+            "space" => ' ',
+            other => other
+                .parse()
+                .map_err(|_| Problem::invalid("'separator' is one character, 'tab' or 'space'."))?,
+        };
+        let columns = form.text("columns").split(',').map(str::trim);
+        let columns = columns.filter(|name| !name.is_empty());
+        Ok(NewDataSet {
+            label: match form.text("label").trim() {
+                "" => form
+                    .file_name
+                    .chars()
+                    .filter(|c| !c.is_control())
+                    .take(100)
+                    .collect(),
+                label => label.to_owned(),
+            },
+            kind,
+            form: file_form,
+            layout: Layout {
+                separator,
+                columns: columns.map(str::to_owned).collect(),
+            },
+        })
+    }
+
     fn check(mut self) -> Result<NewDataSet, Problem> {
         self.label = label(&self.label, "Data")?;
         let form = self.form;

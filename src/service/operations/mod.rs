@@ -3,6 +3,7 @@
 //! Every function checks what it is given, does it, and gives the result or a [`super::problem::Problem`].
 
 pub mod data;
+pub mod form;
 pub(super) mod inspect;
 pub mod jobs;
 pub mod models;

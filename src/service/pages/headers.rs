@@ -7,7 +7,7 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::Response;
 
 /// The policy of the pages.
-pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// Headers that an answer has unless it has its own.
@@ -24,8 +24,8 @@ const DEFAULTS: [(HeaderName, &str); 6] = [
     (header::CACHE_CONTROL, "no-store"),
 ];
 
-/// `response` with the headers that it lacked.
-pub(super) fn secured(mut response: Response) -> Response {
+/// Adds the headers that `response` lacks: what every answer of the service goes through.
+pub async fn secure(mut response: Response) -> Response {
     let headers = response.headers_mut();
     for (name, value) in DEFAULTS {
         headers
@@ -33,9 +33,4 @@ pub(super) fn secured(mut response: Response) -> Response {
             .or_insert(HeaderValue::from_static(value));
     }
     response
-}
-
-/// The same, as a layer.
-pub(super) async fn secure(response: Response) -> Response {
-    secured(response)
 }

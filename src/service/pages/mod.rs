@@ -22,7 +22,6 @@ mod columns;
 mod compare;
 mod data;
 mod delete;
-mod download;
 mod figures;
 mod form;
 mod headers;
@@ -45,13 +44,15 @@ mod words;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::middleware::{from_fn_with_state, map_response};
-use axum::response::Response;
+use axum::http::Uri;
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
 use self::answer::Failure;
-use super::Service;
+pub use self::headers::secure;
 use super::problem::{Problem, ProblemKind};
+use super::{Service, api};
 
 /// The routes of all pages.
 pub fn router(service: &Service) -> Router<Service> {
@@ -61,7 +62,6 @@ pub fn router(service: &Service) -> Router<Service> {
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(service.clone(), session::with_session))
         .route("/static/{name}", get(assets::send))
-        .layer(map_response(headers::secure))
 }
 
 fn pages() -> Router<Service> {
@@ -109,8 +109,14 @@ fn uploads() -> Router<Service> {
         .layer(DefaultBodyLimit::disable())
 }
 
-async fn no_page() -> Failure {
-    Failure(named::no_page())
+/// Nothing is at this address, for the programming interface as for the pages.
+async fn no_page(address: Uri) -> Response {
+    match api::owns(address.path()) {
+        true => {
+            Problem::new(ProblemKind::NotFound, "There is nothing at this address.").into_response()
+        }
+        false => Failure(named::no_page()).into_response(),
+    }
 }
 
 async fn wrong_method() -> Failure {
@@ -122,5 +128,5 @@ async fn wrong_method() -> Failure {
 
 /// A problem as a page, for requests that no page has seen.
 pub fn problem_page(problem: &Problem) -> Response {
-    headers::secured(session::problem_page(problem, None))
+    session::problem_page(problem, None)
 }

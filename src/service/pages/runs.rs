@@ -4,9 +4,8 @@ use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
-use super::answer::{Answer, Failure, page, redirect};
+use super::answer::{Answer, page, redirect};
 use super::asked;
-use super::download;
 use super::figures::{caveat, of_audit, of_repair, repair_verdict, verdict};
 use super::named::Named;
 use super::session::Visitor;
@@ -14,6 +13,7 @@ use super::views::{Fact, Link, RunPage};
 use super::words::kind;
 use crate::report::page::content_security;
 use crate::service::Service;
+use crate::service::download::{attach, send};
 use crate::service::identifier::Id;
 use crate::service::operations::jobs;
 use crate::service::operations::results::{self, ReportForm};
@@ -145,8 +145,7 @@ pub(super) async fn samples(
     Named(id): Named,
 ) -> Answer {
     let file = results::samples(&service, &id).await?;
-    let name = file.name.clone();
-    attached(&name, download::send(file).await?)
+    Ok(send(&service, file).await?)
 }
 
 fn text(media_type: &'static str, text: String) -> Response {
@@ -158,11 +157,7 @@ fn text(media_type: &'static str, text: String) -> Response {
 }
 
 /// The answer as a file to be kept. `name` is one of ours: letters, digits, dots and hyphens.
-fn attached(name: &str, mut response: Response) -> Result<Response, Failure> {
-    let disposition = HeaderValue::try_from(format!("attachment; filename=\"{name}\""))
-        .map_err(|error| Problem::internal(&error))?;
-    response
-        .headers_mut()
-        .insert(header::CONTENT_DISPOSITION, disposition);
+fn attached(name: &str, mut response: Response) -> Answer {
+    attach(&mut response, name)?;
     Ok(response)
 }

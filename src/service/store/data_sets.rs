@@ -45,8 +45,8 @@ pub enum FileForm {
 }
 
 impl FileForm {
-    /// All forms, each after those whose ending its own ends with.
-    const ALL: [FileForm; 10] = [
+    /// All forms.
+    pub const ALL: [FileForm; 10] = [
         FileForm::Csv,
         FileForm::CsvGz,
         FileForm::CsvXz,
