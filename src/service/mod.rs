@@ -26,6 +26,7 @@ pub mod operations;
 pub mod pages;
 pub mod places;
 pub mod problem;
+pub mod serving;
 pub mod store;
 
 use std::io;
@@ -77,6 +78,9 @@ pub enum ServiceError {
         /// The operating system's word.
         source: io::Error,
     },
+    /// The jobs of earlier times cannot be taken up.
+    #[error("{0}; see the lines above")]
+    Queue(String),
     /// Something of the operating system.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -139,6 +143,15 @@ impl Service {
             inspections: Arc::new(Semaphore::new(INSPECTIONS)),
             _lock: lock,
         })))
+    }
+
+    /// Whether anybody can use it: whether there is a token that is valid.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn has_tokens(&self) -> Result<bool, ServiceError> {
+        let tokens = self.0.store.tokens()?;
+        Ok(tokens.iter().any(|token| token.revoked.is_none()))
     }
 
     /// The executable that jobs run.

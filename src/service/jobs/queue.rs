@@ -12,12 +12,11 @@ use tokio::task::JoinSet;
 
 use super::board::JobView;
 use super::run::{Ending, run};
-use crate::service::Service;
 use crate::service::identifier::Id;
 use crate::service::log;
 use crate::service::operations::models::register_model;
-use crate::service::problem::Problem;
 use crate::service::store::{Job, JobKind, JobState};
+use crate::service::{Service, ServiceError};
 
 /// Attempts of a job that the service may be killed in; then the job is taken for the cause.
 const ATTEMPTS: u32 = 5;
@@ -79,11 +78,7 @@ impl Queue {
 
 impl Service {
     /// Works off the queue until `ends`, which also pauses the jobs that run.
-    ///
-    /// # Errors
-    /// When the database fails at the start.
-    pub async fn work_off(&self, mut ends: watch::Receiver<bool>) -> Result<(), Problem> {
-        self.take_up().await?;
+    pub(in crate::service) async fn work_off(&self, mut ends: watch::Receiver<bool>) {
         let mut running = JoinSet::new();
         loop {
             let is_full = running.len() >= self.limits().jobs;
@@ -114,11 +109,13 @@ impl Service {
         }
         self.queue().pause_all();
         while running.join_next().await.is_some() {}
-        Ok(())
     }
 
     /// Puts the jobs that ran when the service ended back into the queue.
-    async fn take_up(&self) -> Result<(), Problem> {
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub(in crate::service) async fn take_up(&self) -> Result<(), ServiceError> {
         let jobs = self
             .store(|store| {
                 for job in store.unfinished_jobs()? {
@@ -136,7 +133,8 @@ impl Service {
                 }
                 store.unfinished_jobs()
             })
-            .await?;
+            .await
+            .map_err(|problem| ServiceError::Queue(problem.detail))?;
         for (ahead, job) in (0..).zip(jobs) {
             log::job(&job.id, job.kind, "waits");
             self.board().show(JobView {

@@ -1,0 +1,118 @@
+//! The limits of the service, as options.
+
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::cli::audit::duration;
+use crate::service::limits::Limits;
+
+/// What the service refuses to do more of.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+pub(super) struct LimitArgs {
+    /// Bytes of one uploaded file [default: 64MiB]
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    max_upload: Option<u64>,
+    /// Bytes of an uploaded model, unpacked [default: 256MiB]
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    max_model: Option<u64>,
+    /// Rows of an uploaded table, or texts of a file [default: 1000000]
+    #[arg(long, value_name = "N")]
+    max_rows: Option<u64>,
+    /// Bytes of one cell or text [default: 64KiB]
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    max_cell: Option<u64>,
+    /// Bytes of all that is stored; beyond them nothing new begins [default: 16GiB]
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    max_storage: Option<u64>,
+    /// Jobs that run at the same time [default: 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+    /// Jobs that wait [default: 32]
+    #[arg(long, value_name = "N")]
+    queue: Option<u16>,
+    /// Run time of a job, such as 90s, 30m or 2h [default: 1h]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    job_time: Option<Duration>,
+    /// Address space of a job [default: 8GiB]
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    job_memory: Option<u64>,
+    /// Threads of a job [default: half of the cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    job_threads: Option<u16>,
+    /// Requests at the same time [default: 256]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    max_requests: Option<u16>,
+    /// Requests at the same time with one token [default: 64]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    max_requests_per_token: Option<u16>,
+    /// Streams of events at the same time [default: 256]
+    #[arg(long, value_name = "N")]
+    max_streams: Option<u16>,
+    /// Open connections [default: 1024]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    max_connections: Option<u16>,
+}
+
+impl LimitArgs {
+    /// The limits, with the defaults for those not given.
+    pub fn resolve(&self) -> Limits {
+        let default = Limits::default();
+        let or = |given: Option<u16>, default: usize| given.map_or(default, usize::from);
+        Limits {
+            upload_bytes: self.max_upload.unwrap_or(default.upload_bytes),
+            model_bytes: self.max_model.unwrap_or(default.model_bytes),
+            rows: self.max_rows.unwrap_or(default.rows),
+            cell_bytes: self.max_cell.map_or(default.cell_bytes, |bytes| {
+                usize::try_from(bytes).unwrap_or(usize::MAX)
+            }),
+            stored_bytes: self.max_storage.unwrap_or(default.stored_bytes),
+            job_time: self.job_time.unwrap_or(default.job_time),
+            job_memory: self.job_memory.unwrap_or(default.job_memory),
+            job_threads: self.job_threads.unwrap_or(default.job_threads),
+            jobs: or(self.jobs, default.jobs),
+            queue: or(self.queue, default.queue),
+            requests: or(self.max_requests, default.requests),
+            requests_per_token: or(self.max_requests_per_token, default.requests_per_token),
+            streams: or(self.max_streams, default.streams),
+            connections: or(self.max_connections, default.connections),
+        }
+    }
+}
+
+/// A number of bytes, such as 1000, 64KiB, 64MiB or 2GiB.
+fn bytes(text: &str) -> Result<u64, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit());
+    let (number, unit) = text.split_at(digits.unwrap_or(text.len()));
+    let factor: u64 = match unit.trim() {
+        "" | "B" => 1,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => 0,
+    };
+    number
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(factor))
+        .filter(|&bytes| bytes > 0)
+        .ok_or_else(|| {
+            "a number of bytes such as 1000, 64KiB, 64MiB or 2GiB is expected".to_owned()
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(bytes("1000"), Ok(1000));
+        assert_eq!(bytes("64KiB"), Ok(65_536));
+        assert_eq!(bytes("2 GiB"), Ok(2 << 30));
+        for wrong in ["", "0", "MiB", "-1", "1.5MiB", "1MB", "99999999999GiB"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

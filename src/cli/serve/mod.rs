@@ -1,0 +1,165 @@
+//! `probity serve`
+
+mod limits;
+mod tokens;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+
+use super::output::{Output, print};
+use crate::service::inspection::Inspection;
+use crate::service::store::Store;
+use crate::service::{Service, ServiceOptions};
+use limits::LimitArgs;
+use tokens::{RevokeArgs, TokenArgs, TokensArgs};
+
+/// Threads that answer requests; the jobs have processes of their own.
+const THREADS: usize = 2;
+
+/// Exit code of a second Ctrl-C.
+const INTERRUPTED: i32 = 130;
+
+/// Arguments of `probity serve`.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples: probity serve token --data-dir probity-data --label ada\n\
+                  \x20         probity serve --data-dir probity-data --port 8080\n\
+                  It listens on this machine only unless --address says otherwise; docs/service.md tells how to put it behind TLS."
+)]
+pub(super) struct ServeArgs {
+    #[command(subcommand)]
+    command: Option<ServeCommand>,
+    #[command(flatten)]
+    data: DataDirectory,
+    /// Port to listen on; 0: one that is free
+    #[arg(long, default_value_t = 8080)]
+    port: u16,
+    /// Address to listen on
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    address: IpAddr,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+/// Where the service keeps what it has.
+#[derive(Debug, Clone, Args)]
+struct DataDirectory {
+    /// Folder for the database, uploads, models and runs
+    #[arg(long, default_value = "probity-data", value_name = "FOLDER")]
+    data_dir: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+enum ServeCommand {
+    /// Make a token and print it; it is shown this once
+    Token(TokenArgs),
+    /// List the tokens
+    Tokens(TokensArgs),
+    /// Revoke a token, and end its sessions
+    Revoke(RevokeArgs),
+    /// Look at what a user sent; for the service itself
+    #[command(hide = true)]
+    Inspect {
+        /// File that says at what
+        request: PathBuf,
+    },
+}
+
+impl DataDirectory {
+    /// The database, which is made where there is none.
+    fn store(&self) -> anyhow::Result<Store> {
+        let name = || format!("cannot use {}", self.data_dir.display());
+        std::fs::create_dir_all(&self.data_dir).with_context(name)?;
+        Store::open(&self.data_dir).with_context(name)
+    }
+}
+
+/// Runs `probity serve`.
+pub(super) fn run(args: ServeArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    match args.command {
+        None => serve(&args, output)?,
+        Some(ServeCommand::Token(args)) => tokens::make(&args, output)?,
+        Some(ServeCommand::Tokens(args)) => tokens::list(&args, output)?,
+        Some(ServeCommand::Revoke(args)) => tokens::revoke(&args, output)?,
+        Some(ServeCommand::Inspect { request }) => {
+            let answer = Inspection::read(&request)?.run()?;
+            print(&answer.to_string())?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn serve(args: &ServeArgs, output: &Output) -> anyhow::Result<()> {
+    output.refuse_json("serve")?;
+    let service = Service::open(ServiceOptions {
+        data_dir: args.data.data_dir.clone(),
+        limits: args.limits.resolve(),
+        executable: std::env::current_exe().context("cannot tell where this program lies")?,
+    })?;
+    if !service.has_tokens()? {
+        output.remark(&format!(
+            "note: nobody can use the service yet; make a token with: probity serve token --data-dir {}",
+            args.data.data_dir.display()
+        ));
+    }
+    if !args.address.is_loopback() {
+        output.remark(
+            "note: others can reach this address, and what they send is not encrypted; put a proxy with TLS before it (docs/service.md)",
+        );
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(THREADS)
+        .enable_all()
+        .build()
+        .context("cannot start the threads that answer requests")?;
+    let address = SocketAddr::new(args.address, args.port);
+    runtime.block_on(async {
+        let listening = service.listen(address).await?;
+        print(&format!(
+            "Probity listens on http://{}\n",
+            listening.address()?
+        ))?;
+        listening.run(asked_to_end()).await?;
+        anyhow::Ok(())
+    })
+}
+
+/// Waits for Ctrl-C or SIGTERM; from then on a second one ends the program at once.
+async fn asked_to_end() {
+    signal().await;
+    tokio::spawn(async {
+        signal().await;
+        std::process::exit(INTERRUPTED);
+    });
+}
+
+#[cfg(unix)]
+async fn signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let listened = signal(SignalKind::interrupt()).and_then(|interrupt| {
+        let terminate = signal(SignalKind::terminate())?;
+        Ok((interrupt, terminate))
+    });
+    match listened {
+        Ok((mut interrupt, mut terminate)) => {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+        }
+        // Without a handler the signals end the program, as they do by themselves.
+        Err(_) => std::future::pending().await,
+    }
+}
+
+#[cfg(not(unix))]
+async fn signal() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

@@ -1,0 +1,87 @@
+//! `probity serve token`, `tokens` and `revoke`
+
+use anyhow::{Context, bail};
+use clap::Args;
+
+use super::DataDirectory;
+use crate::cli::output::Output;
+use crate::cli::render::table;
+use crate::service::identifier::Id;
+
+/// Arguments of `probity serve token`.
+#[derive(Debug, Args)]
+pub(super) struct TokenArgs {
+    #[command(flatten)]
+    data: DataDirectory,
+    /// What it is called in lists, such as the name of its owner
+    #[arg(long, default_value = "")]
+    label: String,
+}
+
+/// Arguments of `probity serve tokens`.
+#[derive(Debug, Args)]
+pub(super) struct TokensArgs {
+    #[command(flatten)]
+    data: DataDirectory,
+}
+
+/// Arguments of `probity serve revoke`.
+#[derive(Debug, Args)]
+pub(super) struct RevokeArgs {
+    /// Identifier of the token, as `probity serve tokens` lists it
+    id: String,
+    #[command(flatten)]
+    data: DataDirectory,
+}
+
+/// Makes a token.
+pub(super) fn make(args: &TokenArgs, output: &Output) -> anyhow::Result<()> {
+    let label = args.label.trim();
+    if label.chars().count() > 100 || label.chars().any(char::is_control) {
+        bail!("--label is at most 100 characters without control characters");
+    }
+    let token = args.data.store()?.create_token(label)?;
+    output.remark(
+        "note: this token is shown now and never again; whoever has it can use the service",
+    );
+    output.result(
+        &serde_json::json!({ "token": token }),
+        &format!("{token}\n"),
+    )
+}
+
+/// Lists the tokens.
+pub(super) fn list(args: &TokensArgs, output: &Output) -> anyhow::Result<()> {
+    let tokens = args.data.store()?.tokens()?;
+    let rows: Vec<Vec<String>> = tokens
+        .iter()
+        .map(|token| {
+            let revoked = token.revoked.map(|moment| moment.to_string());
+            vec![
+                token.id.to_string(),
+                token.label.clone(),
+                token.created.to_string(),
+                revoked.unwrap_or_default(),
+            ]
+        })
+        .collect();
+    output.result(
+        &tokens,
+        &table(&["token", "label", "made", "revoked"], &rows),
+    )
+}
+
+/// Revokes a token.
+pub(super) fn revoke(args: &RevokeArgs, output: &Output) -> anyhow::Result<()> {
+    let id: Id = args
+        .id
+        .parse()
+        .with_context(|| format!("'{}' names no token", args.id))?;
+    if !args.data.store()?.revoke_token(&id)? {
+        bail!("there is no valid token {id}; probity serve tokens lists them");
+    }
+    output.result(
+        &serde_json::json!({ "revoked": id }),
+        &format!("The token {id} is revoked.\n"),
+    )
+}
