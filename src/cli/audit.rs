@@ -340,7 +340,9 @@ pub(super) fn what_next(ending: Ending, directory: &Path) -> String {
         ),
         Ending::Interrupted => format!("Go on with: probity audit --resume --out {path}\n"),
     };
-    format!("{go_on}Run: {path}\nNext: probity verify {path}\n")
+    format!(
+        "{go_on}Run: {path}\nNext: probity verify {path}\n      probity report {path} --out report.html\n"
+    )
 }
 
 /// 1 unless the declared bound, if there is one, is shown to hold.

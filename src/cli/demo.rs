@@ -25,7 +25,7 @@ use crate::fairness::strategies::tuning::Tuning;
 use crate::nn::Objective;
 use crate::nn::train_options::{Categories, TrainOptions};
 use crate::nn::training_run::{TrainingRun, TrainingSummary, run_training};
-use crate::report::run_directory::{RunDirectory, SUMMARY, file_sha256, write_with};
+use crate::report::run_directory::{RunDirectory, file_sha256, write_with};
 
 /// Arguments of `probity demo`.
 #[derive(Debug, Args)]
@@ -205,7 +205,7 @@ pub(super) fn run(args: DemoArgs, output: &Output) -> anyhow::Result<ExitCode> {
         training: trained,
         audit: audited,
     };
-    directory.write_json(SUMMARY, &summary)?;
+    directory.write_summary(&summary)?;
     output.result(&summary, &text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -29,7 +29,7 @@ use crate::nn::text_train_options::TextTrainOptions;
 use crate::nn::text_training_run::{
     COMMON_WORDS, TextSet, TextTrainingRun, TextTrainingSummary, run_text_training,
 };
-use crate::report::run_directory::{RunDirectory, SUMMARY, file_sha256, write_with};
+use crate::report::run_directory::{RunDirectory, file_sha256, write_with};
 use crate::text::comments::{Comment, CommentGenerator, Tone};
 use crate::text::embeddings::SHIPPED;
 
@@ -158,7 +158,7 @@ pub(super) fn run(args: &DemoArgs, output: &Output) -> anyhow::Result<ExitCode> 
         training: trained,
         audit: audited,
     };
-    directory.write_json(SUMMARY, &summary)?;
+    directory.write_summary(&summary)?;
     output.result(&summary, &text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -16,7 +16,7 @@ use crate::fairness::group::run::{GroupRun, GroupRunSummary, Part, run_groups};
 use crate::fairness::group::{GroupOptions, GroupReport, GroupSet, Rate};
 use crate::nn::model::Model;
 use crate::nn::text_model::is_text_model;
-use crate::report::run_directory::{RUN, RunDirectory, SUMMARY, file_sha256};
+use crate::report::run_directory::{RUN, RunDirectory, file_sha256};
 
 /// Arguments of `probity groups`.
 #[derive(Debug, Args)]
@@ -157,7 +157,7 @@ pub(super) fn run(args: GroupsArgs, output: &Output) -> anyhow::Result<ExitCode>
     if let Some(out) = &args.out {
         let directory = RunDirectory::create(out)?;
         directory.write_toml(RUN, &run)?;
-        directory.write_json(SUMMARY, &summary)?;
+        directory.write_summary(&summary)?;
         text.push_str(&format!("Run: {}\n", directory.path().display()));
     }
     output.result(&summary, &text)?;

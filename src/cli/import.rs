@@ -14,7 +14,7 @@ use super::output::Output;
 use crate::nn::import::{ImportConfig, ImportReport};
 use crate::nn::model::Model;
 use crate::nn::weights::read_weights;
-use crate::report::run_directory::{RUN, SUMMARY, file_sha256};
+use crate::report::run_directory::{RUN, file_sha256};
 
 /// The configuration of the ADF paper's network, also available by name.
 const ADF_FNN: &str = include_str!("../../models/adf-fnn.toml");
@@ -118,7 +118,7 @@ pub(super) fn run(args: ImportArgs, output: &Output) -> anyhow::Result<ExitCode>
         parameters: model.network.parameters(),
         report,
     };
-    directory.write_json(SUMMARY, &summary)?;
+    directory.write_summary(&summary)?;
     let path = directory.path().display();
     let text = format!(
         "{}Model: {path}\nNext: probity audit --model {path} --data DATA\n",

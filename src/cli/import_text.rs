@@ -15,7 +15,7 @@ use crate::nn::recurrent::network::Shape;
 use crate::nn::text_training_run::embeddings_sha256;
 use crate::nn::text_training_run::load_embeddings;
 use crate::nn::weights::read_weights;
-use crate::report::run_directory::{RUN, SUMMARY, file_sha256};
+use crate::report::run_directory::{RUN, file_sha256};
 use crate::text::corpus::{TextColumns, read_texts};
 use crate::text::embeddings::SHIPPED;
 
@@ -153,7 +153,7 @@ pub(super) fn run(args: &ImportArgs, output: &Output) -> anyhow::Result<ExitCode
     let directory = new_run(args.out.as_ref(), "import")?;
     directory.write_toml(RUN, &run)?;
     model.save(directory.path())?;
-    directory.write_json(SUMMARY, &summary)?;
+    directory.write_summary(&summary)?;
     let path = directory.path().display();
     let rendered = format!(
         "{}Model: {path}\nNext: probity audit --model {path} --texts TEXTS\n",

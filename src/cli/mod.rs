@@ -28,6 +28,7 @@ mod progress;
 mod render;
 mod repair;
 mod repair_texts;
+mod report;
 mod reproduce;
 mod schema;
 #[cfg(feature = "serve")]
@@ -113,6 +114,8 @@ enum Command {
     Audit(audit::AuditArgs),
     /// Compare search strategies on one model under the same conditions
     Compare(compare::CompareArgs),
+    /// Turn runs into a page to look at
+    Report(report::ReportArgs),
     /// Re-check every pair of an audit one by one
     Verify(verify::VerifyArgs),
     /// Prove inputs fair: no substitution of protected values can change their class
@@ -225,6 +228,7 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Import(args) => import::run(args, output),
         Command::Audit(args) => audit::run(args, output),
         Command::Compare(args) => compare::run(args, output),
+        Command::Report(args) => report::run(args, output),
         Command::Verify(args) => verify::run(args, output),
         Command::Certify(args) => certify::run(args, output),
         Command::Groups(args) => groups::run(args, output),

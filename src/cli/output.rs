@@ -30,6 +30,11 @@ impl Output {
         }
     }
 
+    /// Whether standard output is for data.
+    pub fn is_json(&self) -> bool {
+        self.json
+    }
+
     /// Prints the result: `summary` with `--json`, else `text`.
     pub fn result<T: Serialize>(&self, summary: &T, text: &str) -> anyhow::Result<()> {
         if self.json {

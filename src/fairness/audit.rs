@@ -22,7 +22,8 @@ use super::strategies::themis::CausalDiscrimination;
 use super::strategies::{Ingredients, WithStrategy, with_strategy};
 use super::strategy::Strategy;
 use super::subject::{ModelAccess, Subject};
-use super::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary, phases};
+use super::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary, phases, trace};
+use super::trace::TraceSummary;
 use crate::data::schema::Schema;
 use crate::data::table::ReadCounts;
 use crate::device::{ComputeDevice, DeviceName};
@@ -30,7 +31,7 @@ use crate::nn::encoding::InputLayout;
 use crate::nn::{Classifier, Rows};
 use crate::predictor::source::{PredictorOptions, PredictorSource};
 use crate::predictor::stability::check_stability;
-use crate::report::run_directory::{RUN, RunDirectory, SUMMARY};
+use crate::report::run_directory::{RUN, RunDirectory};
 
 /// Rows of the data that a predictor is asked for twice before an audit.
 const STABILITY_ROWS: usize = 32;
@@ -69,6 +70,8 @@ pub struct AuditSummary {
     pub local: LocalSummary,
     /// Both phases.
     pub total: TotalSummary,
+    /// What was found after how many model calls.
+    pub trace: TraceSummary,
     /// The score that the strategy `themis` ends with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub causal_discrimination: Option<CausalDiscrimination>,
@@ -185,7 +188,7 @@ impl WithStrategy for AuditSession<'_> {
         let counts = prepared.case.table.counts.clone();
         let score = strategy.causal_discrimination(state.learnt());
         let summary = summarise(options, ending, counts, &state, (score, fairness));
-        run.write_json(SUMMARY, &summary)?;
+        run.write_summary(&summary)?;
         if !is_resumable(ending) {
             run.remove_checkpoint()?;
         }
@@ -355,6 +358,7 @@ fn summarise<M: Clone + Default, L: Default>(
         global,
         local,
         total,
+        trace: trace(state),
         causal_discrimination,
         fail_above: BoundSummary::of(options.fail_above, &fairness),
         fairness,

@@ -24,7 +24,7 @@ use crate::data::table::ReadCounts;
 use crate::device::{ComputeDevice, DeviceName};
 use crate::nn::Objective;
 use crate::report::mean::Mean;
-use crate::report::run_directory::{RUN, RunDirectory, SUMMARY, write_atomically};
+use crate::report::run_directory::{RUN, RunDirectory, write_atomically};
 
 /// Name of the plot of found individuals against search time.
 pub const BY_TIME: &str = "found-by-time.svg";
@@ -308,6 +308,6 @@ pub fn compare(
     ] {
         write_atomically(&run.file(name), plot.as_bytes())?;
     }
-    run.write_json(SUMMARY, &summary)?;
+    run.write_summary(&summary)?;
     Ok(summary)
 }

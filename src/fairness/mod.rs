@@ -41,5 +41,6 @@ pub mod strategy;
 pub mod subject;
 pub mod summary;
 pub mod text;
+pub mod trace;
 pub mod trial;
 pub mod verify;

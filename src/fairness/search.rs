@@ -107,6 +107,8 @@ impl<S: Strategy> Search<'_, S> {
             let after = self.calls.so_far();
             counts.model_rows += after.rows - before.rows;
             counts.model_gradients += after.gradients - before.gradients;
+            let calls = state.global.calls_with(&state.local);
+            state.trace.note(calls, state.individuals.discriminatory());
             if observe(state).is_break() && state.phase != Phase::Done {
                 return Ok(Ending::Interrupted);
             }

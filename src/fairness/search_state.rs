@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::calls::CallCounts;
 use super::distinct::DistinctSet;
 use super::pairs::PairStore;
 use super::strategy::LocalWalker;
+use super::trace::Trace;
 
 /// Where the search is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +52,14 @@ pub struct PhaseCounts {
 }
 
 impl PhaseCounts {
+    /// Rows and gradients asked for in this phase and in `other`.
+    pub(super) fn calls_with(&self, other: &PhaseCounts) -> CallCounts {
+        CallCounts {
+            rows: self.model_rows + other.model_rows,
+            gradients: self.model_gradients + other.model_gradients,
+        }
+    }
+
     /// Rows and gradients together.
     pub fn model_calls(&self) -> u64 {
         self.model_rows + self.model_gradients
@@ -79,6 +89,7 @@ pub struct SearchState<M, L = ()> {
     pub(super) global: PhaseCounts,
     pub(super) local: PhaseCounts,
     pub(super) unconfirmed: u64,
+    pub(super) trace: Trace,
 }
 
 impl<M: Clone + Default, L: Default> SearchState<M, L> {
@@ -108,6 +119,7 @@ impl<M: Clone + Default, L: Default> SearchState<M, L> {
             pairs: PairStore::new(width, classes),
             local: PhaseCounts::default(),
             unconfirmed: 0,
+            trace: Trace::default(),
         }
     }
 
@@ -154,6 +166,11 @@ impl<M: Clone + Default, L: Default> SearchState<M, L> {
     /// The pairs alone.
     pub fn into_pairs(self) -> PairStore {
         self.pairs
+    }
+
+    /// What was found after how many model calls.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
     }
 
     /// Pairs that the search device found and the reference device did not confirm; they are

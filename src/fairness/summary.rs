@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::distinct::Mark;
 use super::estimate::{Estimate, Verdict};
 use super::search::SearchState;
+use super::trace::TraceSummary;
 
 /// One phase in the summary.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -103,6 +104,13 @@ impl BoundSummary {
                 verdict: joint.verdict(bound),
             })
     }
+}
+
+/// What was found after how many model calls, to the end of `state`.
+pub fn trace<M: Clone + Default, L: Default>(state: &SearchState<M, L>) -> TraceSummary {
+    let calls = state.global().calls_with(state.local());
+    let found = state.individuals().discriminatory();
+    state.trace().until(calls, found)
 }
 
 /// The phases of `state` and both together.

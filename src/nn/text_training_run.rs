@@ -23,7 +23,7 @@ use super::text_train_options::TextTrainOptions;
 use super::train::{EpochReport, Split, TrainError};
 use super::vocabulary::{Vocabulary, VocabularyError};
 use crate::data::fetch::default_cache_dir;
-use crate::report::run_directory::{RUN, RunDirectory, RunError, SUMMARY, file_sha256, hex};
+use crate::report::run_directory::{RUN, RunDirectory, RunError, file_sha256, hex};
 use crate::text::corpus::{CorpusError, TextColumns, TextCorpus, read_texts};
 use crate::text::embeddings::{EmbeddingError, EmbeddingTable, LoadOptions, SHIPPED, shipped};
 use crate::text::frequencies::WordFrequencies;
@@ -417,7 +417,7 @@ pub fn run_text_training(
         test: quality(&split.test),
         history: trained.history,
     };
-    run.write_json(SUMMARY, &summary)?;
+    run.write_summary(&summary)?;
     if trained.finished {
         run.remove_checkpoint()?;
     }

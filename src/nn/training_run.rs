@@ -22,7 +22,7 @@ use crate::data::read::ReadError;
 use crate::data::schema::Schema;
 use crate::data::table::{Labels, ReadCounts, Table};
 use crate::device::{ComputeDevice, DeviceName};
-use crate::report::run_directory::{RUN, RunDirectory, RunError, SUMMARY, file_sha256, hex};
+use crate::report::run_directory::{RUN, RunDirectory, RunError, file_sha256, hex};
 
 /// How often an unfinished training is saved.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(20);
@@ -219,7 +219,7 @@ pub fn run_training(
         test: quality(&trained.split.test)?,
         history: trained.history,
     };
-    run.write_json(SUMMARY, &summary)?;
+    run.write_summary(&summary)?;
     if trained.finished {
         run.remove_checkpoint()?;
     }

@@ -17,7 +17,7 @@ use super::tensor_distances::learn_on;
 use super::verdicts::{VerdictRow, VerdictsFormat, words, write_verdicts};
 use crate::data::samples::SamplesOptions;
 use crate::device::{ComputeDevice, DeviceName};
-use crate::report::run_directory::{RUN, RunDirectory, SUMMARY};
+use crate::report::run_directory::{RUN, RunDirectory};
 
 /// The largest K that is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -312,7 +312,7 @@ pub fn decide_robustness(
         test_sha256: run.test.sha256.clone(),
         sweep,
     };
-    directory.write_json(SUMMARY, &summary)?;
+    directory.write_summary(&summary)?;
     Ok(summary)
 }
 

@@ -5,6 +5,7 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -67,6 +68,14 @@ pub enum RunError {
         /// What is wrong.
         problem: String,
     },
+}
+
+/// A summary, and when its run ended.
+#[derive(Serialize)]
+struct Ended<'a, T> {
+    #[serde(flatten)]
+    summary: &'a T,
+    ended: String,
 }
 
 /// A directory that holds one run.
@@ -195,6 +204,15 @@ impl RunDirectory {
             serde_json::to_string_pretty(value).map_err(|error| foreign(&file, &error))?;
         text.push('\n');
         write_atomically(&file, text.as_bytes())
+    }
+
+    /// Writes `summary` as [`SUMMARY`], with the time of now, in UTC, under the key `ended`.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_summary<T: Serialize>(&self, summary: &T) -> Result<(), RunError> {
+        let ended = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+        self.write_json(SUMMARY, &Ended { summary, ended })
     }
 
     /// Reads a value back from JSON.

@@ -34,9 +34,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::Router;
-use axum::http::{Method, Uri};
-use axum::middleware::from_fn_with_state;
-use axum::response::Response;
+use axum::http::Method;
+use axum::middleware::{from_fn_with_state, map_response};
 use thiserror::Error;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -247,22 +246,16 @@ impl Service {
 /// Everything that the service answers.
 pub fn router(service: Service) -> Router {
     api::router()
-        .merge(pages::router())
-        .fallback(unknown)
         .method_not_allowed_fallback(other_method)
+        .merge(pages::router(&service))
         .layer(from_fn_with_state(service.clone(), gate::guard))
+        .layer(map_response(pages::secure))
         .with_state(service)
 }
 
-async fn unknown(address: Uri) -> Response {
-    let problem = Problem::new(ProblemKind::NotFound, "There is nothing at this address.");
-    gate::refuse(api::owns(address.path()), problem)
-}
-
-async fn other_method(address: Uri, method: Method) -> Response {
-    let problem = Problem::new(
+async fn other_method(method: Method) -> Problem {
+    Problem::new(
         ProblemKind::MethodNotAllowed,
         format!("{method} is not possible at this address."),
-    );
-    gate::refuse(api::owns(address.path()), problem)
+    )
 }

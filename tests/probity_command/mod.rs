@@ -7,6 +7,8 @@
 #![allow(dead_code)] // Each test program uses its own part of this.
 
 pub mod refusal;
+#[cfg(feature = "serve")]
+pub mod service;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -205,6 +207,10 @@ pub fn figures(summary: &Value) -> Value {
             figures[part].as_object_mut().unwrap().remove(key);
         }
     }
-    figures.as_object_mut().unwrap().remove("samples_file");
+    let of_trace = figures["trace"].as_object_mut().unwrap();
+    of_trace.remove("model_gradients");
+    for key in ["samples_file", "ended"] {
+        figures.as_object_mut().unwrap().remove(key);
+    }
     figures
 }

@@ -12,7 +12,7 @@ use super::render;
 use crate::cli::inputs::new_run;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
-use crate::report::run_directory::{SUMMARY, write_atomically};
+use crate::report::run_directory::write_atomically;
 use crate::unlearning::kmeans::Algorithm;
 use crate::unlearning::kmeans::benchmark::{
     AlgorithmFigures, Baseline, BenchmarkOptions, Labelled, Replicate, baseline, replicate,
@@ -154,7 +154,7 @@ pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> 
         seed,
         measured,
     };
-    directory.write_json(SUMMARY, &summary)?;
+    directory.write_summary(&summary)?;
     let plot = directory.file(PLOT);
     let svg = render::plot(&summary.measured, options.deletions).to_svg();
     write_atomically(&plot, svg.as_bytes())?;

@@ -16,7 +16,7 @@ use crate::privacy::count::{CountPlan, Sensitivity};
 use crate::privacy::interval::Interval;
 use crate::privacy::sensitivity::{Bound, Method};
 use crate::privacy::source::TableOptions;
-use crate::report::run_directory::{RUN, SUMMARY};
+use crate::report::run_directory::RUN;
 
 /// Arguments of `probity outliers count`.
 #[derive(Debug, Args)]
@@ -147,7 +147,7 @@ pub(super) fn run(args: CountArgs, output: &Output) -> anyhow::Result<ExitCode> 
             table: &data.options,
         };
         directory.write_toml(RUN, &run)?;
-        directory.write_json(SUMMARY, &summary)?;
+        directory.write_summary(&summary)?;
     }
     output.result(&summary, &text)?;
     Ok(ExitCode::SUCCESS)

@@ -17,7 +17,7 @@ use crate::privacy::error::PrivacyError;
 use crate::privacy::interval::Interval;
 use crate::privacy::source::TableOptions;
 use crate::privacy::subspaces::{Choice, Chosen, SubspacePlan, ThenCount};
-use crate::report::run_directory::{RUN, SUMMARY};
+use crate::report::run_directory::RUN;
 
 /// Arguments of `probity outliers subspaces`.
 #[derive(Debug, Args)]
@@ -189,7 +189,7 @@ pub(super) fn run(args: SubspacesArgs, output: &Output) -> anyhow::Result<ExitCo
             table: &data.options,
         };
         directory.write_toml(RUN, &run)?;
-        directory.write_json(SUMMARY, &summary)?;
+        directory.write_summary(&summary)?;
     }
     output.result(&summary, &text)?;
     Ok(ExitCode::SUCCESS)

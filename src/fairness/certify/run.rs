@@ -25,7 +25,7 @@ use crate::nn::fnn::Fnn;
 use crate::nn::model::Model;
 use crate::nn::text_model::{EncodedText, TextModel};
 use crate::nn::{ModelError, Rows};
-use crate::report::run_directory::{RUN, RunDirectory, RunError, SUMMARY, file_sha256, write_with};
+use crate::report::run_directory::{RUN, RunDirectory, RunError, file_sha256, write_with};
 use crate::text::corpus::{TextColumns, read_texts};
 
 /// Name of the file with the certificate of every input.
@@ -511,6 +511,6 @@ pub fn certify(
         sets,
         fail_below: options.fail_below,
     };
-    run.write_json(SUMMARY, &summary)?;
+    run.write_summary(&summary)?;
     Ok(summary)
 }

@@ -18,7 +18,7 @@ use crate::fairness::group::{GroupReport, measure_groups};
 use crate::nn::Rows;
 use crate::nn::fnn::Network;
 use crate::nn::model::Model;
-use crate::report::run_directory::{RUN, RunDirectory, SUMMARY, write_atomically};
+use crate::report::run_directory::{RUN, RunDirectory, write_atomically};
 
 /// Splits a row of the certificates.
 const CERTIFICATE_SPLITS: u32 = 16;
@@ -105,7 +105,7 @@ impl Outcome<'_> {
         if run.is_sweep() {
             write_atomically(&directory.file(TRADE_OFF), trade_off(&summary).as_bytes())?;
         }
-        directory.write_json(SUMMARY, &summary)?;
+        directory.write_summary(&summary)?;
         Ok(summary)
     }
 

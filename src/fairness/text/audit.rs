@@ -34,11 +34,11 @@ use crate::fairness::pairs::PairStore;
 use crate::fairness::search::{Ending, Phase, Search, SearchOptions, SearchState};
 use crate::fairness::seeds::clustered_seeds;
 use crate::fairness::session::{AuditProgress, is_resumable, keep_if_cut, run_search};
-use crate::fairness::summary::{BoundSummary, phases};
+use crate::fairness::summary::{BoundSummary, phases, trace};
 use crate::nn::text::TextNetwork;
 use crate::nn::text_model::{EncodedText, TextModel};
 use crate::nn::{Classifier, Rows};
-use crate::report::run_directory::{RUN, RunDirectory, SUMMARY, file_sha256};
+use crate::report::run_directory::{RUN, RunDirectory, file_sha256};
 use crate::stream::{Purpose, permutation};
 use crate::text::corpus::{TextColumns, read_texts};
 
@@ -481,12 +481,13 @@ pub fn audit_texts(
         global,
         local,
         total,
+        trace: trace(&state),
         validity,
         fail_above: BoundSummary::of(options.fail_above, &fairness),
         fairness,
         samples_file: samples_file.to_owned(),
     };
-    run.write_json(SUMMARY, &summary)?;
+    run.write_summary(&summary)?;
     if !is_resumable(ending) {
         run.remove_checkpoint()?;
     }

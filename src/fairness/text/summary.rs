@@ -9,6 +9,7 @@ use crate::device::DeviceName;
 use crate::fairness::estimate::Estimate;
 use crate::fairness::search::Ending;
 use crate::fairness::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary};
+use crate::fairness::trace::TraceSummary;
 
 /// What became of the texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -69,6 +70,8 @@ pub struct TextAuditSummary {
     pub local: LocalSummary,
     /// Both phases.
     pub total: TotalSummary,
+    /// What was found after how many model calls.
+    pub trace: TraceSummary,
     /// Validity of the found texts.
     pub validity: ValiditySummary,
     /// Discriminatory share of the texts with a protected term, per attribute and jointly.

@@ -17,6 +17,8 @@ const DISTINCT: usize = 1000;
 const EXAMPLES: usize = 5;
 /// Characters of a value that are shown.
 const EXAMPLE: usize = 60;
+/// Rows that are shown.
+const FIRST_ROWS: usize = 5;
 /// Columns at most.
 const COLUMNS: usize = 2000;
 
@@ -74,13 +76,21 @@ pub(super) fn table(
     }
     let mut columns: Vec<Column> = names.iter().map(|_| Column::default()).collect();
     let mut rows = 0;
+    let mut first_rows = Vec::new();
     while let Some(record) = records.advance()? {
         rows += 1;
         bounds.check_rows(rows)?;
+        let mut shown_row = Vec::new();
         for (position, column) in columns.iter_mut().enumerate() {
             let cell = record.cell(position)?;
             bounds.check_cell(cell.len(), rows)?;
             column.look(cell);
+            if first_rows.len() < FIRST_ROWS {
+                shown_row.push(shown(cell));
+            }
+        }
+        if first_rows.len() < FIRST_ROWS {
+            first_rows.push(shown_row);
         }
     }
     if rows == 0 {
@@ -96,6 +106,7 @@ pub(super) fn table(
             .zip(names)
             .map(|(column, name)| column.sketch(name))
             .collect(),
+        first_rows,
     })
 }
 
@@ -107,6 +118,7 @@ pub(super) fn lines(file: &Path, bounds: &Bounds) -> Result<Sketch, InspectionEr
     };
     let mut input = BufReader::new(compressed::open(file).map_err(failed)?);
     let (mut rows, mut number) = (0, 0);
+    let mut first_rows = Vec::new();
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -129,6 +141,9 @@ pub(super) fn lines(file: &Path, bounds: &Bounds) -> Result<Sketch, InspectionEr
             .trim();
         rows += u64::from(!text.is_empty());
         bounds.check_rows(rows)?;
+        if !text.is_empty() && first_rows.len() < FIRST_ROWS {
+            first_rows.push(vec![shown(text)]);
+        }
     }
     if rows == 0 {
         return Err(InspectionError::Refused(
@@ -139,7 +154,13 @@ pub(super) fn lines(file: &Path, bounds: &Bounds) -> Result<Sketch, InspectionEr
         layout: Layout::default(),
         rows,
         columns: Vec::new(),
+        first_rows,
     })
+}
+
+/// As much of a cell as is shown.
+fn shown(cell: &str) -> String {
+    cell.chars().take(EXAMPLE).collect()
 }
 
 /// What is known of a column so far.
@@ -165,7 +186,7 @@ impl Column {
         if self.distinct.len() < DISTINCT && !self.distinct.contains(cell) {
             self.distinct.insert(cell.to_owned());
             if self.examples.len() < EXAMPLES {
-                self.examples.push(cell.chars().take(EXAMPLE).collect());
+                self.examples.push(shown(cell));
             }
         }
     }

@@ -1,17 +1,132 @@
-//! The pages of the service.
+//! The pages of the service: drawn on the server, with forms that need no script.
+//!
+//! | module     | shows                                                            |
+//! |------------|------------------------------------------------------------------|
+//! | `login`    | log in and out                                                   |
+//! | `home`     | everything that there is                                         |
+//! | `data`, `columns`, `schema` | a data set: upload, roles of its columns, its schema |
+//! | `train`, `models` | a model: training or upload, its quality                  |
+//! | `audit`, `repair` | the forms of the two                                      |
+//! | `jobs`     | how far a job is                                                 |
+//! | `runs`, `compare` | what was found                                            |
+//!
+//! What a page is filled with is in `views`, forms between two answers in `form`. Three rules hold for all of them. No GET
+//! changes anything, and each POST is checked twice (`sent`). Every answer has a content-security policy that allows nothing
+//! inline (`headers`). And whatever a user typed or uploaded is escaped by the templates, none of which marks a value as safe.
+
+mod answer;
+mod asked;
+mod assets;
+mod audit;
+mod columns;
+mod compare;
+mod data;
+mod delete;
+mod figures;
+mod form;
+mod headers;
+mod home;
+mod jobs;
+mod login;
+mod models;
+mod named;
+mod options;
+mod repair;
+mod runs;
+mod schema;
+mod schema_form;
+mod sent;
+mod session;
+mod things;
+mod train;
+mod views;
+mod words;
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::Uri;
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
 
-use super::Service;
-use super::problem::Problem;
+use self::answer::Failure;
+pub use self::headers::secure;
+use super::problem::{Problem, ProblemKind};
+use super::{Service, api};
 
 /// The routes of all pages.
-pub fn router() -> Router<Service> {
-    Router::new()
+pub fn router(service: &Service) -> Router<Service> {
+    pages()
+        .merge(uploads())
+        .fallback(no_page)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn_with_state(service.clone(), session::with_session))
+        .route("/static/{name}", get(assets::send))
 }
 
-/// A problem as a page.
+fn pages() -> Router<Service> {
+    Router::new()
+        .route("/", get(home::show))
+        .route(session::LOGIN, get(login::show).post(login::log_in))
+        .route("/logout", post(login::log_out))
+        .route("/data/{id}", get(data::show))
+        .route(
+            "/data/{id}/columns",
+            get(columns::show).post(columns::draft),
+        )
+        .route("/data/{id}/schema", get(schema::show).post(schema::save))
+        .route("/data/{id}/train", get(train::show).post(train::start))
+        .route(
+            "/data/{id}/delete",
+            get(delete::ask_data).post(delete::data),
+        )
+        .route("/models/{id}", get(models::show))
+        .route("/models/{id}/audit", get(audit::show).post(audit::start))
+        .route(
+            "/models/{id}/delete",
+            get(delete::ask_model).post(delete::model),
+        )
+        .route("/jobs/{id}", get(jobs::show))
+        .route("/jobs/{id}/events", get(jobs::events))
+        .route("/jobs/{id}/stop", post(jobs::stop))
+        .route("/jobs/{id}/resume", post(jobs::resume))
+        .route("/jobs/{id}/delete", get(delete::ask_job).post(delete::job))
+        .route("/runs/{id}", get(runs::show))
+        .route("/runs/{id}/report", get(runs::report))
+        .route("/runs/{id}/report.md", get(runs::markdown))
+        .route("/runs/{id}/report.json", get(runs::json))
+        .route("/runs/{id}/summary.json", get(runs::summary))
+        .route("/runs/{id}/samples", get(runs::samples))
+        .route("/runs/{id}/repair", get(repair::show).post(repair::start))
+        .route("/compare", get(compare::show))
+}
+
+/// Uploads are limited while they are streamed, not by the size of the whole request.
+fn uploads() -> Router<Service> {
+    Router::new()
+        .route("/data/new", get(data::show_new).post(data::upload))
+        .route("/models/new", get(models::show_new).post(models::upload))
+        .layer(DefaultBodyLimit::disable())
+}
+
+/// Nothing is at this address, for the programming interface as for the pages.
+async fn no_page(address: Uri) -> Response {
+    match api::owns(address.path()) {
+        true => {
+            Problem::new(ProblemKind::NotFound, "There is nothing at this address.").into_response()
+        }
+        false => Failure(named::no_page()).into_response(),
+    }
+}
+
+async fn wrong_method() -> Failure {
+    Failure(Problem::new(
+        ProblemKind::MethodNotAllowed,
+        "This address is not asked for in this way. Follow the links and forms of the pages.",
+    ))
+}
+
+/// A problem as a page, for requests that no page has seen.
 pub fn problem_page(problem: &Problem) -> Response {
-    problem.clone().into_response()
+    session::problem_page(problem, None)
 }

@@ -151,6 +151,9 @@ pub struct Sketch {
     pub rows: u64,
     /// The columns; none for a file with a text on each line.
     pub columns: Vec<ColumnSketch>,
+    /// The first few rows, their cells cut to sixty characters.
+    #[serde(default)]
+    pub first_rows: Vec<Vec<String>>,
 }
 
 /// A table or texts that a user uploaded.

@@ -32,7 +32,7 @@ use crate::nn::text_train::TrainedText;
 use crate::nn::text_training_run::{TextSet, TextTrainingError};
 use crate::nn::train::{Split, TrainError};
 use crate::nn::{Classifier, ModelError, Rows, predicted_class};
-use crate::report::run_directory::{RUN, RunDirectory, RunError, SUMMARY};
+use crate::report::run_directory::{RUN, RunDirectory, RunError};
 use crate::text::embeddings::EmbeddingError;
 
 /// Samples that were not drawn, on which the saved network is chosen.
@@ -502,7 +502,7 @@ pub fn repair_texts(
         within,
         seconds: started.elapsed().as_secs_f64(),
     };
-    directory.write_json(SUMMARY, &summary)?;
+    directory.write_summary(&summary)?;
     Ok(summary)
 }
 

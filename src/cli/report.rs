@@ -1,0 +1,81 @@
+//! `probity report`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use super::output::{Output, print};
+use crate::report::page::Report;
+use crate::report::run_directory::write_atomically;
+
+/// Arguments of `probity report`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples: probity report runs/audit-1 --out report.html\n\
+                  \x20         probity report runs/audit-1 runs/repair-1 runs/audit-2 --out before-after.html\n\
+                  \x20         probity report runs/audit-1 --format markdown\n\
+                  The page is one file that loads nothing. Without --out it goes to standard output."
+)]
+pub(super) struct ReportArgs {
+    /// Run directories, one section each; two audits of the same data by two models are compared as well
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<PathBuf>,
+    /// File to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t)]
+    format: FormatArg,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum FormatArg {
+    /// One self-contained page
+    #[default]
+    Html,
+    /// The same as Markdown, tables in place of charts
+    Markdown,
+    /// The figures and the pairs that are shown, as data
+    Json,
+}
+
+/// What was written.
+#[derive(Serialize)]
+struct ReportSummary {
+    schema_version: u32,
+    command: &'static str,
+    file: PathBuf,
+    runs: usize,
+    bytes: usize,
+}
+
+/// Runs `probity report`.
+pub(super) fn run(args: ReportArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    let report = Report::read(&args.runs)?;
+    let text = match args.format {
+        FormatArg::Html => report.to_html()?,
+        FormatArg::Markdown => report.to_markdown(),
+        FormatArg::Json => serde_json::to_string_pretty(&report)? + "\n",
+    };
+    let Some(file) = args.out else {
+        anyhow::ensure!(
+            args.format == FormatArg::Json || !output.is_json(),
+            "--json prints data; add --out FILE, or --format json for the report as data"
+        );
+        print(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    write_atomically(&file, text.as_bytes())?;
+    let said = format!("Report: {}\n", file.display());
+    let summary = ReportSummary {
+        schema_version: 1,
+        command: "report",
+        file,
+        runs: report.runs.len(),
+        bytes: text.len(),
+    };
+    output.result(&summary, &said)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,132 @@
+//! Two audits side by side: before and after a repair, or two models.
+
+use super::super::chart::{IntervalRow, intervals};
+use super::super::document::{Block, Figure, Part, Section, Table};
+use super::super::model::{AuditFindings, Comparison, Findings, Report};
+use super::super::text::{Text, count, interval, percent};
+use super::shares::crossed;
+
+/// The section of `comparison`; nothing if it names runs that are no audits.
+pub(super) fn section(report: &Report, comparison: &Comparison, id: String) -> Option<Section> {
+    let audit = |place: usize| match &report.runs.get(place)?.findings {
+        Findings::Audit(audit) => Some((report.runs[place].name.as_str(), audit.as_ref())),
+    };
+    let (first, second) = (audit(comparison.first)?, audit(comparison.second)?);
+    let (title, words) = match comparison.is_repair {
+        true => ("Before and after the repair", ["before", "after"]),
+        false => ("Two models side by side", ["first", "second"]),
+    };
+    let mut verdict = Vec::new();
+    if let (Some(a), Some(b)) = (
+        first.1.summary.fairness.last(),
+        second.1.summary.fairness.last(),
+    ) {
+        let apart = match (a.ci95[0] > b.ci95[1], b.ci95[0] > a.ci95[1]) {
+            (true, _) => "the share fell; the intervals do not overlap",
+            (_, true) => "the share rose; the intervals do not overlap",
+            _ => "the intervals overlap, so a difference is not shown",
+        };
+        verdict.push(Text::new(format!(
+            "{} in the {} audit ({}), {} in the {} one ({}): {apart}.",
+            percent(a.rate),
+            words[0],
+            interval(a.ci95),
+            percent(b.rate),
+            words[1],
+            interval(b.ci95)
+        )));
+    }
+    let what = match comparison.is_repair {
+        true => "The second model is what probity repair made of the first, as its directory says.",
+        false => {
+            "Both audits are of the same inputs and protected attributes, but of different models."
+        }
+    };
+    let part = Part::new("Discriminatory share")
+        .say(format!("{what} First: {}. Second: {}.", first.0, second.0))
+        .with(figure(&id, words, first.1, second.1))
+        .with(found(words, first.1, second.1));
+    Some(Section {
+        id,
+        title: title.into(),
+        verdict,
+        parts: vec![part],
+    })
+}
+
+fn figure(id: &str, words: [&str; 2], first: &AuditFindings, second: &AuditFindings) -> Block {
+    let mut rows = Vec::new();
+    let mut table = Vec::new();
+    for share in &first.summary.fairness {
+        let twin = second
+            .summary
+            .fairness
+            .iter()
+            .find(|other| other.protected == share.protected);
+        for (series, share) in [Some(share), twin].into_iter().enumerate() {
+            let Some(share) = share else { continue };
+            let name = format!("{}, {}", crossed(&share.protected), words[series]);
+            rows.push(IntervalRow {
+                label: Text::value(&name),
+                share: share.rate,
+                interval: Some(share.ci95),
+                series,
+            });
+            table.push(vec![
+                name,
+                percent(share.rate),
+                interval(share.ci95),
+                count(share.sampled),
+            ]);
+        }
+    }
+    let title = Text::new("Discriminatory share in both audits");
+    let description = Text::new(format!(
+        "Dots are estimates, lines their 95 % intervals, {} and {}.",
+        words[0], words[1]
+    ));
+    let id = format!("{id}-shares");
+    Block::Figure(Figure {
+        svg: intervals(&id, (&title, &description), &rows),
+        data: Table::new(
+            title.clone(),
+            &[
+                "Attributes changed",
+                "Share",
+                "95 % interval",
+                "Inputs drawn",
+            ],
+            table,
+        ),
+        id,
+        title,
+        description,
+    })
+}
+
+fn found(words: [&str; 2], first: &AuditFindings, second: &AuditFindings) -> Block {
+    let row = |word: &str, audit: &AuditFindings| {
+        let total = &audit.summary.total;
+        vec![
+            word.to_owned(),
+            count(total.discriminatory),
+            count(total.generated),
+            percent(total.success_rate),
+            audit
+                .quality
+                .as_ref()
+                .map_or("–".to_owned(), |quality| percent(quality.accuracy)),
+        ]
+    };
+    Block::Table(Table::new(
+        "What the searches found. Their numbers depend on the search; the shares above are what to compare.",
+        &[
+            "Audit",
+            "Discriminatory individuals",
+            "Individuals checked",
+            "Of those checked",
+            "Accuracy of the model",
+        ],
+        vec![row(words[0], first), row(words[1], second)],
+    ))
+}

@@ -1,0 +1,100 @@
+//! From a [`Report`] to a [`Document`]: what is said, and in which order.
+
+mod audit;
+mod comparison;
+mod pairs;
+mod shares;
+
+use super::document::{Block, Document, Part, Section};
+use super::model::{Fact, Findings, Report, RunReport};
+use super::text::Text;
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extent {
+    /// Pairs of each audit at most.
+    pub pairs: usize,
+}
+
+/// The document of `report`.
+pub(super) fn document(report: &Report, extent: Extent) -> Document {
+    let mut sections: Vec<Section> = report
+        .runs
+        .iter()
+        .enumerate()
+        .map(|(place, run)| section(run, &format!("run{}", place + 1), extent))
+        .collect();
+    for (place, comparison) in report.comparisons.iter().enumerate() {
+        let id = format!("comparison{}", place + 1);
+        sections.extend(comparison::section(report, comparison, id));
+    }
+    Document {
+        title: title(report),
+        sections,
+    }
+}
+
+fn title(report: &Report) -> Text {
+    match report.runs.as_slice() {
+        [run] => Text::new(format!("{}: {}", kind(run), run.name)),
+        runs => Text::new(format!("Report on {} runs", runs.len())),
+    }
+}
+
+/// What a run is, in a word or two.
+fn kind(run: &RunReport) -> &'static str {
+    match &run.findings {
+        Findings::Audit(_) => "Audit",
+    }
+}
+
+fn section(run: &RunReport, id: &str, extent: Extent) -> Section {
+    let (verdict, mut parts) = match &run.findings {
+        Findings::Audit(audit) => audit::parts(audit, id, extent),
+    };
+    parts.insert(0, subject(run));
+    parts.extend(reproduction(run));
+    Section {
+        id: id.to_owned(),
+        title: Text::new(format!("{}: {}", kind(run), run.name)),
+        verdict,
+        parts,
+    }
+}
+
+/// What was looked at, when and by which version.
+fn subject(run: &RunReport) -> Part {
+    let said = |value: &Option<String>| value.clone().unwrap_or_else(|| "not recorded".to_owned());
+    let mut facts = vec![("Run".to_owned(), run.directory.display().to_string())];
+    facts.extend(
+        run.subject
+            .iter()
+            .map(|fact| (fact.name.clone(), fact.value.clone())),
+    );
+    facts.push(("Ended (UTC)".to_owned(), said(&run.ended)));
+    facts.push(("Probity".to_owned(), said(&run.probity_version)));
+    let shown = |facts: &[(String, String)]| {
+        let facts = facts.iter();
+        facts
+            .map(|(name, value)| (name.as_str().into(), Text::value(value)))
+            .collect()
+    };
+    let mut part = Part::new("What was looked at").with(Block::Facts(shown(&facts)));
+    if !run.options.is_empty() {
+        let pairs = |fact: &Fact| (fact.name.clone(), fact.value.clone());
+        let options: Vec<(String, String)> = run.options.iter().map(pairs).collect();
+        part = part.with(Block::Folded {
+            title: "All options".into(),
+            facts: shown(&options),
+        });
+    }
+    part
+}
+
+fn reproduction(run: &RunReport) -> Option<Part> {
+    let command = run.reproduce.as_deref()?;
+    let part = Part::new("Do it again").say(
+        "This command repeats the run. With the same model, data and seed it gives the same results, whatever the number of threads.",
+    );
+    Some(part.with(Block::Command(command.into())))
+}

@@ -1,0 +1,370 @@
+//! What is said of the pairs of an audit.
+
+use super::super::chart::Heat;
+use super::super::document::{Block, Figure, PairCell, PairRow, PairTable, Part, Table};
+use super::super::model::AuditFindings;
+use super::super::pairs::{
+    AttributeFlips, OTHERS, PairFindings, ShownInputs, ShownPair, replacements,
+};
+use super::super::text::{Text, count, percent};
+use super::Extent;
+use super::shares::crossed;
+
+/// Columns of a table of pairs that show attributes.
+const COLUMNS: usize = 30;
+/// Characters of a text before and after what differs.
+const AROUND: usize = 140;
+
+/// Which attributes and values flip decisions; nothing if there is no pair.
+pub(super) fn flips(audit: &AuditFindings, id: &str) -> Option<Part> {
+    let pairs = &audit.pairs;
+    if pairs.pairs == 0 {
+        return None;
+    }
+    let mut part = Part::new("Which attributes and values flip decisions");
+    if pairs.together.len() > 1 {
+        let share = |number: u64| percent(number as f64 / pairs.pairs as f64);
+        let rows = pairs.together.iter().map(|together| {
+            vec![
+                crossed(&together.attributes),
+                count(together.pairs),
+                share(together.pairs),
+            ]
+        });
+        part = part.with(Block::Table(Table::new(
+            "Pairs by what differs between their sides. Of several twins that flip the decision, the search reports one, so a pair may differ in more \
+             than it takes.",
+            &["Attributes that differ", "Pairs", "Share"],
+            rows.collect(),
+        )));
+    }
+    for (place, flips) in pairs.flips.iter().enumerate() {
+        part = part.with(heat(flips, format!("{id}-flips{}", place + 1)));
+    }
+    Some(part)
+}
+
+fn heat(flips: &AttributeFlips, id: String) -> Block {
+    let attribute = Text::value(&flips.attribute);
+    let (row_title, column_title) = match &flips.classes {
+        Some([first, second]) => (
+            Text::new(format!("rows: value decided ‘{}’", Text::value(first))),
+            Text::new(format!("columns: value decided ‘{}’", Text::value(second))),
+        ),
+        None => (
+            Text::new("rows: value of the first side"),
+            Text::new("columns: value of the second side"),
+        ),
+    };
+    let title = Text::new(format!("Pairs by the values of {attribute}"));
+    let values: Vec<Text> = flips
+        .values
+        .iter()
+        .map(|value| Text::value(value))
+        .collect();
+    let chart = Heat {
+        row_title: &row_title,
+        column_title: &column_title,
+        values: &values,
+        counts: &flips.counts,
+    };
+    let description = Text::new(most_frequent(flips, &values));
+    let mut header = vec![Text::new(format!("{row_title}; {column_title}"))];
+    header.extend(values.iter().cloned());
+    let rows = values.iter().zip(&flips.counts).map(|(value, counts)| {
+        let mut row = vec![value.clone()];
+        row.extend(counts.iter().map(|&number| Text::new(count(number))));
+        row
+    });
+    Block::Figure(Figure {
+        svg: chart.svg(&id, (&title, &description)),
+        data: Table {
+            caption: title.clone(),
+            header,
+            rows: rows.collect(),
+        },
+        id,
+        title,
+        description,
+    })
+}
+
+/// The most frequent cell in words.
+fn most_frequent(flips: &AttributeFlips, values: &[Text]) -> String {
+    let cells = flips.counts.iter().enumerate().flat_map(|(row, counts)| {
+        counts
+            .iter()
+            .enumerate()
+            .map(move |(column, &count)| (count, row, column))
+    });
+    // The first of the largest; values put together say little.
+    let is_named = |place: usize| flips.values[place] != OTHERS;
+    let cells =
+        cells.filter(|&(count, row, column)| count > 0 && is_named(row) && is_named(column));
+    let Some((most, row, column)) =
+        cells.reduce(|best, cell| if cell.0 > best.0 { cell } else { best })
+    else {
+        return String::new();
+    };
+    let share = percent(most as f64 / flips.pairs.max(1) as f64);
+    let (row, column) = (&values[row], &values[column]);
+    match &flips.classes {
+        Some([first, second]) => {
+            let (first, second) = (Text::value(first), Text::value(second));
+            format!(
+                "Most often ‘{row}’ is decided ‘{first}’ where its twin with ‘{column}’ is decided ‘{second}’: {} of {} pairs ({share}).",
+                count(most),
+                count(flips.pairs)
+            )
+        }
+        None => format!(
+            "Most often ‘{row}’ and ‘{column}’ are decided differently: {} of {} pairs ({share}).",
+            count(most),
+            count(flips.pairs)
+        ),
+    }
+}
+
+/// Pairs to browse.
+pub(super) fn browsable(audit: &AuditFindings, id: &str, extent: Extent) -> Part {
+    let pairs = &audit.pairs;
+    let part = Part::new("The pairs");
+    if pairs.pairs == 0 {
+        return part.say("The search found no pair.");
+    }
+    let shown: Vec<&ShownPair> = thinned(&pairs.shown, extent.pairs);
+    if shown.is_empty() {
+        return part.say(format!(
+            "{} pairs are in the samples file; none is shown here.",
+            count(pairs.pairs)
+        ));
+    }
+    let file = Text::value(&audit.summary.samples_file);
+    let part = part.say(match shown.len() as u64 == pairs.pairs {
+        true => format!("All {} pairs that the run found, the most severe first.", count(pairs.pairs)),
+        false => format!(
+            "{} of the {} pairs in {file}, the most severe first: half by severity alone, half in equal parts for each attribute as far as it has \
+             pairs. Severity is how far the score moves.",
+            shown.len(),
+            count(pairs.pairs)
+        ),
+    });
+    let attributes: Vec<Text> = audit
+        .summary
+        .protected
+        .iter()
+        .map(|name| Text::value(name))
+        .collect();
+    let protected = &audit.summary.protected;
+    let (header, cells): (Vec<Text>, Box<dyn Fn(&ShownPair) -> Vec<PairCell> + '_>) =
+        match audit.summary.texts.is_some() {
+            true => (
+                ["Replaced term", "Text", "Twin", "The search replaced"]
+                    .map(Text::from)
+                    .into(),
+                Box::new(text_cells),
+            ),
+            false => {
+                let order = column_order(pairs, protected);
+                let names = order
+                    .iter()
+                    .map(|&place| Text::value(&pairs.columns[place]));
+                let header = names.collect();
+                (
+                    header,
+                    Box::new(move |pair| table_cells(pair, pairs, &order)),
+                )
+            }
+        };
+    let hidden = pairs.columns.len().saturating_sub(COLUMNS);
+    let rows = shown.into_iter().map(|pair| PairRow {
+        number: pair.number,
+        gap: pair.gap,
+        attributes: pair
+            .differences
+            .iter()
+            .filter_map(|difference| {
+                protected
+                    .iter()
+                    .position(|name| *name == difference.attribute)
+            })
+            .collect(),
+        cells: decision_cells(pair)
+            .into_iter()
+            .chain(cells(pair))
+            .collect(),
+    });
+    let mut all = ["Pair", "Moves by", "Decision", "Score"]
+        .map(Text::from)
+        .to_vec();
+    all.extend(header);
+    let table = PairTable {
+        id: format!("{id}-pairs"),
+        caption: "Pairs of inputs that the model decides differently. Marked is what differs: the first side, an arrow, the twin. The score is the probability \
+                  of the decision on the first side."
+            .into(),
+        header: all,
+        attributes,
+        rows: rows.collect(),
+    };
+    let part = part.with(Block::Pairs(table));
+    match hidden {
+        0 => part,
+        hidden => part.say(format!(
+            "{hidden} of {} attributes are left out of this table.",
+            pairs.columns.len()
+        )),
+    }
+}
+
+/// At most `most` pairs, spread over those shown so that no attribute is crowded out.
+fn thinned(shown: &[ShownPair], most: usize) -> Vec<&ShownPair> {
+    let count = shown.len();
+    if count <= most {
+        return shown.iter().collect();
+    }
+    let severe = most / 2;
+    let rest = &shown[severe..];
+    let evenly = (0..most - severe).map(|place| &rest[place * rest.len() / (most - severe)]);
+    shown[..severe].iter().chain(evenly).collect()
+}
+
+fn decision_cells(pair: &ShownPair) -> [PairCell; 3] {
+    let changed = |[from, to]: [Text; 2]| PairCell::Changed(from, to);
+    let labels = [Text::value(&pair.labels[0]), Text::value(&pair.labels[1])];
+    [
+        PairCell::Same(Text::new(format!("{:.3}", pair.gap))),
+        changed(labels),
+        PairCell::Same(Text::new(format!(
+            "{:.3} → {:.3}",
+            pair.scores[0], pair.scores[1]
+        ))),
+    ]
+}
+
+/// Places of the columns that are shown, the protected ones first.
+fn column_order(pairs: &PairFindings, protected: &[String]) -> Vec<usize> {
+    let is_protected = |place: &usize| protected.contains(&pairs.columns[*place]);
+    let all = 0..pairs.columns.len();
+    let (first, rest): (Vec<usize>, Vec<usize>) = all.partition(is_protected);
+    first.into_iter().chain(rest).take(COLUMNS).collect()
+}
+
+fn table_cells(pair: &ShownPair, pairs: &PairFindings, order: &[usize]) -> Vec<PairCell> {
+    let ShownInputs::Values(values) = &pair.inputs else {
+        return Vec::new();
+    };
+    let cell = |&place: &usize| {
+        let name = &pairs.columns[place];
+        let difference = pair
+            .differences
+            .iter()
+            .find(|difference| difference.attribute == *name);
+        match difference {
+            Some(difference) => {
+                PairCell::Changed(Text::value(&difference.from), Text::value(&difference.to))
+            }
+            None => PairCell::Same(Text::value(&values[place])),
+        }
+    };
+    order.iter().map(cell).collect()
+}
+
+fn text_cells(pair: &ShownPair) -> Vec<PairCell> {
+    let ShownInputs::Texts { x, other, changed } = &pair.inputs else {
+        return Vec::new();
+    };
+    let difference = pair.differences.first();
+    let term = difference.map(|difference| {
+        let (from, to) = (Text::value(&difference.from), Text::value(&difference.to));
+        PairCell::Changed(
+            Text::new(format!("{}: {from}", Text::value(&difference.attribute))),
+            to,
+        )
+    });
+    let replaced: Vec<String> = replacements(changed)
+        .map(|(from, to)| format!("{from} → {to}"))
+        .collect();
+    let [own, twin] = differing(x, other);
+    let mut cells = vec![term.unwrap_or(PairCell::Same("–".into())), own, twin];
+    cells.push(PairCell::Long(match replaced.is_empty() {
+        true => "nothing".into(),
+        false => Text::value(&replaced.join(", ")),
+    }));
+    cells
+}
+
+/// Two texts with what differs between them marked, cut to its surroundings.
+fn differing(x: &str, other: &str) -> [PairCell; 2] {
+    let words = |text: &str| -> Vec<String> {
+        text.split_inclusive(char::is_whitespace)
+            .map(str::to_owned)
+            .collect()
+    };
+    let (a, b) = (words(x), words(other));
+    let same = |a: &String, b: &String| a.trim_end() == b.trim_end();
+    let before = a.iter().zip(&b).take_while(|(a, b)| same(a, b)).count();
+    let most = a.len().min(b.len()) - before;
+    let after = a
+        .iter()
+        .rev()
+        .zip(b.iter().rev())
+        .take(most)
+        .take_while(|(a, b)| same(a, b))
+        .count();
+    [a, b].map(|words| {
+        let end = words.len() - after;
+        PairCell::Within {
+            before: tail(&words[..before].concat()),
+            marked: Text::value(&words[before..end].concat()),
+            after: head(&words[end..].concat()),
+        }
+    })
+}
+
+fn head(text: &str) -> Text {
+    match text.char_indices().nth(AROUND) {
+        Some((end, _)) => Text::new(format!("{}…", &text[..end])),
+        None => Text::new(text),
+    }
+}
+
+fn tail(text: &str) -> Text {
+    let all = text.chars().count();
+    match all
+        .checked_sub(AROUND)
+        .and_then(|start| text.char_indices().nth(start))
+    {
+        Some((start, _)) if start > 0 => Text::new(format!("…{}", &text[start..])),
+        _ => Text::new(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn within(x: &str, other: &str) -> [String; 2] {
+        differing(x, other).map(|cell| match cell {
+            PairCell::Within {
+                before,
+                marked,
+                after,
+            } => format!("{before}[{marked}]{after}"),
+            other => format!("{other:?}"),
+        })
+    }
+
+    #[test]
+    fn what_differs_is_marked() {
+        assert_eq!(
+            within("she is a doctor", "he is a doctor"),
+            ["[she ]is a doctor", "[he ]is a doctor"]
+        );
+        assert_eq!(within("a b", "a b"), ["a b[]", "a b[]"]);
+        assert_eq!(within("a x", "a x x"), ["a x[]", "a x [x]"]);
+        let long = "w ".repeat(5000);
+        let [own, _] = within(&format!("{long}she {long}"), &format!("{long}he {long}"));
+        assert!(own.chars().count() < 400 && own.contains("[she ]"), "{own}");
+    }
+}

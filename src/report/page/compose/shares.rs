@@ -1,0 +1,109 @@
+//! Shares with intervals, in words and as a chart.
+
+use super::super::chart::{IntervalRow, intervals};
+use super::super::document::{Block, Figure, Table};
+use super::super::model::Share;
+use super::super::text::{Text, count, interval, listed, percent};
+
+/// `sex`, `sex × origin`.
+pub(super) fn crossed(protected: &[String]) -> String {
+    protected.join(" × ")
+}
+
+/// What was asked of inputs of a kind.
+#[derive(Clone, Copy)]
+pub(super) struct Asked {
+    /// What the share is of, such as `random inputs`.
+    pub inputs: &'static str,
+    /// Whether a text's terms are replaced one at a time.
+    pub is_text: bool,
+}
+
+impl Asked {
+    /// `when only sex or origin is changed`.
+    fn change(self, protected: &[String]) -> String {
+        let names = listed(protected, "or");
+        match self.is_text {
+            true => format!("when one term of {names} is replaced by another"),
+            false => format!("when only {names} is changed"),
+        }
+    }
+
+    /// The share in a sentence.
+    pub fn sentence(self, share: &Share) -> String {
+        let change = self.change(&share.protected);
+        let inputs = self.inputs;
+        if share.sampled == 0 {
+            return format!(
+                "The search was stopped before any of {inputs} was drawn, so nothing can be said of their share."
+            );
+        }
+        if share.discriminatory == 0 {
+            return format!(
+                "None of {} {inputs} got another decision {change} (95 % interval of the share {}).",
+                count(share.sampled),
+                interval(share.ci95)
+            );
+        }
+        format!(
+            "{} of {inputs} get another decision {change} (95 % interval {}).",
+            percent(share.rate),
+            interval(share.ci95)
+        )
+    }
+}
+
+/// Shares as a chart.
+pub(super) fn figure(id: String, asked: Asked, shares: &[Share]) -> Block {
+    let rows: Vec<IntervalRow> = shares
+        .iter()
+        .map(|share| IntervalRow {
+            label: Text::value(&crossed(&share.protected)),
+            share: share.rate,
+            interval: Some(share.ci95),
+            series: 0,
+        })
+        .collect();
+    let title = Text::new(format!(
+        "Share of {} that get another decision",
+        asked.inputs
+    ));
+    let largest = shares.iter().max_by(|a, b| a.rate.total_cmp(&b.rate));
+    let description = largest.map(|share| {
+        format!(
+            "Dots are estimates, lines their 95 % intervals. The largest share is {} by {}.",
+            percent(share.rate),
+            crossed(&share.protected)
+        )
+    });
+    let description = Text::new(description.unwrap_or_default());
+    let data = Table::new(
+        title.clone(),
+        &[
+            "Attributes changed",
+            "Share",
+            "95 % interval",
+            "Discriminatory",
+            "Inputs drawn",
+        ],
+        shares
+            .iter()
+            .map(|share| {
+                vec![
+                    crossed(&share.protected),
+                    percent(share.rate),
+                    interval(share.ci95),
+                    count(share.discriminatory),
+                    count(share.sampled),
+                ]
+            })
+            .collect(),
+    );
+    Block::Figure(Figure {
+        svg: intervals(&id, (&title, &description), &rows),
+        id,
+        title,
+        description,
+        data,
+    })
+}

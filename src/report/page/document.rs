@@ -1,0 +1,185 @@
+//! What a report says, in the order it says it, before it is HTML or Markdown.
+//!
+//! Everything is text, a table or a figure with the table behind it, so that nothing is said by a picture alone.
+
+use super::text::Text;
+
+/// A whole report.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    /// Its title.
+    pub title: Text,
+    /// One for each run, and one for comparisons of runs.
+    pub sections: Vec<Section>,
+}
+
+/// What is said of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Section {
+    /// The name of its place in the page.
+    pub id: String,
+    /// Its heading.
+    pub title: Text,
+    /// The verdict in plain words: the first thing that is read.
+    pub verdict: Vec<Text>,
+    /// What follows.
+    pub parts: Vec<Part>,
+}
+
+/// One subject of a section.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// Its heading.
+    pub title: Text,
+    /// What it says.
+    pub blocks: Vec<Block>,
+}
+
+impl Part {
+    /// An empty part.
+    pub fn new(title: &str) -> Part {
+        Part {
+            title: title.into(),
+            blocks: Vec::new(),
+        }
+    }
+
+    /// With a paragraph.
+    pub fn say(mut self, text: impl Into<Text>) -> Part {
+        self.blocks.push(Block::Paragraph(text.into()));
+        self
+    }
+
+    /// With a block.
+    pub fn with(mut self, block: Block) -> Part {
+        self.blocks.push(block);
+        self
+    }
+}
+
+/// A piece of a part.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Block {
+    /// A paragraph.
+    Paragraph(Text),
+    /// Sentences, each by itself.
+    List(Vec<Text>),
+    /// Names and values.
+    Facts(Vec<(Text, Text)>),
+    /// A table.
+    Table(Table),
+    /// A chart.
+    Figure(Figure),
+    /// Pairs to browse.
+    Pairs(PairTable),
+    /// Names and values that few readers want.
+    Folded {
+        /// What they are.
+        title: Text,
+        /// The names and values.
+        facts: Vec<(Text, Text)>,
+    },
+    /// A command to type.
+    Command(Text),
+}
+
+/// A table whose first column names its rows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Table {
+    /// What it shows.
+    pub caption: Text,
+    /// Names of the columns.
+    pub header: Vec<Text>,
+    /// The rows.
+    pub rows: Vec<Vec<Text>>,
+}
+
+impl Table {
+    /// A table.
+    pub fn new(caption: impl Into<Text>, header: &[&str], rows: Vec<Vec<String>>) -> Table {
+        Table {
+            caption: caption.into(),
+            header: header.iter().map(|&name| name.into()).collect(),
+            rows: rows
+                .into_iter()
+                .map(|row| row.into_iter().map(Text::from).collect())
+                .collect(),
+        }
+    }
+}
+
+/// A chart with what it shows in words and as a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// The name of its place in the page.
+    pub id: String,
+    /// Its title.
+    pub title: Text,
+    /// What is to be seen, for those who do not see it.
+    pub description: Text,
+    /// The elements of the SVG, escaped.
+    pub svg: String,
+    /// The figures behind it.
+    pub data: Table,
+}
+
+/// Pairs of inputs, the differences marked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairTable {
+    /// The name of its place in the page.
+    pub id: String,
+    /// What it shows.
+    pub caption: Text,
+    /// Names of the columns.
+    pub header: Vec<Text>,
+    /// What pairs can be filtered by: attributes.
+    pub attributes: Vec<Text>,
+    /// The pairs.
+    pub rows: Vec<PairRow>,
+}
+
+/// One pair.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairRow {
+    /// Its number in the samples file, from 1.
+    pub number: u64,
+    /// How far the score moves.
+    pub gap: f64,
+    /// Which attributes differ: places in [`PairTable::attributes`].
+    pub attributes: Vec<usize>,
+    /// What is shown after the number.
+    pub cells: Vec<PairCell>,
+}
+
+impl PairRow {
+    /// The places of its attributes with blanks between them.
+    pub fn places(&self) -> String {
+        let places: Vec<String> = self.attributes.iter().map(usize::to_string).collect();
+        places.join(" ")
+    }
+
+    /// The gap, for sorting.
+    pub fn sortable_gap(&self) -> String {
+        format!("{:.6}", self.gap)
+    }
+}
+
+/// A cell of a pair.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PairCell {
+    /// The same on both sides.
+    Same(Text),
+    /// Another value on each side.
+    Changed(Text, Text),
+    /// The same on both sides, and long.
+    Long(Text),
+    /// A text, with what stands in both before and after the difference.
+    Within {
+        /// Before.
+        before: Text,
+        /// What differs.
+        marked: Text,
+        /// After.
+        after: Text,
+    },
+}

@@ -1,0 +1,105 @@
+//! A document as one HTML page, and what a content-security policy must allow it.
+//!
+//! The page is made by a template (templates/report/page.html), which escapes everything but the style, the script and the charts; charts
+//! escape their own text ([`super::chart`]). Style and script are the same for every page, so their hashes are too.
+
+use askama::Template;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+use super::LARGEST_PAGE;
+use super::compose::{Extent, document};
+use super::document::{Block, Document, PairCell};
+use super::error::PageError;
+use super::model::Report;
+use super::pairs::MOST_SHOWN;
+
+const STYLE: &str = include_str!("../../../templates/report/style.css");
+const SCRIPT: &str = include_str!("../../../templates/report/script.js");
+
+/// Rows of a table of pairs that are printed.
+const PRINTED: usize = 40;
+
+/// Sources that a content-security policy must allow a page: hashes with their quotes, for `style-src` and `script-src`. A page needs
+/// nothing else, so `default-src 'none'` can stand beside them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContentSecurity {
+    /// `'sha256-…'` of the one `style` element.
+    pub style: String,
+    /// `'sha256-…'` of the one `script` element.
+    pub script: String,
+}
+
+/// The hashes of the style and of the script of every page.
+pub fn content_security() -> ContentSecurity {
+    let source = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
+    ContentSecurity {
+        style: source(STYLE),
+        script: source(SCRIPT),
+    }
+}
+
+#[derive(Template)]
+#[template(path = "report/page.html")]
+struct Page<'a> {
+    document: &'a Document,
+    style: &'static str,
+    script: &'static str,
+    version: &'static str,
+    printed: usize,
+}
+
+impl Page<'_> {
+    /// Headings of sections stand below the title, unless there is one section only, whose heading the title is.
+    fn is_single(&self) -> bool {
+        self.document.sections.len() == 1
+    }
+}
+
+impl Report {
+    /// The report as one HTML page of at most [`LARGEST_PAGE`] bytes; where there is more, fewer pairs are shown.
+    ///
+    /// # Errors
+    /// When that many runs have no place in one page.
+    pub fn to_html(&self) -> Result<String, PageError> {
+        let mut pairs = MOST_SHOWN;
+        loop {
+            let html = render(&document(self, Extent { pairs }))?;
+            if html.len() <= LARGEST_PAGE {
+                return Ok(html);
+            }
+            if pairs == 0 {
+                return Err(PageError::TooLarge { bytes: html.len() });
+            }
+            pairs /= 3;
+        }
+    }
+}
+
+fn render(document: &Document) -> Result<String, PageError> {
+    let page = Page {
+        document,
+        style: STYLE,
+        script: SCRIPT,
+        version: env!("CARGO_PKG_VERSION"),
+        printed: PRINTED,
+    };
+    Ok(page.render()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn style_and_script_may_stand_in_their_elements() {
+        for text in [STYLE, SCRIPT] {
+            assert!(!text.contains("</") && !text.contains("<!--"));
+            assert!(!text.contains("http:") && !text.contains("https:") && !text.contains("url("));
+        }
+        let sources = content_security();
+        assert!(sources.style.starts_with("'sha256-") && sources.style.ends_with("='"));
+        assert_eq!(sources.style.len(), "'sha256-'".len() + 44);
+    }
+}

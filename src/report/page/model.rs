@@ -1,0 +1,297 @@
+//! What a report knows, as plain data: what `--format json` prints.
+//!
+//! The structures that are read from a `summary.json` have its keys, so they are written as they were read.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::pairs::PairFindings;
+
+/// Everything that is reported.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// Version of this layout.
+    pub schema_version: u32,
+    /// Always `report`.
+    pub command: &'static str,
+    /// Version that made the report.
+    pub probity_version: &'static str,
+    /// The runs, in the order given.
+    pub runs: Vec<RunReport>,
+    /// Audits of one data set that can be compared.
+    pub comparisons: Vec<Comparison>,
+}
+
+/// A name and a value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fact {
+    /// The name.
+    pub name: String,
+    /// The value.
+    pub value: String,
+}
+
+/// One run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunReport {
+    /// Last part of its directory.
+    pub name: String,
+    /// Its directory, as given.
+    pub directory: PathBuf,
+    /// The command.
+    pub command: String,
+    /// Version that ran it, if the run says so.
+    pub probity_version: Option<String>,
+    /// When it ended, in UTC, if the run says so.
+    pub ended: Option<String>,
+    /// What was looked at: model, data, hashes.
+    pub subject: Vec<Fact>,
+    /// All other options.
+    pub options: Vec<Fact>,
+    /// The command line that does it again, if the run says enough.
+    pub reproduce: Option<String>,
+    /// What came out.
+    pub findings: Findings,
+}
+
+/// What came out of a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Findings {
+    /// Of a search for individual discrimination.
+    Audit(Box<AuditFindings>),
+}
+
+/// Two audits whose figures can be put side by side.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Place of the first among the runs, from 0.
+    pub first: usize,
+    /// Place of the second.
+    pub second: usize,
+    /// Whether the second one's model is a repair of the first one's.
+    pub is_repair: bool,
+}
+
+/// What a search for individual discrimination found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AuditFindings {
+    /// SHA-256 of the model.
+    pub model_sha256: String,
+    /// SHA-256 of the data or texts.
+    pub inputs_sha256: String,
+    /// SHA-256 of the model that this one was repaired from, where the model directory says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repaired_from: Option<String>,
+    /// How the model did on rows that it had not seen, where the model directory says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quality: Option<Quality>,
+    /// What its summary says.
+    #[serde(flatten)]
+    pub summary: AuditSummary,
+    /// What the pairs show.
+    pub pairs: PairFindings,
+}
+
+/// The part of an audit's `summary.json` that is reported.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AuditSummary {
+    /// How the search ended.
+    pub ending: String,
+    /// The strategy.
+    pub strategy: String,
+    /// Protected attributes.
+    pub protected: Vec<String>,
+    /// What was read of a table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<ReadCounts>,
+    /// What was read of texts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub texts: Option<TextCounts>,
+    /// Texts: seeds that are discriminatory as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw_discriminatory: Option<u64>,
+    /// Texts: closeness of what was found to its seeds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validity: Option<Validity>,
+    /// The global phase.
+    pub global: Phase,
+    /// The local phase.
+    pub local: Phase,
+    /// Both.
+    pub total: Total,
+    /// What was found after how many calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
+    /// The score of the strategy `themis`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub causal_discrimination: Option<CausalDiscrimination>,
+    /// Discriminatory shares, the joint one last.
+    pub fairness: Vec<Share>,
+    /// The declared bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail_above: Option<Bound>,
+    /// The file of pairs.
+    pub samples_file: String,
+}
+
+/// Rows that were read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadCounts {
+    /// Rows kept.
+    pub rows: u64,
+    /// Rows left out.
+    pub skipped_rows: u64,
+    /// Values that were mapped into their domain.
+    pub mapped_values: u64,
+}
+
+/// Texts that were read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TextCounts {
+    /// Texts in the file.
+    pub texts: u64,
+    /// Those with a protected term.
+    pub with_protected_term: u64,
+    /// Those without, left out.
+    pub without_protected_term: u64,
+    /// Those cut to the model's length.
+    pub truncated: u64,
+}
+
+/// Closeness of found texts to their seeds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Validity {
+    /// Of the global phase.
+    pub global: ValidityMeans,
+    /// Of the local phase.
+    pub local: ValidityMeans,
+}
+
+/// Means over pairs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ValidityMeans {
+    /// Pairs.
+    pub pairs: u64,
+    /// Token edits.
+    pub l0: f64,
+    /// Distance of the word vectors.
+    pub l2: f64,
+    /// Share of common tokens.
+    pub jaccard: f64,
+    /// Sentence BLEU.
+    pub bleu: f64,
+    /// Cosine of the sentence vectors.
+    pub similarity: f64,
+}
+
+/// One phase of a search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Seeds or starts.
+    pub seeds: u64,
+    /// Moves or trials.
+    #[serde(alias = "iterations", alias = "trials")]
+    pub steps: u64,
+    /// Distinct individuals checked.
+    pub generated: u64,
+    /// Distinct discriminatory individuals.
+    pub discriminatory: u64,
+    /// Checks.
+    pub checks: u64,
+    /// Seconds.
+    pub seconds: f64,
+}
+
+/// Both phases.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Total {
+    /// Distinct individuals checked.
+    pub generated: u64,
+    /// Distinct discriminatory individuals.
+    pub discriminatory: u64,
+    /// Pairs in the samples file.
+    pub discriminatory_rows: u64,
+    /// Share of the individuals checked.
+    pub success_rate: f64,
+    /// Checks.
+    pub checks: u64,
+    /// Rows that the model was asked about.
+    #[serde(default)]
+    pub model_rows: Option<u64>,
+    /// Gradients that it was asked for.
+    #[serde(default)]
+    pub model_gradients: Option<u64>,
+    /// Seconds.
+    pub seconds: f64,
+    /// Pairs that the reference device did not confirm.
+    #[serde(default)]
+    pub unconfirmed: u64,
+}
+
+/// What was found after how many calls: columns of equal length.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trace {
+    /// Rows.
+    pub model_rows: Vec<u64>,
+    /// Gradients.
+    pub model_gradients: Vec<u64>,
+    /// Distinct individuals found.
+    pub found: Vec<u64>,
+}
+
+/// A discriminatory share.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Share {
+    /// By which attributes.
+    pub protected: Vec<String>,
+    /// Inputs drawn.
+    pub sampled: u64,
+    /// Discriminatory ones.
+    pub discriminatory: u64,
+    /// Their share.
+    pub rate: f64,
+    /// Its 95 % interval.
+    pub ci95: [f64; 2],
+}
+
+/// A declared bound.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Bound {
+    /// The bound.
+    pub bound: f64,
+    /// `within`, `exceeds` or `inconclusive`.
+    pub verdict: String,
+}
+
+/// The score of the strategy `themis`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CausalDiscrimination {
+    /// Inputs drawn.
+    pub sampled: u64,
+    /// The share.
+    pub score: f64,
+    /// Its interval.
+    pub interval: [f64; 2],
+    /// The confidence of the interval.
+    pub confidence: f64,
+}
+
+/// Quality of a model on one part of its data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Quality {
+    /// Rows.
+    pub rows: u64,
+    /// Share predicted right.
+    pub accuracy: f64,
+    /// Share of the most frequent class.
+    pub majority_share: f64,
+    /// Mean over the classes.
+    pub balanced_accuracy: f64,
+    /// Area under the ROC curve.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auc: Option<f64>,
+    /// F1.
+    pub f1: f64,
+}

@@ -1,0 +1,101 @@
+//! Counting pairs one by one.
+
+use std::collections::BTreeMap;
+
+use super::flips::FlipCounts;
+use super::selection::Selection;
+use super::{Difference, GAP_BINS, Gaps, PairFindings, ShownInputs, ShownPair, Together};
+
+/// Combinations of attributes that are listed.
+const COMBINATIONS: usize = 12;
+
+/// A pair as it is read.
+pub(super) struct Pair {
+    pub labels: [String; 2],
+    pub scores: [f64; 2],
+    pub differences: Vec<Difference>,
+    pub inputs: ShownInputs,
+}
+
+/// What was counted so far.
+pub(super) struct Gather {
+    classes: Vec<String>,
+    pairs: u64,
+    flips: Vec<FlipCounts>,
+    together: BTreeMap<Vec<String>, u64>,
+    bins: Vec<u64>,
+    sum: f64,
+    largest: f64,
+    selection: Selection,
+}
+
+impl Gather {
+    pub fn new(protected: &[String], classes: Vec<String>) -> Gather {
+        let flips = protected.iter().map(|name| FlipCounts::new(name, &classes));
+        Gather {
+            flips: flips.collect(),
+            selection: Selection::new(protected),
+            classes,
+            pairs: 0,
+            together: BTreeMap::new(),
+            bins: vec![0; GAP_BINS],
+            sum: 0.0,
+            largest: 0.0,
+        }
+    }
+
+    pub fn add(&mut self, pair: Pair) {
+        self.pairs += 1;
+        let gap = (pair.scores[0] - pair.scores[1]).abs();
+        let gap = if gap.is_finite() { gap.min(1.0) } else { 0.0 };
+        let bin = ((gap * GAP_BINS as f64) as usize).min(GAP_BINS - 1);
+        self.bins[bin] += 1;
+        self.sum += gap;
+        self.largest = self.largest.max(gap);
+        for flips in &mut self.flips {
+            flips.add(&pair);
+        }
+        let attributes: Vec<String> = pair
+            .differences
+            .iter()
+            .map(|difference| difference.attribute.clone())
+            .collect();
+        *self.together.entry(attributes).or_default() += 1;
+        self.selection.offer(ShownPair {
+            number: self.pairs,
+            gap,
+            labels: pair.labels,
+            scores: pair.scores,
+            differences: pair.differences,
+            inputs: pair.inputs,
+        });
+    }
+
+    pub fn finish(self) -> PairFindings {
+        let mut together: Vec<Together> = self
+            .together
+            .into_iter()
+            .map(|(attributes, pairs)| Together { attributes, pairs })
+            .collect();
+        together.sort_by(|a, b| b.pairs.cmp(&a.pairs));
+        together.truncate(COMBINATIONS);
+        PairFindings {
+            pairs: self.pairs,
+            columns: Vec::new(),
+            classes: self.classes,
+            flips: self
+                .flips
+                .into_iter()
+                .filter_map(FlipCounts::finish)
+                .collect(),
+            together,
+            searched: None,
+            gaps: Gaps {
+                bins: self.bins,
+                mean: self.sum / self.pairs.max(1) as f64,
+                largest: self.largest,
+            },
+            shown: self.selection.finish(),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! A form between two answers: what was entered, and what is wrong with it.
+//!
+//! A page shows a form with its first values. When something that was entered is wrong the same page comes back with
+//! what was entered, an error beside each field, and a summary above that links to the fields.
+
+use std::collections::BTreeMap;
+
+/// Something wrong with what was entered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FieldError {
+    /// Identifier of the field; empty when it concerns the whole form.
+    pub field: String,
+    /// What is wrong and what to enter.
+    pub message: String,
+}
+
+/// One answer of several to choose from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Choice {
+    /// What is sent.
+    pub value: String,
+    /// What is read.
+    pub label: String,
+}
+
+impl Choice {
+    /// An answer.
+    pub fn new(value: impl Into<String>, label: impl Into<String>) -> Choice {
+        Choice {
+            value: value.into(),
+            label: label.into(),
+        }
+    }
+
+    /// Several answers.
+    pub fn list(answers: &[(&str, &str)]) -> Vec<Choice> {
+        let choice = |&(value, label): &(&str, &str)| Choice::new(value, label);
+        answers.iter().map(choice).collect()
+    }
+}
+
+/// A field of an option that has no place of its own in a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Field {
+    /// Its name in the form.
+    pub name: &'static str,
+    /// What it is called on the page.
+    pub label: &'static str,
+    /// What it does, in a sentence.
+    pub hint: &'static str,
+    /// The type of its input element.
+    pub kind: &'static str,
+    /// The answers to choose from; empty for an input element.
+    pub choices: Vec<Choice>,
+}
+
+/// What was entered, and what is wrong with it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Form {
+    values: BTreeMap<String, Vec<String>>,
+    errors: Vec<FieldError>,
+}
+
+impl Form {
+    /// The form that was sent.
+    pub fn sent(pairs: Vec<(String, String)>) -> Form {
+        let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (name, value) in pairs {
+            values.entry(name).or_default().push(value);
+        }
+        Form {
+            values,
+            errors: Vec::new(),
+        }
+    }
+
+    /// Fills a field in.
+    pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.values.insert(name.into(), vec![value.into()]);
+    }
+
+    /// Adds a value to those of a field that may have several.
+    pub fn add(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.values
+            .entry(name.into())
+            .or_default()
+            .push(value.into());
+    }
+
+    /// The form with a field filled in.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Form {
+        self.set(name, value);
+        self
+    }
+
+    /// What is in a field, without blanks around it; empty when there is nothing.
+    pub fn value(&self, name: &str) -> &str {
+        self.all(name).first().map_or("", |value| value.trim())
+    }
+
+    /// What is in a field, unless that is nothing.
+    pub fn filled(&self, name: &str) -> Option<&str> {
+        Some(self.value(name)).filter(|value| !value.is_empty())
+    }
+
+    /// Everything that was entered under a name.
+    pub fn all(&self, name: &str) -> &[String] {
+        self.values.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether `value` is among the values of a field.
+    pub fn has(&self, name: &str, value: &str) -> bool {
+        self.all(name).iter().any(|have| have == value)
+    }
+
+    /// A number, if the field is filled in; anything else is noted as an error.
+    pub fn number<T: std::str::FromStr>(&mut self, name: &str, expected: &str) -> Option<T> {
+        let value = self.filled(name)?.to_owned();
+        let number = value.parse().ok();
+        if number.is_none() {
+            self.refuse(name, format!("“{value}” is not {expected}."));
+        }
+        number
+    }
+
+    /// A share of one, entered in percent; anything but a number from 0 to 100 is noted as an error.
+    pub fn percentage(&mut self, name: &str) -> Option<f64> {
+        let expected = "a number of percent from 0 to 100";
+        let percent: f64 = self.number(name, expected)?;
+        if (0.0..=100.0).contains(&percent) {
+            return Some(percent / 100.0);
+        }
+        self.refuse(name, format!("{percent} is not {expected}."));
+        None
+    }
+
+    /// Notes what is wrong with a field.
+    pub fn refuse(&mut self, field: impl Into<String>, message: impl Into<String>) {
+        self.errors.push(FieldError {
+            field: field.into(),
+            message: message.into(),
+        });
+    }
+
+    /// Whether anything is wrong.
+    pub fn has_errors(&self) -> bool {
+        !self.errors.is_empty()
+    }
+
+    /// Everything that is wrong.
+    pub fn errors(&self) -> &[FieldError] {
+        &self.errors
+    }
+
+    /// What is wrong with a field.
+    pub fn error(&self, name: &str) -> Option<&str> {
+        let error = self.errors.iter().find(|error| error.field == name);
+        error.map(|error| error.message.as_str())
+    }
+
+    /// The identifiers of the elements that explain a field.
+    pub fn described_by(&self, name: &str, hint: &str) -> String {
+        let mut described = String::new();
+        if !hint.is_empty() {
+            described.push_str(&format!("{name}-hint"));
+        }
+        if self.error(name).is_some() {
+            described.push_str(&format!(" {name}-wrong"));
+        }
+        described.trim_start().to_owned()
+    }
+
+    /// Whether something is wrong with one of `names`, separated by commas, so that their fold must be open.
+    pub fn opens(&self, names: &str) -> bool {
+        names.split(',').any(|name| self.error(name).is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(pairs: &[(&str, &str)]) -> Form {
+        let owned = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+        Form::sent(pairs.iter().map(owned).collect())
+    }
+
+    #[test]
+    fn fields_may_have_several_values() {
+        let form = sent(&[
+            ("protected", "sex"),
+            ("protected", "race"),
+            ("label", " a "),
+        ]);
+        assert_eq!(form.all("protected"), ["sex", "race"]);
+        assert!(form.has("protected", "race") && !form.has("protected", "age"));
+        assert_eq!(form.value("label"), "a");
+        assert_eq!(form.filled("nothing"), None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_noted_at_its_field() {
+        let mut form = sent(&[("epochs", "many"), ("share", "120"), ("other", "5")]);
+        assert_eq!(form.number::<u32>("epochs", "a whole number"), None);
+        assert_eq!(form.percentage("share"), None);
+        assert_eq!(form.percentage("other"), Some(0.05));
+        assert_eq!(form.number::<u32>("missing", "a whole number"), None);
+        assert_eq!(form.errors().len(), 2);
+        assert_eq!(form.error("epochs"), Some("“many” is not a whole number."));
+        assert!(form.opens("seed,epochs") && !form.opens("seed,other"));
+        assert_eq!(
+            form.described_by("epochs", "why"),
+            "epochs-hint epochs-wrong"
+        );
+    }
+}

@@ -1,0 +1,248 @@
+//! Forms as they arrive: only from a page of this service, and of the sender's own session.
+//!
+//! Two independent checks protect each form that changes something. The browser says where the request comes from
+//! (`Sec-Fetch-Site`, or else `Origin`), which must be the service itself. And the form carries a secret of the session,
+//! which no other site can read. Besides, the session's cookie is not sent along with requests of other sites (`SameSite`).
+
+use axum::extract::multipart::{Field, Multipart, MultipartError};
+use axum::extract::{Form as UrlEncoded, FromRequest, FromRequestParts, Request};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+
+use super::answer::Failure;
+use super::form::Form;
+use super::session::Visitor;
+use crate::service::Service;
+use crate::service::operations::upload::{ReceivedFile, Upload};
+use crate::service::problem::{Problem, ProblemKind};
+
+/// Name of the field with the session's secret.
+const CSRF: &str = "csrf";
+
+/// Bytes of a field that is no file.
+const FIELD_BYTES: usize = 16 << 10;
+
+/// Fields of a form with a file.
+const FIELDS: usize = 16;
+
+/// Refuses a form that does not come from a page of this service.
+///
+/// # Errors
+/// When the request comes from elsewhere, or does not say where from.
+pub(super) fn check_origin(headers: &HeaderMap) -> Result<(), Problem> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let is_own = match (text("sec-fetch-site"), text("origin"), text("host")) {
+        (Some(site), _, _) => site == "same-origin",
+        (None, Some(origin), Some(host)) => origin
+            .split_once("://")
+            .is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(host)),
+        _ => false,
+    };
+    if is_own {
+        return Ok(());
+    }
+    Err(Problem::new(
+        ProblemKind::Forbidden,
+        "This form was not sent by a page of this service. Open the page here, and fill the form in again.",
+    ))
+}
+
+fn not_of_this_session() -> Problem {
+    Problem::new(
+        ProblemKind::Forbidden,
+        "This form belongs to another session: you logged in anew since it was opened. Load the page again.",
+    )
+}
+
+/// A form without a file, from a visitor who is logged in.
+pub(super) struct SentForm {
+    /// Who sent it.
+    pub visitor: Visitor,
+    /// What was entered.
+    pub form: Form,
+}
+
+impl FromRequest<Service> for SentForm {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, service: &Service) -> Result<SentForm, Response> {
+        let (mut parts, body) = request.into_parts();
+        let visitor = Visitor::from_request_parts(&mut parts, service).await?;
+        check_origin(&parts.headers).map_err(refused)?;
+        let form = read(Request::from_parts(parts, body), service)
+            .await
+            .map_err(refused)?;
+        if !visitor.owns_form(form.value(CSRF)) {
+            return Err(refused(not_of_this_session()));
+        }
+        Ok(SentForm { visitor, form })
+    }
+}
+
+/// The form of the log-in: there is no session yet, so only its origin is checked.
+pub(super) struct LoginForm(pub Form);
+
+impl FromRequest<Service> for LoginForm {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, service: &Service) -> Result<LoginForm, Response> {
+        check_origin(request.headers()).map_err(refused)?;
+        read(request, service).await.map(LoginForm).map_err(refused)
+    }
+}
+
+fn refused(problem: Problem) -> Response {
+    Failure(problem).into_response()
+}
+
+async fn read(request: Request, service: &Service) -> Result<Form, Problem> {
+    match UrlEncoded::<Vec<(String, String)>>::from_request(request, service).await {
+        Ok(UrlEncoded(pairs)) => Ok(Form::sent(pairs)),
+        Err(rejection) => Err(unreadable(rejection.status(), &rejection.body_text())),
+    }
+}
+
+fn unreadable(status: StatusCode, detail: &str) -> Problem {
+    let kind = match status {
+        StatusCode::PAYLOAD_TOO_LARGE => ProblemKind::TooLarge,
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => ProblemKind::UnsupportedType,
+        _ => ProblemKind::Malformed,
+    };
+    Problem::new(kind, format!("The form cannot be read: {detail}."))
+}
+
+/// A form with a file, from a visitor who is logged in.
+pub(super) struct SentFile {
+    /// What was entered besides.
+    pub form: Form,
+    /// What the file is called at the visitor's; empty when none was chosen.
+    pub name: String,
+    /// The file.
+    pub file: Result<ReceivedFile, Problem>,
+}
+
+impl SentFile {
+    /// Reads the form; the file is its last field. What is wrong with the file itself belongs to the form that comes back.
+    pub async fn read(
+        visitor: &Visitor,
+        headers: &HeaderMap,
+        service: &Service,
+        mut body: Multipart,
+    ) -> Result<SentFile, Problem> {
+        check_origin(headers)?;
+        let mut pairs = Vec::new();
+        while let Some(field) = body.next_field().await.map_err(broken)? {
+            let name = field.name().unwrap_or_default().to_owned();
+            if name != "file" {
+                if pairs.len() == FIELDS {
+                    return Err(Problem::new(
+                        ProblemKind::Malformed,
+                        "The form has too many fields.",
+                    ));
+                }
+                pairs.push((name, read_text(field).await?));
+                continue;
+            }
+            let form = Form::sent(pairs);
+            if !visitor.owns_form(form.value(CSRF)) {
+                return Err(not_of_this_session());
+            }
+            let name = field.file_name().unwrap_or_default().to_owned();
+            let file = receive(service, field).await;
+            return Ok(SentFile { form, name, file });
+        }
+        Err(Problem::new(
+            ProblemKind::Malformed,
+            "The form holds no file.",
+        ))
+    }
+}
+
+async fn read_text(mut field: Field<'_>) -> Result<String, Problem> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = field.chunk().await.map_err(broken)? {
+        if bytes.len() + chunk.len() > FIELD_BYTES {
+            return Err(Problem::new(
+                ProblemKind::TooLarge,
+                "A field of the form is too long.",
+            ));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    String::from_utf8(bytes).map_err(|_| {
+        Problem::new(
+            ProblemKind::Malformed,
+            "A field of the form is not UTF-8 text.",
+        )
+    })
+}
+
+/// Streams a file to the disk. Of one that is too large the rest is read and dropped, up to as much again: a browser that is
+/// cut off while it sends does not show the answer.
+async fn receive(service: &Service, mut field: Field<'_>) -> Result<ReceivedFile, Problem> {
+    let mut upload = Upload::begin(service).await?;
+    let mut dropped = 0;
+    let mut problem = None;
+    while let Some(chunk) = field.chunk().await.map_err(broken)? {
+        if problem.is_none() {
+            problem = upload.write(&chunk).err();
+            continue;
+        }
+        dropped += chunk.len() as u64;
+        if dropped > service.limits().upload_bytes {
+            break;
+        }
+    }
+    match problem {
+        Some(problem) => Err(problem),
+        None => upload.finish(),
+    }
+}
+
+fn broken(error: MultipartError) -> Problem {
+    unreadable(error.status(), &error.body_text())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::header;
+
+    fn check(pairs: &[(header::HeaderName, &'static str)]) -> bool {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.insert(name.clone(), header::HeaderValue::from_static(value));
+        }
+        check_origin(&headers).is_ok()
+    }
+
+    #[test]
+    fn forms_come_from_the_service_itself() {
+        let site = header::HeaderName::from_static("sec-fetch-site");
+        let host = (header::HOST, "127.0.0.1:8080");
+        let origin = |origin| (header::ORIGIN, origin);
+        assert!(check(&[host.clone(), (site.clone(), "same-origin")]));
+        assert!(check(&[host.clone(), origin("http://127.0.0.1:8080")]));
+        assert!(check(&[
+            (header::HOST, "Probity.example"),
+            origin("https://probity.example")
+        ]));
+        for refused in [
+            vec![host.clone()],
+            vec![host.clone(), (site.clone(), "cross-site")],
+            vec![host.clone(), (site.clone(), "same-site")],
+            vec![host.clone(), (site.clone(), "none")],
+            vec![host.clone(), origin("null")],
+            vec![host.clone(), origin("http://127.0.0.1:8081")],
+            vec![host.clone(), origin("http://evil.example")],
+            vec![
+                host.clone(),
+                origin("http://evil.example#://127.0.0.1:8080"),
+            ],
+            vec![host, origin("http://127.0.0.1:8080"), (site, "cross-site")],
+            vec![origin("http://127.0.0.1:8080")],
+        ] {
+            assert!(!check(&refused), "{refused:?}");
+        }
+    }
+}

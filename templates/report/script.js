@@ -1,0 +1,37 @@
+"use strict";
+for (const area of document.querySelectorAll("[data-pairs]")) {
+  const body = area.querySelector("tbody");
+  const rows = Array.from(body.rows);
+  const attribute = area.querySelector("[data-attribute]");
+  const words = area.querySelector("[data-words]");
+  const order = area.querySelector("[data-order]");
+  const count = area.querySelector("[data-count]");
+  const texts = rows.map((row) => row.textContent.toLowerCase());
+  const places = rows.map((row) => row.dataset.attributes.split(" "));
+  const filter = () => {
+    const wanted = attribute.value;
+    const text = words.value.trim().toLowerCase();
+    let shown = 0;
+    rows.forEach((row, place) => {
+      const fits = (wanted === "" || places[place].includes(wanted)) && texts[place].includes(text);
+      row.hidden = !fits;
+      shown += fits ? 1 : 0;
+    });
+    count.textContent = shown + " of " + rows.length + " pairs";
+  };
+  const sort = () => {
+    const by = order.value;
+    const key = (row) => Number(row.dataset[by]);
+    const up = by === "number" ? 1 : -1;
+    const sorted = rows.slice().sort((a, b) => up * (key(a) - key(b)) || Number(a.dataset.number) - Number(b.dataset.number));
+    body.append(...sorted);
+  };
+  attribute.addEventListener("change", filter);
+  words.addEventListener("input", filter);
+  order.addEventListener("change", sort);
+  area.querySelector(".controls").hidden = false;
+  attribute.value = "";
+  words.value = "";
+  order.value = "gap";
+  filter();
+}
