@@ -74,10 +74,7 @@ fn audits_repairs_groups_and_certificates_have_pages() {
         ],
     );
     let again = workspace.line("report demo/audit").exits(0).stdout;
-    assert!(
-        again == html,
-        "the same run gives the same bytes"
-    );
+    assert!(again == html, "the same run gives the same bytes");
     let first = audit
         .text
         .find("of random inputs get another decision")
