@@ -1,14 +1,14 @@
 //! What a search did, as figures: the parts of `summary.json` that audits of tables and of texts
 //! share.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::distinct::Mark;
 use super::estimate::{Estimate, Verdict};
 use super::search::SearchState;
 
 /// One phase in the summary.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GlobalSummary {
     /// Seeds.
     pub seeds: u64,
@@ -33,7 +33,7 @@ pub struct GlobalSummary {
 }
 
 /// The local phase in the summary.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LocalSummary {
     /// Starts: distinct individuals that the global phase found.
     pub seeds: u64,
@@ -58,7 +58,7 @@ pub struct LocalSummary {
 }
 
 /// Both phases together.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TotalSummary {
     /// Distinct individuals checked.
     pub generated: u64,
