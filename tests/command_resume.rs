@@ -3,10 +3,7 @@
 
 mod probity_command;
 
-use std::io::Read;
-use std::process::{Child, Command, Stdio};
-
-use probity_command::{Outcome, Workspace, figures};
+use probity_command::{Outcome, Workspace, figures, interrupt, wait_for};
 
 /// Enough people to learn the planted rule from.
 const PEOPLE: u32 = 2000;
@@ -27,7 +24,7 @@ fn interrupted_and_resumed() {
         .spawn()
         .unwrap();
     // The command listens for Ctrl-C before it writes this file, and searches after it.
-    wait_for(&workspace, "run/run.toml", &mut child);
+    wait_for(&workspace, "run/run.toml", 0, &mut child);
     interrupt(&child);
     let outcome = Outcome::new(child.wait_with_output().unwrap()).exits(0);
     outcome.says(&["Interrupted", "--resume"]);
@@ -57,7 +54,7 @@ fn killed_and_resumed() {
         .prepared(&format!("{audit} --out run"))
         .spawn()
         .unwrap();
-    wait_for(&workspace, "run/run.toml", &mut child);
+    wait_for(&workspace, "run/run.toml", 0, &mut child);
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(!workspace.path("run/summary.json").exists());
@@ -112,7 +109,7 @@ fn interrupted_training_and_resumed() {
         .prepared(&format!("{train} --out model"))
         .spawn()
         .unwrap();
-    wait_for(&workspace, "model/run.toml", &mut child);
+    wait_for(&workspace, "model/run.toml", 0, &mut child);
     interrupt(&child);
     Outcome::new(child.wait_with_output().unwrap())
         .exits(0)
@@ -152,29 +149,4 @@ fn budgets() {
     assert_eq!(summary["ending"], "max_found");
     assert_eq!(summary["total"]["discriminatory"], 25);
     workspace.line("verify few").exits(0).says(&["0 rejected"]);
-}
-
-/// Waits until `file` is there; the process's end is the bound of the wait.
-fn wait_for(workspace: &Workspace, file: &str, child: &mut Child) {
-    let path = workspace.path(file);
-    while !path.is_file() {
-        if let Some(status) = child.try_wait().unwrap() {
-            let mut stderr = String::new();
-            if let Some(pipe) = &mut child.stderr {
-                pipe.read_to_string(&mut stderr).unwrap();
-            }
-            panic!("ended before {file} was there: {status} {stderr}");
-        }
-        std::thread::yield_now();
-    }
-}
-
-/// Sends what Ctrl-C sends.
-fn interrupt(child: &Child) {
-    let status = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .stdin(Stdio::null())
-        .status()
-        .unwrap();
-    assert!(status.success());
 }

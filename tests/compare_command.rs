@@ -2,7 +2,7 @@
 
 mod probity_command;
 
-use probity_command::{Workspace, figures};
+use probity_command::{Outcome, Workspace, figures, interrupt, untimed, wait_for};
 
 /// Enough people to learn the planted rule from.
 const PEOPLE: u32 = 2000;
@@ -130,6 +130,74 @@ fn a_comparison_is_complete_and_repeatable() {
         assert!(svg.starts_with("<svg") && svg.contains("aequitas-fully"));
     }
     assert!(workspace.path("first/run.toml").is_file());
+}
+
+/// Ctrl-C, then a kill: the searches that are done are kept as they are, the others are made up for.
+#[cfg(unix)]
+#[test]
+fn stopped_comparisons_go_on() {
+    let workspace = Workspace::with_demo(PEOPLE);
+    let line = COMPARE.replace("--seeds 60 --local 20", "--seeds 300 --local 60")
+        + " --strategies random-walk,adf,themis,aequitas-fully --repeats 6";
+    let mut child = workspace
+        .prepared(&format!("{line} --out parts"))
+        .spawn()
+        .unwrap();
+    wait_for(&workspace, "parts/checkpoint.bin", 1000, &mut child);
+    interrupt(&child);
+    Outcome::new(child.wait_with_output().unwrap())
+        .exits(0)
+        .says(&["Interrupted", "probity compare --resume --out parts"]);
+    let stopped = workspace.json("parts/summary.json");
+    assert_eq!(stopped["finished"], false);
+    let kept = std::fs::metadata(workspace.path("parts/checkpoint.bin"))
+        .unwrap()
+        .len();
+    let mut child = workspace
+        .prepared("compare --resume --out parts")
+        .spawn()
+        .unwrap();
+    wait_for(&workspace, "parts/checkpoint.bin", kept, &mut child);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let resumed = workspace
+        .line("compare --resume --out parts --json")
+        .exits(0)
+        .json();
+    assert_eq!(resumed, workspace.json("parts/summary.json"));
+    assert!(!workspace.path("parts/checkpoint.bin").exists());
+    workspace.line(&format!("{line} --out whole")).exits(0);
+    assert_eq!(
+        untimed(&resumed),
+        untimed(&workspace.json("whole/summary.json"))
+    );
+    // A search that was done by then was not done again: its very times are there.
+    let mut searches = 0;
+    for place in 0..4 {
+        let runs = |summary: &serde_json::Value| summary["strategies"][place]["runs"].clone();
+        for (number, run) in runs(&stopped).as_array().unwrap().iter().enumerate() {
+            assert_eq!(*run, runs(&resumed)[number]);
+            searches += 1;
+        }
+    }
+    assert!((1..24).contains(&searches), "{searches}");
+    workspace
+        .line("compare --resume --out parts")
+        .exits(2)
+        .complains(&["is complete"]);
+    for (option, needle) in [
+        ("--time 5s", "--time cannot be given with --resume"),
+        ("--seeds 5", "--seeds cannot be given with --resume"),
+    ] {
+        workspace
+            .line(&format!("compare --resume --out parts {option}"))
+            .exits(2)
+            .complains(&[needle]);
+    }
+    workspace
+        .line("compare --resume --out demo/audit")
+        .exits(2)
+        .complains(&["holds a run of 'audit'"]);
 }
 
 /// What cannot be compared is refused before anything is written.

@@ -17,7 +17,7 @@ use probity::nn::{Classifier, ModelError, Rows, predicted_class};
 use probity::predictor::PredictorError;
 use probity::predictor::command::CommandPredictor;
 use probity::predictor::source::PredictorOptions;
-use probity_command::{Outcome, Workspace, figures};
+use probity_command::{Outcome, Workspace, figures, interrupt, untimed};
 
 /// Long enough for any machine; nothing here waits for it.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -393,6 +393,104 @@ fn broken_off_and_resumed() {
     }
 }
 
+/// A comparison of a predictor that fails goes on to the figures of an unbroken one, wherever it was broken off.
+#[test]
+fn comparisons_broken_off_and_resumed() {
+    let workspace = census();
+    let compare = |mode: &str, out: &str| {
+        let command = fake::command(mode);
+        // One script, that fails while there is a file to say so.
+        let broken = format!("if [ -e broken ]; then rm broken; exec {command}; fi\n");
+        workspace.write(
+            "predict.sh",
+            format!("{broken}exec {}\n", fake::command("good")),
+        );
+        let line = format!(
+            "compare --schema synthetic-census --data people.csv --protected sex --seeds 30 --local 10 \
+             --repeats 2 --strategies random-walk,themis,aequitas-random --out {out} --predictor"
+        );
+        let mut arguments: Vec<&str> = line.split_whitespace().collect();
+        arguments.push("command:sh predict.sh");
+        workspace.run(arguments)
+    };
+    let mut sizes = Vec::new();
+    for at in [12, 60, 110] {
+        let run = format!("run-{at}");
+        let mode = format!("crash:{at}");
+        workspace.write("broken", "");
+        compare(&mode, &run)
+            .exits(3)
+            .complains(&["predictor", &format!("compare --resume --out {run}")]);
+        assert!(!workspace.path(&format!("{run}/summary.json")).exists());
+        let kept = std::fs::metadata(workspace.path(&format!("{run}/checkpoint.bin")));
+        sizes.push(kept.unwrap().len());
+        workspace
+            .line(&format!(
+                "compare --resume --out {run} --predictor-rows 100"
+            ))
+            .exits(0)
+            .says(&["| random-walk "]);
+        let whole = format!("whole-{at}");
+        compare(&mode, &whole).exits(0);
+        let [resumed, unbroken] =
+            [&run, &whole].map(|run| workspace.json(&format!("{run}/summary.json")));
+        assert_eq!(untimed(&resumed), untimed(&unbroken));
+        assert!(
+            resumed["predictor"]
+                .as_str()
+                .unwrap()
+                .starts_with("command:sh"),
+            "{resumed}"
+        );
+    }
+    assert!(sizes[0] < sizes[2], "some searches were kept: {sizes:?}");
+}
+
+/// Predictors have no gradients, nothing to retrain, and default strategies of their own.
+#[test]
+fn predictors_are_compared_but_not_repaired() {
+    let workspace = census();
+    let compare = |more: &str| {
+        let source = format!("command:{}", fake::command("good"));
+        let line = format!(
+            "compare --schema synthetic-census --data people.csv --protected sex --seeds 10 --local 3 --repeats 1 {more}"
+        );
+        let mut arguments: Vec<&str> = line.split_whitespace().collect();
+        arguments.extend(["--predictor", &source]);
+        workspace.run(arguments)
+    };
+    for strategy in ["adf", "eidig", "themis,adf"] {
+        compare(&format!("--strategies {strategy} --out refused"))
+            .exits(2)
+            .complains(&["needs gradients"]);
+    }
+    assert!(!workspace.path("refused").exists());
+    compare("--out usual").exits(0);
+    let usual = workspace.json("usual/summary.json");
+    let names: Vec<&str> = usual["strategies"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|strategy| strategy["strategy"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "aequitas-fully",
+            "adf-zero-order",
+            "sg",
+            "themis",
+            "random-walk"
+        ]
+    );
+    audit(&workspace, "good", "--out run").exits(0);
+    workspace
+        .line("repair --model demo/model --data people.csv --run run --out repaired")
+        .exits(2)
+        .complains(&["run searched command:", "only answers"]);
+    assert!(!workspace.path("repaired").exists());
+}
+
 /// An audit under way on a predictor that behaves in `mode` and writes its id to `pid`.
 fn under_way(workspace: &Workspace, mode: &str) -> (Child, String) {
     workspace.write(
@@ -412,12 +510,6 @@ fn under_way(workspace: &Workspace, mode: &str) -> (Child, String) {
         std::thread::yield_now();
     }
     (child, workspace.read("pid").trim().to_owned())
-}
-
-fn interrupt(child: &Child) {
-    let id = child.id().to_string();
-    let sent = Command::new("kill").args(["-INT", &id]).status().unwrap();
-    assert!(sent.success());
 }
 
 #[test]

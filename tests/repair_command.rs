@@ -2,8 +2,17 @@
 
 mod probity_command;
 
-use probity_command::Workspace;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use probity::device::ComputeDevice;
+use probity::fairness::repair::basis::Basis;
+use probity::fairness::repair::error::RepairError;
+use probity::fairness::repair::options::RepairRun;
+use probity::fairness::repair::run::{PreparedRepair, RepairProgress, repair};
+use probity::report::run_directory::RunDirectory;
 use probity_command::refusal::refuses;
+use probity_command::{Outcome, Workspace, interrupt, wait_for};
 use serde_json::Value;
 
 /// A census with a model and an audit by sex with few samples.
@@ -148,6 +157,137 @@ fn a_sweep_draws_the_trade_off_and_keeps_the_median_network() {
     bound.exits(1).says(&["MORE is lost"]);
 }
 
+/// A summary without its time.
+fn untimed(mut summary: Value) -> Value {
+    summary["seconds"] = Value::Null;
+    summary
+}
+
+/// Stopped anywhere, a repair goes on to the model of an unbroken one, and trains no complete network again.
+#[test]
+fn a_stopped_repair_goes_on() {
+    let workspace = workspace();
+    let line = REPAIR
+        .replace("--share 0.1", "--sweep 0.05,0.2 --label ensemble")
+        .replace("--repeats 3", "--repeats 2");
+    workspace.line(&format!("{line} --out whole")).exits(0);
+    let whole = workspace.json("whole/summary.json");
+    let (_, run): (_, RepairRun) =
+        RunDirectory::open_run(&workspace.path("whole"), "repair").unwrap();
+    let epochs = u64::from(run.training.epochs);
+    let device = ComputeDevice::flex();
+    let prepared = || {
+        let basis = Basis::load(&run.model, &run.data, run.outside).unwrap();
+        PreparedRepair::new(run.clone(), basis).unwrap()
+    };
+    // Six networks of 15 epochs: stopped in the first, among the controls, and among those of the shares.
+    for stop in [3, 20, 50, 80] {
+        let directory = RunDirectory::create(&workspace.path(&format!("stop-{stop}"))).unwrap();
+        let seen = AtomicU64::new(0);
+        let stopped = repair(&prepared(), &directory, &device, false, &|_| match seen
+            .fetch_add(1, Ordering::SeqCst)
+            + 1
+            >= stop
+        {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        });
+        match stopped {
+            Ok(summary) => assert!(!summary.finished),
+            Err(error) => assert!(matches!(error, RepairError::Interrupted), "{error}"),
+        }
+        let (trained, first) = (AtomicU64::new(0), AtomicU64::new(u64::MAX));
+        let summary = repair(
+            &prepared(),
+            &directory,
+            &device,
+            true,
+            &|progress: RepairProgress| {
+                trained.fetch_add(1, Ordering::SeqCst);
+                first.fetch_min(progress.epochs, Ordering::SeqCst);
+                ControlFlow::Continue(())
+            },
+        )
+        .unwrap();
+        let resumed: Value =
+            serde_json::from_str(&serde_json::to_string(&summary).unwrap()).unwrap();
+        let again: u64 = resumed["control"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .chain(
+                resumed["points"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .flat_map(|point| point["networks"].as_array().unwrap()),
+            )
+            .map(|network| network["attempts"].as_u64().unwrap() - 1)
+            .sum();
+        assert_eq!(again, 0, "no network collapsed, so the count is exact");
+        let kept = (first.into_inner() - 1) / epochs;
+        assert_eq!(
+            trained.into_inner(),
+            (6 - kept) * epochs,
+            "stopped at {stop}"
+        );
+        assert!(stop < 80 || kept >= 2, "stopped at {stop}, kept {kept}");
+        assert_eq!(untimed(resumed), untimed(whole.clone()));
+        assert!(!directory.file("checkpoint.bin").exists());
+    }
+}
+
+/// Ctrl-C before the first network says how to go on; so does one after it.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_repair_says_how_to_go_on() {
+    let workspace = workspace();
+    let line = REPAIR.replace("--epochs 15", "--epochs 60");
+    let mut child = workspace
+        .prepared(&format!("{line} --out parts"))
+        .spawn()
+        .unwrap();
+    wait_for(&workspace, "parts/checkpoint.bin", 0, &mut child);
+    interrupt(&child);
+    Outcome::new(child.wait_with_output().unwrap())
+        .exits(2)
+        .complains(&["interrupted before", "probity repair --resume --out parts"]);
+    assert!(workspace.path("parts/run.toml").is_file());
+    assert!(!workspace.path("parts/summary.json").exists());
+    let kept = std::fs::metadata(workspace.path("parts/checkpoint.bin"))
+        .unwrap()
+        .len();
+    let mut child = workspace
+        .prepared("repair --resume --out parts -q")
+        .spawn()
+        .unwrap();
+    wait_for(&workspace, "parts/checkpoint.bin", kept, &mut child);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let resumed = workspace
+        .line("repair --resume --out parts --json -q")
+        .exits(0)
+        .json();
+    let whole = workspace
+        .line(&format!("{line} --out whole --json"))
+        .exits(0)
+        .json();
+    assert_eq!(untimed(resumed), untimed(whole));
+    refuses(
+        &workspace,
+        "repair --resume --out parts",
+        2,
+        &["is complete"],
+    );
+    refuses(
+        &workspace,
+        "repair --resume --out parts --repeats 3",
+        2,
+        &["--repeats cannot be given with --resume"],
+    );
+    refuses(&workspace, "repair --resume --out nowhere", 2, &["nowhere"]);
+}
+
 #[test]
 fn several_audits_are_repaired_at_once() {
     let workspace = workspace();
@@ -221,6 +361,14 @@ fn what_cannot_be_repaired_is_refused_before_anything_is_written() {
         (line("--share 0.1", "--share 0"), vec!["--share is 0"]),
         (line("--share 0.1", "--share 1.5"), vec!["--share is 1.5"]),
         (line("--share 0.1", "--weight 0"), vec!["--weight"]),
+        (
+            line("--share 0.1", "--share 0.1 --method certified"),
+            vec!["--share is about the samples", "certified"],
+        ),
+        (
+            line("--share 0.1", "--label seed --method certified"),
+            vec!["--label is about the samples"],
+        ),
         (line("--repeats 3", "--repeats 0"), vec!["--repeats is 0"]),
         (line("--epochs 15", "--epochs 0"), vec!["--epochs is 0"]),
         (

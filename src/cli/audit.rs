@@ -8,25 +8,22 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 
 use super::audit_texts;
-use super::inputs::{Hardware, OutsideArg, absolute, new_run, protected_or_marked, with_outside};
+use super::audited::{self, Audited, remark_on_difference};
+use super::inputs::{Hardware, OutsideArg, absolute, new_run, protected_or_marked};
 use super::interrupt::Interrupt;
 use super::output::Output;
-use super::predictor::{PredictorArgs, name_of, refuse_device};
+use super::predictor::{PredictorArgs, name_of};
 use super::progress::AuditBar;
 use super::render;
 use super::tuning::TuningArgs;
-use crate::data::schema::Schema;
-use crate::device::{ComputeDevice, DeviceName, use_threads};
+use crate::device::{ComputeDevice, DeviceName};
 use crate::fairness::audit::{AuditOptions, PreparedAudit, StrategyName, audit};
 use crate::fairness::estimate::Verdict;
 use crate::fairness::samples::SamplesFormat;
 use crate::fairness::search::Ending;
 use crate::fairness::summary::BoundSummary;
 use crate::nn::Objective;
-use crate::nn::model::Model;
-use crate::nn::text_model::is_text_model;
 use crate::predictor::Ender;
-use crate::predictor::source::PredictorOptions;
 use crate::report::run_directory::{CHECKPOINT, RUN, RunDirectory, SUMMARY, file_sha256};
 
 /// Arguments of `probity audit`.
@@ -75,14 +72,14 @@ pub(super) struct AuditArgs {
 #[command(next_help_heading = "Texts")]
 pub(super) struct TextArgs {
     /// File that the seeds come from: a text a line (.txt), or a table with --text-column
-    #[arg(long, conflicts_with_all = ["data", "text", "outside", "step_global", "step_local"])]
+    #[arg(long, conflicts_with_all = ["data", "text", "predictor", "outside", "step_global", "step_local"])]
     pub(super) texts: Option<PathBuf>,
     /// Column of --texts that holds the text
     #[arg(long, requires = "texts")]
     pub(super) text_column: Option<String>,
     /// Examine this one text: how the score moves under each replacement of a protected term
     #[arg(long, conflicts_with_all = [
-        "data", "out", "outside", "step_global", "step_local", "strategy", "objective", "seeds", "clusters",
+        "data", "predictor", "out", "outside", "step_global", "step_local", "strategy", "objective", "seeds", "clusters",
         "max_iter", "local", "batch", "samples_format", "seed", "time", "max_found", "estimate", "fail_above",
         "neighbours", "max_l0", "min_similarity",
     ])]
@@ -231,7 +228,7 @@ pub(super) fn run(args: AuditArgs, output: &Output) -> anyhow::Result<ExitCode> 
     let (prepared, ender, directory) = if args.resume {
         let out = args.out.clone().unwrap_or_default();
         let (directory, mut options): (_, AuditOptions) = RunDirectory::open_run(&out, "audit")?;
-        let device = args.device(options.predictor.is_some(), output)?;
+        let device = audited::device(&args.hardware, options.predictor.is_some(), output)?;
         may_resume(&directory, options.device, &device)?;
         options.time_seconds = args.budget.time.map(|time| time.as_secs_f64());
         match &mut options.predictor {
@@ -242,7 +239,8 @@ pub(super) fn run(args: AuditArgs, output: &Output) -> anyhow::Result<ExitCode> 
         (prepared, ender, directory)
     } else {
         // Everything that can be wrong with the input is found before anything is written.
-        let device = args.device(args.predictor.predictor.is_some(), output)?;
+        let has_predictor = args.predictor.predictor.is_some();
+        let device = audited::device(&args.hardware, has_predictor, output)?;
         let (prepared, ender) = prepare(args.options(&device)?, &device, output)?;
         (prepared, ender, new_run(args.out.as_ref(), "audit")?)
     };
@@ -287,16 +285,10 @@ fn prepare(
     let Some(predictor) = options.predictor.clone() else {
         return Ok((PreparedAudit::new(options, device)?, None));
     };
-    let name = predictor.source.to_string();
-    let open = predictor.open().with_context(|| name.clone())?;
-    let (prepared, difference) =
-        PreparedAudit::of_predictor(options, &predictor, open.classifier).context(name)?;
-    if difference > 0.0 {
-        output.remark(&format!(
-            "note: asked twice for the same row, the predictor's answers differ by up to {difference:.1e}; \
-             a repeated run may find slightly other pairs"
-        ));
-    }
+    let open = audited::open(&predictor)?;
+    let (prepared, difference) = PreparedAudit::of_predictor(options, &predictor, open.classifier)
+        .with_context(|| predictor.source.to_string())?;
+    remark_on_difference(difference, output);
     Ok((prepared, open.ender))
 }
 
@@ -321,12 +313,12 @@ pub(super) fn may_resume(
     Ok(())
 }
 
-/// Whether the run in `directory` is an audit of texts, as far as its options can be read.
+/// Whether the run in `directory` is an audit, or a repair, of texts, as far as its options can be read.
 pub(super) fn is_text_run(directory: &Path) -> bool {
     std::fs::read_to_string(directory.join(RUN))
         .ok()
         .and_then(|text| text.parse::<toml::Table>().ok())
-        .is_some_and(|table| table.contains_key("texts"))
+        .is_some_and(|table| table.contains_key("texts_sha256"))
 }
 
 /// Where the run is and what to do with it.
@@ -353,59 +345,7 @@ pub(super) fn exit_code(fail_above: Option<&BoundSummary>) -> ExitCode {
     }
 }
 
-/// What is audited, as far as its inputs go.
-struct Audited {
-    model: PathBuf,
-    sha256: String,
-    schema: Schema,
-    predictor: Option<PredictorOptions>,
-}
-
 impl AuditArgs {
-    /// The device to search on; a predictor needs none.
-    fn device(&self, has_predictor: bool, output: &Output) -> anyhow::Result<ComputeDevice> {
-        if has_predictor {
-            refuse_device(self.hardware.device)?;
-            use_threads(self.hardware.threads.map(usize::from))?;
-            return Ok(ComputeDevice::flex());
-        }
-        self.hardware.open(output)
-    }
-
-    fn audited(&self) -> anyhow::Result<Audited> {
-        if let Some(mut predictor) = self.predictor.options()? {
-            // What is made of outside values is told to the predictor, so it belongs to its schema.
-            if let Some(outside) = self.outside {
-                predictor.schema = with_outside(predictor.schema, outside)?;
-            }
-            return Ok(Audited {
-                model: PathBuf::new(),
-                sha256: predictor.sha256()?,
-                schema: predictor.schema.clone(),
-                predictor: Some(predictor),
-            });
-        }
-        let Some(path) = &self.model else {
-            bail!("--model or --predictor is needed");
-        };
-        if is_text_model(path) {
-            bail!(
-                "{} classifies texts, not tables; give --texts (or --text) instead of --data",
-                path.display()
-            );
-        }
-        let model = Model::load(path)?;
-        if let Some(outside) = self.outside {
-            with_outside(model.schema.clone(), outside)?;
-        }
-        Ok(Audited {
-            model: absolute(path),
-            sha256: model.sha256(),
-            schema: model.schema,
-            predictor: None,
-        })
-    }
-
     fn options(&self, device: &ComputeDevice) -> anyhow::Result<AuditOptions> {
         let Some(data) = &self.data else {
             bail!("--data is needed");
@@ -425,7 +365,12 @@ impl AuditArgs {
                 names.join(", ")
             );
         };
-        let audited = self.audited()?;
+        let audited = Audited::of(
+            self.model.as_ref(),
+            &self.predictor,
+            self.outside,
+            "give --texts (or --text) instead of --data",
+        )?;
         let (search, budget) = (&self.search, &self.budget);
         Ok(AuditOptions {
             command: "audit".to_owned(),
@@ -434,10 +379,7 @@ impl AuditArgs {
             model_sha256: audited.sha256,
             data: absolute(data),
             data_sha256: file_sha256(data)?,
-            outside: self
-                .outside
-                .filter(|_| audited.predictor.is_none())
-                .map(Into::into),
+            outside: audited.outside,
             protected: protected_or_marked(&self.protected, &audited.schema),
             strategy,
             objective: search.objective.unwrap_or_default(),

@@ -4,13 +4,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, ensure};
 use clap::Args;
 
-use super::audit::duration;
-use super::inputs::{Hardware, OutsideArg, absolute, new_run, protected_or_marked, with_outside};
+use super::audit::{duration, may_resume};
+use super::audited::{self, Audited, remark_on_difference};
+use super::inputs::{Hardware, OutsideArg, absolute, new_run, protected_or_marked};
 use super::interrupt::Interrupt;
 use super::output::Output;
+use super::predictor::{PredictorArgs, name_of};
 use super::progress::AuditBar;
 use super::render::{count, percent, table};
 use super::tuning::TuningArgs;
@@ -18,12 +20,12 @@ use crate::device::ComputeDevice;
 use crate::fairness::compare::{
     BY_CALLS, BY_TIME, CompareOptions, CompareSummary, PreparedComparison, StrategyFigures, compare,
 };
+use crate::fairness::session::AuditProgress;
 use crate::fairness::strategies::StrategyName;
 use crate::nn::Objective;
-use crate::nn::model::Model;
-use crate::nn::text_model::is_text_model;
+use crate::predictor::Ender;
 use crate::report::mean::Mean;
-use crate::report::run_directory::{file_sha256, write_atomically};
+use crate::report::run_directory::{RunDirectory, file_sha256, write_atomically};
 
 /// Name of the table in the run directory.
 const TABLE: &str = "table.md";
@@ -31,26 +33,23 @@ const TABLE: &str = "table.md";
 /// Arguments of `probity compare`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: probity compare --model models/census --data census.csv --protected sex --strategies adf,sg,aequitas-fully --time 20s\n\
+    after_help = "Examples: probity compare --model models/census --data census.csv --protected sex --strategies adf,sg,aequitas-fully --time 20s\n\
+                  \x20         probity compare --predictor \"command:python3 predict.py\" --schema people.toml --data people.csv --protected sex\n\
                   Every search gets the same seeds, options, checks and counting. An interrupted comparison keeps the searches that were done."
 )]
 pub(super) struct CompareArgs {
     /// Model directory, as `probity train` or `probity import` writes it
-    #[arg(long)]
-    model: PathBuf,
-    /// Table that the seeds come from; read by the model's schema
-    #[arg(long)]
-    data: PathBuf,
-    /// Protected attributes, jointly [default: those marked in the model's schema]
+    #[arg(long, required_unless_present_any = ["resume", "predictor"])]
+    model: Option<PathBuf>,
+    /// Table that the seeds come from; read by the schema
+    #[arg(long, required_unless_present = "resume")]
+    data: Option<PathBuf>,
+    /// Protected attributes, jointly [default: those marked in the schema]
     #[arg(long, value_delimiter = ',')]
     protected: Vec<String>,
-    /// Strategies to compare
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        default_value = "adf,eidig,aequitas-fully,sg,themis,random-walk"
-    )]
+    /// Strategies to compare [default: adf,eidig,aequitas-fully,sg,themis,random-walk; for predictors
+    /// aequitas-fully,adf-zero-order,sg,themis,random-walk]
+    #[arg(long, value_enum, value_delimiter = ',')]
     strategies: Vec<StrategyName>,
     /// Searches of each strategy, with the seeds from --seed on
     #[arg(long, default_value_t = 5)]
@@ -58,9 +57,14 @@ pub(super) struct CompareArgs {
     /// Run directory [default: the next free runs/compare-N]
     #[arg(long)]
     out: Option<PathBuf>,
-    /// Missing and outside values, where the model's schema expects any
+    /// Go on with the unfinished comparison in --out; all options but the limits of a predictor come from there
+    #[arg(long, requires = "out")]
+    resume: bool,
+    /// Missing and outside values, where the schema expects any
     #[arg(long, value_enum)]
     outside: Option<OutsideArg>,
+    #[command(flatten)]
+    predictor: PredictorArgs,
     #[command(flatten)]
     search: SearchArgs,
     #[command(flatten)]
@@ -107,34 +111,117 @@ struct SearchArgs {
     max_found: Option<u64>,
 }
 
+/// The strategies that are compared unless told otherwise.
+const STRATEGIES: [StrategyName; 6] = [
+    StrategyName::Adf,
+    StrategyName::Eidig,
+    StrategyName::AequitasFully,
+    StrategyName::Sg,
+    StrategyName::Themis,
+    StrategyName::RandomWalk,
+];
+
+/// The same on predictors, which give no gradients.
+const BLACK_BOX_STRATEGIES: [StrategyName; 5] = [
+    StrategyName::AequitasFully,
+    StrategyName::AdfZeroOrder,
+    StrategyName::Sg,
+    StrategyName::Themis,
+    StrategyName::RandomWalk,
+];
+
 /// Runs `probity compare`.
 pub(super) fn run(args: CompareArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let device = args.hardware.open(output)?;
-    // Everything that can be wrong with the input is found before anything is written.
-    let prepared = PreparedComparison::new(args.options(&device)?, &device)?;
-    let directory = new_run(args.out.as_ref(), "compare")?;
-    let mut bar = AuditBar::new(output, Interrupt::listen()?);
+    let (prepared, ender, directory) = match args.resume {
+        true => go_on(&args, output)?,
+        false => begin(&args, output)?,
+    };
+    let interrupt = Interrupt::listen_and(move || {
+        if let Some(ender) = &ender {
+            ender.end();
+        }
+    })?;
+    let mut bar = AuditBar::new(output, interrupt);
     let mut under_way = None;
     let repeats = prepared.options().repeats;
-    let summary = compare(&prepared, &directory, &mut |strategy, repeat, progress| {
+    let resume = args.resume;
+    let path = directory.path().display();
+    let observe = &mut |strategy: StrategyName, repeat, progress: AuditProgress<'_>| {
         if under_way.replace((strategy, repeat)) != Some((strategy, repeat)) {
             let name = strategy.name();
             output.detail(&format!("{name}, repeat {} of {repeats}", repeat + 1));
         }
         bar.observe(progress)
-    })
-    .with_context(|| format!("comparing on {}", prepared.options().model.display()))?;
+    };
+    let summary = compare(&prepared, &directory, resume, observe).with_context(|| {
+        let options = prepared.options();
+        let name = name_of(options.predictor.as_ref(), &options.model);
+        format!(
+            "comparing on {name} (searches that are done are kept; go on with: probity compare --resume --out {path})"
+        )
+    })?;
     bar.clear();
     let markdown = markdown(&summary.strategies);
     write_atomically(&directory.file(TABLE), markdown.as_bytes())?;
     let mut text = markdown;
     text.push_str(&explanation(&summary));
-    let path = directory.path().display();
+    if !summary.finished {
+        text.push_str(&format!(
+            "Interrupted: this is what was done by then. Go on with: probity compare --resume --out {path}\n"
+        ));
+    }
     text.push_str(&format!(
         "Run: {path}, with {TABLE}, {BY_TIME} and {BY_CALLS}\n"
     ));
     output.result(&summary, &text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What to compare on, what ends its process, and where to.
+type Begun = (PreparedComparison, Option<Ender>, RunDirectory);
+
+/// A new comparison. Everything that can be wrong with the input is found before anything is written.
+fn begin(args: &CompareArgs, output: &Output) -> anyhow::Result<Begun> {
+    let has_predictor = args.predictor.predictor.is_some();
+    let device = audited::device(&args.hardware, has_predictor, output)?;
+    let (prepared, ender) = prepare(args.options(&device)?, &device, output)?;
+    let directory = new_run(args.out.as_ref(), "compare")?;
+    Ok((prepared, ender, directory))
+}
+
+/// The unfinished comparison in `--out`.
+fn go_on(args: &CompareArgs, output: &Output) -> anyhow::Result<Begun> {
+    ensure!(
+        args.search.time.is_none(),
+        "--time cannot be given with --resume: every search of a comparison has the same"
+    );
+    let out = args.out.as_deref().context("--out is needed")?;
+    let (directory, mut options): (_, CompareOptions) = RunDirectory::open_run(out, "compare")?;
+    let device = audited::device(&args.hardware, options.predictor.is_some(), output)?;
+    may_resume(&directory, options.device, &device)?;
+    match &mut options.predictor {
+        Some(predictor) => args.predictor.overrule(predictor)?,
+        None => args.predictor.refuse()?,
+    }
+    let (prepared, ender) = prepare(options, &device, output)?;
+    Ok((prepared, ender, directory))
+}
+
+/// Loads what `options` name, and starts the predictor if they name one.
+fn prepare(
+    options: CompareOptions,
+    device: &ComputeDevice,
+    output: &Output,
+) -> anyhow::Result<(PreparedComparison, Option<Ender>)> {
+    let Some(predictor) = options.predictor.clone() else {
+        return Ok((PreparedComparison::new(options, device)?, None));
+    };
+    let open = audited::open(&predictor)?;
+    let (prepared, difference) =
+        PreparedComparison::of_predictor(options, &predictor, open.classifier)
+            .with_context(|| predictor.source.to_string())?;
+    remark_on_difference(difference, output);
+    Ok((prepared, open.ender))
 }
 
 /// The strategies as a Markdown table, in the order asked for.
@@ -208,35 +295,33 @@ fn explanation(summary: &CompareSummary) -> String {
             count(score.sampled)
         ));
     }
-    if !summary.finished {
-        text.push_str("Interrupted: this is what was done by then.\n");
-    }
     text
 }
 
 impl CompareArgs {
     fn options(&self, device: &ComputeDevice) -> anyhow::Result<CompareOptions> {
-        if is_text_model(&self.model) {
-            bail!(
-                "{} classifies texts; strategies are compared on tables",
-                self.model.display()
-            );
-        }
-        let model = Model::load(&self.model)?;
-        if let Some(outside) = self.outside {
-            with_outside(model.schema.clone(), outside)?;
-        }
+        let data = self.data.as_deref().context("--data is needed")?;
+        let audited = Audited::of(
+            self.model.as_ref(),
+            &self.predictor,
+            self.outside,
+            "strategies are compared on tables",
+        )?;
+        let strategies = match (self.strategies.is_empty(), &audited.predictor) {
+            (false, _) => self.strategies.clone(),
+            (true, None) => STRATEGIES.to_vec(),
+            (true, Some(_)) => BLACK_BOX_STRATEGIES.to_vec(),
+        };
         let search = &self.search;
         Ok(CompareOptions {
             command: "compare".to_owned(),
             probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-            model: absolute(&self.model),
-            model_sha256: model.sha256(),
-            data: absolute(&self.data),
-            data_sha256: file_sha256(&self.data)?,
-            outside: self.outside.map(Into::into),
-            protected: protected_or_marked(&self.protected, &model.schema),
-            strategies: self.strategies.clone(),
+            model: audited.model,
+            model_sha256: audited.sha256,
+            data: absolute(data),
+            data_sha256: file_sha256(data)?,
+            outside: audited.outside,
+            protected: protected_or_marked(&self.protected, &audited.schema),
             objective: search.objective,
             seeds: search.seeds,
             clusters: search.clusters,
@@ -251,7 +336,9 @@ impl CompareArgs {
             seed: search.seed,
             device: device.name(),
             hardware: device.hardware(),
-            tuning: self.tuning.resolve(&self.strategies)?,
+            tuning: self.tuning.resolve(&strategies)?,
+            strategies,
+            predictor: audited.predictor,
         })
     }
 }

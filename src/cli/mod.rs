@@ -6,6 +6,7 @@
 
 mod audit;
 mod audit_texts;
+mod audited;
 mod certify;
 mod compare;
 mod data;
@@ -26,6 +27,7 @@ mod output;
 mod predictor;
 mod progress;
 mod render;
+mod render_repair;
 mod repair;
 mod repair_texts;
 mod report;

@@ -22,8 +22,13 @@ const ROWS: usize = 4096;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Predictors")]
 pub(super) struct PredictorArgs {
-    /// Audit what only answers: `onnx:FILE`, or `command:COMMAND LINE`, a process that answers batches of rows
-    #[arg(long, value_name = "SOURCE", conflicts_with_all = ["model", "texts", "text"], requires = "schema")]
+    /// Search what only answers: `onnx:FILE`, or `command:COMMAND LINE`, a process that answers batches of rows
+    #[arg(
+        long,
+        value_name = "SOURCE",
+        conflicts_with = "model",
+        requires = "schema"
+    )]
     pub(super) predictor: Option<PredictorSource>,
     /// Schema of the predictor's rows: a file or a built-in name
     #[arg(long, requires = "predictor", value_name = "SCHEMA")]

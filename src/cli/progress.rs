@@ -1,4 +1,4 @@
-//! Progress of an audit as a bar: rate, found so far, time left.
+//! Progress of long work as a bar: rate, found so far, time left.
 
 use std::ops::ControlFlow;
 
@@ -8,6 +8,7 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render::count;
 use crate::fairness::session::AuditProgress;
+use crate::fairness::text::repair::run::TextRepairProgress;
 
 const TEMPLATE: &str = "{prefix:8} [{bar:28}] {pos}/{len}, {msg}, {eta} left";
 
@@ -68,6 +69,39 @@ impl AuditBar {
                 self.bar.set_position(done);
             }
             AuditProgress::Write => self.clear(),
+        }
+        self.interrupt.flow()
+    }
+}
+
+/// Shows the progress of a repair of texts and passes Ctrl-C on.
+pub(super) struct TextRepairBar {
+    bar: ProgressBar,
+    interrupt: Interrupt,
+}
+
+impl TextRepairBar {
+    pub fn new(output: &Output, interrupt: Interrupt) -> TextRepairBar {
+        TextRepairBar {
+            bar: output.progress(1, "repair [{bar:28}] {msg} {pos}/{len} epochs, {eta} left"),
+            interrupt,
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    /// One step of the repair.
+    pub fn observe(&mut self, progress: TextRepairProgress) -> ControlFlow<()> {
+        match progress {
+            TextRepairProgress::Search => self.bar.set_message("searching,"),
+            TextRepairProgress::Train(done, all) => {
+                self.bar.set_message("training,");
+                self.bar.set_length(all);
+                self.bar.set_position(done);
+            }
         }
         self.interrupt.flow()
     }

@@ -27,14 +27,11 @@ use super::trace::TraceSummary;
 use crate::data::schema::Schema;
 use crate::data::table::ReadCounts;
 use crate::device::{ComputeDevice, DeviceName};
+use crate::nn::Classifier;
 use crate::nn::encoding::InputLayout;
-use crate::nn::{Classifier, Rows};
 use crate::predictor::source::{PredictorOptions, PredictorSource};
 use crate::predictor::stability::check_stability;
 use crate::report::run_directory::{RUN, RunDirectory};
-
-/// Rows of the data that a predictor is asked for twice before an audit.
-const STABILITY_ROWS: usize = 32;
 
 /// `summary.json` of an audit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -237,7 +234,7 @@ impl PreparedAudit {
     }
 
     /// The same for the predictor that `options` name, which answers where it is. It is asked twice
-    /// for some rows of the data ([`check_stability`]): beside the audit, the largest difference
+    /// for some rows of the data: beside the audit, the largest difference
     /// between two of its answers to one row.
     ///
     /// # Errors
@@ -247,25 +244,12 @@ impl PreparedAudit {
         predictor: &PredictorOptions,
         classifier: Box<dyn Classifier>,
     ) -> Result<(PreparedAudit, f32), AuditError> {
-        expect_hash(
-            &predictor.source.to_string(),
-            predictor.sha256()?,
-            &options.model_sha256,
-        )?;
-        let subject = Subject::classifier(classifier);
-        let schema = predictor.schema.clone();
-        let prepared = PreparedAudit::of(options, schema, predictor.layout(), subject)?;
-        let Case {
-            schema,
-            subject,
-            table,
-            ..
-        } = &prepared.case;
-        let step = table.rows().div_ceil(STABILITY_ROWS).max(1);
-        let rows = (0..table.rows()).step_by(step);
-        let codes: Vec<i32> = rows.flat_map(|row| table.row(row)).copied().collect();
-        let rows = Rows::new(&codes, table.width());
-        let difference = check_stability(subject.judge(), schema, rows)?;
+        options.check()?;
+        let data = options.case_data();
+        let (case, difference) =
+            Case::of_predictor(predictor, &options.model_sha256, classifier, data)?;
+        case.expect_usable(options.strategy)?;
+        let prepared = PreparedAudit { options, case };
         Ok((prepared, difference))
     }
 

@@ -83,7 +83,7 @@ pub struct AuditOptions {
     pub predictor: Option<PredictorOptions>,
 }
 
-fn is_empty(path: &Path) -> bool {
+pub(super) fn is_empty(path: &Path) -> bool {
     path.as_os_str().is_empty()
 }
 
@@ -138,14 +138,10 @@ impl AuditOptions {
     /// What a checkpoint must belong to: everything but the time budget and the limits of a
     /// predictor.
     pub(super) fn identity(&self) -> String {
-        let predictor = self.predictor.clone().map(|predictor| PredictorOptions {
-            timeout_seconds: 0.0,
-            rows: 0,
-            ..predictor
-        });
+        let predictor = self.predictor.clone();
         let lasting = AuditOptions {
             time_seconds: None,
-            predictor,
+            predictor: predictor.map(PredictorOptions::without_limits),
             ..self.clone()
         };
         hex(&Sha256::digest(format!("{lasting:?}")))

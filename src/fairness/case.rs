@@ -10,10 +10,15 @@ use super::subject::{ModelAccess, Subject};
 use crate::data::schema::{Attribute, Outside, Schema, SchemaError};
 use crate::data::table::{Labels, Table};
 use crate::device::ComputeDevice;
-use crate::nn::Rows;
 use crate::nn::encoding::InputLayout;
 use crate::nn::model::Model;
+use crate::nn::{Classifier, Rows};
+use crate::predictor::source::PredictorOptions;
+use crate::predictor::stability::check_stability;
 use crate::report::run_directory::file_sha256;
+
+/// Rows of the data that a predictor is asked for twice before a search.
+const STABILITY_ROWS: usize = 32;
 
 /// Where a search begins, and what it protects.
 #[derive(Debug, Clone, Copy)]
@@ -105,6 +110,29 @@ impl Case {
             table,
             domain,
         })
+    }
+
+    /// The `predictor`, whose hash must be `sha256` and which answers as `classifier`. It is asked twice for some rows of
+    /// the data ([`check_stability`]): beside the case, the largest difference between two of its answers to one row.
+    ///
+    /// # Errors
+    /// See [`AuditError`].
+    pub fn of_predictor(
+        predictor: &PredictorOptions,
+        sha256: &str,
+        classifier: Box<dyn Classifier>,
+        data: CaseData<'_>,
+    ) -> Result<(Case, f32), AuditError> {
+        expect_hash(&predictor.source.to_string(), predictor.sha256()?, sha256)?;
+        let subject = Subject::classifier(classifier);
+        let case = Case::new(predictor.schema.clone(), predictor.layout(), subject, data)?;
+        let table = &case.table;
+        let step = table.rows().div_ceil(STABILITY_ROWS).max(1);
+        let rows = (0..table.rows()).step_by(step);
+        let codes: Vec<i32> = rows.flat_map(|row| table.row(row)).copied().collect();
+        let rows = Rows::new(&codes, table.width());
+        let difference = check_stability(case.subject.judge(), &case.schema, rows)?;
+        Ok((case, difference))
     }
 
     /// Refuses a strategy that needs gradients where the subject gives none.

@@ -4,25 +4,26 @@
 //! inputs, the same seeds of the data; checks, counting and budgets are the driver's for all.
 //! Repeats differ in their seed. The order of the strategies rotates from repeat to repeat, so that
 //! a machine that slows down slows all of them.
+//!
+//! Every search that is done is kept in the run's checkpoint. A comparison that goes on runs the others, and ends with
+//! the figures of an unbroken one, times apart.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use super::audit::AuditError;
-use super::case::{Case, CaseData};
+use super::case::Case;
+pub use super::compare_options::CompareOptions;
 use super::compare_plot::{found_by_calls, found_by_time};
-use super::option_checks::{at_least_one, budget, countable, search_seconds};
-use super::search::{Ending, SearchOptions};
+use super::search::Ending;
 use super::session::AuditProgress;
 use super::strategies::StrategyName;
-use super::strategies::tuning::Tuning;
-use super::trial::{Begin, Trial, TrialFigures};
-use crate::data::schema::Outside;
+use super::trial::{Begin, KeptFigures, Trial, TrialFigures};
 use crate::data::table::ReadCounts;
 use crate::device::{ComputeDevice, DeviceName};
-use crate::nn::Objective;
+use crate::nn::Classifier;
+use crate::predictor::source::{PredictorOptions, PredictorSource};
 use crate::report::mean::Mean;
 use crate::report::run_directory::{RUN, RunDirectory, write_atomically};
 
@@ -30,105 +31,6 @@ use crate::report::run_directory::{RUN, RunDirectory, write_atomically};
 pub const BY_TIME: &str = "found-by-time.svg";
 /// Name of the plot of found individuals against model calls.
 pub const BY_CALLS: &str = "found-by-calls.svg";
-
-/// Everything that determines a comparison.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CompareOptions {
-    /// Always `compare`.
-    pub command: String,
-    /// Version that ran it.
-    pub probity_version: String,
-    /// Model directory.
-    pub model: PathBuf,
-    /// SHA-256 of the model.
-    pub model_sha256: String,
-    /// Data file that the seeds come from.
-    pub data: PathBuf,
-    /// SHA-256 of the data file.
-    pub data_sha256: String,
-    /// Policy for missing and outside values, where it is not the schema's own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub outside: Option<Outside>,
-    /// Names of the protected attributes, taken jointly.
-    pub protected: Vec<String>,
-    /// The strategies, in the order of the table.
-    pub strategies: Vec<StrategyName>,
-    /// What is differentiated.
-    pub objective: Objective,
-    /// Seeds of the global phase.
-    pub seeds: usize,
-    /// Clusters that the seeds come from.
-    pub clusters: usize,
-    /// Global moves a seed at most.
-    pub max_iter: u32,
-    /// Local trials a start.
-    pub local: u32,
-    /// Codes a global step moves.
-    pub step_global: u32,
-    /// Codes a local step moves.
-    pub step_local: u32,
-    /// Search seconds of each search at most.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub time_seconds: Option<f64>,
-    /// Distinct individuals that each search finds at most.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_found: Option<u64>,
-    /// Searches of each strategy.
-    pub repeats: u32,
-    /// Walkers a chunk at most; no influence on the result.
-    pub batch: usize,
-    /// Seed of the first repeat; the others count on from it.
-    pub seed: u64,
-    /// Device that searched.
-    pub device: DeviceName,
-    /// What that device calls itself.
-    pub hardware: String,
-    /// Options of single strategies.
-    pub tuning: Tuning,
-}
-
-impl CompareOptions {
-    /// Checks what the types cannot.
-    ///
-    /// # Errors
-    /// [`AuditError::Option`] naming the first option out of range.
-    pub fn check(&self) -> Result<(), AuditError> {
-        at_least_one(&[
-            ("--seeds", self.seeds as u64),
-            ("--clusters", self.clusters as u64),
-            ("--step-global", u64::from(self.step_global)),
-            ("--step-local", u64::from(self.step_local)),
-            ("--repeats", u64::from(self.repeats)),
-            ("--batch", self.batch as u64),
-            ("--max-found", self.max_found.unwrap_or(1)),
-            ("--strategies", self.strategies.len() as u64),
-        ])?;
-        countable(&[("--local", self.local), ("--max-iter", self.max_iter)])?;
-        self.tuning.check()?;
-        search_seconds(self.time_seconds)?;
-        let is_again = |(place, strategy): &(usize, &StrategyName)| {
-            self.strategies[..*place].contains(strategy)
-        };
-        match self.strategies.iter().enumerate().find(is_again) {
-            Some((_, strategy)) => Err(AuditError::Option {
-                option: "--strategies",
-                value: strategy.name().to_owned(),
-                expected: "a list that names each strategy once",
-            }),
-            None => Ok(()),
-        }
-    }
-
-    fn search(&self) -> SearchOptions {
-        SearchOptions {
-            max_iter: self.max_iter,
-            local: self.local,
-            batch: self.batch,
-            max_found: self.max_found,
-            time: budget(self.time_seconds),
-        }
-    }
-}
 
 /// What one strategy came to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -159,12 +61,13 @@ impl StrategyFigures {
         let mean = |figure: &dyn Fn(&TrialFigures) -> f64| {
             Mean::of(&runs.iter().map(figure).collect::<Vec<f64>>())
         };
+        let success: Vec<f64> = runs.iter().map(|run| run.total.success_rate).collect();
         StrategyFigures {
             strategy,
             global: mean(&|run| run.global.discriminatory as f64),
             local: mean(&|run| run.local.discriminatory as f64),
             found: mean(&|run| run.total.discriminatory as f64),
-            success_rate: mean(&|run| run.total.success_rate),
+            success_rate: Mean::of_shares(&success),
             seconds: mean(&|run| run.total.seconds),
             found_per_second: mean(&TrialFigures::found_per_second),
             found_per_thousand_calls: mean(&TrialFigures::found_per_thousand_calls),
@@ -190,7 +93,10 @@ pub struct CompareSummary {
     pub repeats: u32,
     /// Device that searched.
     pub device: DeviceName,
-    /// SHA-256 of the model.
+    /// The predictor, where one was searched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predictor: Option<PredictorSource>,
+    /// SHA-256 of the model, or of what identifies the predictor.
     pub model_sha256: String,
     /// SHA-256 of the data file.
     pub data_sha256: String,
@@ -218,13 +124,28 @@ impl PreparedComparison {
         device: &ComputeDevice,
     ) -> Result<PreparedComparison, AuditError> {
         options.check()?;
-        let data = CaseData {
-            data: &options.data,
-            data_sha256: &options.data_sha256,
-            outside: options.outside,
-            protected: &options.protected,
-        };
-        let case = Case::load(&options.model, &options.model_sha256, data, device)?;
+        let (model, sha256) = (&options.model, &options.model_sha256);
+        let case = Case::load(model, sha256, options.case_data(), device)?;
+        PreparedComparison::of(options, case)
+    }
+
+    /// The same for the predictor that `options` name, which answers as `classifier`; see
+    /// [`Case::of_predictor`].
+    ///
+    /// # Errors
+    /// See [`AuditError`].
+    pub fn of_predictor(
+        options: CompareOptions,
+        predictor: &PredictorOptions,
+        classifier: Box<dyn Classifier>,
+    ) -> Result<(PreparedComparison, f32), AuditError> {
+        options.check()?;
+        let (sha256, data) = (&options.model_sha256, options.case_data());
+        let (case, difference) = Case::of_predictor(predictor, sha256, classifier, data)?;
+        Ok((PreparedComparison::of(options, case)?, difference))
+    }
+
+    fn of(options: CompareOptions, case: Case) -> Result<PreparedComparison, AuditError> {
         for &strategy in &options.strategies {
             case.expect_usable(strategy)?;
         }
@@ -237,71 +158,64 @@ impl PreparedComparison {
     }
 }
 
+/// A search that is done.
+#[derive(Serialize, Deserialize)]
+struct Done {
+    /// Position of the strategy.
+    place: u32,
+    /// Number of the repeat, from 0.
+    repeat: u32,
+    #[serde(with = "KeptFigures")]
+    figures: TrialFigures,
+}
+
 /// Runs the comparison that was `prepared` in the directory `run`.
 ///
-/// `observe` sees every round of every search, with its strategy and repeat, and may stop the
-/// comparison; the search under way is then left out.
+/// With `resume` the searches in the run's checkpoint, if there is one, are taken from there. `observe` sees every round of
+/// every other search, with its strategy and repeat, and may stop the comparison; the search under way is then
+/// left out, and the checkpoint holds those that are done. It does so as well when a search fails.
 ///
 /// # Errors
 /// See [`AuditError`].
 pub fn compare(
     prepared: &PreparedComparison,
     run: &RunDirectory,
+    resume: bool,
     observe: &mut dyn FnMut(StrategyName, u32, AuditProgress<'_>) -> ControlFlow<()>,
 ) -> Result<CompareSummary, AuditError> {
     let options = &prepared.options;
-    run.write_toml(RUN, options)?;
-    let search = options.search();
-    let count = options.strategies.len();
-    let mut runs: Vec<Vec<TrialFigures>> = vec![Vec::new(); count];
-    let mut finished = true;
-    'repeats: for repeat in 0..options.repeats {
-        for turn in 0..count {
-            let place = (turn + repeat as usize) % count;
-            let strategy = options.strategies[place];
-            let trial = Trial {
-                case: &prepared.case,
-                strategy,
-                objective: options.objective,
-                steps: (options.step_global, options.step_local),
-                tuning: &options.tuning,
-                begin: Begin::Seeds {
-                    clusters: options.clusters,
-                    count: options.seeds,
-                },
-                seed: options.seed.wrapping_add(u64::from(repeat)),
-                options: &search,
-            };
-            let figures = trial
-                .run(&mut |progress| observe(strategy, repeat, progress))?
-                .figures;
-            if figures.ending == Ending::Interrupted {
-                finished = false;
-                break 'repeats;
-            }
-            runs[place].push(figures);
-        }
-    }
-    let strategies = options
-        .strategies
-        .iter()
-        .zip(runs)
-        .map(|(&strategy, runs)| StrategyFigures::new(strategy, runs))
-        .collect();
-    let summary = CompareSummary {
-        schema_version: 1,
-        command: options.command.clone(),
-        probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-        finished,
-        seed: options.seed,
-        repeats: options.repeats,
-        device: options.device,
-        model_sha256: options.model_sha256.clone(),
-        data_sha256: options.data_sha256.clone(),
-        data: prepared.case.table.counts.clone(),
-        protected: options.protected.clone(),
-        strategies,
+    let identity = options.identity();
+    let mut done: Vec<Done> = match resume {
+        true => run.read_checkpoint(&identity)?.unwrap_or_default(),
+        false => Vec::new(),
     };
+    run.write_toml(RUN, options)?;
+    // From here on the run can be resumed.
+    run.write_checkpoint(&identity, &done)?;
+    let count = options.strategies.len() as u32;
+    let turns = (0..options.repeats)
+        .flat_map(|repeat| (0..count).map(move |turn| ((turn + repeat) % count, repeat)));
+    let mut finished = true;
+    for (place, repeat) in turns {
+        if done.iter().any(|d| (d.place, d.repeat) == (place, repeat)) {
+            continue;
+        }
+        let strategy = options.strategies[place as usize];
+        let figures = prepared.search(strategy, repeat, &mut |progress| {
+            observe(strategy, repeat, progress)
+        })?;
+        if figures.ending == Ending::Interrupted {
+            finished = false;
+            break;
+        }
+        done.push(Done {
+            place,
+            repeat,
+            figures,
+        });
+        run.write_checkpoint(&identity, &done)?;
+    }
+    let summary = prepared.summarise(done, finished);
     for (name, plot) in [
         (BY_TIME, found_by_time(&summary.strategies)),
         (BY_CALLS, found_by_calls(&summary.strategies)),
@@ -309,5 +223,62 @@ pub fn compare(
         write_atomically(&run.file(name), plot.as_bytes())?;
     }
     run.write_summary(&summary)?;
+    if finished {
+        run.remove_checkpoint()?;
+    }
     Ok(summary)
+}
+
+impl PreparedComparison {
+    /// One search.
+    fn search(
+        &self,
+        strategy: StrategyName,
+        repeat: u32,
+        observe: &mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
+    ) -> Result<TrialFigures, AuditError> {
+        let options = &self.options;
+        let trial = Trial {
+            case: &self.case,
+            strategy,
+            objective: options.objective,
+            steps: (options.step_global, options.step_local),
+            tuning: &options.tuning,
+            begin: Begin::Seeds {
+                clusters: options.clusters,
+                count: options.seeds,
+            },
+            seed: options.seed.wrapping_add(u64::from(repeat)),
+            options: &options.search(),
+        };
+        Ok(trial.run(observe)?.figures)
+    }
+
+    /// The means of the searches that are `done`, in the order of their repeats.
+    fn summarise(&self, mut done: Vec<Done>, finished: bool) -> CompareSummary {
+        let options = &self.options;
+        done.sort_by_key(|done| done.repeat);
+        let mut runs: Vec<Vec<TrialFigures>> = vec![Vec::new(); options.strategies.len()];
+        for done in done {
+            runs[done.place as usize].push(done.figures);
+        }
+        let strategies = options.strategies.iter().zip(runs);
+        CompareSummary {
+            schema_version: 1,
+            command: options.command.clone(),
+            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
+            finished,
+            seed: options.seed,
+            repeats: options.repeats,
+            device: options.device,
+            predictor: options.predictor.as_ref().map(|p| p.source.clone()),
+            model_sha256: options.model_sha256.clone(),
+            data_sha256: options.data_sha256.clone(),
+            data: self.case.table.counts.clone(),
+            protected: options.protected.clone(),
+            strategies: strategies
+                .map(|(&strategy, runs)| StrategyFigures::new(strategy, runs))
+                .collect(),
+        }
+    }
 }

@@ -21,6 +21,7 @@ pub mod case;
 pub mod certify;
 pub mod check;
 pub mod compare;
+mod compare_options;
 pub mod compare_plot;
 pub mod distinct;
 pub mod domain;

@@ -1,7 +1,7 @@
 //! What a search did, as figures: the parts of `summary.json` that audits of tables and of texts
 //! share.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::distinct::Mark;
 use super::estimate::{Estimate, Verdict};
@@ -9,7 +9,7 @@ use super::search::SearchState;
 use super::trace::TraceSummary;
 
 /// One phase in the summary.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GlobalSummary {
     /// Seeds.
     pub seeds: u64,
@@ -34,7 +34,7 @@ pub struct GlobalSummary {
 }
 
 /// The local phase in the summary.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LocalSummary {
     /// Starts: distinct individuals that the global phase found.
     pub seeds: u64,
@@ -59,7 +59,7 @@ pub struct LocalSummary {
 }
 
 /// Both phases together.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TotalSummary {
     /// Distinct individuals checked.
     pub generated: u64,

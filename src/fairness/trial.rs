@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::audit::AuditError;
 use super::calls::{Calls, Counted};
@@ -57,7 +57,7 @@ pub struct Trial<'a> {
 }
 
 /// How far a search had come at the end of a round.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
     /// Search time.
     pub seconds: f64,
@@ -87,6 +87,19 @@ pub struct TrialFigures {
     pub causal_discrimination: Option<CausalDiscrimination>,
     /// How it came there.
     pub curve: Vec<CurvePoint>,
+}
+
+/// [`TrialFigures`] in a checkpoint, where no field may be left out.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "TrialFigures")]
+pub(super) struct KeptFigures {
+    seed: u64,
+    ending: Ending,
+    global: GlobalSummary,
+    local: LocalSummary,
+    total: TotalSummary,
+    causal_discrimination: Option<CausalDiscrimination>,
+    curve: Vec<CurvePoint>,
 }
 
 impl TrialFigures {

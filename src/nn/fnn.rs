@@ -60,7 +60,7 @@ impl Activation {
 }
 
 /// One layer's numbers: y = x·W + b.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Dense {
     /// Rows of `weight`.
     pub inputs: usize,
@@ -73,7 +73,7 @@ pub struct Dense {
 }
 
 /// The learned vectors of one embedded attribute.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Embedding {
     /// Number of levels.
     pub levels: usize,

@@ -29,6 +29,16 @@ impl Mean {
         });
         Mean { mean, ci95 }
     }
+
+    /// The mean of `values` that are shares. Its interval is cut to [0, 1]: the mean that is estimated lies
+    /// there, so the part that is cut off cannot hold it, and the interval covers it as often as before.
+    pub fn of_shares(values: &[f64]) -> Mean {
+        let Mean { mean, ci95 } = Mean::of(values);
+        Mean {
+            mean,
+            ci95: ci95.map(|[low, high]| [low.max(0.0), high.min(1.0)]),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -45,5 +55,20 @@ mod tests {
         assert!((high - 3.0 - 2.776 * 0.5f64.sqrt()).abs() < 1e-3, "{high}");
         assert_eq!(Mean::of(&[7.0]).ci95, None);
         assert_eq!(Mean::of(&[]).mean, 0.0);
+    }
+
+    #[test]
+    fn intervals_of_shares_stay_among_shares() {
+        for values in [[0.0, 0.3], [0.9, 1.0], [0.0, 1.0], [0.4, 0.41]] {
+            let [low, high] = Mean::of(&values).ci95.unwrap();
+            let cut = Mean::of_shares(&values);
+            assert_eq!(cut.ci95, Some([low.max(0.0), high.min(1.0)]));
+            assert_eq!(cut.mean, Mean::of(&values).mean);
+        }
+        assert!(
+            Mean::of(&[0.0, 0.3]).ci95.unwrap()[0] < 0.0,
+            "there is something to cut"
+        );
+        assert_eq!(Mean::of_shares(&[0.5]).ci95, None);
     }
 }

@@ -12,8 +12,9 @@ pub mod service;
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -213,4 +214,51 @@ pub fn figures(summary: &Value) -> Value {
         figures.as_object_mut().unwrap().remove(key);
     }
     figures
+}
+
+/// A comparison's summary without what depends on the clock.
+pub fn untimed(summary: &Value) -> Value {
+    let mut summary = summary.clone();
+    let forget = |value: &mut Value, keys: &[&str]| {
+        let object = value.as_object_mut().unwrap();
+        keys.iter().for_each(|key| drop(object.remove(*key)));
+    };
+    for strategy in summary["strategies"].as_array_mut().unwrap() {
+        forget(strategy, &["seconds", "found_per_second"]);
+        for run in strategy["runs"].as_array_mut().unwrap() {
+            for part in ["global", "local", "total"] {
+                let times = ["seconds", "checks_per_second", "discriminatory_per_second"];
+                forget(&mut run[part], &times);
+            }
+            for point in run["curve"].as_array_mut().unwrap() {
+                forget(point, &["seconds"]);
+            }
+        }
+    }
+    summary
+}
+
+/// Waits until `file` is there and longer than `bytes`; the process's end is the bound of the wait.
+pub fn wait_for(workspace: &Workspace, file: &str, bytes: u64, child: &mut Child) {
+    let path = workspace.path(file);
+    while !fs::metadata(&path).is_ok_and(|file| file.len() > bytes) {
+        if let Some(status) = child.try_wait().unwrap() {
+            let mut stderr = String::new();
+            if let Some(pipe) = &mut child.stderr {
+                pipe.read_to_string(&mut stderr).unwrap();
+            }
+            panic!("ended before {file} was there: {status} {stderr}");
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// Sends what Ctrl-C sends.
+pub fn interrupt(child: &Child) {
+    let status = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .stdin(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success());
 }

@@ -105,7 +105,7 @@ pub struct CertifyOptions {
 }
 
 /// A share of the inputs, with its 95 % interval (Clopper and Pearson).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Share {
     /// Inputs of that kind.
     pub count: u64,

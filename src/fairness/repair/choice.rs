@@ -6,10 +6,10 @@
 //! *median* one by discriminatory share is kept (the lower of two middle ones), so that what is reported of all is true of the
 //! one that is saved.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What one network shows to the choice.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     /// Discriminatory share of random inputs, by all attributes jointly.
     pub discriminatory: f64,

@@ -64,6 +64,32 @@ pub enum RepairError {
         /// Hash of the model to repair.
         own: String,
     },
+    /// A run on a predictor.
+    #[error(
+        "{} searched {predictor}, which only answers; a repair trains a network, so it needs a run on a model directory", run.display()
+    )]
+    PredictorRun {
+        /// The run.
+        run: PathBuf,
+        /// The predictor.
+        predictor: String,
+    },
+    /// A run on texts.
+    #[error("{} searched texts; a model of texts is repaired with --texts instead of --data", run.display())]
+    TextRun {
+        /// The run.
+        run: PathBuf,
+    },
+    /// The model or the data are no longer what the repair began with.
+    #[error("{what} changed since the repair began (SHA-256 {now}, was {then}); start a new one")]
+    Changed {
+        /// The model or the data file.
+        what: String,
+        /// Its hash now.
+        now: String,
+        /// Its hash at the start.
+        then: String,
+    },
     /// A run without its summary.
     #[error("{} is unfinished; go on with probity audit --resume --out {}", run.display(), run.display())]
     Unfinished {
@@ -126,6 +152,6 @@ pub enum RepairError {
         purpose: &'static str,
     },
     /// Stopped before any network was complete.
-    #[error("interrupted before the first repaired network was complete; no model is saved")]
+    #[error("interrupted before the first repaired network was complete; there is no model yet")]
     Interrupted,
 }

@@ -4,7 +4,7 @@
 
 use std::ops::ControlFlow;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::error::RepairError;
 use crate::data::table::Table;
@@ -41,7 +41,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// The change from `before` (with its interval) to the networks with `after`; `control` may be empty.
+    /// The change from `before` (with its interval) to the networks with `after`; `control` may be empty. All are shares.
     pub fn new(
         figure: &str,
         protected: Vec<String>,
@@ -49,13 +49,13 @@ impl Change {
         control: &[f64],
         after: &[f64],
     ) -> Change {
-        let after = Mean::of(after);
+        let after = Mean::of_shares(after);
         Change {
             figure: figure.to_owned(),
             protected,
             before,
             before_ci95,
-            control: (!control.is_empty()).then(|| Mean::of(control)),
+            control: (!control.is_empty()).then(|| Mean::of_shares(control)),
             reduction: (before > 0.0).then(|| 1.0 - after.mean / before),
             after,
         }
@@ -63,7 +63,7 @@ impl Change {
 }
 
 /// What is measured of one network.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelFigures {
     /// Discriminatory share of uniform random inputs: for each protected set that was audited and, if there are several, for all
     /// of their attributes jointly.

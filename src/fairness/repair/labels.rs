@@ -88,7 +88,7 @@ fn label_chunk(
 }
 
 /// The class with the most votes; of several, `truth`, else `own`, else the first.
-fn winner(votes: &[u32], truth: Option<u32>, own: u32) -> u32 {
+pub(in crate::fairness) fn winner(votes: &[u32], truth: Option<u32>, own: u32) -> u32 {
     let most = votes.iter().copied().max().unwrap_or(0);
     let is_tied = |class: u32| votes.get(class as usize) == Some(&most);
     truth

@@ -6,6 +6,7 @@
 //! are of take no part in training or choosing.
 
 pub mod basis;
+mod book;
 pub mod choice;
 pub mod error;
 pub mod figures;

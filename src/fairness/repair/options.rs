@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::basis::Start;
 use super::error::RepairError;
@@ -11,6 +12,7 @@ use crate::data::schema::Outside;
 use crate::device::DeviceName;
 use crate::fairness::group::GroupOptions;
 use crate::nn::train_options::TrainOptions;
+use crate::report::run_directory::hex;
 
 /// By what a model is repaired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
@@ -61,6 +63,9 @@ pub struct RepairRun {
     pub start: Start,
     /// Accuracy that a share may cost.
     pub max_accuracy_loss: f64,
+    /// Whether the command fails when the saved network loses more.
+    #[serde(default)]
+    pub fails_above_loss: bool,
     /// Uniform inputs for each estimate.
     pub estimate: u64,
     /// Seed of draws, networks and estimates.
@@ -124,6 +129,11 @@ impl RepairRun {
             return fail("--estimate", given, "from 1 to 1,000,000,000");
         }
         Ok(())
+    }
+
+    /// What a checkpoint must belong to.
+    pub(super) fn identity(&self) -> String {
+        hex(&Sha256::digest(format!("{self:?}")))
     }
 
     /// Whether several shares are compared.

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::book::Trained;
 use super::choice::Choice;
 use super::error::RepairError;
 use super::figures::{ModelFigures, changes};
@@ -10,7 +11,7 @@ use super::run::{PreparedRepair, TRADE_OFF};
 use super::summary::{
     CertifiedShare, Chosen, NetworkFigures, PartSizes, RepairSummary, RunSummary, SharePoint,
 };
-use super::workshop::{Trained, Workshop};
+use super::workshop::Workshop;
 use crate::data::table::Table;
 use crate::fairness::certify::run::Share;
 use crate::fairness::certify::table::certify_rows;
@@ -18,7 +19,7 @@ use crate::fairness::group::{GroupReport, measure_groups};
 use crate::nn::Rows;
 use crate::nn::fnn::Network;
 use crate::nn::model::Model;
-use crate::report::run_directory::{RUN, RunDirectory, write_atomically};
+use crate::report::run_directory::{RunDirectory, write_atomically};
 
 /// Splits a row of the certificates.
 const CERTIFICATE_SPLITS: u32 = 16;
@@ -55,7 +56,6 @@ impl Outcome<'_> {
             schema: basis.model.schema.clone(),
             network: kept.network.clone(),
         };
-        directory.write_toml(RUN, run)?;
         model.save(directory.path())?;
         let held_out = basis.table.select(&basis.split.test);
         let groups = |network: &Network| -> Result<GroupReport, RepairError> {

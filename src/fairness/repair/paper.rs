@@ -110,13 +110,13 @@ pub const PAPER_PROTOCOL: Protocol = Protocol {
     weight: None,
 };
 
-/// Repairs the model in `model`, trained on `data`, with what the audit in `audited` found, by `protocol`, in the new
-/// directory `out`.
+/// Repairs the model in `model`, trained on `data`, with the `shares` of what the audit in `audited` found, in the new
+/// directory `out`. All shares have the same control networks.
 ///
 /// # Errors
 /// See [`RepairError`].
 pub fn repair_by(
-    protocol: Protocol,
+    shares: &[f64],
     (model, data, audited): (&Path, &Path, &Path),
     out: &Path,
     (repeats, estimate, seed): (u32, u64, u64),
@@ -135,13 +135,14 @@ pub fn repair_by(
         data_sha256: file_sha256(data)?,
         outside: None,
         runs: vec![audited.to_owned()],
-        shares: vec![protocol.share],
+        shares: shares.to_vec(),
         repeats,
         label: LabelRule::Majority,
-        weight: protocol.weight,
+        weight: None,
         counterfactuals: 0,
         start: Start::Scratch,
         max_accuracy_loss: 0.01,
+        fails_above_loss: false,
         estimate,
         seed,
         device: device.name(),
@@ -150,5 +151,11 @@ pub fn repair_by(
         groups: GroupOptions::usual(&basis.model.schema, protected, seed),
     };
     let prepared = PreparedRepair::new(run, basis)?;
-    repair(&prepared, &RunDirectory::create(out)?, device, observe)
+    repair(
+        &prepared,
+        &RunDirectory::create(out)?,
+        device,
+        false,
+        observe,
+    )
 }

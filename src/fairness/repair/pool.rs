@@ -48,8 +48,25 @@ pub struct FoundRun {
 /// # Errors
 /// When there is none.
 pub fn protected_of(directory: &Path) -> Result<Vec<String>, RepairError> {
-    let (_, options): (_, AuditOptions) = RunDirectory::open_run(directory, "audit")?;
-    Ok(options.protected)
+    Ok(open_audit(directory)?.1.protected)
+}
+
+/// The audit of a table in `directory`: of a network, which can be trained.
+fn open_audit(directory: &Path) -> Result<(RunDirectory, AuditOptions), RepairError> {
+    let (_, written): (_, toml::Table) = RunDirectory::open_run(directory, "audit")?;
+    if written.contains_key("texts") {
+        return Err(RepairError::TextRun {
+            run: directory.to_owned(),
+        });
+    }
+    let (run, options): (_, AuditOptions) = RunDirectory::open_run(directory, "audit")?;
+    match options.predictor {
+        None => Ok((run, options)),
+        Some(predictor) => Err(RepairError::PredictorRun {
+            run: directory.to_owned(),
+            predictor: predictor.source.to_string(),
+        }),
+    }
 }
 
 impl FoundRun {
@@ -63,7 +80,7 @@ impl FoundRun {
         data: &Path,
         basis: &Basis,
     ) -> Result<FoundRun, RepairError> {
-        let (run, options): (_, AuditOptions) = RunDirectory::open_run(directory, "audit")?;
+        let (run, options) = open_audit(directory)?;
         let own = basis.model.sha256();
         if options.model_sha256 != own {
             return Err(RepairError::OtherModel {

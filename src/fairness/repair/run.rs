@@ -4,11 +4,16 @@
 //! with one label. The same number of *control* networks learn the training rows alone, from the same first weights: what they
 //! gain or lose is not owed to the samples. Draws and first weights are keyed by (seed, repeat). A network that gives all training rows
 //! one class is trained again from other first weights.
+//!
+//! Every network that is complete is kept in the checkpoint of the directory with what was measured of it. A repair that goes
+//! on trains the others, and ends with the model of an unbroken one.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::time::Instant;
 
 use super::basis::Basis;
+use super::book::{Book, Trained};
 use super::choice::{Evidence, choose};
 use super::error::RepairError;
 use super::figures::Measured;
@@ -17,11 +22,11 @@ use super::options::RepairRun;
 use super::outcome::Outcome;
 use super::pool::FoundRun;
 use super::summary::RepairSummary;
-use super::workshop::{Trained, Workshop};
+use super::workshop::Workshop;
 use crate::device::ComputeDevice;
 use crate::fairness::domain::TabularDomain;
 use crate::nn::fnn::Fnn;
-use crate::report::run_directory::RunDirectory;
+use crate::report::run_directory::{RUN, RunDirectory};
 
 /// Name of the plot of a sweep in the run directory.
 pub const TRADE_OFF: &str = "trade-off.svg";
@@ -56,6 +61,16 @@ impl PreparedRepair {
         run.check()?;
         run.groups.groups(&basis.model.schema)?;
         run.training.check(basis.model.network.classes())?;
+        let expect = |what: &Path, now: String, then: &String| match now == *then {
+            true => Ok(()),
+            false => Err(RepairError::Changed {
+                what: what.display().to_string(),
+                now,
+                then: then.clone(),
+            }),
+        };
+        expect(&run.model, basis.model.sha256(), &run.model_sha256)?;
+        expect(&run.data, basis.data_sha256.clone(), &run.data_sha256)?;
         if basis.split.test.is_empty() {
             return Err(RepairError::NothingHeldOut {
                 part: "test",
@@ -135,7 +150,8 @@ fn measured(basis: &Basis, found: &[FoundRun]) -> Result<(Measured, TabularDomai
 }
 
 /// Repairs the model as `prepared` and saves the chosen network as a model in `directory`. If `observe` stops it, one of the
-/// networks that are complete by then is saved, if there is any.
+/// networks that are complete by then is saved, if there is any. With `resume` the networks in the checkpoint of `directory`, if
+/// there is one, are taken from there.
 ///
 /// # Errors
 /// See [`RepairError`].
@@ -143,21 +159,26 @@ pub fn repair(
     prepared: &PreparedRepair,
     directory: &RunDirectory,
     device: &ComputeDevice,
+    resume: bool,
     observe: &Observe<'_>,
 ) -> Result<RepairSummary, RepairError> {
     let started = Instant::now();
     let run = &prepared.run;
-    let networks = u64::from(run.repeats) * (1 + run.shares.len() as u64);
-    let workshop = Workshop::new(prepared, device, networks, observe);
+    let book = match resume {
+        true => Book::resume(directory, run.identity())?,
+        false => Book::new(directory, run.identity()),
+    };
+    directory.write_toml(RUN, run)?;
+    // From here on the repair can be resumed.
+    book.write()?;
+    let workshop = Workshop::new(prepared, device, &book, observe);
     let own = workshop.ask(&prepared.basis.model.network);
     let before = workshop.figures(&own)?;
     let evidence_before = workshop.evidence(&own)?;
     let repeats = 0..run.repeats;
-    let controls: Vec<Trained> = workshop
-        .train_all(repeats.clone().map(|repeat| (None, repeat)).collect(), &[])?
-        .into_iter()
-        .flatten()
-        .collect();
+    let all = run.repeats as usize;
+    let controls =
+        workshop.train_all(repeats.clone().map(|repeat| (None, repeat)).collect(), &[])?;
     let voters: Vec<Fnn> = match run.label {
         LabelRule::Ensemble => controls
             .iter()
@@ -165,26 +186,18 @@ pub fn repair(
             .collect(),
         _ => vec![own],
     };
-    let jobs = run
-        .shares
-        .iter()
-        .flat_map(|&share| repeats.clone().map(move |repeat| (Some(share), repeat)));
-    let mut repaired = workshop.train_all(jobs.collect(), &voters)?.into_iter();
-    let shares: Vec<Vec<Trained>> = run
-        .shares
-        .iter()
-        .map(|_| {
-            repaired
-                .by_ref()
-                .take(run.repeats as usize)
-                .flatten()
-                .collect()
-        })
-        .collect();
-    let finished = controls.len() == run.repeats as usize
-        && shares
-            .iter()
-            .all(|networks| networks.len() == run.repeats as usize);
+    let mut shares: Vec<Vec<Trained>> = vec![Vec::new(); run.shares.len()];
+    // Without all of its voters an ensemble would give other labels.
+    if controls.len() == all {
+        let places = 0..run.shares.len() as u32;
+        let jobs =
+            places.flat_map(|share| repeats.clone().map(move |repeat| (Some(share), repeat)));
+        for network in workshop.train_all(jobs.collect(), &voters)? {
+            shares[network.share.unwrap_or_default() as usize].push(network);
+        }
+    }
+    let is_whole = |networks: &Vec<Trained>| networks.len() == all;
+    let finished = is_whole(&controls) && shares.iter().all(is_whole);
     let evidence: Vec<Vec<Evidence>> = shares
         .iter()
         .map(|networks| networks.iter().map(|network| network.evidence).collect())
@@ -198,5 +211,9 @@ pub fn repair(
         shares,
         choice,
     };
-    outcome.save(directory, &workshop, finished, started)
+    let summary = outcome.save(directory, &workshop, finished, started)?;
+    if finished {
+        directory.remove_checkpoint()?;
+    }
+    Ok(summary)
 }

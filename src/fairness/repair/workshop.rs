@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
+use super::book::{Book, Trained};
 use super::choice::Evidence;
 use super::error::RepairError;
 use super::figures::ModelFigures;
@@ -30,50 +31,35 @@ use crate::stream::{Purpose, Words};
 /// treats all alike, which is no repair.
 const MAX_ATTEMPTS: u32 = 5;
 
-/// A trained network with what is known of it.
-pub(super) struct Trained {
-    /// The network.
-    pub network: Network,
-    /// Number of the repeat, from 0.
-    pub repeat: u32,
-    /// Seed of its training.
-    pub seed: u64,
-    /// Networks trained until one was of use.
-    pub attempts: u32,
-    /// What the choice sees.
-    pub evidence: Evidence,
-    /// What is reported.
-    pub figures: ModelFigures,
-    /// Samples that it learnt.
-    pub samples: u64,
-    /// Rows that their variants are.
-    pub variants: u64,
-}
-
 /// Trains and measures networks.
 pub(super) struct Workshop<'a> {
     prepared: &'a PreparedRepair,
     device: &'a ComputeDevice,
     judge: ComputeDevice,
+    book: &'a Book<'a>,
     epochs: AtomicU64,
     all_epochs: u64,
     observe: &'a Observe<'a>,
 }
 
 impl<'a> Workshop<'a> {
-    /// A workshop that trains `networks` networks on `device`.
+    /// A workshop that trains the networks that `book` lacks on `device`.
     pub fn new(
         prepared: &'a PreparedRepair,
         device: &'a ComputeDevice,
-        networks: u64,
+        book: &'a Book<'a>,
         observe: &'a Observe<'a>,
     ) -> Workshop<'a> {
+        let run = &prepared.run;
+        let networks = u64::from(run.repeats) * (1 + run.shares.len() as u64);
+        let epochs = u64::from(run.training.epochs);
         Workshop {
             prepared,
             device,
             judge: ComputeDevice::flex(),
-            epochs: AtomicU64::new(0),
-            all_epochs: networks * u64::from(prepared.run.training.epochs),
+            book,
+            epochs: AtomicU64::new(book.len() as u64 * epochs),
+            all_epochs: networks * epochs,
             observe,
         }
     }
@@ -83,24 +69,35 @@ impl<'a> Workshop<'a> {
         Fnn::new(network, &self.judge)
     }
 
-    /// Trains a network for each (share, repeat), several at a time; without a share it is a control. `None` stands for one that
-    /// was stopped.
+    /// A network for each (position of the share, repeat), several trained at a time; without a share it is a control. Those
+    /// that were stopped are left out.
     pub fn train_all(
         &self,
-        jobs: Vec<(Option<f64>, u32)>,
+        jobs: Vec<(Option<u32>, u32)>,
         voters: &[Fnn],
-    ) -> Result<Vec<Option<Trained>>, RepairError> {
-        jobs.into_par_iter()
+    ) -> Result<Vec<Trained>, RepairError> {
+        let run = &self.prepared.run;
+        let trained: Vec<Option<Trained>> = jobs
+            .into_par_iter()
             .map(|(share, repeat)| {
+                let model = &self.prepared.basis.model.network;
+                if let Some(kept) = self.book.find((share, repeat), model) {
+                    return Ok(Some(kept));
+                }
                 let drawn = match share {
-                    Some(share) if self.prepared.run.method == RepairMethod::Samples => {
-                        self.draw(share, repeat, voters)?
+                    Some(place) if run.method == RepairMethod::Samples => {
+                        self.draw(run.shares[place as usize], repeat, voters)?
                     }
                     _ => Vec::new(),
                 };
-                self.train(&drawn, share.is_none(), repeat)
+                let trained = self.train(&drawn, share, repeat)?;
+                if let Some(trained) = &trained {
+                    self.book.add(trained)?;
+                }
+                Ok::<_, RepairError>(trained)
             })
-            .collect()
+            .collect::<Result<_, _>>()?;
+        Ok(trained.into_iter().flatten().collect())
     }
 
     /// The samples of each run that (`share`, `repeat`) give, labelled.
@@ -133,10 +130,11 @@ impl<'a> Workshop<'a> {
     fn train(
         &self,
         drawn: &[Drawn<'_>],
-        is_control: bool,
+        share: Option<u32>,
         repeat: u32,
     ) -> Result<Option<Trained>, RepairError> {
         let (run, basis) = (&self.prepared.run, &self.prepared.basis);
+        let is_control = share.is_none();
         let mixture = Mixture {
             weight: run.weight,
             counterfactuals: if is_control { 0 } else { run.counterfactuals },
@@ -152,6 +150,7 @@ impl<'a> Workshop<'a> {
             evidence: self.evidence(&fnn)?,
             figures: self.figures(&fnn)?,
             network,
+            share,
             repeat,
             seed,
             attempts,

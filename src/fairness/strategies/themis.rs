@@ -41,7 +41,7 @@ pub struct Drawn {
 }
 
 /// The score that `themis` ends with.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CausalDiscrimination {
     /// Inputs drawn.
     pub sampled: u64,

@@ -268,6 +268,8 @@ pub fn softmax(logits: &[f32]) -> Vec<f32> {
 /// One pair as read back from a samples file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampledTexts {
+    /// Row of the texts file that x was found from, from 1.
+    pub source_row: u64,
     /// x.
     pub x: String,
     /// x'.
@@ -301,10 +303,20 @@ pub fn read_text_samples<E: From<ReadError>>(
         column("other")?,
         column("label_x")?,
         column("label_other")?,
+        column("source_row")?,
     ];
     while let Some(record) = records.advance()? {
         let cell = |which: usize| record.cell(columns[which]).map(str::to_owned);
+        let source_row = cell(4)?;
+        let refused = |_| ReadError::Value {
+            file: file.to_owned(),
+            place: record.place(),
+            column: "source_row".to_owned(),
+            value: source_row.clone(),
+            expected: "a row number".to_owned(),
+        };
         each(SampledTexts {
+            source_row: source_row.parse().map_err(refused)?,
             x: cell(0)?,
             other: cell(1)?,
             label: cell(2)?,

@@ -204,7 +204,7 @@ impl Shape {
 }
 
 /// A recurrent classifier without its embeddings.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecurrentWeights {
     /// Its shape.
     pub shape: Shape,

@@ -50,7 +50,7 @@ impl<'a> LabelledTexts<'a> {
 }
 
 /// A trained network and its course.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrainedText {
     /// The network.
     pub weights: RecurrentWeights,

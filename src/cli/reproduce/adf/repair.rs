@@ -22,7 +22,7 @@ use crate::fairness::repair::figures::ModelFigures;
 use crate::fairness::repair::paper::{
     PAPER_PROTOCOL, PaperRow, PaperSet, Protocol, SETS, repair_by,
 };
-use crate::fairness::repair::summary::RepairSummary;
+use crate::fairness::repair::summary::{RepairSummary, SharePoint};
 use crate::fairness::samples::SamplesFormat;
 use crate::fairness::search::Ending;
 use crate::fairness::strategies::StrategyName;
@@ -41,13 +41,13 @@ const ESTIMATE: u64 = 10_000;
 /// Local trials unless the user says otherwise.
 const LOCAL: u32 = 1000;
 
-/// The protocols that are compared: the paper's, and the one that `probity repair` uses unless told otherwise.
+/// The protocols that are compared, by ascending share: the one that `probity repair` uses unless told otherwise, and the paper's.
 const PROTOCOLS: [Protocol; 2] = [
-    PAPER_PROTOCOL,
     Protocol {
         share: crate::cli::repair::SHARE,
         weight: None,
     },
+    PAPER_PROTOCOL,
 ];
 
 #[derive(Serialize)]
@@ -83,6 +83,7 @@ struct ProtocolFigures {
     reduction: f64,
     accuracy_before: Mean,
     accuracy_after: Mean,
+    /// Of all protocols together.
     seconds: f64,
 }
 
@@ -116,11 +117,10 @@ pub(super) fn run(args: &AdfArgs, output: &Output) -> anyhow::Result<ExitCode> {
             interrupt: &interrupt,
             output,
         };
-        let Some(rows) = bench.rows()? else {
-            summary.finished = false;
+        summary.finished = bench.fill(&mut summary.rows)?;
+        if !summary.finished {
             break;
-        };
-        summary.rows.extend(rows);
+        }
     }
     let text = render(&summary, &folders);
     output.result(&summary, &text)?;
@@ -138,10 +138,30 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// The rows of the data set; `None` when interrupted.
-    fn rows(&self) -> anyhow::Result<Option<Vec<ReproducedRepair>>> {
-        let mut repaired: Vec<Vec<RepairSummary>> =
-            vec![Vec::new(); self.set.rows.len() * PROTOCOLS.len()];
+    /// Adds the rows of the data set to `rows`, as far as they are complete; whether it was not interrupted.
+    fn fill(&self, rows: &mut Vec<ReproducedRepair>) -> anyhow::Result<bool> {
+        let mut repaired: Vec<Vec<RepairSummary>> = vec![Vec::new(); self.set.rows.len()];
+        let finished = self.repair_all(&mut repaired)?;
+        let all = self.args.repeats as usize;
+        let complete = self.set.rows.iter().zip(repaired);
+        rows.extend(complete.filter(|(_, repaired)| repaired.len() == all).map(
+            |(paper, repaired)| {
+                ReproducedRepair {
+                    data: self.set.data,
+                    paper: *paper,
+                    ours: PROTOCOLS
+                        .iter()
+                        .enumerate()
+                        .map(|(place, protocol)| figures(*protocol, place, &repaired))
+                        .collect(),
+                }
+            },
+        ));
+        Ok(finished)
+    }
+
+    /// The repairs of each row, one a repeat; whether it was not interrupted.
+    fn repair_all(&self, repaired: &mut [Vec<RepairSummary>]) -> anyhow::Result<bool> {
         for repeat in 0..u64::from(self.args.repeats) {
             let folder = TempDir::new()?;
             let seed = self.args.seed + repeat;
@@ -149,48 +169,56 @@ impl Bench<'_> {
             self.output
                 .remark(&format!("{name}, seed {seed}: training"));
             let Some(model) = self.train(folder.path(), seed)? else {
-                return Ok(None);
+                return Ok(false);
             };
-            for (row, paper) in self.set.rows.iter().enumerate() {
+            for (paper, repaired) in self.set.rows.iter().zip(&mut *repaired) {
                 let attribute = paper.attribute;
                 self.output
                     .remark(&format!("{name}, seed {seed}: searching by {attribute}"));
                 let Some(audited) = self.search(&model, attribute, seed)? else {
-                    return Ok(None);
+                    return Ok(false);
                 };
-                for (number, protocol) in PROTOCOLS.into_iter().enumerate() {
-                    let share = protocol.share;
-                    self.output.remark(&format!(
-                        "{name}, seed {seed}: repairing by {attribute}, share {share}"
-                    ));
-                    let summary = repair_by(
-                        protocol,
-                        (&model, &self.data, &audited),
-                        &folder.path().join(format!("repair-{attribute}-{number}")),
-                        (NETWORKS, ESTIMATE, seed),
-                        self.device,
-                        &|_| self.interrupt.flow(),
-                    );
-                    if self.interrupt.flow().is_break() {
-                        return Ok(None);
-                    }
-                    repaired[row * PROTOCOLS.len() + number].push(summary?);
-                }
+                let out = folder.path().join(format!("repair-{attribute}"));
+                let Some(summary) = self.repair((&model, &audited), &out, attribute, seed)? else {
+                    return Ok(false);
+                };
+                repaired.push(summary);
             }
         }
-        let rows = self.set.rows.iter().zip(repaired.chunks(PROTOCOLS.len()));
-        Ok(Some(
-            rows.map(|(paper, repaired)| ReproducedRepair {
-                data: self.set.data,
-                paper: *paper,
-                ours: PROTOCOLS
-                    .iter()
-                    .zip(repaired)
-                    .map(|(protocol, repaired)| figures(*protocol, repaired))
-                    .collect(),
-            })
-            .collect(),
-        ))
+        Ok(true)
+    }
+
+    /// The repair by `attribute` with all shares; `None` when interrupted.
+    fn repair(
+        &self,
+        (model, audited): (&Path, &Path),
+        out: &Path,
+        attribute: &str,
+        seed: u64,
+    ) -> anyhow::Result<Option<RepairSummary>> {
+        let name = self.set.data.name();
+        self.output
+            .remark(&format!("{name}, seed {seed}: repairing by {attribute}"));
+        let bar = self
+            .output
+            .progress(1, "repair [{bar:28}] {pos}/{len} epochs, {eta} left");
+        let repaired = repair_by(
+            &PROTOCOLS.map(|protocol| protocol.share),
+            (model, &self.data, audited),
+            out,
+            (NETWORKS, ESTIMATE, seed),
+            self.device,
+            &|progress| {
+                bar.set_length(progress.all);
+                bar.set_position(progress.epochs);
+                self.interrupt.flow()
+            },
+        );
+        bar.finish_and_clear();
+        match self.interrupt.flow().is_break() {
+            true => Ok(None),
+            false => Ok(Some(repaired?)),
+        }
     }
 
     /// The directory of a trained model in `folder`; `None` when interrupted.
@@ -254,30 +282,33 @@ impl Bench<'_> {
     }
 }
 
-fn figures(protocol: Protocol, repaired: &[RepairSummary]) -> ProtocolFigures {
+/// What the share at `place` came to in the `repaired` networks.
+fn figures(protocol: Protocol, place: usize, repaired: &[RepairSummary]) -> ProtocolFigures {
     let rate = |figures: &ModelFigures| figures.discrimination.last().map_or(0.0, |e| e.rate);
     let accuracy = |figures: &ModelFigures| figures.held_out.accuracy;
     let before = |of: &dyn Fn(&ModelFigures) -> f64| -> Mean {
         let values: Vec<f64> = repaired.iter().map(|summary| of(&summary.before)).collect();
-        Mean::of(&values)
+        Mean::of_shares(&values)
     };
+    let points: Vec<&SharePoint> = repaired
+        .iter()
+        .filter_map(|summary| summary.points.get(place))
+        .collect();
     let networks = |of: &dyn Fn(&ModelFigures) -> f64| -> Mean {
-        let points = repaired.iter().flat_map(|summary| &summary.points);
-        let networks = points.flat_map(|point| &point.networks);
+        let networks = points.iter().flat_map(|point| &point.networks);
         let values: Vec<f64> = networks.map(|network| of(&network.figures)).collect();
-        Mean::of(&values)
+        Mean::of_shares(&values)
     };
     let controls = repaired.iter().flat_map(|summary| &summary.control);
     let control: Vec<f64> = controls.map(|network| rate(&network.figures)).collect();
-    let points = repaired.iter().flat_map(|summary| &summary.points);
-    let samples: Vec<f64> = points.map(|point| point.samples as f64).collect();
+    let samples: Vec<f64> = points.iter().map(|point| point.samples as f64).collect();
     let (rate_before, rate_after) = (before(&rate), networks(&rate));
     ProtocolFigures {
         protocol,
         samples: Mean::of(&samples),
         reduction: 1.0 - rate_after.mean / rate_before.mean,
         before: rate_before,
-        control: Mean::of(&control),
+        control: Mean::of_shares(&control),
         after: rate_after,
         accuracy_before: before(&accuracy),
         accuracy_after: networks(&accuracy),

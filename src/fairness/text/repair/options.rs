@@ -3,13 +3,16 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::super::strategy::TextStrategyName;
-use super::run::TextRepairError;
+use super::error::TextRepairError;
+use crate::fairness::repair::labels::LabelRule;
 use crate::fairness::repair::options::RepairMethod;
 use crate::nn::Objective;
 use crate::nn::text_train::Course;
 use crate::nn::text_training_run::TextTrainingRun;
+use crate::report::run_directory::hex;
 
 /// Options of a repair, resolved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,8 +36,12 @@ pub struct TextRepairOptions {
     pub lexicon_sha256: String,
     /// Names of the protected attributes.
     pub protected: Vec<String>,
-    /// Search strategy of both phases.
+    /// Audits whose texts are learnt from; without any, those that a search finds from the training texts.
+    pub runs: Vec<PathBuf>,
+    /// Strategy of that search, in both phases.
     pub strategy: TextStrategyName,
+    /// Strategy of the search that gives the independent set.
+    pub independent: TextStrategyName,
     /// What the search differentiates.
     pub objective: Objective,
     /// Seeds of a search.
@@ -45,12 +52,16 @@ pub struct TextRepairOptions {
     pub local: u32,
     /// Distinct individuals that a search finds at most.
     pub max_found: u64,
-    /// Share of the samples found from the training texts that is learned from.
-    pub share: f64,
-    /// Networks with the remedy, and controls.
+    /// Shares of the samples that are learnt from: one, or those of a sweep, ascending.
+    pub shares: Vec<f64>,
+    /// How samples are labelled.
+    pub label: LabelRule,
+    /// Networks for each share, and controls.
     pub repeats: u32,
     /// Accuracy that the saved network may lose on the validation texts.
     pub max_accuracy_loss: f64,
+    /// Whether the command fails when it loses more.
+    pub fails_above_loss: bool,
     /// How the worst case comes in, for certified training.
     pub course: Course,
     /// Splits a text of the certificates.
@@ -74,8 +85,17 @@ impl TextRepairOptions {
                 expected,
             })
         };
-        if !(self.share > 0.0 && self.share <= 1.0) {
-            return fail("--share", self.share.to_string(), "above 0 and at most 1");
+        for (place, run) in self.runs.iter().enumerate() {
+            if self.runs[..place].contains(run) {
+                return fail("--run", run.display().to_string(), "given once");
+            }
+        }
+        let is_share = |share: &f64| *share > 0.0 && *share <= 1.0;
+        if let Some(share) = self.shares.iter().find(|share| !is_share(share)) {
+            return fail("--share", share.to_string(), "above 0 and at most 1");
+        }
+        if self.shares.is_empty() {
+            return fail("--sweep", "empty".into(), "at least one share");
         }
         if !(1..=100).contains(&self.repeats) {
             return fail("--repeats", self.repeats.to_string(), "from 1 to 100");
@@ -85,5 +105,10 @@ impl TextRepairOptions {
             return fail("--max-accuracy-loss", given, "from 0 to 1");
         }
         Ok(())
+    }
+
+    /// What a checkpoint must belong to.
+    pub(super) fn identity(&self) -> String {
+        hex(&Sha256::digest(format!("{self:?}")))
     }
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use rand::seq::SliceRandom;
 
-use super::run::TextRepairError;
+use super::error::TextRepairError;
 use crate::fairness::repair::options::RepairMethod;
 use crate::fairness::text::domain::Terms;
 use crate::nn::text_train::{
@@ -80,12 +80,17 @@ pub(super) fn substitutions(terms: &Terms, texts: &[Vec<i32>]) -> Substitutions 
     }
 }
 
-/// A share of `samples` drawn without replacement, keyed by (`seed`, `repeat`); at least one.
-pub(super) fn draw(samples: &[Sample], share: f64, seed: u64, repeat: u64) -> Vec<&Sample> {
-    let mut order: Vec<&Sample> = samples.iter().collect();
-    order.shuffle(&mut stream(seed, Purpose::RepairTexts, repeat, 0));
-    let count = (samples.len() as f64 * share).round() as usize;
-    order.truncate(count.max(1));
+/// How many of `samples` are the share `share` of them: at least one.
+pub(super) fn count(samples: usize, share: f64) -> usize {
+    ((samples as f64 * share).round() as usize).clamp(1, samples.max(1))
+}
+
+/// The positions of a share of `samples`, drawn without replacement, keyed by (`seed`, `repeat`, number of the run). A smaller
+/// share is the beginning of a larger one.
+pub(super) fn draw(samples: usize, share: f64, (seed, repeat, run): (u64, u32, u64)) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..samples).collect();
+    order.shuffle(&mut stream(seed, Purpose::RepairTexts, repeat.into(), run));
+    order.truncate(count(samples, share));
     order
 }
 
@@ -189,20 +194,17 @@ mod tests {
 
     #[test]
     fn draws_are_keyed_and_without_replacement() {
-        let samples: Vec<Sample> = (0..40)
-            .map(|i| Sample {
-                texts: [vec![i], vec![i]],
-                label: 0,
-            })
-            .collect();
-        let first = draw(&samples, 0.25, 1, 0);
+        let first = draw(40, 0.25, (1, 0, 0));
         assert_eq!(first.len(), 10);
-        assert_eq!(first, draw(&samples, 0.25, 1, 0));
-        assert_ne!(first, draw(&samples, 0.25, 1, 1));
-        let mut distinct: Vec<i32> = first.iter().map(|sample| sample.texts[0][0]).collect();
+        assert_eq!(first, draw(40, 0.25, (1, 0, 0)));
+        assert_eq!(first, draw(40, 0.6, (1, 0, 0))[..10]);
+        for other in [(2, 0, 0), (1, 1, 0), (1, 0, 1)] {
+            assert_ne!(first, draw(40, 0.25, other));
+        }
+        let mut distinct = first.clone();
         distinct.sort_unstable();
         distinct.dedup();
         assert_eq!(distinct.len(), 10);
-        assert_eq!(draw(&samples, 0.001, 1, 0).len(), 1);
+        assert_eq!(draw(40, 0.001, (1, 0, 0)).len(), 1);
     }
 }

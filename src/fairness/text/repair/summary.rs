@@ -1,12 +1,13 @@
 //! `summary.json` of a repair of a text classifier.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::fairness::certify::run::Share;
 use crate::fairness::repair::options::RepairMethod;
+use crate::fairness::repair::summary::RunSummary;
 
 /// One network, measured.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RepairedText {
     /// Seed of its first weights.
     pub seed: u64,
@@ -22,6 +23,15 @@ pub struct RepairedText {
     pub certified: Share,
     /// Test texts with a protected term that are fair.
     pub fair: Share,
+}
+
+/// What one share of the samples gave.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TextSharePoint {
+    /// The share.
+    pub share: f64,
+    /// The networks.
+    pub networks: Vec<RepairedText>,
 }
 
 /// What a model was before and is after its repair.
@@ -43,7 +53,9 @@ pub struct TextRepairSummary {
     pub repaired_sha256: String,
     /// Whether all networks were trained.
     pub finished: bool,
-    /// Distinct discriminatory texts found from the training texts.
+    /// The audits whose texts are learnt from; empty where a search found them.
+    pub runs: Vec<RunSummary>,
+    /// Distinct discriminatory texts that may be learnt from.
     pub found: u64,
     /// Size of the independent set: found from the test texts.
     pub independent: u64,
@@ -53,7 +65,12 @@ pub struct TextRepairSummary {
     pub before: RepairedText,
     /// Networks trained anew without a remedy.
     pub control: Vec<RepairedText>,
-    /// Networks with the remedy.
+    /// Each share; empty where nothing is learnt from samples.
+    pub points: Vec<TextSharePoint>,
+    /// The share that was chosen, if samples are learnt from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
+    /// Networks with the remedy, of the share that was chosen.
     pub repaired: Vec<RepairedText>,
     /// Position among them of the one that was saved.
     pub chosen: usize,

@@ -1,0 +1,246 @@
+//! Repair of text classifiers: with the texts of audits, swept, labelled by each rule, stopped and gone on with.
+
+mod probity_command;
+
+use std::ops::ControlFlow;
+
+use probity::fairness::text::repair::run::TextRepairProgress;
+use probity::fairness::text::repair::{
+    PreparedTextRepair, TextRepairError, TextRepairOptions, repair_texts,
+};
+use probity::report::run_directory::RunDirectory;
+use probity_command::Workspace;
+use probity_command::refusal::refuses;
+use serde_json::Value;
+
+/// The demo on few comments, audited by religion and by gender.
+fn workspace() -> Workspace {
+    let workspace = Workspace::new();
+    workspace.line("demo text --out demo --rows 2500").exits(0);
+    for attribute in ["religion", "gender"] {
+        workspace
+            .line(&format!(
+                "audit --model demo/model --texts demo/comments.csv --text-column comment_text --protected {attribute} \
+                 --seeds 300 --local 20 --max-found 400 --samples csv --out {attribute} -q"
+            ))
+            .exits(0);
+    }
+    workspace
+}
+
+const REPAIR: &str = "repair --model demo/model --texts demo/comments.csv --repeats 2 --seeds 100 --local 20 --max-found 200 -q";
+
+/// A summary without its time.
+fn untimed(mut summary: Value) -> Value {
+    summary["seconds"] = Value::Null;
+    summary
+}
+
+#[test]
+fn texts_of_audits_are_learnt_from_and_held_out_ones_are_not() {
+    let workspace = workspace();
+    let line = format!("{REPAIR} --run religion --run gender --sweep 0.5,0.1");
+    let mut saved = Vec::new();
+    for label in ["majority", "seed", "ensemble"] {
+        let summary = workspace
+            .line(&format!("{line} --label {label} --out {label} --json"))
+            .exits(0)
+            .json();
+        assert_eq!(summary, workspace.json(&format!("{label}/summary.json")));
+        assert_eq!(
+            summary["protected"],
+            serde_json::json!(["religion", "gender"])
+        );
+        let mut all = 0;
+        for (run, attribute) in summary["runs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .zip(["religion", "gender"])
+        {
+            let found = workspace.read(&format!("{attribute}/samples.csv"));
+            let mut csv = csv::Reader::from_reader(found.as_bytes());
+            let texts = csv.records().count() as u64;
+            let (samples, held_out) = (
+                run["samples"].as_u64().unwrap(),
+                run["held_out"].as_u64().unwrap(),
+            );
+            assert_eq!(samples + held_out, texts, "each text once");
+            // 30 % of the texts validate or test; seeds are taken from all of them.
+            assert!(held_out > 0 && samples > held_out, "{run}");
+            all += samples;
+        }
+        assert_eq!(summary["found"].as_u64(), Some(all));
+        let points = summary["points"].as_array().unwrap();
+        let shares: Vec<f64> = points
+            .iter()
+            .map(|point| point["share"].as_f64().unwrap())
+            .collect();
+        assert_eq!(shares, [0.1, 0.5]);
+        for point in points {
+            let networks = point["networks"].as_array().unwrap();
+            assert_eq!(networks.len(), 2);
+            let samples = networks[0]["samples"].as_f64().unwrap();
+            let share = point["share"].as_f64().unwrap();
+            assert!((samples - share * all as f64).abs() <= 1.0, "{point}");
+        }
+        let chosen = summary["share"].as_f64().unwrap();
+        assert_eq!(
+            summary["repaired"],
+            points[usize::from(chosen == 0.5)]["networks"]
+        );
+        assert!(
+            workspace
+                .read(&format!("{label}/trade-off.svg"))
+                .starts_with("<svg")
+        );
+        saved.push(summary["points"].to_string());
+    }
+    assert!(
+        saved[0] != saved[1] || saved[1] != saved[2],
+        "the rules differ in something"
+    );
+    // The saved model is a model like any other.
+    workspace
+        .line("audit --model majority --texts demo/comments.csv --text-column comment_text --protected religion --seeds 20 --local 2 --out again -q")
+        .exits(0);
+}
+
+/// Stopped in a search, among the controls and among the networks with the remedy.
+#[test]
+fn a_stopped_repair_goes_on() {
+    let workspace = Workspace::new();
+    workspace.line("demo text --out demo --rows 1000").exits(0);
+    // A small network: what goes on is a matter of bookkeeping.
+    workspace
+        .line("train --texts demo/comments.csv --text-column comment_text --label-column toxic --layers 1 --units 6 --epochs 6 --out small -q")
+        .exits(0);
+    let repair = REPAIR
+        .replace("demo/model", "small")
+        .replace("--max-found 200", "--max-found 60");
+    workspace
+        .line(&format!(
+            "{repair} --protected religion --label ensemble --sweep 0.1,0.4 --out whole"
+        ))
+        .exits(0);
+    let whole = workspace.json("whole/summary.json");
+    let (_, options): (_, TextRepairOptions) =
+        RunDirectory::open_run(&workspace.path("whole"), "repair").unwrap();
+    let epochs = u64::from(options.training.options.epochs);
+    for (stop, kept) in [(0, 0), (1, 0), (epochs + 2, 1), (4 * epochs + 1, 4)] {
+        let directory = RunDirectory::create(&workspace.path(&format!("stop-{stop}"))).unwrap();
+        let prepared = PreparedTextRepair::new(options.clone()).unwrap();
+        let stopped = repair_texts(&prepared, &directory, false, &mut |progress| {
+            let is_there = match progress {
+                TextRepairProgress::Search => stop == 0,
+                TextRepairProgress::Train(done, _) => done >= stop,
+            };
+            match is_there {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        match stopped {
+            Ok(summary) => assert!(!summary.finished),
+            Err(error) => assert!(matches!(error, TextRepairError::Stopped), "{error}"),
+        }
+        let (mut searched, mut first) = (false, None);
+        let summary = repair_texts(&prepared, &directory, true, &mut |progress| {
+            match progress {
+                TextRepairProgress::Search => searched = true,
+                TextRepairProgress::Train(done, _) => drop(first.get_or_insert(done)),
+            }
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        assert_eq!(searched, stop == 0, "stopped at {stop}");
+        assert_eq!(first, Some(kept * epochs + 1), "stopped at {stop}");
+        let resumed = serde_json::from_str(&serde_json::to_string(&summary).unwrap()).unwrap();
+        assert_eq!(untimed(resumed), untimed(whole.clone()));
+        assert!(!directory.file("checkpoint.bin").exists());
+    }
+    workspace
+        .line("repair --resume --out whole")
+        .exits(2)
+        .complains(&["is complete"]);
+}
+
+#[test]
+fn what_cannot_be_repaired_is_refused_before_anything_is_written() {
+    let workspace = workspace();
+    workspace.line("demo --out tables --rows 1000").exits(0);
+    workspace
+        .line("train --texts demo/comments.csv --text-column comment_text --label-column toxic --epochs 1 --seed 9 --out other -q")
+        .exits(0);
+    for (line, needles) in [
+        (REPAIR.to_owned(), &["--protected (or --run)"][..]),
+        (
+            format!("{REPAIR} --run tables/audit"),
+            &["searched a table", "--data"],
+        ),
+        (
+            format!("{REPAIR} --run religion --run religion"),
+            &["--run", "given once"],
+        ),
+        (
+            format!("{REPAIR} --run religion --protected religion"),
+            &["--protected"],
+        ),
+        (
+            format!("{} --run religion", REPAIR.replace("demo/model", "other")),
+            &["searched another model than"],
+        ),
+        (
+            format!("{REPAIR} --run religion --kappa 0.5"),
+            &["--kappa is an option of --method certified"],
+        ),
+        (
+            format!("{REPAIR} --run religion --method certified --label seed"),
+            &["--label is about the samples"],
+        ),
+        (
+            format!("{REPAIR} --run religion --method certified --sweep 0.1,0.2"),
+            &["--sweep is about the samples"],
+        ),
+        (
+            format!("{REPAIR} --run religion --sweep 0.1,2"),
+            &["--share is 2"],
+        ),
+        (format!("{REPAIR} --run religion --weight 1"), &["--weight"]),
+        (
+            "repair --model tables/model --data tables/people.csv --run religion".to_owned(),
+            &["searched texts", "--texts"],
+        ),
+    ] {
+        refuses(&workspace, &line, 2, needles);
+    }
+}
+
+#[test]
+fn the_papers_tables_name_what_they_do_not_find() {
+    let workspace = Workspace::new();
+    for table in ["XIII", "XIV"] {
+        workspace
+            .line(&format!(
+                "reproduce adf --table {table} --data-dir empty --max-found 10"
+            ))
+            .exits(0)
+            .says(&["Not found in empty", "glove"]);
+    }
+    for (line, needle) in [
+        (
+            "reproduce adf --table XIV --only country --data-dir empty",
+            "has no such row",
+        ),
+        (
+            "reproduce adf --table XIV --only sex --data-dir empty",
+            "has no attribute 'sex'",
+        ),
+        (
+            "reproduce adf --table VIII --max-found 10 --data-dir empty",
+            "--max-found is of tables XIII and XIV",
+        ),
+    ] {
+        refuses(&workspace, line, 2, &[needle]);
+    }
+}
