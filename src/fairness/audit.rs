@@ -30,7 +30,6 @@ use crate::device::{ComputeDevice, DeviceName};
 use crate::nn::Classifier;
 use crate::nn::encoding::InputLayout;
 use crate::predictor::source::{PredictorOptions, PredictorSource};
-use crate::predictor::stability::check_stability;
 use crate::report::run_directory::{RUN, RunDirectory};
 
 /// `summary.json` of an audit.
