@@ -39,6 +39,8 @@ enum FormatArg {
     Markdown,
     /// The figures and the pairs that are shown, as data
     Json,
+    /// Part of a model card, as Markdown, with blanks for its owner
+    ModelCard,
 }
 
 /// What was written.
@@ -57,6 +59,7 @@ pub(super) fn run(args: ReportArgs, output: &Output) -> anyhow::Result<ExitCode>
     let text = match args.format {
         FormatArg::Html => report.to_html()?,
         FormatArg::Markdown => report.to_markdown(),
+        FormatArg::ModelCard => report.to_model_card(),
         FormatArg::Json => serde_json::to_string_pretty(&report)? + "\n",
     };
     let Some(file) = args.out else {

@@ -13,10 +13,10 @@
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use super::domain::{Domain, TabularDomain};
-use super::guidance::{StepKey, descend, draw, pair_gradients, weigh};
+use super::domain::TabularDomain;
+use super::guidance::{StepKey, descend, draw, flip_gradients, pair_gradients, weigh};
 use super::strategy::{GlobalStep, LocalWalker, Strategy};
-use crate::nn::{Differentiable, ModelError, Objective, Rows};
+use crate::nn::{Differentiable, ModelError, Objective};
 use crate::stream::{Purpose, stream};
 
 /// The strategy `adf`.
@@ -110,29 +110,15 @@ impl Adf<'_> {
     /// Computes the weights of every walker whose position is new to its memory: one batch of
     /// gradients at x and x'.
     fn refresh(&self, walkers: &mut [LocalWalker<AdfMemory>]) -> Result<(), ModelError> {
-        let mut codes = Vec::new();
-        let mut cotangents = Vec::new();
-        for walker in walkers.iter() {
-            if !self.is_stale(walker) {
-                continue;
-            }
-            let position = walker.position();
-            let check = &position.check;
-            codes.extend_from_slice(&position.row);
-            self.objective
-                .cotangent(&check.logits, check.label, &mut cotangents);
-            for flip in &check.flips {
-                self.domain
-                    .write_variant(&position.row, flip.variant as usize, &mut codes);
-                self.objective
-                    .cotangent(&flip.logits, flip.label, &mut cotangents);
-            }
-        }
-        if codes.is_empty() {
-            return Ok(());
-        }
-        let rows = Rows::new(&codes, self.domain.width());
-        let gradients = self.model.input_gradients(rows, &cotangents)?;
+        let stale = walkers.iter().filter(|walker| self.is_stale(walker));
+        let positions = stale.map(LocalWalker::position);
+        let gradients = flip_gradients(
+            self.model,
+            self.domain,
+            self.objective,
+            positions,
+            usize::MAX,
+        )?;
         let mut gradients = gradients.chunks_exact(self.model.features());
         for walker in walkers.iter_mut() {
             if !self.is_stale(walker) {

@@ -13,7 +13,7 @@ pub use super::audit_options::AuditOptions;
 use super::calls::{Calls, Counted};
 use super::case::{Case, positions};
 use super::domain::TabularDomain;
-use super::estimate::{Estimate, discriminatory_share};
+use super::estimate::{Estimate, discriminatory_share, estimated_sets};
 use super::samples::write_samples;
 use super::search::{Ending, Search, SearchState, StateOf};
 use super::session::{AuditProgress, is_resumable, keep_if_cut, run_search};
@@ -281,14 +281,7 @@ impl PreparedAudit {
         observe: &mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
     ) -> Result<Vec<Estimate>, AuditError> {
         let options = &self.options;
-        let mut sets: Vec<Vec<String>> = options
-            .protected
-            .iter()
-            .map(|name| vec![name.clone()])
-            .collect();
-        if options.protected.len() > 1 {
-            sets.push(options.protected.clone());
-        }
+        let sets = estimated_sets(&options.protected);
         let all = sets.len() as u64 * options.estimate;
         let _ = observe(AuditProgress::Estimate { done: 0, all });
         let model = self.case.subject.judge();

@@ -65,6 +65,15 @@ impl Estimate {
     }
 }
 
+/// What shares are stated of: each protected attribute alone and, if there are several, all jointly.
+pub(super) fn estimated_sets(protected: &[String]) -> Vec<Vec<String>> {
+    let mut sets: Vec<Vec<String>> = protected.iter().map(|name| vec![name.clone()]).collect();
+    if protected.len() > 1 {
+        sets.push(protected.to_vec());
+    }
+    sets
+}
+
 /// Estimates the share from `samples` inputs keyed by (`seed`, number). `observe` is told now and
 /// then how many are done, and may stop: the estimate is then of the inputs so far.
 ///

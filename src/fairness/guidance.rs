@@ -8,7 +8,7 @@
 use rand::RngExt;
 
 use super::domain::{Domain, TabularDomain};
-use super::strategy::GlobalStep;
+use super::strategy::{GlobalStep, Position};
 use crate::nn::encoding::Span;
 use crate::nn::{Differentiable, ModelError, Objective, Rows};
 use crate::stream::{Purpose, Stream, stream};
@@ -111,6 +111,34 @@ pub(super) fn pair_gradients<M>(
         domain.write_variant(walker.row, far, &mut codes);
         let far_logits = &walker.check.variant_logits[far * classes..(far + 1) * classes];
         objective.cotangent(far_logits, label, &mut cotangents);
+    }
+    model.input_gradients(Rows::new(&codes, domain.width()), &cotangents)
+}
+
+/// The gradients of `objective` where local walkers are: at each position's x and then at its first
+/// `flips` flips (or all, if there are fewer), each for its own class: rows of `features`.
+///
+/// # Errors
+/// When the model cannot answer.
+pub(super) fn flip_gradients<'p>(
+    model: &dyn Differentiable,
+    domain: &TabularDomain,
+    objective: Objective,
+    positions: impl Iterator<Item = &'p Position>,
+    flips: usize,
+) -> Result<Vec<f32>, ModelError> {
+    let mut codes = Vec::new();
+    let mut cotangents = Vec::new();
+    for Position { row, check } in positions {
+        codes.extend_from_slice(row);
+        objective.cotangent(&check.logits, check.label, &mut cotangents);
+        for flip in check.flips.iter().take(flips) {
+            domain.write_variant(row, flip.variant as usize, &mut codes);
+            objective.cotangent(&flip.logits, flip.label, &mut cotangents);
+        }
+    }
+    if codes.is_empty() {
+        return Ok(Vec::new());
     }
     model.input_gradients(Rows::new(&codes, domain.width()), &cotangents)
 }

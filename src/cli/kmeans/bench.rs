@@ -12,7 +12,7 @@ use super::render;
 use crate::cli::inputs::new_run;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
-use crate::report::run_directory::write_atomically;
+use crate::report::run_directory::{file_sha256, write_atomically};
 use crate::unlearning::kmeans::Algorithm;
 use crate::unlearning::kmeans::benchmark::{
     AlgorithmFigures, Baseline, BenchmarkOptions, Labelled, Replicate, baseline, replicate,
@@ -99,6 +99,9 @@ pub(in crate::cli) struct Measured {
 struct BenchSummary {
     schema_version: u32,
     command: &'static str,
+    probity_version: &'static str,
+    data: PathBuf,
+    data_sha256: String,
     rows: usize,
     columns: usize,
     options: BenchmarkOptions,
@@ -112,6 +115,7 @@ pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> 
     args.threads.apply()?;
     args.clustering.refuse_idle(&args.algorithm)?;
     let dataset = args.data.read()?;
+    let data_sha256 = file_sha256(args.data.file())?;
     let rows = dataset.points.len();
     let options = args
         .size
@@ -148,6 +152,9 @@ pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> 
     let summary = BenchSummary {
         schema_version: 1,
         command: "kmeans bench",
+        probity_version: env!("CARGO_PKG_VERSION"),
+        data: args.data.file().to_owned(),
+        data_sha256,
         rows,
         columns: dataset.columns.len(),
         options,

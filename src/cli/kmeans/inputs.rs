@@ -1,6 +1,6 @@
 //! Options of `probity kmeans` that say what is read and how it is clustered.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
@@ -82,6 +82,11 @@ pub(super) struct DataArgs {
 }
 
 impl DataArgs {
+    /// The file that is read.
+    pub fn file(&self) -> &Path {
+        &self.data
+    }
+
     /// Reads the rows.
     pub fn read(&self) -> anyhow::Result<Dataset> {
         let options = SamplesOptions {

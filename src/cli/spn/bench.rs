@@ -10,6 +10,7 @@ use super::inputs::{LearningArgs, TableArgs};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
+use crate::report::run_directory::{RunDirectory, file_sha256};
 use crate::unlearning::spn::benchmark::{BenchmarkFigures, Pool, Protocol, Spread, run as measure};
 use crate::unlearning::spn::{Independence, SpnParameters};
 
@@ -17,7 +18,7 @@ use crate::unlearning::spn::{Independence, SpnParameters};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example: probity spn bench --data adult.data.gz --schema census --rows 1000 --deletions 100 --repeats 10\n\
-                        Everything runs on one thread. Nothing is written."
+                        Everything runs on one thread. Without --out nothing is written."
 )]
 pub(super) struct BenchArgs {
     #[command(flatten)]
@@ -43,6 +44,9 @@ pub(super) struct BenchArgs {
     /// Repeats
     #[arg(long, default_value_t = 10, value_name = "N", help_heading = "Protocol", value_parser = clap::value_parser!(u32).range(1..))]
     repeats: u32,
+    /// Directory for summary.json [default: none is written]
+    #[arg(long)]
+    out: Option<PathBuf>,
 }
 
 /// Which tests of independence are measured.
@@ -71,7 +75,9 @@ impl LearningKind {
 struct BenchSummary {
     schema_version: u32,
     command: &'static str,
+    probity_version: &'static str,
     data: PathBuf,
+    data_sha256: String,
     parameters: SpnParameters,
     protocol: Protocol,
     finished: bool,
@@ -83,6 +89,7 @@ struct BenchSummary {
 pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let parameters = args.learning.parameters()?;
     let (data, _) = args.table.options()?.read(&args.table.data)?;
+    let data_sha256 = file_sha256(&args.table.data)?;
     let protocol = Protocol {
         rows: args.rows,
         deletions: args.deletions,
@@ -93,6 +100,7 @@ pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> 
         protocol.rows.min(data.rows()) > 1,
         "at least two rows are needed, so that one can be deleted"
     );
+    let directory = args.out.as_deref().map(RunDirectory::create).transpose()?;
     let interrupt = Interrupt::listen()?;
     let stop = interrupt.flag();
     let bar = output.progress(
@@ -109,13 +117,20 @@ pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> 
     let summary = BenchSummary {
         schema_version: 1,
         command: "spn bench",
+        probity_version: env!("CARGO_PKG_VERSION"),
         data: args.table.data,
+        data_sha256,
         parameters,
         protocol,
         finished: done == protocol.repeats,
         figures,
     };
-    output.result(&summary, &render(&summary))?;
+    let mut text = render(&summary);
+    if let Some(directory) = directory {
+        directory.write_summary(&summary)?;
+        text.push_str(&format!("Run: {}\n", directory.path().display()));
+    }
+    output.result(&summary, &text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -18,7 +18,7 @@ use crate::device::ComputeDevice;
 use crate::fairness::audit::{AuditError, expect_hash};
 use crate::fairness::case::positions;
 use crate::fairness::domain::TabularDomain;
-use crate::fairness::estimate::clopper_pearson;
+use crate::fairness::estimate::{clopper_pearson, estimated_sets};
 use crate::fairness::text::domain::TextDomain;
 use crate::fairness::text::protected::{ProtectedTerms, open_lexicon};
 use crate::nn::fnn::Fnn;
@@ -242,12 +242,7 @@ impl PreparedCertify {
 
     /// Each attribute alone and, if there are several, all of them.
     fn sets(&self) -> Vec<Vec<String>> {
-        let protected = &self.options.protected;
-        let mut sets: Vec<Vec<String>> = protected.iter().map(|name| vec![name.clone()]).collect();
-        if protected.len() > 1 {
-            sets.push(protected.clone());
-        }
-        sets
+        estimated_sets(&self.options.protected)
     }
 
     /// Whether there is something to certify for `names`.

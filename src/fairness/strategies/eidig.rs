@@ -12,10 +12,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fairness::domain::{Domain, TabularDomain};
-use crate::fairness::guidance::{StepKey, descend, draw, pair_gradients, weigh};
+use crate::fairness::domain::TabularDomain;
+use crate::fairness::guidance::{StepKey, descend, draw, flip_gradients, pair_gradients, weigh};
 use crate::fairness::strategy::{GlobalStep, LocalWalker, Strategy};
-use crate::nn::{Differentiable, ModelError, Objective, Rows};
+use crate::nn::{Differentiable, ModelError, Objective};
 use crate::stream::{Purpose, stream};
 
 /// What remains of a gradient after a step, as in the paper's experiments.
@@ -131,27 +131,10 @@ impl Eidig<'_> {
     /// Computes the weights of every walker that has none or has worn them: one batch of gradients
     /// at x and x'.
     fn refresh_due(&self, walkers: &mut [LocalWalker<EidigMemory>]) -> Result<(), ModelError> {
-        let mut codes = Vec::new();
-        let mut cotangents = Vec::new();
-        for walker in walkers.iter().filter(|walker| self.is_due(walker)) {
-            let position = walker.position();
-            let check = &position.check;
-            codes.extend_from_slice(&position.row);
-            self.objective
-                .cotangent(&check.logits, check.label, &mut cotangents);
-            // The global phase has put the flip that differs most first.
-            if let Some(flip) = check.flips.first() {
-                self.domain
-                    .write_variant(&position.row, flip.variant as usize, &mut codes);
-                self.objective
-                    .cotangent(&flip.logits, flip.label, &mut cotangents);
-            }
-        }
-        if codes.is_empty() {
-            return Ok(());
-        }
-        let rows = Rows::new(&codes, self.domain.width());
-        let gradients = self.model.input_gradients(rows, &cotangents)?;
+        let due = walkers.iter().filter(|walker| self.is_due(walker));
+        let positions = due.map(LocalWalker::position);
+        // The global phase has put the flip that differs most first.
+        let gradients = flip_gradients(self.model, self.domain, self.objective, positions, 1)?;
         let mut gradients = gradients.chunks_exact(self.model.features());
         for walker in walkers.iter_mut() {
             if !self.is_due(walker) {

@@ -150,8 +150,8 @@ impl Differentiable for FiniteDifferences<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::builtin;
-    use crate::nn::encoding::{Encoding, InputLayout};
+    use crate::fairness::domain::mixed_domain;
+    use crate::nn::encoding::InputLayout;
 
     /// Logits with a known slope: 3·a − 2·b for numbers a, b; (l mod 5)² for levels l.
     struct Known {
@@ -196,21 +196,7 @@ mod tests {
 
     #[test]
     fn differences_are_exact_for_linear_and_for_level_functions() {
-        let schema = builtin::schema("synthetic-census").unwrap().unwrap();
-        let encodings: Vec<Encoding> = schema
-            .attributes
-            .iter()
-            .map(|attribute| {
-                if attribute.is_ordered() {
-                    Encoding::RAW
-                } else {
-                    Encoding::OneHot
-                }
-            })
-            .collect();
-        let layout = InputLayout::new(&schema.attributes, &encodings);
-        let protected = [schema.index_of("sex").unwrap()];
-        let domain = TabularDomain::new(&schema, &layout, &protected).unwrap();
+        let (layout, domain) = mixed_domain();
         let model = Known {
             layout: layout.clone(),
         };
@@ -228,7 +214,7 @@ mod tests {
             let factor = 1.0 + number as f32;
             for (place, span) in layout.spans().iter().enumerate() {
                 let part = &gradient[span.start..span.start + span.features()];
-                if place == protected[0] {
+                if Some(&place) == domain.protected().first() {
                     assert!(part.iter().all(|&value| value == 0.0));
                 } else if span.encoding.is_scaled() {
                     let expected = slope(place) * factor;

@@ -28,7 +28,7 @@ use crate::fairness::audit::{AuditError, expect_hash};
 use crate::fairness::calls::{Calls, Counted};
 use crate::fairness::check::check_all;
 use crate::fairness::domain::Domain;
-use crate::fairness::estimate::{Estimate, discriminatory_share};
+use crate::fairness::estimate::{Estimate, discriminatory_share, estimated_sets};
 use crate::fairness::option_checks::budget;
 use crate::fairness::pairs::PairStore;
 use crate::fairness::search::{Ending, Phase, Search, SearchOptions, SearchState};
@@ -287,14 +287,7 @@ impl PreparedTextAudit {
         observe: &mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
     ) -> Result<(Vec<Estimate>, bool), AuditError> {
         let options = &self.options;
-        let mut sets: Vec<Vec<String>> = options
-            .protected
-            .iter()
-            .map(|name| vec![name.clone()])
-            .collect();
-        if options.protected.len() > 1 {
-            sets.push(options.protected.clone());
-        }
+        let sets = estimated_sets(&options.protected);
         let order = permutation(
             options.seed,
             Purpose::UniformInput,

@@ -14,11 +14,15 @@ enum Given {
     Flag(&'static str),
     /// Once for each value.
     Each(&'static str),
+    /// Once for each attribute with its edges.
+    Bins(&'static str),
+    /// With a percent sign.
+    Percent(&'static str),
     /// 0 as `never`.
     Never(&'static str),
 }
 
-use Given::{Each, Filled, Flag, Never, Option as Value, Seconds};
+use Given::{Bins, Each, Filled, Flag, Never, Option as Value, Percent, Seconds};
 
 const AUDIT: &[(&str, Given)] = &[
     ("model", Filled("--model")),
@@ -51,6 +55,121 @@ const AUDIT: &[(&str, Given)] = &[
     ("device", Value("--device")),
 ];
 
+const COMPARE: &[(&str, Given)] = &[
+    ("model", Value("--model")),
+    ("data", Value("--data")),
+    ("outside", Value("--outside")),
+    ("protected", Value("--protected")),
+    ("strategies", Value("--strategies")),
+    ("repeats", Value("--repeats")),
+    ("objective", Value("--objective")),
+    ("seeds", Value("--seeds")),
+    ("clusters", Value("--clusters")),
+    ("max_iter", Value("--max-iter")),
+    ("local", Value("--local")),
+    ("step_global", Value("--step-global")),
+    ("step_local", Value("--step-local")),
+    ("time_seconds", Seconds("--time")),
+    ("max_found", Value("--max-found")),
+    ("seed", Value("--seed")),
+    ("device", Value("--device")),
+];
+
+const CERTIFY: &[(&str, Given)] = &[
+    ("model", Value("--model")),
+    ("data", Value("--data")),
+    ("texts", Value("--texts")),
+    ("text_column", Value("--text-column")),
+    ("lexicon", Value("--lexicon")),
+    ("outside", Value("--outside")),
+    ("protected", Value("--protected")),
+    ("part", Value("--part")),
+    ("splits", Value("--splits")),
+    ("exhaustive", Flag("--exhaustive")),
+    ("fail_below", Value("--fail-below")),
+];
+
+const GROUPS: &[(&str, Given)] = &[
+    ("model", Value("--model")),
+    ("data", Value("--data")),
+    ("outside", Value("--outside")),
+    ("part", Value("--part")),
+    ("options.protected", Value("--protected")),
+    ("options.favourable", Value("--favourable")),
+    ("options.bins", Bins("--bins")),
+    ("options.min_group", Value("--min-group")),
+    ("options.calibration_bins", Value("--calibration-bins")),
+    ("options.resamples", Value("--resamples")),
+    ("options.seed", Value("--seed")),
+    ("device", Value("--device")),
+];
+
+const REPAIR: &[(&str, Given)] = &[
+    ("model", Value("--model")),
+    ("data", Value("--data")),
+    ("runs", Each("--run")),
+    ("outside", Value("--outside")),
+    ("method", Value("--method")),
+    ("shares", Value("--sweep")),
+    ("repeats", Value("--repeats")),
+    ("label", Value("--label")),
+    ("weight", Value("--weight")),
+    ("counterfactuals", Value("--counterfactuals")),
+    ("max_accuracy_loss", Value("--max-accuracy-loss")),
+    ("estimate", Value("--estimate")),
+    ("start", Value("--start")),
+    ("training.epochs", Value("--epochs")),
+    ("training.batch", Value("--batch")),
+    ("training.learning_rate", Value("--learning-rate")),
+    ("training.weight_decay", Value("--weight-decay")),
+    ("groups.favourable", Value("--favourable")),
+    ("groups.bins", Bins("--bins")),
+    ("groups.min_group", Value("--min-group")),
+    ("groups.calibration_bins", Value("--calibration-bins")),
+    ("groups.resamples", Value("--resamples")),
+    ("seed", Value("--seed")),
+    ("device", Value("--device")),
+];
+
+const TEXT_REPAIR: &[(&str, Given)] = &[
+    ("model", Value("--model")),
+    ("training.texts", Value("--texts")),
+    ("protected", Value("--protected")),
+    ("lexicon", Value("--lexicon")),
+    ("method", Value("--method")),
+    ("strategy", Value("--strategy")),
+    ("seeds", Value("--seeds")),
+    ("local", Value("--local")),
+    ("max_found", Value("--max-found")),
+    ("share", Value("--share")),
+    ("repeats", Value("--repeats")),
+    ("max_accuracy_loss", Value("--max-accuracy-loss")),
+    ("course.kappa", Value("--kappa")),
+    ("splits", Value("--splits")),
+    ("seed", Value("--seed")),
+];
+
+const KNN: &[(&str, Given)] = &[
+    ("train.file", Value("--train")),
+    ("train.labels", Value("--train-labels")),
+    ("test.file", Value("--test")),
+    ("test.labels", Value("--test-labels")),
+    ("samples.label", Value("--label-column")),
+    ("samples.ignore", Filled("--ignore")),
+    ("poison", Value("--sweep")),
+    ("method", Value("--method")),
+    ("time_limit_seconds", Seconds("--time-limit")),
+    ("inputs", Value("--inputs")),
+    ("learning.folds", Value("--folds")),
+    ("learning.smallest_k", Value("--min-k")),
+    ("learning.largest_k.count", Value("--max-k")),
+    ("learning.largest_k.percent", Percent("--max-k")),
+    ("learning.metric", Value("--metric")),
+    ("learning.seed", Value("--seed")),
+    ("verdicts_format", Value("--verdicts")),
+    ("device", Value("--device")),
+];
+
 /// Options of single strategies: key, option, strategy.
 const TUNING: [(&str, Given, &str); 4] = [
     ("refresh", Never("--refresh"), "eidig"),
@@ -59,25 +178,64 @@ const TUNING: [(&str, Given, &str); 4] = [
     ("error_bound", Value("--error-bound"), "themis"),
 ];
 
+/// What stands for the schema of a predictor, which run.toml holds and no file needs to.
+pub(super) const SCHEMA_FILE: &str = "SCHEMA.toml";
+
+const PREDICTOR: &[(&str, Given)] = &[
+    ("predictor.timeout_seconds", Seconds("--predictor-timeout")),
+    ("predictor.rows", Value("--predictor-rows")),
+    ("predictor.graph.categories", Value("--onnx-categories")),
+    ("predictor.graph.output", Value("--onnx-output")),
+    ("predictor.graph.gives", Value("--onnx-gives")),
+];
+
+/// Whether the samples of a k-NN run are read without a schema, bounds and such, which have no short form.
+fn has_plain_columns(options: &toml::Table) -> bool {
+    let at = |key: &str| at(options, key);
+    let is_empty = |key: &str| {
+        at(key)
+            .and_then(toml::Value::as_array)
+            .is_none_or(Vec::is_empty)
+    };
+    let has_header = at("samples.format.header").and_then(toml::Value::as_bool) != Some(false);
+    let separator = at("samples.format.separator").and_then(toml::Value::as_str);
+    at("samples.schema").is_none()
+        && at("samples.reduction").is_none()
+        && is_empty("samples.bounds")
+        && has_header
+        && separator.is_none_or(|separator| separator == ",")
+}
+
 /// The command line of a run of `command` with `options`; none where they do not say enough.
 pub(super) fn of(command: &str, options: &toml::Table) -> Option<String> {
     let mut words = vec!["probity".to_owned()];
     words.extend(command.split(' ').map(str::to_owned));
     let keys = match command {
         "audit" => AUDIT,
+        "compare" => COMPARE,
+        "certify" => CERTIFY,
+        "groups" => GROUPS,
+        "repair" if options.contains_key("runs") => REPAIR,
+        "repair" => TEXT_REPAIR,
+        "knn" if has_plain_columns(options) => KNN,
         _ => return None,
     };
     if options.is_empty() {
         return None;
     }
+    let is_predictor = options.contains_key("predictor");
     for (key, given) in keys {
-        add(&mut words, options, key, given);
-    }
-    if command == "audit" {
-        add_tuning(&mut words, options);
-        if options.contains_key("predictor") {
-            words.extend(["--schema", "SCHEMA.toml"].map(str::to_owned));
+        // A predictor runs where it is.
+        if !(is_predictor && *key == "device") {
+            add(&mut words, options, key, given);
         }
+    }
+    add_tuning(&mut words, options);
+    if is_predictor {
+        for (key, given) in PREDICTOR {
+            add(&mut words, options, key, given);
+        }
+        words.extend(["--schema", SCHEMA_FILE].map(str::to_owned));
     }
     let quoted: Vec<String> = words.iter().map(|word| quote(word)).collect();
     Some(quoted.join(" "))
@@ -115,6 +273,20 @@ fn add(words: &mut Vec<String>, options: &toml::Table, key: &str, given: &Given)
         Filled(option) if !text.is_empty() => (option, text),
         Filled(_) => return,
         Seconds(option) => (option, format!("{text}s")),
+        Percent(option) => (option, format!("{text}%")),
+        Bins(option) => {
+            for bins in value
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(toml::Value::as_table)
+            {
+                let part = |key: &str| bins.get(key).map(shown).unwrap_or_default();
+                let given = format!("{}={}", part("attribute"), part("edges"));
+                words.extend([(*option).to_owned(), given]);
+            }
+            return;
+        }
         Never(option) if text == "0" => (option, "never".to_owned()),
         Never(option) => (option, text),
         Flag(option) => {

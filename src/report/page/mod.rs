@@ -23,6 +23,7 @@ mod error;
 mod html;
 mod markdown;
 pub mod model;
+mod model_card;
 mod pairs;
 mod read;
 mod text;

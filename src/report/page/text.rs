@@ -46,11 +46,6 @@ impl Text {
         &self.0
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// At most `longest` characters, for a place in a chart.
     pub fn short(&self, longest: usize) -> String {
         if self.0.chars().count() <= longest {

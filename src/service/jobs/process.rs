@@ -141,15 +141,22 @@ impl LastWords {
     /// Takes note of a line.
     pub fn hear(&mut self, line: Line) {
         match line {
-            Line::Error(text) => self.error = Some(text.chars().take(MESSAGE).collect()),
-            Line::Other(text) => {
-                self.out_of_memory |= text.starts_with("memory allocation of")
-                    || text.contains("Cannot allocate memory")
-                    || text.contains("failed to spawn thread");
+            Line::Error(text) => {
+                self.out_of_memory |= is_about_memory(&text);
+                self.error = Some(text.chars().take(MESSAGE).collect());
             }
+            Line::Other(text) => self.out_of_memory |= is_about_memory(&text),
             Line::Progress(_) | Line::Remark(_) => {}
         }
     }
+}
+
+/// Whether a message says that there is no memory left: that of an allocation that fails, or of the operating system when
+/// nothing can be mapped or no thread started.
+fn is_about_memory(text: &str) -> bool {
+    text.starts_with("memory allocation of")
+        || text.contains("Cannot allocate memory")
+        || text.contains("Resource temporarily unavailable")
 }
 
 /// What became of a process that was to give an answer.

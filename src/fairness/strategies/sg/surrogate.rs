@@ -246,33 +246,15 @@ fn last_of_bin(span: &Span, bin: usize) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::builtin;
-    use crate::nn::encoding::{Encoding, InputLayout};
+    use crate::fairness::domain::mixed_domain;
+    use crate::nn::encoding::Encoding;
     use crate::stream::{Purpose, stream};
-
-    fn domain() -> TabularDomain {
-        let schema = builtin::schema("synthetic-census").unwrap().unwrap();
-        let encodings: Vec<Encoding> = schema
-            .attributes
-            .iter()
-            .map(|attribute| {
-                if attribute.is_ordered() {
-                    Encoding::RAW
-                } else {
-                    Encoding::OneHot
-                }
-            })
-            .collect();
-        let layout = InputLayout::new(&schema.attributes, &encodings);
-        let protected = [schema.index_of("sex").unwrap()];
-        TabularDomain::new(&schema, &layout, &protected).unwrap()
-    }
 
     /// The first split is the best one by brute force over all conditions, and the path is one that
     /// its own input takes.
     #[test]
     fn paths_are_greedy_and_hold_for_their_input() {
-        let domain = domain();
+        let (_, domain) = mixed_domain();
         let neighbourhood = Neighbourhood::new(&domain);
         let width = domain.width();
         let mut longest = 0;

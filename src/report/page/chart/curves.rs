@@ -7,8 +7,8 @@ use crate::report::page::text::Text;
 
 const LEFT: f64 = 46.0;
 const RIGHT: f64 = WIDTH - 12.0;
-const TOP: f64 = 10.0;
-const BOTTOM: f64 = 210.0;
+const TOP: f64 = 26.0;
+const BOTTOM: f64 = 222.0;
 
 /// A curve.
 pub(in crate::report::page) struct Curve {
@@ -146,7 +146,7 @@ impl Curves<'_> {
             Anchor::Middle,
             "small",
         );
-        canvas.upward_text(self.y_label, (11.0, BOTTOM));
+        canvas.text(self.y_label, (4.0, 13.0), Anchor::Start, "small");
         for (number, curve) in self.curves.iter().enumerate().take(legend) {
             let top = BOTTOM + 46.0 + 18.0 * number as f64;
             let class = format!("{} d{}", colour("line", number), number % 4);

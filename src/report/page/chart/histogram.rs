@@ -6,8 +6,8 @@ use crate::report::page::text::Text;
 
 const LEFT: f64 = 42.0;
 const RIGHT: f64 = WIDTH - 10.0;
-const TOP: f64 = 10.0;
-const BOTTOM: f64 = 170.0;
+const TOP: f64 = 26.0;
+const BOTTOM: f64 = 184.0;
 
 /// Counts of equal bins from 0 to 1.
 pub(in crate::report::page) struct Histogram<'a> {
@@ -57,7 +57,7 @@ impl Histogram<'_> {
             Anchor::Middle,
             "small",
         );
-        canvas.upward_text(self.y_label, (11.0, BOTTOM));
+        canvas.text(self.y_label, (4.0, 13.0), Anchor::Start, "small");
         canvas.finish(id, title, description)
     }
 }

@@ -10,6 +10,7 @@ use super::shares::crossed;
 pub(super) fn section(report: &Report, comparison: &Comparison, id: String) -> Option<Section> {
     let audit = |place: usize| match &report.runs.get(place)?.findings {
         Findings::Audit(audit) => Some((report.runs[place].name.as_str(), audit.as_ref())),
+        _ => None,
     };
     let (first, second) = (audit(comparison.first)?, audit(comparison.second)?);
     let (title, words) = match comparison.is_repair {
@@ -48,7 +49,11 @@ pub(super) fn section(report: &Report, comparison: &Comparison, id: String) -> O
         .with(found(words, first.1, second.1));
     Some(Section {
         id,
-        title: title.into(),
+        title: Text::new(format!(
+            "{title}: {} and {}",
+            comparison.first + 1,
+            comparison.second + 1
+        )),
         verdict,
         parts: vec![part],
     })

@@ -1,10 +1,18 @@
 //! From a [`Report`] to a [`Document`]: what is said, and in which order.
 
 mod audit;
+mod certify;
+mod compare;
 mod comparison;
+mod groups;
+mod knn;
+mod outliers;
 mod pairs;
+mod repair;
 mod shares;
+mod unlearning;
 
+use super::command_line::SCHEMA_FILE;
 use super::document::{Block, Document, Part, Section};
 use super::model::{Fact, Findings, Report, RunReport};
 use super::text::Text;
@@ -22,7 +30,10 @@ pub(super) fn document(report: &Report, extent: Extent) -> Document {
         .runs
         .iter()
         .enumerate()
-        .map(|(place, run)| section(run, &format!("run{}", place + 1), extent))
+        .map(|(place, run)| {
+            let number = (report.runs.len() > 1).then_some(place + 1);
+            section(run, number, &format!("run{}", place + 1), extent)
+        })
         .collect();
     for (place, comparison) in report.comparisons.iter().enumerate() {
         let id = format!("comparison{}", place + 1);
@@ -36,27 +47,51 @@ pub(super) fn document(report: &Report, extent: Extent) -> Document {
 
 fn title(report: &Report) -> Text {
     match report.runs.as_slice() {
-        [run] => Text::new(format!("{}: {}", kind(run), run.name)),
+        [run] => heading(run, None),
         runs => Text::new(format!("Report on {} runs", runs.len())),
     }
+}
+
+/// What a run is called: with its number where there are several, since two may have one name.
+fn heading(run: &RunReport, number: Option<usize>) -> Text {
+    let number = number.map_or(String::new(), |number| format!("{number}. "));
+    Text::new(format!("{number}{}: {}", kind(run), run.name))
 }
 
 /// What a run is, in a word or two.
 fn kind(run: &RunReport) -> &'static str {
     match &run.findings {
         Findings::Audit(_) => "Audit",
+        Findings::Repair(_) | Findings::TextRepair(_) => "Repair",
+        Findings::Groups(_) => "Groups",
+        Findings::Compare(_) => "Comparison of strategies",
+        Findings::Certify(_) => "Certificates",
+        Findings::Knn(_) => "k-NN under poisoning",
+        Findings::KMeans(_) => "Deletion from k-means",
+        Findings::Spn(_) => "Deletion from sum-product networks",
+        Findings::OutlierCount(_) | Findings::OutlierSubspaces(_) => "Outliers, privately",
     }
 }
 
-fn section(run: &RunReport, id: &str, extent: Extent) -> Section {
+fn section(run: &RunReport, number: Option<usize>, id: &str, extent: Extent) -> Section {
     let (verdict, mut parts) = match &run.findings {
         Findings::Audit(audit) => audit::parts(audit, id, extent),
+        Findings::Repair(repair) => repair::parts(repair, id),
+        Findings::TextRepair(repair) => repair::text_parts(repair, id),
+        Findings::Groups(groups) => groups::parts(groups, id),
+        Findings::Compare(compare) => compare::parts(compare, id),
+        Findings::Certify(certify) => certify::parts(certify, id),
+        Findings::Knn(knn) => knn::parts(knn, id),
+        Findings::KMeans(bench) => unlearning::kmeans_parts(bench, id),
+        Findings::Spn(bench) => unlearning::spn_parts(bench),
+        Findings::OutlierCount(release) => outliers::count_parts(release),
+        Findings::OutlierSubspaces(release) => outliers::subspace_parts(release),
     };
     parts.insert(0, subject(run));
     parts.extend(reproduction(run));
     Section {
         id: id.to_owned(),
-        title: Text::new(format!("{}: {}", kind(run), run.name)),
+        title: heading(run, number),
         verdict,
         parts,
     }
@@ -96,5 +131,11 @@ fn reproduction(run: &RunReport) -> Option<Part> {
     let part = Part::new("Do it again").say(
         "This command repeats the run. With the same model, data and seed it gives the same results, whatever the number of threads.",
     );
-    Some(part.with(Block::Command(command.into())))
+    let part = part.with(Block::Command(command.into()));
+    Some(match command.contains(SCHEMA_FILE) {
+        true => part.say(format!(
+            "{SCHEMA_FILE} stands for the schema, which run.toml holds under predictor.schema."
+        )),
+        false => part,
+    })
 }

@@ -1,6 +1,7 @@
 //! From run directories to a [`Report`].
 
 mod audit;
+mod knn;
 pub(super) mod options;
 
 pub(super) use options::shown;
@@ -12,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::error::PageError;
-use super::model::{Comparison, Findings, Report, RunReport};
+use super::model::{AuditFindings, Comparison, Findings, Report, RunReport};
 use super::{KNOWN_RUNS, command_line};
 use crate::report::run_directory::{RUN, RunError, SUMMARY};
 
@@ -53,6 +54,16 @@ impl Report {
 
 fn read_run(files: &RunFiles) -> Result<RunReport, PageError> {
     let findings = match files.command.as_str() {
+        "repair" if files.has("points") => Findings::Repair(files.parse()?),
+        "repair" => Findings::TextRepair(files.parse()?),
+        "groups" => Findings::Groups(files.parse()?),
+        "compare" => Findings::Compare(files.parse()?),
+        "certify" => Findings::Certify(files.parse()?),
+        "knn" => Findings::Knn(Box::new(knn::read(files)?)),
+        "kmeans bench" => Findings::KMeans(files.parse()?),
+        "spn bench" => Findings::Spn(files.parse()?),
+        "outliers count" => Findings::OutlierCount(files.parse()?),
+        "outliers subspaces" => Findings::OutlierSubspaces(files.parse()?),
         _ => Findings::Audit(Box::new(audit::read(files)?)),
     };
     let (subject, options) = options::facts(files);
@@ -69,30 +80,33 @@ fn read_run(files: &RunFiles) -> Result<RunReport, PageError> {
     })
 }
 
-/// Audits of the same inputs and protected attributes, but of two models: a repair and what it was made from, else every
-/// audit beside the first.
+/// Audits of the same inputs and protected attributes, but of two models: a repair beside what it was made from, else an audit
+/// beside the first like it.
 fn comparisons(runs: &[RunReport]) -> Vec<Comparison> {
-    let audits: Vec<(usize, &super::model::AuditFindings)> = runs
+    let audits: Vec<(usize, &AuditFindings)> = runs
         .iter()
         .enumerate()
-        .map(|(place, run)| match &run.findings {
-            Findings::Audit(audit) => (place, audit.as_ref()),
+        .filter_map(|(place, run)| match &run.findings {
+            Findings::Audit(audit) => Some((place, audit.as_ref())),
+            _ => None,
         })
         .collect();
+    let repairs: Vec<(&str, &str)> = runs.iter().filter_map(repaired).collect();
+    let is_repair = |a: &AuditFindings, b: &AuditFindings| {
+        b.repaired_from.as_ref() == Some(&a.model_sha256)
+            || repairs.contains(&(a.model_sha256.as_str(), b.model_sha256.as_str()))
+    };
     let mut comparisons = Vec::new();
     for (later, (second, b)) in audits.iter().enumerate() {
-        let alike = |a: &super::model::AuditFindings| {
+        let alike = |a: &AuditFindings| {
             a.inputs_sha256 == b.inputs_sha256
                 && a.summary.protected == b.summary.protected
                 && a.model_sha256 != b.model_sha256
         };
-        let made_from = |a: &super::model::AuditFindings| {
-            alike(a) && b.repaired_from.as_ref() == Some(&a.model_sha256)
-        };
-        let origin = audits.iter().find(|(_, a)| made_from(a));
+        let origin = audits.iter().find(|(_, a)| alike(a) && is_repair(a, b));
         let earlier = audits[..later]
             .iter()
-            .find(|(_, a)| alike(a) && a.repaired_from.as_ref() != Some(&b.model_sha256));
+            .find(|(_, a)| alike(a) && !is_repair(b, a));
         if let Some((first, _)) = origin.or(earlier) {
             comparisons.push(Comparison {
                 first: *first,
@@ -102,6 +116,15 @@ fn comparisons(runs: &[RunReport]) -> Vec<Comparison> {
         }
     }
     comparisons
+}
+
+/// The hashes of the model before and after, of a repair.
+fn repaired(run: &RunReport) -> Option<(&str, &str)> {
+    match &run.findings {
+        Findings::Repair(repair) => Some((&repair.model_sha256, &repair.repaired_sha256)),
+        Findings::TextRepair(repair) => Some((&repair.model_sha256, &repair.repaired_sha256)),
+        _ => None,
+    }
 }
 
 /// The files of a run that every command writes.
@@ -187,6 +210,11 @@ impl RunFiles {
             .as_str()
             .or_else(option)
             .map(str::to_owned)
+    }
+
+    /// Whether the summary has a key.
+    fn has(&self, key: &str) -> bool {
+        !self.summary[key].is_null()
     }
 
     /// A text of the summary or options that its command always writes.

@@ -4,7 +4,7 @@ use super::RunFiles;
 use crate::report::page::model::Fact;
 
 /// Keys that say what was looked at, with their names.
-const SUBJECT: [(&str, &str); 19] = [
+const SUBJECT: [(&str, &str); 20] = [
     ("model", "Model"),
     ("model_sha256", "SHA-256 of the model"),
     ("predictor.source", "Predictor"),
@@ -22,6 +22,7 @@ const SUBJECT: [(&str, &str); 19] = [
     ("train.sha256", "SHA-256 of the training rows"),
     ("test.file", "Test inputs"),
     ("test.sha256", "SHA-256 of the test inputs"),
+    ("options.protected", "Protected"),
     ("part", "Part of the rows"),
     ("hardware", "Hardware"),
 ];
@@ -45,6 +46,16 @@ pub(super) fn facts(files: &RunFiles) -> (Vec<Fact>, Vec<Fact>) {
     }
     let mut all = Vec::new();
     flatten("", &files.options, &mut all);
+    // Benchmarks write no options; their summaries name the data.
+    for key in ["data", "data_sha256"] {
+        if !all.iter().any(|fact| fact.name == key) {
+            let value = files.text(key);
+            all.extend(value.map(|value| Fact {
+                name: key.to_owned(),
+                value,
+            }));
+        }
+    }
     let mut subject = Vec::new();
     for (key, name) in SUBJECT {
         if let Some(place) = all.iter().position(|fact| fact.name == key) {

@@ -2,11 +2,17 @@
 //!
 //! The structures that are read from a `summary.json` have its keys, so they are written as they were read.
 
+mod others;
+mod repair;
+
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use super::pairs::PairFindings;
+
+pub use others::*;
+pub use repair::*;
 
 /// Everything that is reported.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -61,6 +67,26 @@ pub struct RunReport {
 pub enum Findings {
     /// Of a search for individual discrimination.
     Audit(Box<AuditFindings>),
+    /// Of a repair of a classifier of tables.
+    Repair(Box<RepairFindings>),
+    /// Of a repair of a classifier of texts.
+    TextRepair(Box<TextRepairFindings>),
+    /// Of a measurement of groups.
+    Groups(Box<GroupRunFindings>),
+    /// Of a comparison of strategies.
+    Compare(Box<CompareFindings>),
+    /// Of certificates.
+    Certify(Box<CertifyFindings>),
+    /// Of k-NN predictions under poisoning.
+    Knn(Box<KnnFindings>),
+    /// Of deletions from k-means.
+    KMeans(Box<KMeansFindings>),
+    /// Of deletions from sum-product networks.
+    Spn(Box<SpnFindings>),
+    /// Of a count of outliers that was released.
+    OutlierCount(Box<OutlierCount>),
+    /// Of subspaces with outliers that were released.
+    OutlierSubspaces(Box<OutlierSubspaces>),
 }
 
 /// Two audits whose figures can be put side by side.

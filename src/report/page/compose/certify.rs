@@ -1,0 +1,112 @@
+//! What is said of certificates.
+
+use super::super::chart::{IntervalRow, intervals};
+use super::super::document::{Block, Figure, Part, Table};
+use super::super::model::CertifyFindings;
+use super::super::text::{Text, count, counted, interval, percent, seconds};
+use super::shares::crossed;
+
+/// The verdict and the parts.
+pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
+    let mut verdict = Vec::new();
+    if let Some(joint) = certify.sets.last() {
+        verdict.push(Text::new(format!(
+            "{} of {} are proved fair by {} (95 % interval {}): no change of it can change the decision.",
+            percent(joint.certified.share),
+            counted(joint.inputs, "input", "inputs"),
+            crossed(&joint.protected),
+            interval(joint.certified.ci95)
+        )));
+        if let Some(bound) = certify.fail_below {
+            let held = if joint.certified.share >= bound {
+                "holds"
+            } else {
+                "does not hold"
+            };
+            verdict.push(Text::new(format!(
+                "The declared bound of at least {} {held}.",
+                percent(bound)
+            )));
+        }
+    }
+    let refuted: u64 = certify.sets.iter().filter_map(|set| set.refuted).sum();
+    if refuted > 0 {
+        verdict.push(Text::new(format!(
+            "{} refuted by trying everything: a defect of Probity; do not rely on this run.",
+            counted(refuted, "certificate was", "certificates were")
+        )));
+    }
+    let title = Text::new("Share of inputs that are proved fair");
+    let description = Text::new(
+        "Dots are shares of the inputs, lines their 95 % intervals. The second colour, where there is one, is the share that is fair when every change is tried.",
+    );
+    let rows: Vec<IntervalRow> = certify
+        .sets
+        .iter()
+        .flat_map(|set| {
+            let names = crossed(&set.protected);
+            let proved = (format!("{names}, proved"), Some(&set.certified), 0);
+            let fair = (format!("{names}, fair"), set.fair.as_ref(), 1);
+            [proved, fair]
+        })
+        .filter_map(|(label, portion, series)| {
+            let portion = portion?;
+            Some(IntervalRow {
+                label: Text::value(&label),
+                share: portion.share,
+                interval: Some(portion.ci95),
+                series,
+            })
+        })
+        .collect();
+    let table = certify.sets.iter().map(|set| {
+        vec![
+            crossed(&set.protected),
+            count(set.inputs),
+            percent(set.one_box.share),
+            format!(
+                "{} ({})",
+                percent(set.certified.share),
+                interval(set.certified.ci95)
+            ),
+            set.fair
+                .as_ref()
+                .map_or("not counted".to_owned(), |fair| percent(fair.share)),
+            set.refuted.map_or("not tried".to_owned(), count),
+            seconds(set.seconds),
+        ]
+    });
+    let id = format!("{id}-certified");
+    let part = Part::new("Inputs that are proved fair")
+        .say(format!(
+            "Of the part ‘{}’ of the data.",
+            Text::value(&certify.part)
+        ))
+        .with(Block::Figure(Figure {
+            svg: intervals(&id, (&title, &description), &rows),
+            data: Table::new(
+                title.clone(),
+                &[
+                    "Attributes",
+                    "Inputs",
+                    "Proved by one box",
+                    "Proved in all (95 % interval)",
+                    "Fair",
+                    "Refuted",
+                    "Time of the proofs",
+                ],
+                table.collect(),
+            ),
+            id,
+            title,
+            description,
+        }));
+    let limits = [
+        "A certificate is a proof for one input. An input without one may be fair or not: the bounds are not exact.",
+        "The share is of these inputs; the interval speaks of others only as far as these were drawn like them.",
+        "Of texts, one protected term at a time is replaced.",
+    ];
+    let limits =
+        Part::new("What this does not say").with(Block::List(limits.map(Text::from).into()));
+    (verdict, vec![part, limits])
+}

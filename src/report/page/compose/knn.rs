@@ -1,0 +1,177 @@
+//! What is said of k-NN predictions under poisoning.
+
+use super::super::chart::{Layer, Stacked};
+use super::super::document::{Block, Figure, Part, Table};
+use super::super::model::{KnnFigures, KnnFindings};
+use super::super::text::{Text, count, counted, number, percent, seconds};
+
+/// The verdict and the parts.
+pub(super) fn parts(knn: &KnnFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
+    let summary = &knn.summary;
+    let mut verdict = Vec::new();
+    match summary.sweep.last() {
+        None => {
+            verdict.push("The run was interrupted while it learnt; nothing was decided.".to_owned())
+        }
+        Some(last) => verdict.push(sentence(last, summary.training_rows)),
+    }
+    if !summary.finished && !summary.sweep.is_empty() {
+        verdict.push(
+            "The run was interrupted; these are the inputs that were decided until then."
+                .to_owned(),
+        );
+    }
+    let mut parts = Vec::new();
+    if !summary.sweep.is_empty() {
+        parts.push(verdicts(&summary.sweep, id));
+        parts.push(falsified(knn));
+    }
+    let accuracy = match summary.accuracy {
+        Some(share) => format!(
+            "{} of the analysed inputs with a label are predicted right.",
+            percent(share)
+        ),
+        None => {
+            "The inputs have no labels, so nothing is said of how often the prediction is right."
+                .to_owned()
+        }
+    };
+    parts.push(Part::new("What this does not say").with(Block::List(
+        [
+            "Certified means proved: whichever n training rows or fewer are poisoned, the prediction is the same. Falsified means that removing the rows listed changes it; whether anyone poisoned them is another question.".to_owned(),
+            "Unknown means that the time limit came first, or that the method cannot tell; such an input may be robust or not.".to_owned(),
+            "Only rows added by an attacker are considered, for K-nearest-neighbour classifiers that learn K by cross-validation.".to_owned(),
+            accuracy,
+        ]
+        .map(Text::from)
+        .into(),
+    )));
+    (verdict.into_iter().map(Text::from).collect(), parts)
+}
+
+fn all_certified(figures: &KnnFigures) -> u64 {
+    figures.certified.quick + figures.certified.k_set + figures.certified.exhaustive
+}
+
+fn sentence(figures: &KnnFigures, rows: u64) -> String {
+    let share = |number: u64| percent(number as f64 / figures.inputs.max(1) as f64);
+    let certified = all_certified(figures);
+    format!(
+        "With up to {} of {} training rows poisoned, {} of {} predictions are proved robust ({}), {} can be changed ({}) and {} are undecided.",
+        count(figures.poison),
+        count(rows),
+        count(certified),
+        count(figures.inputs),
+        share(certified),
+        count(figures.falsified),
+        share(figures.falsified),
+        count(figures.unknown)
+    )
+}
+
+fn verdicts(sweep: &[KnnFigures], id: &str) -> Part {
+    let layer = |name: &str, value: fn(&KnnFigures) -> u64| Layer {
+        name: name.into(),
+        counts: sweep.iter().map(value).collect(),
+    };
+    let layers = [
+        layer("certified", all_certified),
+        layer("falsified", |figures| figures.falsified),
+        layer("unknown", |figures| figures.unknown),
+    ];
+    let categories: Vec<String> = sweep
+        .iter()
+        .map(|figures| figures.poison.to_string())
+        .collect();
+    let chart = Stacked {
+        x_label: "poisoned rows n",
+        categories: &categories,
+        layers: &layers,
+    };
+    let title = Text::new("Verdicts against the number of poisoned rows");
+    let description = Text::new(
+        "Each bar is all inputs: at the bottom those proved robust, above them those whose prediction can be changed, at the top the undecided ones.",
+    );
+    let rows = sweep.iter().map(|figures| {
+        vec![
+            count(figures.poison),
+            count(figures.certified.quick),
+            count(figures.certified.k_set),
+            count(figures.certified.exhaustive),
+            count(figures.falsified),
+            count(figures.unknown),
+            count(figures.k),
+            count(figures.certified_k_set),
+            seconds(figures.seconds_per_input.mean),
+            seconds(figures.seconds_per_input.max),
+        ]
+    });
+    let id = format!("{id}-verdicts");
+    Part::new("Verdicts").with(Block::Figure(Figure {
+        svg: chart.svg(&id, (&title, &description)),
+        data: Table::new(
+            title.clone(),
+            &[
+                "n",
+                "Certified quickly",
+                "By the set of K",
+                "By exhaustion",
+                "Falsified",
+                "Unknown",
+                "K",
+                "K that can be learnt",
+                "Mean time",
+                "Longest",
+            ],
+            rows.collect(),
+        ),
+        id,
+        title,
+        description,
+    }))
+}
+
+fn falsified(knn: &KnnFindings) -> Part {
+    let part = Part::new("Predictions that can be changed, and the rows whose removal does it");
+    if knn.all_falsified == 0 {
+        return part.say("None was found.");
+    }
+    let part = match knn.falsified_inputs.len() as u64 == knn.all_falsified {
+        true => part.say(format!(
+            "{} over all n.",
+            counted(knn.all_falsified, "verdict", "verdicts")
+        )),
+        false => part.say(format!(
+            "The first {} of {} over all n.",
+            knn.falsified_inputs.len(),
+            number(knn.all_falsified as f64)
+        )),
+    };
+    let rows = knn.falsified_inputs.iter().map(|input| {
+        let [k, without] = &input.k;
+        let cells = [
+            input.row.to_string(),
+            count(input.poison),
+            input.actual.clone(),
+            format!("{} → {}", input.label, input.removal_label),
+            format!("{k} → {without}"),
+            input.removal.clone(),
+        ];
+        cells.iter().map(|cell| Text::value(cell)).collect()
+    });
+    part.with(Block::Table(Table {
+        caption: "Rows are numbered as in their files, from 1. Removed: rows of the training file."
+            .into(),
+        header: [
+            "Test row",
+            "n",
+            "Label in the file",
+            "Prediction",
+            "K",
+            "Removed",
+        ]
+        .map(Text::from)
+        .into(),
+        rows: rows.collect(),
+    }))
+}

@@ -1,0 +1,331 @@
+//! What is said of repairs: before and after.
+
+use super::super::chart::{IntervalRow, intervals};
+use super::super::document::{Block, Figure, Part, Table};
+use super::super::model::{
+    CertifiedShare, Mean, RepairFindings, Share, TextNetwork, TextRepairFindings,
+};
+use super::super::model::{ModelFigures, Part as Portion};
+use super::super::text::{Text, count, interval, number, percent};
+use super::groups;
+use super::shares::{Asked, crossed};
+
+/// The verdict and the parts of a repair of a classifier of tables.
+pub(super) fn parts(repair: &RepairFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
+    let mut verdict = Vec::new();
+    let pairs = both(
+        &repair.before.discrimination,
+        &repair.chosen.figures.discrimination,
+    );
+    if let Some((before, after)) = pairs.last() {
+        let asked = Asked {
+            inputs: "random inputs",
+            is_text: false,
+        };
+        verdict.push(format!(
+            "After the repair: {} Before it, {} did ({}).",
+            asked.sentence(after),
+            percent(before.rate),
+            interval(before.ci95)
+        ));
+    }
+    verdict.push(accuracy(repair));
+    if !repair.finished {
+        verdict.push(
+            "The repair was interrupted; the model is the best of the networks trained until then."
+                .to_owned(),
+        );
+    }
+    let mut parts = vec![
+        shares(&pairs, id),
+        quality(&repair.before, &repair.chosen.figures),
+    ];
+    parts.extend(certified(
+        &repair.certified_before,
+        &repair.certified_after,
+        id,
+    ));
+    parts.push(points(repair));
+    parts.push(groups::before_after(
+        &repair.groups_before,
+        &repair.groups_after,
+    ));
+    parts.push(limits(&[
+        "The shares are of random inputs that took no part in training or choosing; accuracy is of rows held out from both.",
+        "A lower share does not mean that no one is discriminated against. Audit the repaired model: a search may find what random inputs do not show.",
+        "Only the attributes that were audited were repaired. What the repair does to others is not measured here.",
+    ]));
+    (verdict.into_iter().map(Text::from).collect(), parts)
+}
+
+fn accuracy(repair: &RepairFindings) -> String {
+    let (before, after) = (&repair.before.held_out, &repair.chosen.figures.held_out);
+    let within = match repair.chosen.within {
+        true => "within what the repair may cost",
+        false => "more than the repair may cost",
+    };
+    format!(
+        "Accuracy on {} held-out rows went from {} to {}, which is {within}.",
+        count(before.rows),
+        percent(before.accuracy),
+        percent(after.accuracy)
+    )
+}
+
+/// Shares of the same attributes before and after.
+fn both<'s>(before: &'s [Share], after: &'s [Share]) -> Vec<(&'s Share, &'s Share)> {
+    let twin = |share: &Share| {
+        after
+            .iter()
+            .find(|other| other.protected == share.protected)
+    };
+    before
+        .iter()
+        .filter_map(|share| Some((share, twin(share)?)))
+        .collect()
+}
+
+fn shares(pairs: &[(&Share, &Share)], id: &str) -> Part {
+    let rows = pairs.iter().flat_map(|(before, after)| {
+        [("before", before), ("after", after)].map(|(when, share)| Row {
+            name: format!("{}, {when}", crossed(&share.protected)),
+            share: share.rate,
+            ci95: share.ci95,
+            of: share.sampled,
+        })
+    });
+    let figure = before_after_figure(
+        format!("{id}-shares"),
+        "Discriminatory share before and after",
+        rows.collect(),
+    );
+    Part::new("Discriminatory share before and after").with(figure)
+}
+
+struct Row {
+    name: String,
+    share: f64,
+    ci95: [f64; 2],
+    of: u64,
+}
+
+/// Rows in turn before and after.
+fn before_after_figure(id: String, title: &str, rows: Vec<Row>) -> Block {
+    let title = Text::new(title);
+    let description = Text::new(
+        "Dots are estimates, lines their 95 % intervals; the two colours are before and after.",
+    );
+    let bars: Vec<IntervalRow> = rows
+        .iter()
+        .enumerate()
+        .map(|(place, row)| IntervalRow {
+            label: Text::value(&row.name),
+            share: row.share,
+            interval: Some(row.ci95),
+            series: place % 2,
+        })
+        .collect();
+    let table = rows.into_iter().map(|row| {
+        vec![
+            row.name,
+            percent(row.share),
+            interval(row.ci95),
+            count(row.of),
+        ]
+    });
+    Block::Figure(Figure {
+        svg: intervals(&id, (&title, &description), &bars),
+        data: Table::new(
+            title.clone(),
+            &["Of what", "Share", "95 % interval", "Inputs"],
+            table.collect(),
+        ),
+        id,
+        title,
+        description,
+    })
+}
+
+fn quality(before: &ModelFigures, after: &ModelFigures) -> Part {
+    let row = |name: &str, figures: &ModelFigures| {
+        let quality = &figures.held_out;
+        vec![
+            name.to_owned(),
+            percent(quality.accuracy),
+            percent(quality.balanced_accuracy),
+            quality
+                .auc
+                .map_or("–".to_owned(), |auc| format!("{auc:.4}")),
+            format!("{:.4}", quality.f1),
+        ]
+    };
+    Part::new("Quality before and after").with(Block::Table(Table::new(
+        format!(
+            "On {} held-out rows; always answering the most frequent class would be right for {}.",
+            count(before.held_out.rows),
+            percent(before.held_out.majority_share)
+        ),
+        &["Model", "Accuracy", "Balanced accuracy", "AUC", "F1"],
+        vec![row("Before", before), row("After", after)],
+    )))
+}
+
+fn certified(before: &[CertifiedShare], after: &[CertifiedShare], id: &str) -> Option<Part> {
+    let twin = |share: &CertifiedShare| {
+        after
+            .iter()
+            .find(|other| other.protected == share.protected)
+    };
+    let rows: Vec<Row> = before
+        .iter()
+        .filter_map(|share| Some([("before", share), ("after", twin(share)?)]))
+        .flatten()
+        .map(|(when, share)| Row {
+            name: format!("{}, {when}", crossed(&share.protected)),
+            share: share.certified.share,
+            ci95: share.certified.ci95,
+            of: share.rows,
+        })
+        .collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let part = Part::new("Held-out rows that are proved fair").say(
+        "Of these rows it is proved that no change of the protected attributes changes the decision. A row without a proof may be fair too.",
+    );
+    Some(part.with(before_after_figure(
+        format!("{id}-certified"),
+        "Rows proved fair before and after",
+        rows,
+    )))
+}
+
+fn points(repair: &RepairFindings) -> Part {
+    let mean = |mean: &Mean| match mean.ci95 {
+        Some(ends) => format!("{} ({})", percent(mean.mean), interval(ends)),
+        None => percent(mean.mean),
+    };
+    let rows = repair.points.iter().flat_map(|point| {
+        point.changes.iter().map(move |change| {
+            let of = match change.protected.is_empty() {
+                true => change.figure.clone(),
+                false => format!("{}, {}", change.figure, crossed(&change.protected)),
+            };
+            vec![
+                format!("{of}, share {}", number(point.share)),
+                count(point.samples),
+                percent(change.before),
+                change.control.as_ref().map_or("–".to_owned(), mean),
+                mean(&change.after),
+            ]
+        })
+    });
+    Part::new("All networks that were trained").with(Block::Table(Table::new(
+        format!(
+            "Means over the networks of each share of the samples, with 95 % intervals of the mean. Control: trained anew without a remedy. The model kept is of the share {}.",
+            number(repair.chosen.share)
+        ),
+        &["Figure", "Samples", "Before", "Control", "After"],
+        rows.collect(),
+    )))
+}
+
+/// The verdict and the parts of a repair of a classifier of texts.
+pub(super) fn text_parts(repair: &TextRepairFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
+    let Some(after) = repair.repaired.get(repair.chosen) else {
+        let verdict = "The repair was interrupted before a network was trained.";
+        return (vec![verdict.into()], Vec::new());
+    };
+    let before = &repair.before;
+    let within = match repair.within {
+        true => "within what the repair may cost",
+        false => "more than the repair may cost",
+    };
+    let verdict = vec![
+        Text::new(format!(
+            "After the repair {} of {} test texts with a protected term are treated alike under every replacement (95 % interval {}); before it were {} ({}).",
+            percent(after.fair.share),
+            count(repair.test_texts),
+            interval(after.fair.ci95),
+            percent(before.fair.share),
+            interval(before.fair.ci95)
+        )),
+        Text::new(format!(
+            "Accuracy on the test texts went from {} to {}; the loss on the validation texts is {within}.",
+            percent(before.accuracy),
+            percent(after.accuracy)
+        )),
+    ];
+    let row = |name: &str, portion: &Portion, of: u64| Row {
+        name: name.to_owned(),
+        share: portion.share,
+        ci95: portion.ci95,
+        of,
+    };
+    let rows = vec![
+        row("fair, before", &before.fair, repair.test_texts),
+        row("fair, after", &after.fair, repair.test_texts),
+        row("proved fair, before", &before.certified, repair.test_texts),
+        row("proved fair, after", &after.certified, repair.test_texts),
+        row(
+            "found discriminatory, repaired before",
+            &before.repaired,
+            repair.independent,
+        ),
+        row(
+            "found discriminatory, repaired after",
+            &after.repaired,
+            repair.independent,
+        ),
+    ];
+    let part = Part::new("Fair texts before and after")
+        .say(format!(
+            "The protected attributes are {}. {} discriminatory texts were found from the training texts to learn from, and {} from the test texts to measure on.",
+            repair.protected.join(", "),
+            count(repair.found),
+            count(repair.independent)
+        ))
+        .with(before_after_figure(format!("{id}-fair"), "Share of texts", rows));
+    let parts = vec![
+        part,
+        text_networks(repair),
+        limits(&[
+            "Fair means: no replacement of one protected term by another of its list changes the decision. Other wordings are not covered.",
+            "The independent set was found by searches on the model before; a search on the repaired model may find other texts.",
+        ]),
+    ];
+    (verdict, parts)
+}
+
+fn text_networks(repair: &TextRepairFindings) -> Part {
+    let row = |name: String, network: &TextNetwork| {
+        let portion =
+            |portion: &Portion| format!("{} ({})", percent(portion.share), interval(portion.ci95));
+        vec![
+            name,
+            percent(network.accuracy),
+            portion(&network.repaired),
+            portion(&network.certified),
+            portion(&network.fair),
+        ]
+    };
+    let mut rows = vec![row("Before".to_owned(), &repair.before)];
+    let numbered = |name: &str, networks: &[TextNetwork]| -> Vec<Vec<String>> {
+        let networks = networks.iter().enumerate();
+        networks
+            .map(|(place, network)| row(format!("{name} {}", place + 1), network))
+            .collect()
+    };
+    rows.extend(numbered("Control", &repair.control));
+    rows.extend(numbered("Repaired", &repair.repaired));
+    Part::new("All networks that were trained").with(Block::Table(Table::new(
+        format!("Shares with 95 % intervals. Control: trained anew without a remedy. Kept: Repaired {}.", repair.chosen + 1),
+        &["Network", "Accuracy", "Of the found texts, repaired", "Proved fair", "Fair"],
+        rows,
+    )))
+}
+
+fn limits(sentences: &[&str]) -> Part {
+    let sentences = sentences.iter().map(|&sentence| sentence.into()).collect();
+    Part::new("What this does not say").with(Block::List(sentences))
+}

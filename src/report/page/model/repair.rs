@@ -1,0 +1,258 @@
+//! Repairs and group figures, as their summaries say them.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Quality, Share};
+
+/// A repair of a classifier of tables.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RepairFindings {
+    /// Whether all networks were trained.
+    pub finished: bool,
+    /// By what the model was repaired.
+    pub method: String,
+    /// SHA-256 of the model before.
+    pub model_sha256: String,
+    /// SHA-256 of the model after.
+    pub repaired_sha256: String,
+    /// Seconds.
+    pub seconds: f64,
+    /// The model before.
+    pub before: ModelFigures,
+    /// Each share of the samples.
+    pub points: Vec<SharePoint>,
+    /// The model after.
+    pub chosen: Chosen,
+    /// Held-out rows that were proved fair before.
+    #[serde(default)]
+    pub certified_before: Vec<CertifiedShare>,
+    /// The same after.
+    #[serde(default)]
+    pub certified_after: Vec<CertifiedShare>,
+    /// Groups of the held-out rows before.
+    pub groups_before: GroupReport,
+    /// The same after.
+    pub groups_after: GroupReport,
+}
+
+/// Figures of one model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelFigures {
+    /// Discriminatory shares.
+    pub discrimination: Vec<Share>,
+    /// Quality on held-out rows.
+    pub held_out: Quality,
+}
+
+/// The network that was kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Chosen {
+    /// Its share of the samples.
+    pub share: f64,
+    /// Accuracy before less that after.
+    pub accuracy_loss: f64,
+    /// Whether that is allowed.
+    pub within: bool,
+    /// Its figures.
+    #[serde(flatten)]
+    pub figures: ModelFigures,
+}
+
+/// What one share of the samples gave.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SharePoint {
+    /// The share.
+    pub share: f64,
+    /// Samples for each network.
+    pub samples: u64,
+    /// Figures before and after.
+    pub changes: Vec<Change>,
+}
+
+/// One figure before and after.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// Which.
+    pub figure: String,
+    /// Of which attributes.
+    pub protected: Vec<String>,
+    /// Before.
+    pub before: f64,
+    /// Retrained without a remedy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<Mean>,
+    /// After.
+    pub after: Mean,
+}
+
+/// A mean over networks or searches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Mean {
+    /// The mean.
+    pub mean: f64,
+    /// Its 95 % interval, of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ci95: Option<[f64; 2]>,
+}
+
+/// A number of inputs and their share.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// How many.
+    pub count: u64,
+    /// Their share.
+    pub share: f64,
+    /// Its 95 % interval.
+    pub ci95: [f64; 2],
+}
+
+/// Rows that were proved fair.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CertifiedShare {
+    /// The attributes.
+    pub protected: Vec<String>,
+    /// Rows.
+    pub rows: u64,
+    /// Those proved fair.
+    pub certified: Part,
+}
+
+/// A repair of a classifier of texts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TextRepairFindings {
+    /// Whether all networks were trained.
+    pub finished: bool,
+    /// By what the model was repaired.
+    pub method: String,
+    /// Protected attributes.
+    pub protected: Vec<String>,
+    /// SHA-256 of the model before.
+    pub model_sha256: String,
+    /// SHA-256 of the model after.
+    pub repaired_sha256: String,
+    /// Seconds.
+    pub seconds: f64,
+    /// Texts found from the training texts.
+    pub found: u64,
+    /// Texts found from the test texts.
+    pub independent: u64,
+    /// Test texts with a protected term.
+    pub test_texts: u64,
+    /// The model before.
+    pub before: TextNetwork,
+    /// Networks trained anew without a remedy.
+    pub control: Vec<TextNetwork>,
+    /// Networks with the remedy.
+    pub repaired: Vec<TextNetwork>,
+    /// Which of them was kept.
+    pub chosen: usize,
+    /// Whether its loss of accuracy is allowed.
+    pub within: bool,
+}
+
+/// One network of texts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TextNetwork {
+    /// Accuracy on the test texts.
+    pub accuracy: f64,
+    /// Of the independent set, no longer discriminatory.
+    pub repaired: Part,
+    /// Test texts proved fair.
+    pub certified: Part,
+    /// Test texts that are fair.
+    pub fair: Part,
+}
+
+/// A run of `probity groups`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupRunFindings {
+    /// SHA-256 of the model.
+    pub model_sha256: String,
+    /// SHA-256 of the data.
+    pub data_sha256: String,
+    /// The figures.
+    #[serde(flatten)]
+    pub report: GroupReport,
+}
+
+/// Group figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupReport {
+    /// The favourable class.
+    pub favourable: String,
+    /// Rows.
+    pub rows: u64,
+    /// Rows that a rate must be of.
+    pub min_group: u64,
+    /// Each attribute, then each pair of them, and so on.
+    pub sets: Vec<GroupSet>,
+}
+
+/// Groups by some attributes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupSet {
+    /// The attributes.
+    pub protected: Vec<String>,
+    /// The groups.
+    pub groups: Vec<Group>,
+    /// How far they are apart.
+    pub gaps: GroupGaps,
+}
+
+/// One group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// Its values.
+    pub values: Vec<String>,
+    /// Rows.
+    pub rows: u64,
+    /// Rows predicted favourably.
+    pub selection_rate: Option<Rate>,
+    /// Of those that have the favourable class.
+    pub true_positive_rate: Option<Rate>,
+    /// Of the others.
+    pub false_positive_rate: Option<Rate>,
+    /// Rows predicted right.
+    pub accuracy: Option<Rate>,
+    /// Expected calibration error.
+    pub calibration_error: Option<Rate>,
+}
+
+/// A rate with its interval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Rate {
+    /// The rate.
+    pub value: f64,
+    /// Its 95 % interval.
+    pub ci95: [f64; 2],
+}
+
+/// A gap between groups.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Gap {
+    /// The difference or ratio.
+    pub value: f64,
+    /// Its 95 % interval.
+    pub ci95: [f64; 2],
+    /// The group with the lowest rate.
+    pub lowest: Vec<String>,
+    /// The group with the highest.
+    pub highest: Vec<String>,
+}
+
+/// The gaps between the groups of a set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupGaps {
+    /// In favourable predictions.
+    pub demographic_parity_difference: Option<Gap>,
+    /// The same as a ratio.
+    pub demographic_parity_ratio: Option<Gap>,
+    /// In true or false positive rates.
+    pub equalised_odds_difference: Option<Gap>,
+    /// In true positive rates.
+    pub equal_opportunity_difference: Option<Gap>,
+    /// In accuracy.
+    pub accuracy_difference: Option<Gap>,
+    /// In calibration errors.
+    pub calibration_difference: Option<Gap>,
+}

@@ -1,0 +1,293 @@
+//! A fragment of a model card in Markdown: what the runs can say of a model, and blanks for what only its owner knows.
+//!
+//! The fields are those of M. Mitchell et al., *Model Cards for Model Reporting* (FAT* 2019), section 4.
+
+use super::markdown::{code_block, escaped, grid};
+use super::model::{
+    AuditFindings, CertifyFindings, Findings, GroupReport, Quality, Report, RunReport, Share,
+};
+use super::text::{Text, count, interval, percent};
+
+/// Runs whose hash of the model and of the inputs a fragment states.
+const HASHES: [&str; 3] = [
+    "SHA-256 of the model",
+    "SHA-256 of the data",
+    "SHA-256 of the texts",
+];
+
+impl Report {
+    /// The fragment, of the runs that speak of models: audits, groups, certificates and repairs.
+    pub fn to_model_card(&self) -> String {
+        let mut card = String::from(
+            "<!-- Fragment of a model card. Lines with TO BE FILLED IN are for the owner of the model. -->\n",
+        );
+        card.push_str("\n## Model details\n\n");
+        for run in &self.runs {
+            card.push_str(&details(run));
+        }
+        card.push_str("- Developed by, licence, contact: TO BE FILLED IN\n");
+        card.push_str("\n## Intended use\n\n- Primary uses: TO BE FILLED IN\n- Uses out of scope: TO BE FILLED IN\n");
+        card.push_str("\n## Factors\n\n");
+        card.push_str(&factors(&self.runs));
+        card.push_str("\n## Metrics\n\n");
+        let metrics: String = self.runs.iter().map(metrics).collect();
+        card.push_str(if metrics.is_empty() {
+            "None of the runs measures a model.\n"
+        } else {
+            &metrics
+        });
+        card.push_str("\n## Evaluation data\n\n");
+        for run in &self.runs {
+            card.push_str(&data(run));
+        }
+        card.push_str("\n## Training data\n\n- TO BE FILLED IN\n");
+        card.push_str("\n## Ethical considerations\n\n- TO BE FILLED IN\n");
+        card.push_str("\n## Caveats and recommendations\n\n");
+        for caveat in CAVEATS {
+            card.push_str(&format!("- {caveat}\n"));
+        }
+        for run in &self.runs {
+            if let Some(command) = &run.reproduce {
+                card.push_str(&format!(
+                    "\nTo repeat {}:\n\n{}",
+                    escaped(&Text::value(&run.name)),
+                    code_block(&command.as_str().into())
+                ));
+            }
+        }
+        card
+    }
+}
+
+const CAVEATS: [&str; 4] = [
+    "A discriminatory share is of random inputs (tables) or of the given texts, not of the people that the model will decide about.",
+    "Only the protected attributes named were examined, by changing them; discrimination through attributes that go along with them is not seen.",
+    "A search that finds nothing proves nothing. Certificates are proofs, each of one input.",
+    "Intervals cover chance in drawing inputs, not what was left out.",
+];
+
+fn details(run: &RunReport) -> String {
+    let mut text = String::new();
+    for fact in &run.subject {
+        if fact.name == "Model" || fact.name == "Predictor" || fact.name == HASHES[0] {
+            text.push_str(&format!(
+                "- {}: {}\n",
+                fact.name,
+                escaped(&Text::value(&fact.value))
+            ));
+        }
+    }
+    let date = run.ended.as_deref().unwrap_or("at a time not recorded");
+    text.push_str(&format!(
+        "- Examined by probity {} ({}), {}\n",
+        run.command,
+        escaped(&Text::value(&run.name)),
+        escaped(&date.into())
+    ));
+    text
+}
+
+fn factors(runs: &[RunReport]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for run in runs {
+        let protected = run.subject.iter().filter(|fact| fact.name == "Protected");
+        for fact in protected.flat_map(|fact| fact.value.split(", ")) {
+            if !names.iter().any(|name| name == fact) {
+                names.push(fact.to_owned());
+            }
+        }
+    }
+    match names.is_empty() {
+        true => "- Protected attributes: TO BE FILLED IN\n".to_owned(),
+        false => format!(
+            "- Protected attributes examined: {}\n- Other relevant factors: TO BE FILLED IN\n",
+            escaped(&names.join(", ").into())
+        ),
+    }
+}
+
+/// The rows of a table of metrics: what, value, interval.
+struct Metrics(Vec<Vec<String>>);
+
+impl Metrics {
+    fn shares(&mut self, what: &str, shares: &[Share]) {
+        for share in shares {
+            let name = format!("{what} by {}", share.protected.join(" × "));
+            self.push(
+                &name,
+                percent(share.rate),
+                Some(share.ci95),
+                count(share.sampled),
+            );
+        }
+    }
+
+    fn quality(&mut self, when: &str, quality: &Quality) {
+        let rows = count(quality.rows);
+        self.push(
+            &format!("Accuracy{when}"),
+            percent(quality.accuracy),
+            None,
+            rows.clone(),
+        );
+        self.push(
+            &format!("Balanced accuracy{when}"),
+            percent(quality.balanced_accuracy),
+            None,
+            rows,
+        );
+    }
+
+    fn groups(&mut self, when: &str, report: &GroupReport) {
+        for set in &report.sets {
+            if let Some(gap) = &set.gaps.demographic_parity_difference {
+                let name = format!(
+                    "Demographic parity difference by {}{when}",
+                    set.protected.join(" × ")
+                );
+                self.push(
+                    &name,
+                    percent(gap.value),
+                    Some(gap.ci95),
+                    count(report.rows),
+                );
+            }
+            if let Some(gap) = &set.gaps.equalised_odds_difference {
+                let name = format!(
+                    "Equalised odds difference by {}{when}",
+                    set.protected.join(" × ")
+                );
+                self.push(
+                    &name,
+                    percent(gap.value),
+                    Some(gap.ci95),
+                    count(report.rows),
+                );
+            }
+        }
+    }
+
+    fn push(&mut self, what: &str, value: String, ci95: Option<[f64; 2]>, inputs: String) {
+        let ends = ci95.map_or("–".to_owned(), interval);
+        let cells = [what.to_owned(), value, ends, inputs];
+        self.0.push(
+            cells
+                .iter()
+                .map(|cell| escaped(&Text::value(cell)))
+                .collect(),
+        );
+    }
+}
+
+/// What a run measures of a model, as a table; nothing if it measures none.
+fn metrics(run: &RunReport) -> String {
+    let mut rows = Metrics(Vec::new());
+    match &run.findings {
+        Findings::Audit(audit) => of_audit(&mut rows, audit),
+        Findings::Repair(repair) => {
+            rows.quality(" before", &repair.before.held_out);
+            rows.quality(" after", &repair.chosen.figures.held_out);
+            rows.shares("Discriminatory share before", &repair.before.discrimination);
+            rows.shares(
+                "Discriminatory share after",
+                &repair.chosen.figures.discrimination,
+            );
+            rows.groups(" before", &repair.groups_before);
+            rows.groups(" after", &repair.groups_after);
+        }
+        Findings::TextRepair(repair) => {
+            let after = repair.repaired.get(repair.chosen);
+            for (when, network) in [("before", Some(&repair.before)), ("after", after)] {
+                let Some(network) = network else { continue };
+                let texts = count(repair.test_texts);
+                rows.push(
+                    &format!("Fair texts {when}"),
+                    percent(network.fair.share),
+                    Some(network.fair.ci95),
+                    texts.clone(),
+                );
+                rows.push(
+                    &format!("Texts proved fair {when}"),
+                    percent(network.certified.share),
+                    Some(network.certified.ci95),
+                    texts,
+                );
+            }
+        }
+        Findings::Groups(groups) => rows.groups("", &groups.report),
+        Findings::Certify(certify) => of_certificates(&mut rows, certify),
+        Findings::Compare(_)
+        | Findings::Knn(_)
+        | Findings::KMeans(_)
+        | Findings::Spn(_)
+        | Findings::OutlierCount(_)
+        | Findings::OutlierSubspaces(_) => {}
+    }
+    if rows.0.is_empty() {
+        return String::new();
+    }
+    let header = ["Metric", "Value", "95 % interval", "Inputs"].map(str::to_owned);
+    format!(
+        "{}:\n\n{}\n",
+        escaped(&Text::value(&run.name)),
+        grid(&header, rows.0.into_iter())
+    )
+}
+
+fn of_audit(rows: &mut Metrics, audit: &AuditFindings) {
+    if let Some(quality) = &audit.quality {
+        rows.quality("", quality);
+    }
+    rows.shares("Discriminatory share", &audit.summary.fairness);
+    let total = &audit.summary.total;
+    rows.push(
+        "Discriminatory individuals found by search",
+        count(total.discriminatory),
+        None,
+        count(total.generated),
+    );
+}
+
+fn of_certificates(rows: &mut Metrics, certify: &CertifyFindings) {
+    for set in &certify.sets {
+        let name = format!("Inputs proved fair by {}", set.protected.join(" × "));
+        rows.push(
+            &name,
+            percent(set.certified.share),
+            Some(set.certified.ci95),
+            count(set.inputs),
+        );
+    }
+}
+
+fn data(run: &RunReport) -> String {
+    let mut text = String::new();
+    for fact in &run.subject {
+        if ["Data", "Texts", "Part of the rows"].contains(&fact.name.as_str())
+            || HASHES[1..].contains(&fact.name.as_str())
+        {
+            text.push_str(&format!(
+                "- {}: {}\n",
+                fact.name,
+                escaped(&Text::value(&fact.value))
+            ));
+        }
+    }
+    if let Findings::Audit(audit) = &run.findings {
+        if let Some(data) = &audit.summary.data {
+            text.push_str(&format!(
+                "- Rows read: {}, left out: {}\n",
+                count(data.rows),
+                count(data.skipped_rows)
+            ));
+        }
+        if let Some(texts) = &audit.summary.texts {
+            text.push_str(&format!(
+                "- Texts: {}, with a protected term: {}\n",
+                count(texts.texts),
+                count(texts.with_protected_term)
+            ));
+        }
+    }
+    text
+}

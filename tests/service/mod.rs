@@ -1,0 +1,301 @@
+//! Runs `probity serve` in a folder of its own, and asks it as a user would.
+
+#![allow(dead_code)] // Each test program uses its own part of this.
+
+pub mod contract;
+pub mod http;
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::thread::JoinHandle;
+
+use probity::data::builtin;
+use probity::data::synthetic::synthetic_census;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use contract::Contract;
+use http::{Answer, form, open, read_chunk, read_head, request};
+
+/// A folder with a service, which is started and ended as often as a test wants.
+pub struct Home {
+    folder: TempDir,
+    token: String,
+}
+
+/// A service that runs; killed when dropped.
+pub struct Server {
+    child: Child,
+    log: Option<JoinHandle<String>>,
+    /// Where it listens.
+    pub address: String,
+    /// The token that requests are made with.
+    pub token: String,
+    /// What it says about itself.
+    pub contract: Contract,
+}
+
+impl Home {
+    /// A folder with a data directory and a token.
+    pub fn new() -> Home {
+        let folder = TempDir::new().expect("a folder");
+        let mut home = Home {
+            folder,
+            token: String::new(),
+        };
+        home.token = home.new_token("test");
+        home
+    }
+
+    /// Makes a token.
+    pub fn new_token(&self, label: &str) -> String {
+        self.command(&["serve", "token", "--label", label, "--quiet"])
+    }
+
+    /// What a command about the data directory prints.
+    pub fn command(&self, arguments: &[&str]) -> String {
+        let output = Command::new(env!("CARGO_BIN_EXE_probity"))
+            .args(arguments)
+            .arg("--data-dir")
+            .arg(self.data_dir())
+            .output()
+            .expect("the command runs");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout)
+            .expect("text")
+            .trim()
+            .to_owned()
+    }
+
+    /// The data directory.
+    pub fn data_dir(&self) -> PathBuf {
+        self.folder.path().join("data dir")
+    }
+
+    /// The run directory of a job.
+    pub fn run(&self, job: &str) -> PathBuf {
+        self.data_dir().join("runs").join(job)
+    }
+
+    /// Starts the service.
+    pub fn serve(&self, options: &[&str]) -> Server {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_probity"))
+            .args(["serve", "--port", "0", "--data-dir"])
+            .arg(self.data_dir())
+            .args(options)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the service starts");
+        let log = collect(child.stderr.take().expect("a log"));
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("an output"))
+            .read_line(&mut line)
+            .expect("the first line");
+        let Some(address) = line.trim().strip_prefix("Probity listens on http://") else {
+            panic!("'{line}', {}", log.join().unwrap_or_default());
+        };
+        let address = address.to_owned();
+        let document = request(&address, "GET", "/api/v1/openapi.json", &[], &[]);
+        Server {
+            child,
+            log: Some(log),
+            contract: Contract::new(document.expect(200).json()),
+            address,
+            token: self.token.clone(),
+        }
+    }
+}
+
+/// Reads a log to its end, beside whatever else happens.
+fn collect(mut stderr: ChildStderr) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut text = Vec::new();
+        let _ = stderr.read_to_end(&mut text);
+        String::from_utf8_lossy(&text).into_owned()
+    })
+}
+
+impl Server {
+    fn head(&self) -> Vec<String> {
+        vec![format!("Authorization: Bearer {}", self.token)]
+    }
+
+    /// A request without a body.
+    pub fn ask(&self, method: &str, path: &str) -> Answer {
+        let answer = request(&self.address, method, path, &self.head(), &[]);
+        self.contract.check(method, path, &answer);
+        answer
+    }
+
+    /// `GET`.
+    pub fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path)
+    }
+
+    /// A request with a body of JSON.
+    pub fn send(&self, method: &str, path: &str, body: &Value) -> Answer {
+        self.send_text(method, path, &body.to_string())
+    }
+
+    /// A request with a body that says it is JSON.
+    pub fn send_text(&self, method: &str, path: &str, body: &str) -> Answer {
+        let mut head = self.head();
+        head.push("Content-Type: application/json".to_owned());
+        let answer = request(&self.address, method, path, &head, body.as_bytes());
+        self.contract.check(method, path, &answer);
+        answer
+    }
+
+    /// Sends a form with a file.
+    pub fn upload(&self, path: &str, texts: &[(&str, &str)], name: &str, file: &[u8]) -> Answer {
+        let (kind, body) = form(texts, name, file);
+        let mut head = self.head();
+        head.push(kind);
+        let answer = request(&self.address, "POST", path, &head, &body);
+        self.contract.check("POST", path, &answer);
+        answer
+    }
+
+    /// Uploads the synthetic census with its schema, `sex` and `origin` protected; gives its identifier.
+    pub fn census(&self, rows: usize) -> String {
+        let fields = [("kind", "table"), ("label", "Census")];
+        let answer = self.upload("/api/v1/data", &fields, "people.csv", &census(rows));
+        let id = text(&answer.expect(201).json()["id"]);
+        let draft = json!({"label": "income", "protected": ["sex", "origin"]});
+        self.send("POST", &format!("/api/v1/data/{id}/schema/draft"), &draft)
+            .expect(200);
+        id
+    }
+
+    /// Starts a job; gives its identifier.
+    pub fn start(&self, request: &Value) -> String {
+        let body = json!({ "request": request });
+        let answer = self.send("POST", "/api/v1/jobs", &body).expect(201);
+        text(&answer.json()["id"])
+    }
+
+    /// Follows the events of a job until `is_it`; gives the view that it was, and fails when the events end before.
+    pub fn follow(&self, job: &str, is_it: impl Fn(&Value) -> bool) -> Value {
+        let path = format!("/api/v1/jobs/{job}/events");
+        let bytes = http::compose("GET", &path, &self.head(), &[]);
+        let mut stream = open(&self.address, &bytes);
+        let (status, headers) = read_head(&mut stream);
+        assert_eq!(status, 200, "{headers:?}");
+        let mut text = String::new();
+        let mut last = Value::Null;
+        while let Some(chunk) = read_chunk(&mut stream) {
+            text.push_str(&String::from_utf8(chunk).expect("UTF-8"));
+            while let Some((event, rest)) = text.split_once("\n\n") {
+                if let Some(data) = event.lines().find_map(|line| line.strip_prefix("data: ")) {
+                    last = serde_json::from_str(data).expect("JSON");
+                    if is_it(&last) {
+                        return last;
+                    }
+                }
+                text = rest.to_owned();
+            }
+        }
+        panic!("the events ended with {last}");
+    }
+
+    /// Waits until a job is at an end, and gives its last view.
+    pub fn end_of(&self, job: &str) -> Value {
+        self.follow(job, |view| {
+            ["done", "failed", "stopped"].contains(&view["state"].as_str().unwrap_or_default())
+        })
+    }
+
+    /// Waits until a job is done.
+    pub fn done(&self, job: &str) -> Value {
+        let view = self.end_of(job);
+        assert_eq!(view["state"], "done", "{view}");
+        view
+    }
+
+    /// A small classifier of the census `data`; gives the identifier of the model.
+    pub fn small_model(&self, data: &str) -> String {
+        let job = self.start(&json!({
+            "kind": "train-table", "data": data, "hidden": [8], "course": {"epochs": 3}
+        }));
+        self.done(&job);
+        job
+    }
+
+    /// Ends it at once, as the system does when it has no memory left.
+    pub fn kill(mut self) -> String {
+        self.child.kill().expect("it can be killed");
+        self.finish()
+    }
+
+    /// Asks it to end, and waits until it has; gives its log.
+    #[cfg(unix)]
+    pub fn terminate(mut self) -> String {
+        use nix::sys::signal::{Signal, kill};
+        use nix::unistd::Pid;
+        let id = i32::try_from(self.child.id()).expect("a process id");
+        kill(Pid::from_raw(id), Signal::SIGTERM).expect("it can be asked");
+        let status = self.child.wait().expect("it ends");
+        assert!(status.success(), "{status}");
+        self.finish()
+    }
+
+    fn finish(&mut self) -> String {
+        self.child.wait().expect("it ends");
+        let log = self.log.take().expect("a log");
+        log.join().expect("the log ends")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A string in JSON.
+pub fn text(value: &Value) -> String {
+    value.as_str().expect("a string").to_owned()
+}
+
+/// The synthetic census as CSV.
+pub fn census(rows: usize) -> Vec<u8> {
+    let schema = builtin::schema("synthetic-census")
+        .expect("it is valid")
+        .expect("it ships");
+    let table = synthetic_census(&schema, rows, 7);
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let names = schema.attributes.iter().map(|one| one.name.as_str());
+    writer
+        .write_record(names.chain([schema.label.name.as_str()]))
+        .expect("memory");
+    for row in 0..rows {
+        let codes = table.row(row).iter().zip(&schema.attributes);
+        let class = &schema.label.classes[table.labels()[row] as usize];
+        let cells = codes.map(|(&code, attribute)| attribute.decode(code));
+        writer
+            .write_record(cells.chain([class.clone()]))
+            .expect("memory");
+    }
+    writer.into_inner().expect("memory")
+}
+
+/// The names in a folder, sorted.
+pub fn names_in(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    names.sort();
+    names
+}

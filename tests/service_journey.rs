@@ -1,0 +1,329 @@
+//! The whole way through the API of the service, as a program goes it; every answer is checked against the OpenAPI document.
+
+mod service;
+
+use std::io::{Cursor, Write};
+use std::process::Command;
+
+use serde_json::{Value, json};
+use service::{Home, Server, census, names_in, text};
+
+/// The events of audits and the reports of a run need figures, not size.
+const SEARCH: &str = r#"{"seeds": 30, "local": 20, "estimate": 500}"#;
+
+fn search() -> Value {
+    serde_json::from_str(SEARCH).unwrap()
+}
+
+#[test]
+fn a_table_is_audited_and_its_model_repaired() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    let about = server.get("/api/v1/service").expect(200).json();
+    assert_eq!(about["token_label"], "test");
+    assert_eq!(about["version"], env!("CARGO_PKG_VERSION"));
+
+    // Upload, draft a schema, change it.
+    let fields = [("kind", "table"), ("label", "Census of nobody")];
+    let uploaded = server.upload("/api/v1/data", &fields, "people.csv", &census(1500));
+    let data = uploaded.expect(201).json();
+    assert_eq!(data["rows"], 1500);
+    assert_eq!(data["columns"].as_array().unwrap().len(), 9);
+    let id = text(&data["id"]);
+    server
+        .get(&format!("/api/v1/data/{id}/schema"))
+        .refuses(404, "no schema yet");
+    let draft = json!({"label": "income", "protected": ["sex"]});
+    let drafted = server.send("POST", &format!("/api/v1/data/{id}/schema/draft"), &draft);
+    let mut schema = drafted.expect(200).json();
+    let attributes = schema["attribute"].as_array_mut().unwrap();
+    for attribute in attributes.iter_mut() {
+        if attribute["name"] == "origin" {
+            attribute["protected"] = json!(true);
+        }
+    }
+    schema["label"]["classes"] = json!(["low", "high"]);
+    let kept = server.send("PUT", &format!("/api/v1/data/{id}/schema"), &schema);
+    assert_eq!(kept.expect(200).json(), schema);
+    let shown = server.get(&format!("/api/v1/data/{id}/schema"));
+    assert_eq!(shown.expect(200).json(), schema);
+    assert_eq!(
+        server.get(&format!("/api/v1/data/{id}")).expect(200).json()["has_schema"],
+        true
+    );
+
+    // Train; the model bears the identifier of its job.
+    let model = server.small_model(&id);
+    let described = server.get(&format!("/api/v1/models/{model}")).expect(200);
+    assert_eq!(described.json()["origin"], "trained");
+    assert_eq!(described.json()["protected"], json!(["sex", "origin"]));
+    let trained = server.get(&format!("/api/v1/jobs/{model}/summary"));
+    assert_eq!(trained.expect(200).json()["finished"], true);
+    server
+        .get(&format!("/api/v1/jobs/{model}/report"))
+        .refuses(409, "summary");
+    server
+        .get(&format!("/api/v1/jobs/{model}/samples"))
+        .refuses(409, "Only audits");
+
+    // Audit, with progress.
+    let audit = server.start(&json!({
+        "kind": "audit-table", "model": model, "data": id, "search": search()
+    }));
+    let view = server.done(&audit);
+    assert_eq!(view["kind"], "audit");
+    assert!(
+        view["started"].is_string() && view["ended"].is_string(),
+        "{view}"
+    );
+    let summary = server.get(&format!("/api/v1/jobs/{audit}/summary"));
+    let summary = summary.expect(200).json();
+    assert_eq!(summary["protected"], json!(["sex", "origin"]));
+    assert_eq!(summary["ending"], "complete");
+    let samples = server.get(&format!("/api/v1/jobs/{audit}/samples"));
+    let samples = samples.expect(200);
+    assert_eq!(
+        samples.header("content-disposition"),
+        format!("attachment; filename=\"samples-{audit}.csv\"")
+    );
+    let lines = samples.text().lines().count() as u64;
+    assert!(lines > summary["total"]["discriminatory_rows"].as_u64().unwrap());
+    for (form, begins) in [("html", "<!"), ("markdown", "#"), ("json", "{")] {
+        let report = server.get(&format!("/api/v1/jobs/{audit}/report?form={form}"));
+        let report = report.expect(200).text();
+        assert!(
+            report.trim_start().to_lowercase().starts_with(begins),
+            "{form}"
+        );
+        assert_eq!(
+            server
+                .get(&format!("/api/v1/jobs/{audit}/report?form={form}"))
+                .text(),
+            report
+        );
+    }
+
+    // The run directory is the command line's own.
+    let verified = Command::new(env!("CARGO_BIN_EXE_probity"))
+        .arg("verify")
+        .arg(home.run(&audit))
+        .output()
+        .unwrap();
+    assert!(verified.status.success(), "{verified:?}");
+
+    // Repair with what was found, and compare.
+    let repair = server.start(&json!({
+        "kind": "repair-table", "model": model, "data": id, "audits": [audit],
+        "repeats": 1, "share": 0.1, "estimate": 500
+    }));
+    server.done(&repair);
+    let again = server.start(&json!({
+        "kind": "audit-table", "model": repair, "data": id, "search": search()
+    }));
+    server.done(&again);
+    let compared = server.get(&format!("/api/v1/comparison?jobs={audit},{again}"));
+    let compared = compared.expect(200).json();
+    let figures = &compared["jobs"][0]["audit"];
+    assert_eq!(
+        figures["discriminatory"],
+        summary["total"]["discriminatory"]
+    );
+    assert_eq!(figures["shares"].as_array().unwrap().len(), 3);
+    assert_eq!(compared["jobs"][0]["data_label"], "Census of nobody");
+
+    // A model that was packed comes back as the same model.
+    let packed = pack(&home.run(&model), "census/");
+    let uploaded = server.upload(
+        "/api/v1/models",
+        &[("label", "Packed")],
+        "model.zip",
+        &packed,
+    );
+    let uploaded = uploaded.expect(201).json();
+    assert_eq!(uploaded["sha256"], described.json()["sha256"]);
+    assert_eq!(uploaded["is_training_known"], true);
+    let other = text(&uploaded["id"]);
+    let run = home.data_dir().join("models").join(&other).join("run.toml");
+    let run = std::fs::read_to_string(run).unwrap();
+    assert!(run.contains("data = \"uploaded\""), "{run}");
+    let audit_of_other = server.start(&json!({
+        "kind": "audit-table", "model": other, "data": id, "search": search()
+    }));
+    server.done(&audit_of_other);
+    assert_eq!(
+        server
+            .get(&format!("/api/v1/jobs/{audit_of_other}/samples"))
+            .text(),
+        samples.text()
+    );
+
+    // Lists, and deleting in an order that is refused at first.
+    assert_eq!(
+        server.get("/api/v1/jobs").json().as_array().unwrap().len(),
+        5
+    );
+    assert_eq!(
+        server.get("/api/v1/data").json().as_array().unwrap().len(),
+        1
+    );
+    assert_eq!(
+        server
+            .get("/api/v1/models")
+            .json()
+            .as_array()
+            .unwrap()
+            .len(),
+        3
+    );
+    server
+        .ask("DELETE", &format!("/api/v1/models/{model}"))
+        .refuses(409, "delete the job");
+    stop_and_resume(&server, &model, &id);
+    for path in [
+        format!("/api/v1/models/{other}"),
+        format!("/api/v1/jobs/{model}"),
+        format!("/api/v1/data/{id}"),
+    ] {
+        server.ask("DELETE", &path).expect(204);
+        server.get(&path).refuses(404, "no");
+    }
+    assert!(names_in(&home.data_dir().join("data")).is_empty());
+    assert!(!names_in(&home.data_dir().join("runs")).contains(&model));
+    assert_eq!(server.contract.unseen(), Vec::<String>::new());
+
+    // The log has identifiers and states, and nothing of what was sent.
+    let log = server.kill();
+    assert!(log.contains(&format!("job {audit} (audit) done")), "{log}");
+    for word in ["Census", "people.csv", "income", "Packed", "probity_"] {
+        assert!(!log.contains(word), "'{word}' in {log}");
+    }
+}
+
+/// A job that is stopped has what it found by then; it goes on to the result of one that was not stopped.
+fn stop_and_resume(server: &Server, model: &str, data: &str) {
+    let request = json!({
+        "kind": "audit-table", "model": model, "data": data,
+        "search": {"seeds": 1000, "local": 300, "estimate": 500}
+    });
+    let job = server.start(&request);
+    server.follow(&job, |view| view["progress"]["done"].as_u64() > Some(0));
+    server
+        .ask("DELETE", &format!("/api/v1/data/{data}"))
+        .refuses(409, "stop it first");
+    server
+        .ask("DELETE", &format!("/api/v1/jobs/{job}"))
+        .refuses(409, "not at an end");
+    server
+        .get(&format!("/api/v1/jobs/{job}/summary"))
+        .refuses(409, "running");
+    server
+        .ask("POST", &format!("/api/v1/jobs/{job}/stop"))
+        .expect(200);
+    let view = server.end_of(&job);
+    assert_eq!(view["state"], "stopped", "{view}");
+    let summary = server.get(&format!("/api/v1/jobs/{job}/summary"));
+    assert_eq!(summary.expect(200).json()["ending"], "interrupted");
+    server
+        .ask("POST", &format!("/api/v1/jobs/{job}/stop"))
+        .refuses(409, "stopped");
+    server
+        .ask("POST", &format!("/api/v1/jobs/{job}/resume"))
+        .expect(200);
+    server.done(&job);
+    server
+        .ask("POST", &format!("/api/v1/jobs/{job}/resume"))
+        .refuses(409, "done");
+    let whole = server.start(&request);
+    server.done(&whole);
+    let samples = |job: &str| server.get(&format!("/api/v1/jobs/{job}/samples")).text();
+    assert!(samples(&job) == samples(&whole));
+}
+
+/// The files of a folder as a .zip file, under `prefix`.
+fn pack(folder: &std::path::Path, prefix: &str) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for name in names_in(folder) {
+        let options = zip::write::SimpleFileOptions::default();
+        writer
+            .start_file(format!("{prefix}{name}"), options)
+            .unwrap();
+        writer
+            .write_all(&std::fs::read(folder.join(name)).unwrap())
+            .unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+/// Labelled comments, one in two about a woman.
+fn comments(rows: u32) -> String {
+    let mut text = String::from("comment,toxic\n");
+    for row in 0..rows {
+        let person = if row % 2 == 0 { "woman" } else { "man" };
+        let (word, label) = if row % 3 == 0 {
+            ("awful", 1)
+        } else {
+            ("great", 0)
+        };
+        text.push_str(&format!(
+            "this {person} is {word} and number {row},{label}\n"
+        ));
+    }
+    text
+}
+
+#[test]
+fn texts_are_trained_on_audited_and_repaired() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    let uploaded = server.upload(
+        "/api/v1/data",
+        &[("kind", "texts")],
+        "comments.csv",
+        comments(300).as_bytes(),
+    );
+    let data = uploaded.expect(201).json();
+    assert_eq!(data["label"], "comments.csv");
+    let id = text(&data["id"]);
+    server
+        .get(&format!("/api/v1/data/{id}/schema"))
+        .refuses(409, "texts");
+    let model = server.start(&json!({
+        "kind": "train-texts", "data": id, "text_column": "comment", "label_column": "toxic",
+        "layers": 1, "units": 4, "max_length": 20, "course": {"epochs": 1}
+    }));
+    server.done(&model);
+    let audit = server.start(&json!({
+        "kind": "audit-texts", "model": model, "data": id, "text_column": "comment",
+        "protected": ["gender"], "search": {"seeds": 5, "local": 5, "estimate": 50}
+    }));
+    server.done(&audit);
+    let summary = server.get(&format!("/api/v1/jobs/{audit}/summary"));
+    assert_eq!(summary.expect(200).json()["protected"], json!(["gender"]));
+    let repair = server.start(&json!({
+        "kind": "repair-texts", "model": model, "data": id, "protected": ["gender"],
+        "method": "certified", "repeats": 1, "seeds": 5, "local": 5
+    }));
+    server.done(&repair);
+    let models = server.get("/api/v1/models").expect(200).json();
+    assert_eq!(models[0]["origin"], "repaired");
+
+    // A text a line needs no column.
+    let lines = "a woman is here\n\na man is there\n";
+    let uploaded = server.upload(
+        "/api/v1/data",
+        &[("kind", "texts")],
+        "a.txt",
+        lines.as_bytes(),
+    );
+    let lines = uploaded.expect(201).json();
+    assert_eq!(lines["rows"], 2);
+    let audit = server.start(&json!({
+        "kind": "audit-texts", "model": model, "data": lines["id"], "protected": ["gender"],
+        "search": {"seeds": 2, "local": 2, "estimate": 10, "samples": "parquet"}
+    }));
+    server.done(&audit);
+    let samples = server
+        .get(&format!("/api/v1/jobs/{audit}/samples"))
+        .expect(200);
+    assert!(samples.body.starts_with(b"PAR1"));
+}
