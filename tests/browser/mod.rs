@@ -24,7 +24,7 @@ use driver::{Driver, Programs};
 use wire::Wire;
 
 /// How long a condition on a page may take to come true.
-pub const DEADLINE: Duration = Duration::from_secs(30);
+pub const DEADLINE: Duration = Duration::from_secs(120);
 
 /// How often a condition is looked at.
 const POLL: Duration = Duration::from_millis(50);
@@ -307,7 +307,10 @@ impl Browser {
                     .flatten()
                     .filter_map(|entry| Some(entry.ok()?.file_name()))
                     .collect();
-                panic!("no {name} was downloaded, but {there:?}; the browser says {:?}", self.complaints());
+                panic!(
+                    "no {name} was downloaded, but {there:?}; the browser says {:?}",
+                    self.complaints()
+                );
             }
             std::thread::sleep(POLL);
         }
