@@ -312,13 +312,15 @@ fn auditing(visit: &Visit<'_>, model: &str) -> String {
     browser.find("input[value='sex']").click();
     browser.find("#effort").choose("quick");
     browser.find("#fail_above").type_text("1");
+    visit.unfold();
+    browser.find("#samples").choose("csv");
+    // Long enough for the page to be there before the end.
+    browser.find("#estimate").clear();
+    browser.find("#estimate").type_text("400000");
     browser.press("Start the audit");
     let states = visit.waits_for_job("auditing");
-    assert_eq!(
-        states.last().map(String::as_str),
-        Some("done"),
-        "{states:?}"
-    );
+    assert!(states.len() > 1, "events have changed the page: {states:?}");
+    assert_eq!(states.last().map(String::as_str), Some("done"));
     browser.follow("See the result");
     browser.find(".verdict");
     let text = browser.text();

@@ -3,12 +3,22 @@
 
 #![cfg(feature = "serve")]
 
+#[path = "browser/census.rs"]
+mod census;
 mod probity_command;
 
+use std::io::{Cursor, Write};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use census::census;
 use probity_command::Workspace;
 use probity_command::service::Service;
 use ureq::Agent;
 use ureq::http::{Request, Response};
+
+/// How long a job may take.
+const DEADLINE: Duration = Duration::from_secs(300);
 
 /// A name that would be a script, leave an attribute and close a title, if anything let it.
 const NAME: &str = "\"><script>alert('x')</script></title><img src=x onerror=alert(1)>&amp;";
@@ -57,6 +67,8 @@ impl<'a> Visitor<'a> {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
+            // The service may close a connection whose request it refused before the end.
+            .max_idle_connections(0)
             .proxy(None)
             .build();
         Visitor {
@@ -101,7 +113,13 @@ impl<'a> Visitor<'a> {
     }
 
     /// Sends a form with a file.
-    fn upload(&self, path: &str, fields: &[(&str, &str)], name: &str, content: &str) -> Answer {
+    fn upload(
+        &self,
+        path: &str,
+        fields: &[(&str, &str)],
+        name: &str,
+        content: impl AsRef<[u8]>,
+    ) -> Answer {
         let boundary = "a-boundary-that-is-not-in-the-file";
         let mut body = String::new();
         for (field, value) in fields {
@@ -110,12 +128,15 @@ impl<'a> Visitor<'a> {
             ));
         }
         body.push_str(&format!(
-            "--{boundary}\r\ncontent-disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n{content}\r\n--{boundary}--\r\n"
+            "--{boundary}\r\ncontent-disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n"
         ));
+        let mut body = body.into_bytes();
+        body.extend_from_slice(content.as_ref());
+        body.extend_from_slice(format!("\r\n--{boundary}--\r\n").as_bytes());
         let kind = format!("multipart/form-data; boundary={boundary}");
         let origin = self.service.address("");
         let headers = [("content-type", kind.as_str()), ("origin", &origin)];
-        self.send("POST", path, &headers, body.into_bytes())
+        self.send("POST", path, &headers, body)
     }
 
     fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> Answer {
@@ -133,6 +154,30 @@ impl<'a> Visitor<'a> {
             _ => self.agent.run(request.body(body).unwrap()),
         };
         Answer::of(answer.unwrap())
+    }
+
+    /// Starts a job by its form; gives its identifier once it is done.
+    fn does(&self, path: &str, fields: &[(&str, &str)]) -> String {
+        let secret = self.get("/").secret();
+        let mut sent = vec![("csrf", secret.as_str())];
+        sent.extend_from_slice(fields);
+        let answer = self.post(path, &sent);
+        assert_eq!(answer.status, 303, "{path}: {}", answer.text);
+        let job = answer.header("location").to_owned();
+        let start = Instant::now();
+        loop {
+            let page = self.get(&job);
+            assert!(
+                !page.text.contains("data-state=\"failed\""),
+                "{}",
+                page.text
+            );
+            if page.text.contains("data-state=\"done\"") {
+                return job.trim_start_matches("/jobs/").to_owned();
+            }
+            assert!(start.elapsed() < DEADLINE, "{}", page.text);
+            thread::sleep(Duration::from_millis(50));
+        }
     }
 
     /// Uploads a small table called `label`; gives its identifier.
@@ -477,7 +522,7 @@ fn broken_forms_are_refused() {
     ];
     let answer = visitor.send("POST", "/data/new", &broken, b"--x\r\nnonsense".to_vec());
     assert_eq!(answer.status, 400, "{}", answer.text);
-    let long = "x".repeat(20_000);
+    let long = "x".repeat(70_000);
     let answer = visitor.upload(
         "/data/new",
         &[csrf, ("label", &long)],
@@ -512,4 +557,128 @@ fn broken_forms_are_refused() {
     );
     assert_eq!(answer.status, 422, "{}", answer.text);
     assert!(answer.text.contains("id=\"file-wrong\""));
+}
+
+#[test]
+fn texts_are_audited_and_repaired() {
+    let workspace = Workspace::new();
+    workspace
+        .line("data generate comments --rows 600 --out comments.csv")
+        .exits(0);
+    let service = Service::start(&workspace);
+    let visitor = Visitor::logged_in(&service);
+    let secret = visitor.get("/").secret();
+    let fields = [
+        ("csrf", secret.as_str()),
+        ("label", "comments"),
+        ("kind", "texts"),
+    ];
+    let comments = workspace.read("comments.csv");
+    let answer = visitor.upload("/data/new", &fields, "comments.csv", &comments);
+    assert_eq!(answer.status, 303, "{}", answer.text);
+    let data = answer.header("location").to_owned();
+    assert!(visitor.get(&data).text.contains("600\u{a0}texts"));
+    assert_eq!(visitor.get(&format!("{data}/columns")).status, 404);
+
+    let form = visitor.get(&format!("{data}/train")).text;
+    assert!(form.contains("Column with the texts"), "{form}");
+    let network = [
+        ("text_column", "0"),
+        ("label_column", "1"),
+        ("layers", "1"),
+        ("epochs", "3"),
+    ];
+    let model = visitor.does(&format!("{data}/train"), &network);
+    let page = visitor.get(&format!("/models/{model}")).text;
+    assert!(page.contains("decides about texts"), "{page}");
+
+    let form = visitor.get(&format!("/models/{model}/audit")).text;
+    assert!(form.contains("comments, column comment_text"), "{form}");
+    let start = format!("{}.0", data.trim_start_matches("/data/"));
+    let search = [
+        ("data", start.as_str()),
+        ("protected", "gender"),
+        ("effort", "quick"),
+        ("seeds", "20"),
+        ("local", "5"),
+    ];
+    let audit = visitor.does(&format!("/models/{model}/audit"), &search);
+    let page = visitor.get(&format!("/runs/{audit}")).text;
+    assert!(
+        page.contains("of texts with a protected term are decided differently"),
+        "{page}"
+    );
+    let report = visitor.get(&format!("/runs/{audit}/report"));
+    assert_eq!(report.status, 200, "{}", report.text);
+    let policy = report.header("content-security-policy");
+    assert!(
+        policy.contains("style-src 'sha256-") && !policy.contains("'self'"),
+        "{policy}"
+    );
+
+    let form = visitor.get(&format!("/runs/{audit}/repair"));
+    assert_eq!(form.status, 200, "{}", form.text);
+}
+
+#[test]
+fn a_model_is_uploaded_and_audited() {
+    let workspace = Workspace::new();
+    workspace.write("people.csv", census(300));
+    workspace
+        .line("schema infer people.csv --label income --protected sex --out people.toml")
+        .exits(0);
+    workspace
+        .line("train --data people.csv --schema people.toml --epochs 3 --out model")
+        .exits(0);
+    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for name in ["model.toml", "weights.safetensors", "run.toml"] {
+        let options = zip::write::SimpleFileOptions::default();
+        archive
+            .start_file(format!("people/{name}"), options)
+            .unwrap();
+        let file = std::fs::read(workspace.path("model").join(name)).unwrap();
+        archive.write_all(&file).unwrap();
+    }
+    let archive = archive.finish().unwrap().into_inner();
+
+    let service = Service::start(&workspace);
+    let visitor = Visitor::logged_in(&service);
+    let secret = visitor.get("/").secret();
+    let fields = [("csrf", secret.as_str()), ("label", "ours")];
+    let answer = visitor.upload("/models/new", &fields, "model.zip", &archive);
+    assert_eq!(answer.status, 303, "{}", answer.text);
+    let model = answer.header("location").to_owned();
+    let page = visitor.get(&model).text;
+    assert!(page.contains("ours") && page.contains("uploaded"), "{page}");
+    // Without data that fit, an audit has nothing to start from.
+    visitor.with_table("other columns");
+    let form = visitor.get(&format!("{model}/audit")).text;
+    assert!(form.contains("Data are needed"), "{form}");
+    let fields = [("csrf", secret.as_str()), ("label", "people")];
+    let people = workspace.read("people.csv");
+    let answer = visitor.upload("/data/new", &fields, "people.csv", &people);
+    let data = answer
+        .header("location")
+        .split('/')
+        .nth(2)
+        .unwrap()
+        .to_owned();
+    let search = [
+        ("data", data.as_str()),
+        ("protected", "sex"),
+        ("effort", "quick"),
+        ("seeds", "20"),
+    ];
+    let audit = visitor.does(&format!("{model}/audit"), &search);
+    let page = visitor.get(&format!("/runs/{audit}")).text;
+    assert!(
+        page.contains("of random inputs are decided differently"),
+        "{page}"
+    );
+    let answer = visitor.post(&format!("/jobs/{audit}/delete"), &[("csrf", &secret)]);
+    assert_eq!(answer.status, 303, "{}", answer.text);
+    assert_eq!(visitor.get(&format!("/runs/{audit}")).status, 404);
+    let answer = visitor.post(&format!("{model}/delete"), &[("csrf", &secret)]);
+    assert_eq!(answer.status, 303, "{}", answer.text);
+    assert_eq!(visitor.get(&model).status, 404);
 }

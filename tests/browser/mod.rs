@@ -24,7 +24,7 @@ use driver::{Driver, Programs};
 use wire::Wire;
 
 /// How long a condition on a page may take to come true.
-pub const DEADLINE: Duration = Duration::from_secs(60);
+pub const DEADLINE: Duration = Duration::from_secs(120);
 
 /// How often a condition is looked at.
 const POLL: Duration = Duration::from_millis(50);
@@ -294,11 +294,26 @@ impl Browser {
     /// The file called `name` as soon as the browser has downloaded it wholly.
     #[track_caller]
     pub fn downloaded(&self, name: &str) -> PathBuf {
-        // Chromium writes under another name and renames.
-        self.wait_for(&format!("the download of {name}"), || {
+        let start = Instant::now();
+        loop {
+            // Chromium writes under another name and renames.
             let path = self.downloads.path().join(name);
-            path.is_file().then_some(path)
-        })
+            if path.is_file() {
+                return path;
+            }
+            if start.elapsed() > DEADLINE {
+                let there: Vec<_> = std::fs::read_dir(self.downloads.path())
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|entry| Some(entry.ok()?.file_name()))
+                    .collect();
+                panic!(
+                    "no {name} was downloaded, but {there:?}; the browser says {:?}",
+                    self.complaints()
+                );
+            }
+            std::thread::sleep(POLL);
+        }
     }
 
     #[track_caller]
