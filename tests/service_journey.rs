@@ -21,6 +21,7 @@ fn a_table_is_audited_and_its_model_repaired() {
     let server = home.serve(&[]);
     let about = server.get("/api/v1/service").expect(200).json();
     assert_eq!(about["token_label"], "test");
+    server.get("/api/v1/openapi.json").expect(200);
     assert_eq!(about["version"], env!("CARGO_PKG_VERSION"));
 
     // Upload, draft a schema, change it.
@@ -72,6 +73,8 @@ fn a_table_is_audited_and_its_model_repaired() {
     }));
     let view = server.done(&audit);
     assert_eq!(view["kind"], "audit");
+    let shown = server.get(&format!("/api/v1/jobs/{audit}"));
+    assert_eq!(shown.expect(200).json(), view);
     assert!(
         view["started"].is_string() && view["ended"].is_string(),
         "{view}"
