@@ -119,6 +119,11 @@ fn collect(mut stderr: ChildStderr) -> JoinHandle<String> {
 }
 
 impl Server {
+    /// The address of a page.
+    pub fn page(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
     fn head(&self) -> Vec<String> {
         vec![format!("Authorization: Bearer {}", self.token)]
     }

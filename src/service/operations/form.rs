@@ -31,8 +31,8 @@ pub struct Form {
     pub texts: BTreeMap<String, String>,
     /// The name of the file at the user's; it is no path, and must not become one.
     pub file_name: String,
-    /// The file.
-    pub file: Option<ReceivedFile>,
+    /// The file, or what is wrong with it.
+    pub file: Option<Result<ReceivedFile, Problem>>,
 }
 
 impl Form {
@@ -41,6 +41,18 @@ impl Form {
     /// # Errors
     /// When it is no form, is cut off, or is too much or too slow.
     pub async fn receive(service: &Service, request: Request) -> Result<Form, Problem> {
+        Form::receive_if(service, request, |_| Ok(())).await
+    }
+
+    /// Reads the form in `request`; its file only if `may_store` lets pass the texts that came before it.
+    ///
+    /// # Errors
+    /// As above, and those of `may_store`.
+    pub async fn receive_if(
+        service: &Service,
+        request: Request,
+        may_store: impl Fn(&Form) -> Result<(), Problem>,
+    ) -> Result<Form, Problem> {
         let limit = service.limits().upload_bytes;
         let announced = request
             .headers()
@@ -68,7 +80,13 @@ impl Form {
             let Some(field) = next.map_err(|_| too_slow())?.map_err(broken)? else {
                 return Ok(form);
             };
+            if field.name() == Some(FILE) {
+                may_store(&form)?;
+            }
             form.take(service, field).await?;
+            if let Some(Err(_)) = form.file {
+                return Ok(form);
+            }
         }
         Err(Problem::new(
             ProblemKind::Malformed,
@@ -86,7 +104,7 @@ impl Form {
                 ));
             }
             self.file_name = field.file_name().unwrap_or_default().to_owned();
-            self.file = Some(file(service, field).await?);
+            self.file = Some(file(service, field).await);
         } else {
             self.texts.insert(name, text(field).await?);
         }
@@ -101,10 +119,11 @@ impl Form {
     /// The file.
     ///
     /// # Errors
-    /// When none was sent.
+    /// When none was sent, or something is wrong with it.
     pub fn take_file(&mut self) -> Result<ReceivedFile, Problem> {
-        self.file.take().ok_or_else(|| {
-            Problem::invalid(format!("There is no file: send it in the field '{FILE}'."))
+        self.file.take().unwrap_or_else(|| {
+            let missing = format!("There is no file: send it in the field '{FILE}'.");
+            Err(Problem::invalid(missing))
         })
     }
 }

@@ -17,10 +17,9 @@ use crate::fairness::text::strategy::TextStrategyName;
 use crate::service::Service;
 use crate::service::identifier::Id;
 use crate::service::jobs::request::{AuditTable, AuditTexts, JobRequest, Search};
-use crate::service::operations::{data, jobs, models};
+use crate::service::operations::{data, jobs, lexicon_attributes, models};
 use crate::service::problem::Problem;
 use crate::service::store::{ColumnKind, DataKind, DataSet, Model, ModelKind};
-use crate::text::lexicon::Lexicon;
 
 /// A model, and the data sets that its search can start from.
 struct Subject {
@@ -115,11 +114,7 @@ impl Subject {
     /// The attributes that can be protected.
     fn attributes(&self) -> Vec<String> {
         match self.is_of_texts() {
-            true => {
-                let lexicon = Lexicon::shipped();
-                let attributes = lexicon.attributes().iter();
-                attributes.map(|attribute| attribute.name.clone()).collect()
-            }
+            true => lexicon_attributes(),
             false => self.model.description.attributes.clone(),
         }
     }
@@ -144,6 +139,7 @@ fn initial(subject: &Subject) -> Form {
     let mut form = Form::default()
         .with("effort", "standard")
         .with("estimate", search.estimate.to_string())
+        .with("samples", "csv")
         .with("seed", search.seed.to_string());
     let marked = &subject.model.description.protected;
     for name in marked {
@@ -257,7 +253,10 @@ fn fields(subject: &Subject) -> Vec<Field> {
             "samples",
             "File of the pairs that are found",
             "",
-            choices::<SamplesFormat>(),
+            Choice::list(&[
+                ("csv", "CSV, which spreadsheets read"),
+                ("parquet", "Parquet, which is smaller"),
+            ]),
         ),
         number("seed", "Seed", "The same seed finds the same pairs."),
     ]

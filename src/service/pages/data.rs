@@ -1,7 +1,6 @@
 //! Data sets: upload one, look at it.
 
-use axum::extract::{Multipart, State};
-use axum::http::HeaderMap;
+use axum::extract::State;
 
 use super::answer::{Answer, page, page_with, redirect};
 use super::form::{Choice, Form};
@@ -27,13 +26,8 @@ pub(super) async fn show_new(State(service): State<Service>, visitor: Visitor) -
 }
 
 /// Takes an upload.
-pub(super) async fn upload(
-    State(service): State<Service>,
-    visitor: Visitor,
-    headers: HeaderMap,
-    body: Multipart,
-) -> Answer {
-    let sent = SentFile::read(&visitor, &headers, &service, body).await?;
+pub(super) async fn upload(State(service): State<Service>, sent: SentFile) -> Answer {
+    let visitor = sent.visitor.clone();
     let mut form = sent.form.clone();
     match store(&service, visitor.caller(), sent).await {
         Ok(data) if data.kind == DataKind::Table => {
@@ -49,7 +43,9 @@ pub(super) async fn upload(
 }
 
 async fn store(service: &Service, caller: &Caller, sent: SentFile) -> Result<DataSet, Problem> {
-    let SentFile { form, name, file } = sent;
+    let SentFile {
+        form, name, file, ..
+    } = sent;
     if name.is_empty() {
         return Err(Problem::invalid("Choose a file."));
     }

@@ -123,7 +123,7 @@ pub(super) fn of_repair(summary: &Value) -> Vec<Figure> {
     let before = summary.get("before");
     let after = match summary.get("repaired").and_then(Value::as_array) {
         Some(networks) => chosen(summary).and_then(|chosen| networks.get(chosen)),
-        None => summary.pointer("/chosen/figures"),
+        None => summary.get("chosen"),
     };
     let (Some(before), Some(after)) = (before, after) else {
         return Vec::new();
@@ -237,8 +237,9 @@ mod tests {
     #[test]
     fn repairs_of_rows_and_of_texts_are_read() {
         let network = |rate: f64| json!({"discrimination": [{"protected": ["sex"], "rate": rate}], "held_out": {"accuracy": 0.9}});
-        let rows =
-            json!({"before": network(0.2), "chosen": {"figures": network(0.01), "within": true}});
+        let mut chosen = network(0.01);
+        chosen["within"] = json!(true);
+        let rows = json!({"before": network(0.2), "chosen": chosen});
         let figures = of_repair(&rows);
         assert_eq!(figures.len(), 2);
         assert_eq!(figures[0].value, "1.00\u{a0}%");

@@ -4,7 +4,8 @@
 //! (`Sec-Fetch-Site`, or else `Origin`), which must be the service itself. And the form carries a secret of the session,
 //! which no other site can read. Besides, the session's cookie is not sent along with requests of other sites (`SameSite`).
 
-use axum::extract::multipart::{Field, Multipart, MultipartError};
+use std::time::Duration;
+
 use axum::extract::{Form as UrlEncoded, FromRequest, FromRequestParts, Request};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -13,17 +14,15 @@ use super::answer::Failure;
 use super::form::Form;
 use super::session::Visitor;
 use crate::service::Service;
-use crate::service::operations::upload::{ReceivedFile, Upload};
+use crate::service::operations::form::Form as WithFile;
+use crate::service::operations::upload::ReceivedFile;
 use crate::service::problem::{Problem, ProblemKind};
 
 /// Name of the field with the session's secret.
 const CSRF: &str = "csrf";
 
-/// Bytes of a field that is no file.
-const FIELD_BYTES: usize = 16 << 10;
-
-/// Fields of a form with a file.
-const FIELDS: usize = 16;
+/// How long a form may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Refuses a form that does not come from a page of this service.
 ///
@@ -68,10 +67,11 @@ impl FromRequest<Service> for SentForm {
     async fn from_request(request: Request, service: &Service) -> Result<SentForm, Response> {
         let (mut parts, body) = request.into_parts();
         let visitor = Visitor::from_request_parts(&mut parts, service).await?;
-        check_origin(&parts.headers).map_err(refused)?;
-        let form = read(Request::from_parts(parts, body), service)
-            .await
-            .map_err(refused)?;
+        let is_own = check_origin(&parts.headers);
+        // Read first: a connection whose request was not read to its end cannot be used again.
+        let form = read(Request::from_parts(parts, body), service).await;
+        is_own.map_err(refused)?;
+        let form = form.map_err(refused)?;
         if !visitor.owns_form(form.value(CSRF)) {
             return Err(refused(not_of_this_session()));
         }
@@ -86,8 +86,10 @@ impl FromRequest<Service> for LoginForm {
     type Rejection = Response;
 
     async fn from_request(request: Request, service: &Service) -> Result<LoginForm, Response> {
-        check_origin(request.headers()).map_err(refused)?;
-        read(request, service).await.map(LoginForm).map_err(refused)
+        let is_own = check_origin(request.headers());
+        let form = read(request, service).await;
+        is_own.map_err(refused)?;
+        form.map(LoginForm).map_err(refused)
     }
 }
 
@@ -96,9 +98,14 @@ fn refused(problem: Problem) -> Response {
 }
 
 async fn read(request: Request, service: &Service) -> Result<Form, Problem> {
-    match UrlEncoded::<Vec<(String, String)>>::from_request(request, service).await {
-        Ok(UrlEncoded(pairs)) => Ok(Form::sent(pairs)),
-        Err(rejection) => Err(unreadable(rejection.status(), &rejection.body_text())),
+    let pairs = UrlEncoded::<Vec<(String, String)>>::from_request(request, service);
+    match tokio::time::timeout(PATIENCE, pairs).await {
+        Ok(Ok(UrlEncoded(pairs))) => Ok(Form::sent(pairs)),
+        Ok(Err(rejection)) => Err(unreadable(rejection.status(), &rejection.body_text())),
+        Err(_) => Err(Problem::new(
+            ProblemKind::TooSlow,
+            "The form did not arrive in time.",
+        )),
     }
 }
 
@@ -113,94 +120,40 @@ fn unreadable(status: StatusCode, detail: &str) -> Problem {
 
 /// A form with a file, from a visitor who is logged in.
 pub(super) struct SentFile {
+    /// Who sent it.
+    pub visitor: Visitor,
     /// What was entered besides.
     pub form: Form,
     /// What the file is called at the visitor's; empty when none was chosen.
     pub name: String,
-    /// The file.
+    /// The file. What is wrong with it belongs to the form that comes back.
     pub file: Result<ReceivedFile, Problem>,
 }
 
-impl SentFile {
-    /// Reads the form; the file is its last field. What is wrong with the file itself belongs to the form that comes back.
-    pub async fn read(
-        visitor: &Visitor,
-        headers: &HeaderMap,
-        service: &Service,
-        mut body: Multipart,
-    ) -> Result<SentFile, Problem> {
-        check_origin(headers)?;
-        let mut pairs = Vec::new();
-        while let Some(field) = body.next_field().await.map_err(broken)? {
-            let name = field.name().unwrap_or_default().to_owned();
-            if name != "file" {
-                if pairs.len() == FIELDS {
-                    return Err(Problem::new(
-                        ProblemKind::Malformed,
-                        "The form has too many fields.",
-                    ));
-                }
-                pairs.push((name, read_text(field).await?));
-                continue;
-            }
-            let form = Form::sent(pairs);
-            if !visitor.owns_form(form.value(CSRF)) {
-                return Err(not_of_this_session());
-            }
-            let name = field.file_name().unwrap_or_default().to_owned();
-            let file = receive(service, field).await;
-            return Ok(SentFile { form, name, file });
-        }
-        Err(Problem::new(
-            ProblemKind::Malformed,
-            "The form holds no file.",
-        ))
-    }
-}
+impl FromRequest<Service> for SentFile {
+    type Rejection = Response;
 
-async fn read_text(mut field: Field<'_>) -> Result<String, Problem> {
-    let mut bytes = Vec::new();
-    while let Some(chunk) = field.chunk().await.map_err(broken)? {
-        if bytes.len() + chunk.len() > FIELD_BYTES {
-            return Err(Problem::new(
-                ProblemKind::TooLarge,
-                "A field of the form is too long.",
-            ));
-        }
-        bytes.extend_from_slice(&chunk);
+    async fn from_request(request: Request, service: &Service) -> Result<SentFile, Response> {
+        let (mut parts, body) = request.into_parts();
+        let visitor = Visitor::from_request_parts(&mut parts, service).await?;
+        check_origin(&parts.headers).map_err(refused)?;
+        let is_own = |form: &WithFile| match visitor.owns_form(form.text(CSRF)) {
+            true => Ok(()),
+            false => Err(not_of_this_session()),
+        };
+        let request = Request::from_parts(parts, body);
+        let received = WithFile::receive_if(service, request, is_own).await;
+        let mut received = received.map_err(refused)?;
+        is_own(&received).map_err(refused)?;
+        let file = received.take_file();
+        let texts = std::mem::take(&mut received.texts);
+        Ok(SentFile {
+            visitor,
+            form: Form::sent(texts.into_iter().collect()),
+            name: received.file_name,
+            file,
+        })
     }
-    String::from_utf8(bytes).map_err(|_| {
-        Problem::new(
-            ProblemKind::Malformed,
-            "A field of the form is not UTF-8 text.",
-        )
-    })
-}
-
-/// Streams a file to the disk. Of one that is too large the rest is read and dropped, up to as much again: a browser that is
-/// cut off while it sends does not show the answer.
-async fn receive(service: &Service, mut field: Field<'_>) -> Result<ReceivedFile, Problem> {
-    let mut upload = Upload::begin(service).await?;
-    let mut dropped = 0;
-    let mut problem = None;
-    while let Some(chunk) = field.chunk().await.map_err(broken)? {
-        if problem.is_none() {
-            problem = upload.write(&chunk).err();
-            continue;
-        }
-        dropped += chunk.len() as u64;
-        if dropped > service.limits().upload_bytes {
-            break;
-        }
-    }
-    match problem {
-        Some(problem) => Err(problem),
-        None => upload.finish(),
-    }
-}
-
-fn broken(error: MultipartError) -> Problem {
-    unreadable(error.status(), &error.body_text())
 }
 
 #[cfg(test)]

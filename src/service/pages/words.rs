@@ -15,7 +15,7 @@ pub(super) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position) % 3 == 0 {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -41,19 +41,22 @@ pub(super) fn interval(ci95: [f64; 2]) -> String {
 
 /// A size of a file.
 pub(super) fn bytes(bytes: u64) -> String {
-    let (divisor, unit) = match bytes {
-        0..=999 => return format!("{bytes}{FIXED_SPACE}bytes"),
-        1_000..=999_999 => (1e3, "kB"),
-        1_000_000..=999_999_999 => (1e6, "MB"),
-        _ => (1e9, "GB"),
+    let (power, unit) = match bytes {
+        0..=1023 => return counted(bytes, "byte", "bytes"),
+        1024..=1_048_575 => (10, "KiB"),
+        1_048_576..=1_073_741_823 => (20, "MiB"),
+        _ => (30, "GiB"),
     };
-    format!("{:.1}{FIXED_SPACE}{unit}", bytes as f64 / divisor)
+    let number = format!("{:.1}", bytes as f64 / f64::from(1u32 << power));
+    let number = number.trim_end_matches(".0");
+    format!("{number}{FIXED_SPACE}{unit}")
 }
 
 /// A duration, to the second below two minutes and to the minute below two hours.
 pub(super) fn duration(seconds: u64) -> String {
     match seconds {
-        0..=119 => counted(seconds, "second", "seconds"),
+        0 => "less than a second".to_owned(),
+        1..=119 => counted(seconds, "second", "seconds"),
         120..=7199 => counted((seconds + 30) / 60, "minute", "minutes"),
         _ => counted((seconds + 1800) / 3600, "hour", "hours"),
     }
@@ -185,7 +188,8 @@ mod tests {
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(counted(1, "row", "rows"), "1\u{a0}row");
         assert_eq!(percent(0.1245), "12.45\u{a0}%");
-        assert_eq!(bytes(64 << 20), "67.1\u{a0}MB");
+        assert_eq!(bytes(64 << 20), "64\u{a0}MiB");
+        assert_eq!(bytes(1536), "1.5\u{a0}KiB");
         assert_eq!(duration(1), "1\u{a0}second");
         assert_eq!(duration(119), "119\u{a0}seconds");
         assert_eq!(duration(3600), "60\u{a0}minutes");
