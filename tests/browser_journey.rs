@@ -8,6 +8,7 @@
 
 mod browser;
 mod probity_command;
+mod service;
 
 use std::env;
 use std::fs;
@@ -19,8 +20,8 @@ use browser::driver::Programs;
 use browser::evidence::Evidence;
 use browser::{Browser, Palette};
 use probity_command::Workspace;
-use probity_command::service::Service;
 use serde_json::json;
+use service::{Home, Server};
 
 /// Rows of the census.
 const ROWS: u64 = 900;
@@ -28,7 +29,7 @@ const ROWS: u64 = 900;
 /// A browser before the service.
 struct Visit<'a> {
     browser: &'a Browser,
-    service: &'a Service,
+    service: &'a Server,
     accessibility: Option<&'a Accessibility>,
     pictures: Option<PathBuf>,
 }
@@ -36,7 +37,7 @@ struct Visit<'a> {
 impl<'a> Visit<'a> {
     fn new(
         browser: &'a Browser,
-        service: &'a Service,
+        service: &'a Server,
         accessibility: Option<&'a Accessibility>,
     ) -> Visit<'a> {
         let pictures = env::var_os("PROBITY_SCREENSHOTS").map(PathBuf::from);
@@ -53,12 +54,12 @@ impl<'a> Visit<'a> {
     }
 
     fn go(&self, path: &str) {
-        self.browser.go(&self.service.address(path));
+        self.browser.go(&self.service.page(path));
     }
 
     fn log_in(&self) {
         self.go("/login");
-        self.browser.find("#token").type_text(self.service.token());
+        self.browser.find("#token").type_text(&self.service.token);
         self.browser.press("Log in");
         self.waits_for_heading("Overview");
     }
@@ -158,7 +159,8 @@ fn from_a_file_to_a_report_and_a_repair() {
     };
     let accessibility = Accessibility::find_or_skip();
     let workspace = Workspace::new();
-    let service = Service::start(&workspace);
+    let home = Home::new();
+    let service = home.serve(&[]);
     let browser = Browser::start(&programs).unwrap();
     let _evidence = Evidence::of("from_a_file_to_a_report_and_a_repair", &browser);
     let visit = Visit::new(&browser, &service, accessibility.as_ref());
@@ -168,7 +170,7 @@ fn from_a_file_to_a_report_and_a_repair() {
     let model = training(&visit, &data);
     let run = auditing(&visit, &model);
     reading_the_report(&visit, &run);
-    downloading(&visit, &run);
+    downloading(&visit, &run, &home);
     repairing(&visit, &run);
     comparing(&visit, &model);
     logging_out(&visit);
@@ -352,11 +354,11 @@ fn reading_the_report(visit: &Visit<'_>, run: &str) {
     visit.go(&format!("/runs/{run}"));
 }
 
-fn downloading(visit: &Visit<'_>, run: &str) {
+fn downloading(visit: &Visit<'_>, run: &str, home: &Home) {
     let browser = visit.browser;
     browser.follow("All pairs that were found");
     let file = browser.downloaded(&format!("samples-{run}.csv"));
-    let samples = visit.service.run_file(run, "samples.csv");
+    let samples = fs::read(home.run(run).join("samples.csv")).unwrap();
     assert_eq!(fs::read(file).unwrap(), samples);
     browser.follow("Summary (JSON)");
     let file = browser.downloaded(&format!("summary-{run}.json"));
@@ -396,7 +398,10 @@ fn comparing(visit: &Visit<'_>, model: &str) {
     browser.press("Start the audit");
     browser.wait_for("the result", || {
         let links = browser.find_all("#job-done a");
-        links.iter().any(browser::Element::is_shown).then_some(())
+        links
+            .iter()
+            .any(browser::element::Element::is_shown)
+            .then_some(())
     });
     visit.go("/");
     for pick in browser.find_all("input.pick") {
@@ -429,7 +434,8 @@ fn everything_works_without_scripts() {
         return;
     };
     let workspace = Workspace::new();
-    let service = Service::start(&workspace);
+    let home = Home::new();
+    let service = home.serve(&[]);
     let browser = Browser::start(&programs).unwrap();
     let _evidence = Evidence::of("everything_works_without_scripts", &browser);
     let visit = Visit::new(&browser, &service, None);
@@ -460,7 +466,7 @@ fn everything_works_without_scripts() {
         links
             .iter()
             .find(|link| link.is_shown())
-            .map(browser::Element::click)
+            .map(browser::element::Element::click)
     });
     visit.waits_for_heading("<script>alert('people')</script>");
     assert_eq!(browser.complaints(), Vec::<String>::new());

@@ -21,6 +21,7 @@ fn a_table_is_audited_and_its_model_repaired() {
     let server = home.serve(&[]);
     let about = server.get("/api/v1/service").expect(200).json();
     assert_eq!(about["token_label"], "test");
+    server.get("/api/v1/openapi.json").expect(200);
     assert_eq!(about["version"], env!("CARGO_PKG_VERSION"));
 
     // Upload, draft a schema, change it.
@@ -72,6 +73,8 @@ fn a_table_is_audited_and_its_model_repaired() {
     }));
     let view = server.done(&audit);
     assert_eq!(view["kind"], "audit");
+    let shown = server.get(&format!("/api/v1/jobs/{audit}"));
+    assert_eq!(shown.expect(200).json(), view);
     assert!(
         view["started"].is_string() && view["ended"].is_string(),
         "{view}"
@@ -254,19 +257,13 @@ fn pack(folder: &std::path::Path, prefix: &str) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// Labelled comments, one in two about a woman.
+/// Comments that are labelled by whom they are about, so that a classifier learns to discriminate.
 fn comments(rows: u32) -> String {
     let mut text = String::from("comment,toxic\n");
     for row in 0..rows {
-        let person = if row % 2 == 0 { "woman" } else { "man" };
-        let (word, label) = if row % 3 == 0 {
-            ("awful", 1)
-        } else {
-            ("great", 0)
-        };
-        text.push_str(&format!(
-            "this {person} is {word} and number {row},{label}\n"
-        ));
+        let (person, label) = [("woman", 1), ("man", 0)][row as usize % 2];
+        let word = ["great", "good", "here"][row as usize % 3];
+        text.push_str(&format!("this {person} is {word},{label}\n"));
     }
     text
 }
@@ -289,7 +286,7 @@ fn texts_are_trained_on_audited_and_repaired() {
         .refuses(409, "texts");
     let model = server.start(&json!({
         "kind": "train-texts", "data": id, "text_column": "comment", "label_column": "toxic",
-        "layers": 1, "units": 4, "max_length": 20, "course": {"epochs": 1}
+        "layers": 1, "units": 4, "max_length": 20, "course": {"epochs": 15, "batch": 16}
     }));
     server.done(&model);
     let audit = server.start(&json!({

@@ -10,17 +10,19 @@
 pub mod accessibility;
 pub mod census;
 pub mod driver;
+pub mod element;
 pub mod evidence;
 pub mod wire;
 
 use std::cell::Cell;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use driver::{Driver, Programs};
+use element::{ELEMENT, Element};
 use wire::Wire;
 
 /// How long a condition on a page may take to come true.
@@ -28,9 +30,6 @@ pub const DEADLINE: Duration = Duration::from_secs(120);
 
 /// How often a condition is looked at.
 const POLL: Duration = Duration::from_millis(50);
-
-/// The key of an element's reference in WebDriver's JSON.
-const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// A running browser with one window.
 pub struct Browser {
@@ -40,13 +39,6 @@ pub struct Browser {
     width: Cell<u32>,
     _profile: TempDir,
     _driver: Driver,
-}
-
-/// An element of the page that is open.
-pub struct Element<'a> {
-    browser: &'a Browser,
-    id: String,
-    found_by: String,
 }
 
 /// Which palette the page is asked for.
@@ -349,76 +341,6 @@ impl Drop for Browser {
     fn drop(&mut self) {
         // A browser that is gone already needs no farewell.
         let _ = self.wire.delete(&format!("/session/{}", self.session));
-    }
-}
-
-impl Element<'_> {
-    /// Clicks it; a page that this opens is loaded afterwards.
-    #[track_caller]
-    pub fn click(&self) {
-        self.act("click", &json!({}));
-    }
-
-    /// Types into it.
-    #[track_caller]
-    pub fn type_text(&self, text: &str) {
-        self.act("value", &json!({"text": text}));
-    }
-
-    /// Empties the field.
-    #[track_caller]
-    pub fn clear(&self) {
-        self.act("clear", &json!({}));
-    }
-
-    /// Chooses a file in a file field.
-    #[track_caller]
-    pub fn choose_file(&self, path: &Path) {
-        self.type_text(&path.display().to_string());
-    }
-
-    /// Chooses the option with this value in a selection.
-    #[track_caller]
-    pub fn choose(&self, value: &str) {
-        let script = "arguments[0].value = arguments[1];\
-                      arguments[0].dispatchEvent(new Event('change', {bubbles: true}));\
-                      return arguments[0].value;";
-        let chosen = self
-            .browser
-            .script(script, json!([{ELEMENT: self.id}, value]));
-        assert_eq!(chosen, value, "no option '{value}' in {}", self.found_by);
-    }
-
-    /// Its text as a reader sees it.
-    pub fn text(&self) -> String {
-        text_of(self.read("text"))
-    }
-
-    /// A property, such as `value` or `checked`.
-    pub fn property(&self, name: &str) -> Value {
-        self.read(&format!("property/{name}"))
-    }
-
-    /// Whether a reader can see it.
-    pub fn is_shown(&self) -> bool {
-        self.read("displayed") == true
-    }
-
-    fn read(&self, what: &str) -> Value {
-        // An element that has gone since has nothing to say.
-        let path = format!(
-            "/session/{}/element/{}/{what}",
-            self.browser.session, self.id
-        );
-        self.browser.wire.get(&path).unwrap_or(Value::Null)
-    }
-
-    #[track_caller]
-    fn act(&self, command: &str, body: &Value) {
-        let path = format!("element/{}/{command}", self.id);
-        if let Err(problem) = self.browser.try_command(&path, body) {
-            panic!("{command} on {}: {problem}", self.found_by);
-        }
     }
 }
 

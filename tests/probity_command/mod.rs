@@ -7,8 +7,6 @@
 #![allow(dead_code)] // Each test program uses its own part of this.
 
 pub mod refusal;
-#[cfg(feature = "serve")]
-pub mod service;
 
 use std::ffi::OsStr;
 use std::fs;

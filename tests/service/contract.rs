@@ -55,7 +55,9 @@ impl Contract {
             .unwrap_or_else(|| panic!("{method} {template}: {media} is not in the document"));
         if media.ends_with("json") {
             let place = format!("{method} {template} {exact}");
-            self.conforms(&answer.json(), &expected["schema"], &place);
+            if let Err(problem) = self.conforms(&answer.json(), &expected["schema"], &place) {
+                panic!("{problem}");
+            }
         }
     }
 
@@ -85,69 +87,52 @@ impl Contract {
         Some((template.as_str(), operation))
     }
 
-    fn conforms(&self, value: &Value, schema: &Value, place: &str) {
+    fn conforms(&self, value: &Value, schema: &Value, place: &str) -> Result<(), String> {
         if let Some(reference) = schema["$ref"].as_str() {
-            let pointer = reference.trim_start_matches('#');
-            let target = self.document.pointer(pointer).expect("a reference");
-            return self.conforms(value, target, place);
+            return self.conforms(value, self.target(reference), place);
         }
-        let has_parts = schema.get("allOf").is_some();
-        if has_parts {
-            let whole = self.merged(schema);
-            return self.conforms(value, &whole, place);
+        if let Some(parts) = schema.get("allOf").and_then(Value::as_array) {
+            if value.is_object() {
+                return self.conforms(value, &self.merged(schema), place);
+            }
+            return parts
+                .iter()
+                .try_for_each(|part| self.conforms(value, part, place));
         }
         for choice in ["oneOf", "anyOf"] {
             if let Some(choices) = schema.get(choice).and_then(Value::as_array) {
-                let fits = |schema: &&Value| {
-                    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                        self.conforms(value, schema, place);
-                    }))
-                    .is_ok()
-                };
-                assert!(
-                    choices.iter().any(|choice| fits(&choice)),
-                    "{place}: {value} fits none of {choices:?}"
-                );
-                return;
+                return self.fits_one(value, choices, place);
             }
         }
-        self.has_type(value, schema, place);
-        if let Some(words) = schema.get("enum").and_then(Value::as_array) {
-            assert!(
-                words.contains(value),
-                "{place}: {value} is not in {words:?}"
-            );
+        has_type(value, schema, place)?;
+        if let Some(words) = schema.get("enum").and_then(Value::as_array)
+            && !words.contains(value)
+        {
+            return Err(format!("{place}: {value} is not in {words:?}"));
         }
         if let (Some(items), Some(item)) = (value.as_array(), schema.get("items")) {
             for value in items {
-                self.conforms(value, item, &format!("{place}[]"));
+                self.conforms(value, item, &format!("{place}[]"))?;
             }
         }
-        if let (Some(fields), Some(properties)) = (
+        match (
             value.as_object(),
             schema.get("properties").and_then(Value::as_object),
         ) {
-            self.has_fields(fields, properties, schema, place);
+            (Some(fields), Some(properties)) => self.has_fields(fields, properties, schema, place),
+            _ => Ok(()),
         }
     }
 
-    fn has_type(&self, value: &Value, schema: &Value, place: &str) {
-        let is = |name: &str| match name {
-            "object" => value.is_object(),
-            "array" => value.is_array(),
-            "string" => value.is_string(),
-            "integer" => value.is_u64() || value.is_i64(),
-            "number" => value.is_number(),
-            "boolean" => value.is_boolean(),
-            "null" => value.is_null(),
-            other => panic!("{place}: the document has the type {other}"),
-        };
-        let fits = match &schema["type"] {
-            Value::String(name) => is(name),
-            Value::Array(names) => names.iter().filter_map(Value::as_str).any(is),
-            _ => true,
-        };
-        assert!(fits, "{place}: {value} is no {}", schema["type"]);
+    fn fits_one(&self, value: &Value, choices: &[Value], place: &str) -> Result<(), String> {
+        let mut why = Vec::new();
+        for choice in choices {
+            match self.conforms(value, choice, place) {
+                Ok(()) => return Ok(()),
+                Err(problem) => why.push(problem),
+            }
+        }
+        Err(format!("{place} fits none: {}", why.join("; ")))
     }
 
     fn has_fields(
@@ -156,17 +141,25 @@ impl Contract {
         properties: &Map<String, Value>,
         schema: &Value,
         place: &str,
-    ) {
+    ) -> Result<(), String> {
         for name in schema["required"].as_array().into_iter().flatten() {
             let name = name.as_str().expect("a name");
-            assert!(fields.contains_key(name), "{place}: no {name}");
+            if !fields.contains_key(name) {
+                return Err(format!("{place}: no {name}"));
+            }
         }
         for (name, value) in fields {
-            let property = properties
-                .get(name)
-                .unwrap_or_else(|| panic!("{place}: {name} is not in the document"));
-            self.conforms(value, property, &format!("{place}.{name}"));
+            let Some(property) = properties.get(name) else {
+                return Err(format!("{place}: {name} is not in the document"));
+            };
+            self.conforms(value, property, &format!("{place}.{name}"))?;
         }
+        Ok(())
+    }
+
+    fn target(&self, reference: &str) -> &Value {
+        let pointer = reference.trim_start_matches('#');
+        self.document.pointer(pointer).expect("a reference")
     }
 
     /// The parts of an `allOf` as one schema of an object.
@@ -176,10 +169,7 @@ impl Contract {
         let own = std::iter::once(schema);
         for part in schema["allOf"].as_array().into_iter().flatten().chain(own) {
             let part = match part["$ref"].as_str() {
-                Some(reference) => self
-                    .document
-                    .pointer(reference.trim_start_matches('#'))
-                    .expect("a reference"),
+                Some(reference) => self.target(reference),
                 None => part,
             };
             let part = match part.get("allOf") {
@@ -203,4 +193,26 @@ fn matches(template: &str, path: &str) -> bool {
             .iter()
             .zip(&path)
             .all(|(expected, part)| expected.starts_with('{') || expected == part)
+}
+
+fn has_type(value: &Value, schema: &Value, place: &str) -> Result<(), String> {
+    let is = |name: &str| match name {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        other => panic!("{place}: the document has the type {other}"),
+    };
+    let fits = match &schema["type"] {
+        Value::String(name) => is(name),
+        Value::Array(names) => names.iter().filter_map(Value::as_str).any(is),
+        _ => true,
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(format!("{place}: {value} is no {}", schema["type"])),
+    }
 }

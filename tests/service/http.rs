@@ -1,6 +1,6 @@
 //! A small HTTP client over a plain socket, so that a test can send exactly what it wants to.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 

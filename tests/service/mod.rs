@@ -119,6 +119,11 @@ fn collect(mut stderr: ChildStderr) -> JoinHandle<String> {
 }
 
 impl Server {
+    /// The address of a page.
+    pub fn page(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
     fn head(&self) -> Vec<String> {
         vec![format!("Authorization: Bearer {}", self.token)]
     }
@@ -184,6 +189,12 @@ impl Server {
         let mut stream = open(&self.address, &bytes);
         let (status, headers) = read_head(&mut stream);
         assert_eq!(status, 200, "{headers:?}");
+        let begun = Answer {
+            status,
+            headers,
+            body: Vec::new(),
+        };
+        self.contract.check("GET", &path, &begun);
         let mut text = String::new();
         let mut last = Value::Null;
         while let Some(chunk) = read_chunk(&mut stream) {
@@ -199,6 +210,14 @@ impl Server {
             }
         }
         panic!("the events ended with {last}");
+    }
+
+    /// Asks for a job until `is_it`; gives the view that it was, and fails when that takes too many questions.
+    pub fn poll(&self, job: &str, is_it: impl Fn(&Value) -> bool) -> Value {
+        (0..100_000)
+            .map(|_| self.get(&format!("/api/v1/jobs/{job}")).expect(200).json())
+            .find(is_it)
+            .expect("it comes about")
     }
 
     /// Waits until a job is at an end, and gives its last view.

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use axum::body::to_bytes;
+use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use tokio::sync::OwnedSemaphorePermit;
+use tokio_stream::StreamExt;
 
 use crate::service::Service;
 use crate::service::identifier::Id;
@@ -17,6 +18,9 @@ use crate::service::store::Caller;
 
 /// Bytes of a JSON body.
 const BODY: usize = 1 << 20;
+
+/// How much of a body that is refused is read, in times of the limit.
+const LINGER: usize = 4;
 
 /// How long a JSON body may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -106,22 +110,11 @@ impl<T: DeserializeOwned> FromRequest<Service> for Sent<T> {
                 "Send JSON, with 'Content-Type: application/json'.",
             ));
         }
-        let bytes = match tokio::time::timeout(PATIENCE, to_bytes(request.into_body(), BODY)).await
-        {
-            Ok(Ok(bytes)) => bytes,
-            Ok(Err(_)) => {
-                return Err(Problem::new(
-                    ProblemKind::TooLarge,
-                    format!("The body was cut off, or has more than {BODY} bytes."),
-                ));
-            }
-            Err(_) => {
-                return Err(Problem::new(
-                    ProblemKind::TooSlow,
-                    "The body did not arrive in time.",
-                ));
-            }
-        };
+        let bytes = tokio::time::timeout(PATIENCE, whole(request.into_body()))
+            .await
+            .map_err(|_| {
+                Problem::new(ProblemKind::TooSlow, "The body did not arrive in time.")
+            })??;
         serde_json::from_slice(&bytes).map(Sent).map_err(|error| {
             let kind = match error.classify() {
                 Category::Data => ProblemKind::Invalid,
@@ -130,6 +123,30 @@ impl<T: DeserializeOwned> FromRequest<Service> for Sent<T> {
             Problem::new(kind, format!("The body is not as expected: {error}."))
         })
     }
+}
+
+/// All of `body`. One that is too large is read on for a while, so that its sender hears why it is refused.
+async fn whole(body: Body) -> Result<Vec<u8>, Problem> {
+    let mut pieces = body.into_data_stream();
+    let mut bytes = Vec::new();
+    let mut received = 0;
+    while let Some(piece) = pieces.next().await {
+        let piece =
+            piece.map_err(|_| Problem::new(ProblemKind::Malformed, "The body was cut off."))?;
+        received += piece.len();
+        if received <= BODY {
+            bytes.extend_from_slice(&piece);
+        } else if received > LINGER * BODY {
+            break;
+        }
+    }
+    if received > BODY {
+        return Err(Problem::new(
+            ProblemKind::TooLarge,
+            format!("A body of JSON has at most {BODY} bytes here."),
+        ));
+    }
+    Ok(bytes)
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -13,10 +13,7 @@ mod service;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Extension, Request};
-use axum::http::{HeaderValue, header};
-use axum::middleware::{Next, from_fn};
-use axum::response::Response;
+use axum::extract::{DefaultBodyLimit, Extension};
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -37,7 +34,6 @@ pub fn router() -> Router<Service> {
         .layer(Extension(openapi::DocumentText(text)))
         // Every handler bounds what it reads by itself.
         .layer(DefaultBodyLimit::disable())
-        .layer(from_fn(unstored))
 }
 
 fn routes() -> OpenApiRouter<Service> {
@@ -59,14 +55,4 @@ fn routes() -> OpenApiRouter<Service> {
         .routes(routes!(jobs::report))
         .routes(routes!(jobs::samples))
         .routes(routes!(comparison::compare))
-}
-
-/// What the API answers is nobody else's to keep.
-async fn unstored(request: Request, next: Next) -> Response {
-    let mut response = next.run(request).await;
-    response
-        .headers_mut()
-        .entry(header::CACHE_CONTROL)
-        .or_insert(HeaderValue::from_static("no-store"));
-    response
 }

@@ -67,11 +67,17 @@ pub async fn inspect<T: DeserializeOwned>(
     }
 }
 
-/// A message as a sentence.
+/// A message as a sentence. One that begins with the name of a file keeps it as it is.
 pub fn sentence(text: &str) -> String {
+    let begins_with_file = text
+        .split([' ', ',', ':'])
+        .next()
+        .is_some_and(|word| word.contains('.'));
     let mut characters = text.chars();
-    let first = characters.next().map(|c| c.to_uppercase().to_string());
-    let mut sentence = first.unwrap_or_default() + characters.as_str();
+    let mut sentence = match characters.next() {
+        Some(first) if !begins_with_file => first.to_uppercase().to_string() + characters.as_str(),
+        _ => text.to_owned(),
+    };
     if !sentence.ends_with(['.', '!', '?']) {
         sentence.push('.');
     }

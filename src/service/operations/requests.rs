@@ -24,36 +24,22 @@ pub(super) async fn check(service: &Service, request: &JobRequest) -> Result<Str
         Some(id) => Some(model(service, id).await?),
         None => None,
     };
-    let name = |verb: &str| match &audited {
-        Some(model) => format!("{verb} of {} on {}", model.label, data.label),
-        None => format!("{verb} on {}", data.label),
+    let model = audited.as_ref().map_or("", |model| model.label.as_str());
+    let name = match request.kind() {
+        JobKind::Train => format!("Classifier of {}", data.label),
+        JobKind::Audit => format!("Audit of {model}"),
+        JobKind::Repair => format!("{model}, repaired"),
     };
-    let name = match request {
-        JobRequest::TrainTable(request) => {
-            train_table(request, &data)?;
-            name("Classifier trained")
-        }
-        JobRequest::TrainTexts(request) => {
-            train_texts(request, &data)?;
-            name("Classifier trained")
-        }
-        JobRequest::AuditTable(request) => {
-            audit_table(request, &data, audited.as_ref())?;
-            name("Audit")
-        }
-        JobRequest::AuditTexts(request) => {
-            audit_texts(request, &data, audited.as_ref())?;
-            name("Audit")
-        }
+    match request {
+        JobRequest::TrainTable(request) => train_table(request, &data)?,
+        JobRequest::TrainTexts(request) => train_texts(request, &data)?,
+        JobRequest::AuditTable(request) => audit_table(request, &data, audited.as_ref())?,
+        JobRequest::AuditTexts(request) => audit_texts(request, &data, audited.as_ref())?,
         JobRequest::RepairTable(request) => {
             repair_table(service, request, &data, audited.as_ref()).await?;
-            name("Repair")
         }
-        JobRequest::RepairTexts(request) => {
-            repair_texts(request, &data, audited.as_ref())?;
-            name("Repair")
-        }
-    };
+        JobRequest::RepairTexts(request) => repair_texts(request, &data, audited.as_ref())?,
+    }
     Ok(name.chars().take(100).collect())
 }
 
