@@ -257,19 +257,13 @@ fn pack(folder: &std::path::Path, prefix: &str) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// Labelled comments, one in two about a woman.
+/// Comments that are labelled by whom they are about, so that a classifier learns to discriminate.
 fn comments(rows: u32) -> String {
     let mut text = String::from("comment,toxic\n");
     for row in 0..rows {
-        let person = if row % 2 == 0 { "woman" } else { "man" };
-        let (word, label) = if row % 3 == 0 {
-            ("awful", 1)
-        } else {
-            ("great", 0)
-        };
-        text.push_str(&format!(
-            "this {person} is {word} and number {row},{label}\n"
-        ));
+        let (person, label) = [("woman", 1), ("man", 0)][row as usize % 2];
+        let word = ["great", "good", "here"][row as usize % 3];
+        text.push_str(&format!("this {person} is {word},{label}\n"));
     }
     text
 }
@@ -292,7 +286,7 @@ fn texts_are_trained_on_audited_and_repaired() {
         .refuses(409, "texts");
     let model = server.start(&json!({
         "kind": "train-texts", "data": id, "text_column": "comment", "label_column": "toxic",
-        "layers": 1, "units": 4, "max_length": 20, "course": {"epochs": 1}
+        "layers": 1, "units": 4, "max_length": 20, "course": {"epochs": 15, "batch": 16}
     }));
     server.done(&model);
     let audit = server.start(&json!({

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::extract::{Request, State};
+use axum::http::header;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -19,6 +20,13 @@ use super::{Service, api, pages};
 
 /// How long a request waits for a place.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long a request may take.
+const TIME: Duration = Duration::from_secs(5 * 60);
+/// How long one may take that brings a file.
+const TIME_WITH_FILE: Duration = Duration::from_secs(30 * 60);
+/// How long one may take that logs in.
+const TIME_TO_LOG_IN: Duration = Duration::from_secs(20);
 
 /// Bytes of an address.
 const ADDRESS: usize = 2048;
@@ -106,9 +114,34 @@ pub async fn guard(State(service): State<Service>, request: Request, next: Next)
         );
         return refuse(is_api, problem);
     }
-    match service.gate().enter().await {
-        Ok(_place) => next.run(request).await,
-        Err(problem) => refuse(is_api, problem),
+    let time = time_of(&request);
+    let _place = match service.gate().enter().await {
+        Ok(place) => place,
+        Err(problem) => return refuse(is_api, problem),
+    };
+    match tokio::time::timeout(time, next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => refuse(
+            is_api,
+            Problem::new(
+                ProblemKind::TooSlow,
+                format!("The request took more than {} seconds.", time.as_secs()),
+            ),
+        ),
+    }
+}
+
+/// How long `request` may take until its answer begins: longer where it brings a file, shorter where nobody knows yet who
+/// sends it.
+fn time_of(request: &Request) -> Duration {
+    let kind = request.headers().get(header::CONTENT_TYPE);
+    let brings_file = kind
+        .and_then(|kind| kind.to_str().ok())
+        .is_some_and(|kind| kind.to_ascii_lowercase().starts_with("multipart/"));
+    match (request.uri().path(), brings_file) {
+        (pages::LOGIN, _) => TIME_TO_LOG_IN,
+        (_, true) => TIME_WITH_FILE,
+        (_, false) => TIME,
     }
 }
 
@@ -117,5 +150,32 @@ pub(super) fn refuse(is_api: bool, problem: Problem) -> Response {
     match is_api {
         true => problem.into_response(),
         false => pages::problem_page(&problem),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_places_of_one_token_are_not_those_of_another() {
+        let gate = Gate::new(&Limits {
+            requests_per_token: 2,
+            streams: 1,
+            ..Limits::default()
+        });
+        let [ada, bob] = ["00000000000000aa", "00000000000000bb"].map(|id| id.parse().unwrap());
+        let first = gate.enter_as(&ada).unwrap();
+        let _second = gate.enter_as(&ada).unwrap();
+        let refused = gate.enter_as(&ada).unwrap_err();
+        assert_eq!(refused.kind, ProblemKind::TooManyRequests);
+        assert_eq!(refused.retry_after(), Some(1));
+        let _of_bob = gate.enter_as(&bob).unwrap();
+        drop(first);
+        gate.enter_as(&ada).unwrap();
+        let stream = gate.enter_stream().unwrap();
+        assert_eq!(gate.enter_stream().unwrap_err().kind, ProblemKind::Busy);
+        drop(stream);
+        gate.enter_stream().unwrap();
     }
 }

@@ -82,7 +82,8 @@ impl Places {
         self.root.join("locks").join(job.as_str())
     }
 
-    /// `text` without paths of the data directory: each becomes the last of its words, such as `data.csv`.
+    /// `text` without paths of the data directory: each becomes the name of its file, such as `data.csv`, or says what lies
+    /// there.
     pub fn without_paths(&self, text: &str) -> String {
         let root = self.root.to_string_lossy();
         let mut parts = text.split(root.as_ref());
@@ -95,9 +96,16 @@ impl Places {
                 .unwrap_or(part.len());
             let (path, rest) = part.split_at(end);
             let path = path.trim_end_matches(['.', '/', '\\']);
-            let last = path.rsplit(['/', '\\']).next().unwrap_or_default();
+            let mut words = path.rsplit(['/', '\\']);
+            let last = words.next().unwrap_or_default();
             let is_ours = last.parse::<Id>().is_ok() || last.is_empty();
-            result.push_str(if is_ours { "the directory" } else { last });
+            result.push_str(match words.next() {
+                Some("data") if is_ours => "the data set",
+                Some("models") if is_ours => "the model",
+                Some("runs") if is_ours => "the run",
+                _ if is_ours => "the data directory",
+                _ => last,
+            });
             result.push_str(rest);
         }
         result
@@ -160,7 +168,7 @@ mod tests {
         );
         assert_eq!(
             places.without_paths(&text),
-            "data.csv.gz, line 3, column 'a/b': 'x'; see schema.toml: the directory"
+            "data.csv.gz, line 3, column 'a/b': 'x'; see schema.toml: the run"
         );
         assert_eq!(places.without_paths("no path"), "no path");
     }

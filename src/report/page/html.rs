@@ -102,4 +102,68 @@ mod tests {
         assert!(sources.style.starts_with("'sha256-") && sources.style.ends_with("='"));
         assert_eq!(sources.style.len(), "'sha256-'".len() + 44);
     }
+
+    /// Values of the colours of one block of the style.
+    fn colours(block: &str) -> std::collections::HashMap<String, [f64; 3]> {
+        let declared = block
+            .split(';')
+            .filter_map(|line| line.trim().split_once(": #"));
+        let channel =
+            |hex: &str, at: usize| f64::from(u8::from_str_radix(&hex[at..at + 2], 16).unwrap());
+        declared
+            .map(|(name, hex)| (name.trim().to_owned(), [0, 2, 4].map(|at| channel(hex, at))))
+            .collect()
+    }
+
+    /// The contrast of two colours (WCAG 2.2, section 1.4.3).
+    fn contrast(a: [f64; 3], b: [f64; 3]) -> f64 {
+        let luminance = |colour: [f64; 3]| {
+            let [red, green, blue] = colour.map(|channel| {
+                let share = channel / 255.0;
+                if share <= 0.04045 {
+                    share / 12.92
+                } else {
+                    ((share + 0.055) / 1.055).powf(2.4)
+                }
+            });
+            0.2126 * red + 0.7152 * green + 0.0722 * blue
+        };
+        let (a, b) = (luminance(a) + 0.05, luminance(b) + 0.05);
+        a.max(b) / a.min(b)
+    }
+
+    #[test]
+    fn colours_have_contrast_in_light_dark_and_print() {
+        let blocks: Vec<&str> = STYLE
+            .split(":root {")
+            .skip(1)
+            .map(|block| &block[..block.find('}').unwrap()])
+            .collect();
+        assert_eq!(blocks.len(), 3);
+        for block in blocks {
+            let colours = colours(block);
+            let of = |name: &str| colours[&format!("--{name}")];
+            // The darkest cell of a map: half its colour, half the panel.
+            let (heat, panel) = (of("heat"), of("panel"));
+            let cell = [0, 1, 2].map(|channel| (heat[channel] + panel[channel]) / 2.0);
+            let mut pairs = vec![(of("mark-ink"), of("mark"), 4.5), (of("ink"), cell, 4.5)];
+            for ground in ["paper", "panel"] {
+                pairs.extend(["ink", "soft", "link"].map(|ink| (of(ink), of(ground), 4.5)));
+            }
+            for series in 0..8 {
+                pairs.push((
+                    of(&format!("s{series}")),
+                    of("paper"),
+                    if series < 3 { 4.5 } else { 3.0 },
+                ));
+            }
+            for (a, b, least) in pairs {
+                assert!(
+                    contrast(a, b) >= least,
+                    "{a:?} on {b:?}: {:.2} in {block}",
+                    contrast(a, b)
+                );
+            }
+        }
+    }
 }

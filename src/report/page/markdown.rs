@@ -127,15 +127,9 @@ fn of_cell(cell: &PairCell) -> String {
             marked,
             after,
         } => {
-            let marked = escaped(marked);
-            let (word, blank) = match marked.strip_suffix(' ') {
-                Some(word) => (word, " "),
-                None => (marked.as_str(), ""),
-            };
-            let marked = if word.is_empty() {
-                String::new()
-            } else {
-                format!("**{word}**{blank}")
+            let marked = match marked.as_str() {
+                "" => String::new(),
+                _ => format!("**{}**", escaped(marked)),
             };
             format!("{}{marked}{}", escaped(before), escaped(after))
         }

@@ -1,7 +1,8 @@
 //! The arguments of a job's process, from its typed request.
 //!
 //! They are built here and nowhere else: there is no way to name a file, a program or an option that is not listed. A text
-//! of a user stands behind the `=` of its own option, so it can be neither an option nor a second value.
+//! of a user stands behind the `=` of its own option, so it cannot be an option; a name with a comma, which would be two, is
+//! refused before it comes here.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -199,4 +200,100 @@ fn repair_texts(arguments: &mut Arguments, request: &RepairTexts, inputs: &Input
     arguments.number("local", request.local);
     arguments.maybe("max-accuracy-loss", request.max_accuracy_loss);
     arguments.number("seed", request.seed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const ID: &str = "0123456789abcdef";
+
+    fn of(request: serde_json::Value) -> Vec<String> {
+        let request: JobRequest = serde_json::from_value(request).unwrap();
+        let inputs = Inputs {
+            data: Path::new("/d/data.csv"),
+            schema: Path::new("/d/schema.toml"),
+            model: Path::new("/m"),
+            audits: &["/r/1".into(), "/r/2".into()],
+        };
+        arguments(&request, &inputs)
+            .into_iter()
+            .map(|argument| argument.into_string().unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn a_text_of_a_user_stays_one_value() {
+        for hostile in ["--out=/etc", "-q", "a b", "$(id)", "", "=", "--resume"] {
+            let arguments = of(json!({
+                "kind": "audit-table", "model": ID, "data": ID, "protected": [hostile, hostile]
+            }));
+            let expected = format!("--protected={hostile}");
+            let found = arguments.iter().filter(|argument| **argument == expected);
+            assert_eq!(found.count(), 2, "{arguments:?}");
+            let plain = of(json!({"kind": "audit-table", "model": ID, "data": ID}));
+            assert_eq!(arguments.len(), plain.len() + 2);
+            let arguments = of(json!({
+                "kind": "train-texts", "data": ID, "text_column": hostile, "label_column": hostile
+            }));
+            assert!(arguments.contains(&format!("--text-column={hostile}")));
+            assert!(arguments.contains(&format!("--label-column={hostile}")));
+        }
+    }
+
+    #[test]
+    fn every_argument_is_the_subcommand_or_an_option() {
+        for (request, subcommand) in [
+            (json!({"kind": "train-table", "data": ID}), "train"),
+            (
+                json!({"kind": "train-texts", "data": ID, "text_column": "t", "label_column": "l", "bidirectional": true}),
+                "train",
+            ),
+            (
+                json!({"kind": "audit-table", "model": ID, "data": ID}),
+                "audit",
+            ),
+            (
+                json!({"kind": "audit-texts", "model": ID, "data": ID}),
+                "audit",
+            ),
+            (
+                json!({"kind": "repair-table", "model": ID, "data": ID, "audits": [ID, ID]}),
+                "repair",
+            ),
+            (
+                json!({"kind": "repair-texts", "model": ID, "data": ID, "protected": ["gender"]}),
+                "repair",
+            ),
+        ] {
+            let arguments = of(request.clone());
+            assert_eq!(arguments[0], subcommand);
+            for argument in &arguments[1..] {
+                assert!(argument.starts_with("--"), "{argument}");
+            }
+            let request: JobRequest = serde_json::from_value(request).unwrap();
+            assert_eq!(resuming(&request)[..2], [subcommand, "--resume"]);
+        }
+    }
+
+    #[test]
+    fn programs_and_files_cannot_be_named() {
+        for (kind, field) in [
+            ("audit-table", "predictor"),
+            ("audit-table", "out"),
+            ("audit-texts", "lexicon"),
+            ("audit-texts", "encoder"),
+            ("train-texts", "embeddings"),
+            ("train-table", "schema"),
+        ] {
+            let request = json!({
+                "kind": kind, "model": ID, "data": ID, "text_column": "t", "label_column": "l", field: "/etc/passwd"
+            });
+            assert!(
+                serde_json::from_value::<JobRequest>(request).is_err(),
+                "{field}"
+            );
+        }
+    }
 }

@@ -36,3 +36,47 @@ pub fn state_of_run(directory: &Path, kind: JobKind) -> StateOfRun {
         _ => StateOfRun::Nothing,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_files_of_a_run_say() {
+        use JobKind::{Audit, Repair, Train};
+        use StateOfRun::{Finished, Nothing, Unfinished};
+        let (complete, interrupted) = (r#"{"ending": "complete"}"#, r#"{"ending": "interrupted"}"#);
+        let (finished, unfinished) = (r#"{"finished": true}"#, r#"{"finished": false}"#);
+        for (kind, has_run, has_checkpoint, summary, expected) in [
+            (Audit, false, false, None, Nothing),
+            (Audit, true, false, None, Unfinished),
+            (Audit, true, true, None, Unfinished),
+            (Audit, true, true, Some(interrupted), Unfinished),
+            (Audit, true, false, Some(complete), Finished),
+            // Killed between the summary and the end of the checkpoint.
+            (Audit, true, true, Some(complete), Finished),
+            (Train, true, true, Some(unfinished), Unfinished),
+            (Train, true, false, Some(finished), Finished),
+            (Train, true, false, None, Unfinished),
+            (Repair, true, false, None, Nothing),
+            (Repair, true, false, Some(unfinished), Nothing),
+            (Repair, true, false, Some(finished), Finished),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            if has_run {
+                fs::write(folder.path().join(RUN), "").unwrap();
+            }
+            if has_checkpoint {
+                fs::write(folder.path().join(CHECKPOINT), "").unwrap();
+            }
+            if let Some(summary) = summary {
+                fs::write(folder.path().join(SUMMARY), summary).unwrap();
+            }
+            assert_eq!(
+                state_of_run(folder.path(), kind),
+                expected,
+                "{kind:?} {has_run} {has_checkpoint} {summary:?}"
+            );
+        }
+    }
+}

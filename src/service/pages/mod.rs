@@ -51,6 +51,7 @@ use axum::routing::{get, post};
 
 use self::answer::Failure;
 pub use self::headers::secure;
+pub(super) use self::session::LOGIN;
 use super::problem::{Problem, ProblemKind};
 use super::{Service, api};
 

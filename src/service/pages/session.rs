@@ -17,7 +17,7 @@ use crate::service::store::{Caller, SESSION_TIME, Session};
 const COOKIE: &str = "probity_session";
 
 /// Where one logs in.
-pub(super) const LOGIN: &str = "/login";
+pub(in crate::service) const LOGIN: &str = "/login";
 
 /// The open session of a request, if there is one.
 #[derive(Clone, Default)]

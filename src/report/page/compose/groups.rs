@@ -57,7 +57,7 @@ fn set_part(set: &GroupSet, report: &GroupReport, id: String) -> Part {
     let mut groups: Vec<&Group> = set.groups.iter().collect();
     let hidden = groups.len().saturating_sub(MOST);
     if hidden > 0 {
-        groups.sort_by(|a, b| b.rows.cmp(&a.rows));
+        groups.sort_by_key(|group| std::cmp::Reverse(group.rows));
         groups.truncate(MOST);
     }
     let mut part = Part::new(&format!("Groups by {by}"));

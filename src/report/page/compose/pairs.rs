@@ -69,7 +69,11 @@ fn heat(flips: &AttributeFlips, id: String) -> Block {
         counts: &flips.counts,
     };
     let description = Text::new(most_frequent(flips, &values));
-    let mut header = vec![Text::new(format!("{row_title}; {column_title}"))];
+    let corner = match &flips.classes {
+        Some([first, second]) => format!("‘{}’ \\ ‘{}’", Text::value(first), Text::value(second)),
+        None => "first \\ second".to_owned(),
+    };
+    let mut header = vec![Text::new(corner)];
     header.extend(values.iter().cloned());
     let rows = values.iter().zip(&flips.counts).map(|(value, counts)| {
         let mut row = vec![value.clone()];
@@ -125,6 +129,9 @@ fn most_frequent(flips: &AttributeFlips, values: &[Text]) -> String {
     }
 }
 
+/// The cells of a pair after its decision.
+type Cells<'a> = Box<dyn Fn(&ShownPair) -> Vec<PairCell> + 'a>;
+
 /// Pairs to browse.
 pub(super) fn browsable(audit: &AuditFindings, id: &str, extent: Extent) -> Part {
     let pairs = &audit.pairs;
@@ -156,26 +163,25 @@ pub(super) fn browsable(audit: &AuditFindings, id: &str, extent: Extent) -> Part
         .map(|name| Text::value(name))
         .collect();
     let protected = &audit.summary.protected;
-    let (header, cells): (Vec<Text>, Box<dyn Fn(&ShownPair) -> Vec<PairCell> + '_>) =
-        match audit.summary.texts.is_some() {
-            true => (
-                ["Replaced term", "Text", "Twin", "The search replaced"]
-                    .map(Text::from)
-                    .into(),
-                Box::new(text_cells),
-            ),
-            false => {
-                let order = column_order(pairs, protected);
-                let names = order
-                    .iter()
-                    .map(|&place| Text::value(&pairs.columns[place]));
-                let header = names.collect();
-                (
-                    header,
-                    Box::new(move |pair| table_cells(pair, pairs, &order)),
-                )
-            }
-        };
+    let (header, cells): (Vec<Text>, Cells<'_>) = match audit.summary.texts.is_some() {
+        true => (
+            ["Replaced term", "Text", "Twin", "The search replaced"]
+                .map(Text::from)
+                .into(),
+            Box::new(text_cells),
+        ),
+        false => {
+            let order = column_order(pairs, protected);
+            let names = order
+                .iter()
+                .map(|&place| Text::value(&pairs.columns[place]));
+            let header = names.collect();
+            (
+                header,
+                Box::new(move |pair| table_cells(pair, pairs, &order)),
+            )
+        }
+    };
     let hidden = pairs.columns.len().saturating_sub(COLUMNS);
     let rows = shown.into_iter().map(|pair| PairRow {
         number: pair.number,
@@ -275,12 +281,14 @@ fn text_cells(pair: &ShownPair) -> Vec<PairCell> {
         return Vec::new();
     };
     let difference = pair.differences.first();
-    let term = difference.map(|difference| {
-        let (from, to) = (Text::value(&difference.from), Text::value(&difference.to));
-        PairCell::Changed(
-            Text::new(format!("{}: {from}", Text::value(&difference.attribute))),
-            to,
-        )
+    let term = difference.map(|difference| PairCell::Within {
+        before: Text::new(format!("{}: ", Text::value(&difference.attribute))),
+        marked: Text::new(format!(
+            "{} → {}",
+            Text::value(&difference.from),
+            Text::value(&difference.to)
+        )),
+        after: Text::default(),
     });
     let replaced: Vec<String> = replacements(changed)
         .map(|(from, to)| format!("{from} → {to}"))
@@ -314,10 +322,12 @@ fn differing(x: &str, other: &str) -> [PairCell; 2] {
         .count();
     [a, b].map(|words| {
         let end = words.len() - after;
+        let marked = words[before..end].concat();
+        let (word, blank) = marked.split_at(marked.trim_end().len());
         PairCell::Within {
             before: tail(&words[..before].concat()),
-            marked: Text::value(&words[before..end].concat()),
-            after: head(&words[end..].concat()),
+            marked: Text::value(word),
+            after: head(&format!("{blank}{}", words[end..].concat())),
         }
     })
 }
@@ -359,12 +369,12 @@ mod tests {
     fn what_differs_is_marked() {
         assert_eq!(
             within("she is a doctor", "he is a doctor"),
-            ["[she ]is a doctor", "[he ]is a doctor"]
+            ["[she] is a doctor", "[he] is a doctor"]
         );
         assert_eq!(within("a b", "a b"), ["a b[]", "a b[]"]);
         assert_eq!(within("a x", "a x x"), ["a x[]", "a x [x]"]);
         let long = "w ".repeat(5000);
         let [own, _] = within(&format!("{long}she {long}"), &format!("{long}he {long}"));
-        assert!(own.chars().count() < 400 && own.contains("[she ]"), "{own}");
+        assert!(own.chars().count() < 400 && own.contains("[she]"), "{own}");
     }
 }

@@ -31,7 +31,7 @@ impl Layout {
         let labels = names
             .iter()
             .position(|name| name == "label_x")
-            .filter(|&labels| labels >= BEFORE && (labels - BEFORE) % 2 == 0)
+            .filter(|&labels| labels >= BEFORE && (labels - BEFORE).is_multiple_of(2))
             .ok_or_else(|| wrong("there is no column 'label_x' after the attributes"))?;
         let number = (labels - BEFORE) / 2;
         let stripped =
@@ -202,7 +202,7 @@ impl<'a> Search<'a> {
         let mut changed: Vec<(String, u64)> = free
             .map(|&place| (attributes[place].clone(), self.changed[place]))
             .collect();
-        changed.sort_by(|a, b| b.1.cmp(&a.1));
+        changed.sort_by_key(|&(_, pairs)| std::cmp::Reverse(pairs));
         (self.compared > 0).then_some(Searched {
             compared: self.compared,
             changed,

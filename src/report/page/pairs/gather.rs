@@ -77,7 +77,7 @@ impl Gather {
             .into_iter()
             .map(|(attributes, pairs)| Together { attributes, pairs })
             .collect();
-        together.sort_by(|a, b| b.pairs.cmp(&a.pairs));
+        together.sort_by_key(|together| std::cmp::Reverse(together.pairs));
         together.truncate(COMBINATIONS);
         PairFindings {
             pairs: self.pairs,
