@@ -22,7 +22,7 @@ fn certificates_hold(workspace: &Workspace, line: &str, sets: usize) -> Value {
         ))
         .exits(0)
         .json();
-    assert_eq!(all, workspace.json("all/summary.json"));
+    assert_eq!(all, workspace.summary("all"));
     assert_eq!(all["sets"].as_array().unwrap().len(), sets);
     for (one, all) in one["sets"]
         .as_array()

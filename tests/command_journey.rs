@@ -153,7 +153,7 @@ fn json() {
         .line(&format!("{AUDIT} --protected sex,origin --out run --json"))
         .exits(0);
     let summary = outcome.json();
-    assert_eq!(summary, workspace.json("run/summary.json"));
+    assert_eq!(summary, workspace.summary("run"));
     holds_keys(
         &summary,
         "schema_version command seed device model_sha256 data_sha256 strategy protected global local total fairness",

@@ -89,7 +89,7 @@ fn a_comparison_is_complete_and_repeatable() {
         .line(&format!("{line} --threads 1 --batch 7 --out second --json"))
         .exits(0)
         .json();
-    assert_eq!(json, workspace.json("second/summary.json"));
+    assert_eq!(json, workspace.summary("second"));
     assert_eq!(json["finished"], true);
     let first = workspace.json("first/summary.json");
     let strategies = first["strategies"].as_array().unwrap();

@@ -36,7 +36,7 @@ fn a_repair_takes_the_planted_discrimination_away() {
         .line(&format!("{REPAIR} --out fairer --json"))
         .exits(0)
         .json();
-    assert_eq!(repaired, workspace.json("fairer/summary.json"));
+    assert_eq!(repaired, workspace.summary("fairer"));
     let point = &repaired["points"][0];
     assert_eq!(point["networks"].as_array().unwrap().len(), 3);
     // Two sexes: each individual has two variants.
@@ -258,7 +258,7 @@ fn groups_are_measured_and_written() {
         .line(&format!("{line} --part test --out groups --json"))
         .exits(0)
         .json();
-    assert_eq!(summary, workspace.json("groups/summary.json"));
+    assert_eq!(summary, workspace.summary("groups"));
     assert_eq!(summary["rows"], 800);
     assert_eq!(summary["sets"].as_array().unwrap().len(), 3);
     // Men have 2 points more: they are predicted high more often.

@@ -59,6 +59,19 @@ impl Workspace {
         serde_json::from_str(&self.read(name)).unwrap()
     }
 
+    /// The summary in the directory of a run, as the command also prints it: without the time of its end.
+    #[track_caller]
+    pub fn summary(&self, run: &str) -> Value {
+        let mut summary = self.json(&format!("{run}/summary.json"));
+        let ended = summary.as_object_mut().unwrap().remove("ended");
+        let ended = ended.expect("a summary says when its run ended");
+        assert!(
+            ended.as_str().is_some_and(|ended| ended.ends_with('Z')),
+            "{ended}"
+        );
+        summary
+    }
+
     /// Replaces the only place where `from` stands in a text file.
     pub fn edit(&self, name: &str, from: &str, to: &str) {
         let text = self.read(name);

@@ -31,6 +31,9 @@ mod text;
 pub use error::PageError;
 pub use html::{ContentSecurity, content_security};
 pub use model::Report;
+pub use pairs::{
+    AttributeFlips, Difference, Gaps, PairFindings, Searched, ShownInputs, ShownPair, Together,
+};
 
 /// Bytes of a page at most.
 pub const LARGEST_PAGE: usize = 2_000_000;

@@ -115,6 +115,11 @@ pub(super) fn percent(share: f64) -> String {
     if !percent.is_finite() {
         return "–".to_owned();
     }
+    // What is short of all must not be rounded to all.
+    if (99.0..100.0).contains(&percent) {
+        let decimals = (-(100.0 - percent).log10().floor()).clamp(1.0, 6.0) as usize;
+        return format!("{percent:.decimals$}\u{a0}%");
+    }
     if percent == 0.0 || percent.abs() >= 0.995 {
         return format!("{percent:.1}\u{a0}%");
     }
@@ -189,6 +194,8 @@ mod tests {
         for (share, text) in [
             (0.0, "0.0 %"),
             (1.0, "100.0 %"),
+            (0.99985, "99.98 %"),
+            (0.995, "99.5 %"),
             (0.1901, "19.0 %"),
             (0.00312, "0.31 %"),
             (3.689e-6, "0.00037 %"),
