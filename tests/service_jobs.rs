@@ -186,7 +186,18 @@ fn two_hundred_readers() {
 #[test]
 fn places_run_out() {
     let home = Home::new();
-    let server = home.serve(&["--max-streams", "0", "--queue", "1", "--jobs", "1"]);
+    let server = home.serve(&[
+        "--max-streams",
+        "0",
+        "--queue",
+        "1",
+        "--jobs",
+        "1",
+        "--max-rate-per-token",
+        "100000",
+        "--max-rate",
+        "100000",
+    ]);
     let data = server.census(300);
     let train = endless(&data);
     let running = server.start(&train);
@@ -198,6 +209,21 @@ fn places_run_out() {
     let refused = server.send("POST", "/api/v1/jobs", &json!({ "request": train }));
     let refused = refused.refuses(429, "wait");
     assert_eq!(refused.header("retry-after"), "30");
+}
+
+/// One token may ask so often in a second, and another is not held up by it.
+#[test]
+fn too_many_requests_in_a_second() {
+    let home = Home::new();
+    let server = home.serve(&["--max-rate-per-token", "20"]);
+    let refused = (0..10_000).find_map(|_| {
+        let answer = server.get("/api/v1/jobs");
+        (answer.status != 200).then_some(answer)
+    });
+    let refused = refused.expect("some are too many").refuses(429, "a second");
+    assert_eq!(refused.header("retry-after"), "1");
+    let head = [format!("Authorization: Bearer {}", home.new_token("other"))];
+    request(&server.address, "GET", "/api/v1/jobs", &head, &[]).expect(200);
 }
 
 /// A job that waits is stopped at once.

@@ -29,6 +29,10 @@ pub struct Limits {
     pub requests: usize,
     /// Requests at the same time with one token.
     pub requests_per_token: usize,
+    /// Requests a second; twice as many may come at once.
+    pub rate: u32,
+    /// Requests a second with one token; twice as many may come at once.
+    pub rate_per_token: u32,
     /// Streams of events at the same time.
     pub streams: usize,
     /// Open connections.
@@ -51,6 +55,8 @@ impl Default for Limits {
             queue: 32,
             requests: 256,
             requests_per_token: 64,
+            rate: 1000,
+            rate_per_token: 100,
             streams: 256,
             connections: 1024,
         }

@@ -47,6 +47,12 @@ pub(super) struct LimitArgs {
     /// Requests at the same time with one token [default: 64]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     max_requests_per_token: Option<u16>,
+    /// Requests a second; twice as many may come at once [default: 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_rate: Option<u32>,
+    /// Requests a second with one token; twice as many may come at once [default: 100]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_rate_per_token: Option<u32>,
     /// Streams of events at the same time [default: 256]
     #[arg(long, value_name = "N")]
     max_streams: Option<u16>,
@@ -75,6 +81,8 @@ impl LimitArgs {
             queue: or(self.queue, default.queue),
             requests: or(self.max_requests, default.requests),
             requests_per_token: or(self.max_requests_per_token, default.requests_per_token),
+            rate: self.max_rate.unwrap_or(default.rate),
+            rate_per_token: self.max_rate_per_token.unwrap_or(default.rate_per_token),
             streams: or(self.max_streams, default.streams),
             connections: or(self.max_connections, default.connections),
         }
