@@ -164,13 +164,10 @@ fn stopped_comparisons_go_on() {
         .line("compare --resume --out parts --json")
         .exits(0)
         .json();
-    assert_eq!(resumed, workspace.json("parts/summary.json"));
+    assert_eq!(resumed, workspace.summary("parts"));
     assert!(!workspace.path("parts/checkpoint.bin").exists());
     workspace.line(&format!("{line} --out whole")).exits(0);
-    assert_eq!(
-        untimed(&resumed),
-        untimed(&workspace.json("whole/summary.json"))
-    );
+    assert_eq!(untimed(&resumed), untimed(&workspace.summary("whole")));
     // A search that was done by then was not done again: its very times are there.
     let mut searches = 0;
     for place in 0..4 {

@@ -432,8 +432,7 @@ fn comparisons_broken_off_and_resumed() {
             .says(&["| random-walk "]);
         let whole = format!("whole-{at}");
         compare(&mode, &whole).exits(0);
-        let [resumed, unbroken] =
-            [&run, &whole].map(|run| workspace.json(&format!("{run}/summary.json")));
+        let [resumed, unbroken] = [&run, &whole].map(|run| workspace.summary(run));
         assert_eq!(untimed(&resumed), untimed(&unbroken));
         assert!(
             resumed["predictor"]

@@ -171,7 +171,7 @@ fn a_stopped_repair_goes_on() {
         .replace("--share 0.1", "--sweep 0.05,0.2 --label ensemble")
         .replace("--repeats 3", "--repeats 2");
     workspace.line(&format!("{line} --out whole")).exits(0);
-    let whole = workspace.json("whole/summary.json");
+    let whole = workspace.summary("whole");
     let (_, run): (_, RepairRun) =
         RunDirectory::open_run(&workspace.path("whole"), "repair").unwrap();
     let epochs = u64::from(run.training.epochs);

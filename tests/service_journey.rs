@@ -98,6 +98,9 @@ fn a_table_is_audited_and_its_model_repaired() {
             report.trim_start().to_lowercase().starts_with(begins),
             "{form}"
         );
+        // It says where files are in the data directory, not where that is.
+        assert!(report.contains(&format!("runs/{model}")), "{form}");
+        assert!(!report.contains("data dir/"), "{form}");
         assert_eq!(
             server
                 .get(&format!("/api/v1/jobs/{audit}/report?form={form}"))

@@ -123,7 +123,7 @@ fn a_stopped_repair_goes_on() {
             "{repair} --protected religion --label ensemble --sweep 0.1,0.4 --out whole"
         ))
         .exits(0);
-    let whole = workspace.json("whole/summary.json");
+    let whole = workspace.summary("whole");
     let (_, options): (_, TextRepairOptions) =
         RunDirectory::open_run(&workspace.path("whole"), "repair").unwrap();
     let epochs = u64::from(options.training.options.epochs);

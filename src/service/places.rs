@@ -82,6 +82,13 @@ impl Places {
         self.root.join("locks").join(job.as_str())
     }
 
+    /// `text` with the paths of files here as they are seen from the data directory, which says nothing of the machine.
+    pub fn relative(&self, text: &str) -> String {
+        let mut root = self.root.to_string_lossy().into_owned();
+        root.push(std::path::MAIN_SEPARATOR);
+        text.replace(&root, "")
+    }
+
     /// `text` without paths of the data directory: each becomes the name of its file, such as `data.csv`, or says what lies
     /// there.
     pub fn without_paths(&self, text: &str) -> String {
@@ -171,5 +178,10 @@ mod tests {
             "data.csv.gz, line 3, column 'a/b': 'x'; see schema.toml: the run"
         );
         assert_eq!(places.without_paths("no path"), "no path");
+        let command = format!(
+            "--model {} --seed 1",
+            places.root().join("models/x").display()
+        );
+        assert_eq!(places.relative(&command), "--model models/x --seed 1");
     }
 }

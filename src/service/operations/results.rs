@@ -145,7 +145,7 @@ const COMPARED: usize = 20;
 /// How long a report may take.
 const REPORT_TIME: Duration = Duration::from_secs(120);
 
-/// The report of a job's run. It is made once and kept.
+/// The report of a job's run. It is made once and kept. It names files by their paths in the data directory.
 ///
 /// # Errors
 /// When there is no job, or nothing to report on.
@@ -168,7 +168,7 @@ pub async fn report(service: &Service, id: &Id, form: ReportForm) -> Result<Docu
     };
     Ok(Document {
         media_type: form.media_type(),
-        text,
+        text: service.places().relative(&text),
     })
 }
 
