@@ -46,7 +46,7 @@ fn texts_of_audits_are_learnt_from_and_held_out_ones_are_not() {
             .line(&format!("{line} --label {label} --out {label} --json"))
             .exits(0)
             .json();
-        assert_eq!(summary, workspace.json(&format!("{label}/summary.json")));
+        assert_eq!(summary, workspace.summary(label));
         assert_eq!(
             summary["protected"],
             serde_json::json!(["religion", "gender"])
