@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::extract::{Request, State};
-use axum::http::header;
+use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -177,12 +177,14 @@ pub async fn guard(State(service): State<Service>, request: Request, next: Next)
         return refuse(is_api, problem);
     }
     let time = time_of(&request);
-    let _place = match service.gate().enter().await {
+    let place = match service.gate().enter().await {
         Ok(place) => place,
-        Err(problem) => return refuse(is_api, problem),
+        Err(problem) => return calm(refuse(is_api, problem)).await,
     };
-    match tokio::time::timeout(time, next.run(request)).await {
-        Ok(response) => response,
+    let answer = tokio::time::timeout(time, next.run(request)).await;
+    drop(place);
+    match answer {
+        Ok(response) => calm(response).await,
         Err(_) => refuse(
             is_api,
             Problem::new(
@@ -191,6 +193,16 @@ pub async fn guard(State(service): State<Service>, request: Request, next: Next)
             ),
         ),
     }
+}
+
+/// Lets whoever asks too often wait for the answer that says so: each of their connections can then ask once a second, and a
+/// flood costs the jobs no processor time.
+async fn calm(response: Response) -> Response {
+    let status = response.status();
+    if status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::SERVICE_UNAVAILABLE {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    response
 }
 
 /// How long `request` may take until its answer begins: longer where it brings a file, shorter where nobody knows yet who
