@@ -56,7 +56,8 @@ const AUDIT: &[(&str, Given)] = &[
 ];
 
 const COMPARE: &[(&str, Given)] = &[
-    ("model", Value("--model")),
+    ("model", Filled("--model")),
+    ("predictor.source", Value("--predictor")),
     ("data", Value("--data")),
     ("outside", Value("--outside")),
     ("protected", Value("--protected")),
@@ -134,14 +135,16 @@ const REPAIR: &[(&str, Given)] = &[
 const TEXT_REPAIR: &[(&str, Given)] = &[
     ("model", Value("--model")),
     ("training.texts", Value("--texts")),
+    ("runs", Each("--run")),
     ("protected", Value("--protected")),
     ("lexicon", Value("--lexicon")),
     ("method", Value("--method")),
-    ("strategy", Value("--strategy")),
+    ("independent", Value("--strategy")),
     ("seeds", Value("--seeds")),
     ("local", Value("--local")),
     ("max_found", Value("--max-found")),
-    ("share", Value("--share")),
+    ("shares", Value("--sweep")),
+    ("label", Value("--label")),
     ("repeats", Value("--repeats")),
     ("max_accuracy_loss", Value("--max-accuracy-loss")),
     ("course.kappa", Value("--kappa")),
@@ -215,7 +218,7 @@ pub(super) fn of(command: &str, options: &toml::Table) -> Option<String> {
         "compare" => COMPARE,
         "certify" => CERTIFY,
         "groups" => GROUPS,
-        "repair" if options.contains_key("runs") => REPAIR,
+        "repair" if options.contains_key("data") => REPAIR,
         "repair" => TEXT_REPAIR,
         "knn" if has_plain_columns(options) => KNN,
         _ => return None,
@@ -226,7 +229,7 @@ pub(super) fn of(command: &str, options: &toml::Table) -> Option<String> {
     let is_predictor = options.contains_key("predictor");
     for (key, given) in keys {
         // A predictor runs where it is.
-        if !(is_predictor && *key == "device") {
+        if !(is_predictor && *key == "device") && !is_refused(command, options, key) {
             add(&mut words, options, key, given);
         }
     }
@@ -239,6 +242,20 @@ pub(super) fn of(command: &str, options: &toml::Table) -> Option<String> {
     }
     let quoted: Vec<String> = words.iter().map(|word| quote(word)).collect();
     Some(quoted.join(" "))
+}
+
+/// Whether `command` refuses what stands at `key`, because another option leaves it without effect.
+fn is_refused(command: &str, options: &toml::Table, key: &str) -> bool {
+    let is_certified = options.get("method").and_then(toml::Value::as_str) == Some("certified");
+    let has_runs = options
+        .get("runs")
+        .is_some_and(|runs| !shown(runs).is_empty());
+    match (command, key) {
+        ("repair", "shares" | "label" | "weight") => is_certified,
+        ("repair", "course.kappa") => !is_certified,
+        ("repair", "protected") => has_runs,
+        _ => false,
+    }
 }
 
 fn add_tuning(words: &mut Vec<String>, options: &toml::Table) {

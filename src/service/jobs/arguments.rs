@@ -183,7 +183,7 @@ fn repair_table(arguments: &mut Arguments, request: &RepairTable, inputs: &Input
     arguments.option("method", word(request.method));
     arguments.maybe("share", request.share);
     arguments.number("repeats", request.repeats);
-    arguments.option("label", word(request.label_rule));
+    arguments.maybe("label", request.label_rule.map(word));
     arguments.maybe("max-accuracy-loss", request.max_accuracy_loss);
     arguments.number("estimate", request.estimate);
     arguments.number("seed", request.seed);

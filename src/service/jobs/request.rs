@@ -311,10 +311,10 @@ pub struct RepairTable {
     #[serde(default = "repeats")]
     #[schema(default = 5, minimum = 1, maximum = 100)]
     pub repeats: u32,
-    /// The one label of all protected variants of a sample.
-    #[serde(default)]
+    /// The one label of all protected variants of a sample; left out: that of most of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = label_rules)]
-    pub label_rule: LabelRule,
+    pub label_rule: Option<LabelRule>,
     /// Accuracy that a repair may cost; left out: 0.01.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 1)]

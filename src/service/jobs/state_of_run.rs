@@ -32,7 +32,7 @@ pub fn state_of_run(directory: &Path, kind: JobKind) -> StateOfRun {
     match kind {
         _ if is_finished && !has_checkpoint => StateOfRun::Finished,
         JobKind::Audit if is_finished => StateOfRun::Finished,
-        JobKind::Train | JobKind::Audit if directory.join(RUN).is_file() => StateOfRun::Unfinished,
+        _ if directory.join(RUN).is_file() => StateOfRun::Unfinished,
         _ => StateOfRun::Nothing,
     }
 }
@@ -58,8 +58,9 @@ mod tests {
             (Train, true, true, Some(unfinished), Unfinished),
             (Train, true, false, Some(finished), Finished),
             (Train, true, false, None, Unfinished),
-            (Repair, true, false, None, Nothing),
-            (Repair, true, false, Some(unfinished), Nothing),
+            (Repair, false, false, None, Nothing),
+            (Repair, true, true, None, Unfinished),
+            (Repair, true, true, Some(unfinished), Unfinished),
             (Repair, true, false, Some(finished), Finished),
         ] {
             let folder = tempfile::tempdir().unwrap();

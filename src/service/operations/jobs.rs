@@ -13,7 +13,7 @@ use crate::service::identifier::Id;
 use crate::service::jobs::board::JobView;
 use crate::service::jobs::request::JobRequest;
 use crate::service::problem::{Problem, ProblemKind};
-use crate::service::store::{Caller, Job, JobKind, JobState, NewJob};
+use crate::service::store::{Caller, Job, JobState, NewJob};
 
 /// Puts a training, an audit or a repair into the queue.
 ///
@@ -141,17 +141,12 @@ pub async fn stop_job(service: &Service, id: &Id) -> Result<JobView, Problem> {
     job(service, id).await
 }
 
-/// Puts a stopped training or audit back into the queue; it goes on where it was.
+/// Puts a stopped job back into the queue; it goes on where it was.
 ///
 /// # Errors
-/// When there is none, it was not stopped, or cannot go on.
+/// When there is none, it was not stopped, or its time is used up.
 pub async fn resume_job(service: &Service, id: &Id) -> Result<JobView, Problem> {
     let stopped = job(service, id).await?.job;
-    if stopped.kind == JobKind::Repair {
-        return Err(Problem::conflict(
-            "A repair cannot go on where it was stopped; start a new one.",
-        ));
-    }
     if stopped.seconds >= service.limits().job_time.as_secs_f64() {
         return Err(Problem::conflict("The job has used up its run time."));
     }

@@ -5,6 +5,7 @@ use super::data::data_set;
 use super::jobs::job;
 use super::models::model;
 use super::texts::column_name;
+use crate::fairness::repair::options::RepairMethod;
 use crate::service::Service;
 use crate::service::jobs::request::{
     AuditTable, AuditTexts, Course, JobRequest, RepairTable, RepairTexts, Search, TrainTable,
@@ -238,6 +239,10 @@ async fn repair_table(
             )));
         }
     }
+    expect_samples(
+        request.method,
+        request.share.is_some() || request.label_rule.is_some(),
+    )?;
     within("repeats", request.repeats, 1, 100)?;
     within("estimate", request.estimate, 1, 10_000_000)?;
     maybe_within("share", request.share, 0.0, 1.0)?;
@@ -266,9 +271,20 @@ fn repair_texts(
         &request.protected,
         &lexicon_attributes(),
     )?;
+    expect_samples(request.method, request.share.is_some())?;
     within("repeats", request.repeats, 1, 100)?;
     within("seeds", request.seeds, 1, 1_000_000)?;
     within("local", request.local, 0, 1_000_000)?;
     maybe_within("share", request.share, 0.0, 1.0)?;
     maybe_within("max_accuracy_loss", request.max_accuracy_loss, 0.0, 1.0)
+}
+
+/// Refuses options about samples where none is learnt from.
+fn expect_samples(method: RepairMethod, is_about_samples: bool) -> Result<(), Problem> {
+    match method {
+        RepairMethod::Certified if is_about_samples => Err(Problem::invalid(
+            "The method 'certified' learns from no samples, so share and label_rule say nothing.",
+        )),
+        _ => Ok(()),
+    }
 }

@@ -58,7 +58,7 @@ impl Shown {
             message: message(view),
             is_over: job.state.is_final(),
             is_done,
-            can_resume: job.state == JobState::Stopped && job.kind != JobKind::Repair,
+            can_resume: job.state == JobState::Stopped,
         }
     }
 }
@@ -79,7 +79,7 @@ pub(super) async fn show(
     let stop_hint = match view.job.kind {
         JobKind::Train => "It can go on later where it stopped.",
         JobKind::Audit => "What was found until then is kept, and it can go on later.",
-        JobKind::Repair => "A stopped repair begins anew.",
+        JobKind::Repair => "Models that are complete are kept, and it can go on later.",
     };
     let events = match shown.is_over {
         true => String::new(),

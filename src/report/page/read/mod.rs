@@ -54,8 +54,8 @@ impl Report {
 
 fn read_run(files: &RunFiles) -> Result<RunReport, PageError> {
     let findings = match files.command.as_str() {
-        "repair" if files.has("points") => Findings::Repair(files.parse()?),
-        "repair" => Findings::TextRepair(files.parse()?),
+        "repair" if files.has("independent") => Findings::TextRepair(files.parse()?),
+        "repair" => Findings::Repair(files.parse()?),
         "groups" => Findings::Groups(files.parse()?),
         "compare" => Findings::Compare(files.parse()?),
         "certify" => Findings::Certify(files.parse()?),
