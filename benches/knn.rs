@@ -13,13 +13,13 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use probity::device::ComputeDevice;
-use probity::poisoning::tensor_distances::TensorDistances;
-use probity::poisoning::{
+use probity::knn::tensor_distances::TensorDistances;
+use probity::knn::{
     Candidates, Deadline, KnnSystem, LearnUpdate, Metric, Parameters, Setup, TrainingSet,
     learn_update, quick_certify,
 };
-use probity::stream::{Purpose, stream};
+use probity::run::stream::{Purpose, stream};
+use probity::tensor::device::ComputeDevice;
 use rand::RngExt;
 
 const COLUMNS: usize = 16;

@@ -17,7 +17,6 @@ use std::time::Instant;
 use probity::data::builtin;
 use probity::data::schema::Schema;
 use probity::data::table::{Labels, Table};
-use probity::device::ComputeDevice;
 use probity::fairness::adf::{Adf, AdfMemory};
 use probity::fairness::calls::Calls;
 use probity::fairness::check::check_until_flip;
@@ -30,6 +29,7 @@ use probity::nn::fnn::{Activation, Fnn, Network};
 use probity::nn::import::ImportConfig;
 use probity::nn::weights::read_weights;
 use probity::nn::{Differentiable, Objective, Rows};
+use probity::tensor::device::ComputeDevice;
 use rayon::prelude::*;
 
 type Failure = Box<dyn std::error::Error>;

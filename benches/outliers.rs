@@ -18,7 +18,7 @@ use probity::privacy::noise::SystemBits;
 use probity::privacy::noise::normal::rounded_sum;
 use probity::privacy::records::{DeclaredColumn, Grid, Records};
 use probity::privacy::sensitivity::Bound;
-use probity::stream::{Purpose, stream};
+use probity::run::stream::{Purpose, stream};
 use rand::RngExt;
 
 const THRESHOLD: usize = 3;

@@ -12,7 +12,7 @@
 
 use std::time::Instant;
 
-use probity::stream::{Purpose, permutation, stream};
+use probity::run::stream::{Purpose, permutation, stream};
 use probity::unlearning::spn::{Dataset, Domain, LeafFamily, Spn, SpnParameters, Variable};
 use rand::RngExt;
 

@@ -15,8 +15,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use probity::device::ComputeDevice;
-use probity::stream::{Purpose, stream};
+use probity::run::stream::{Purpose, stream};
+use probity::tensor::device::ComputeDevice;
 use probity::text::comments::CommentGenerator;
 use probity::text::embeddings::{CachePolicy, EmbeddingTable, LoadOptions};
 use probity::text::glove::{self, GloveOptions};

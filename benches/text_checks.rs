@@ -15,7 +15,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use probity::device::ComputeDevice;
 use probity::fairness::check::{check_all, check_until_flip};
 use probity::fairness::domain::Domain;
 use probity::fairness::text::domain::{Terms, TextDomain};
@@ -29,6 +28,7 @@ use probity::nn::text_train_options::TextTrainOptions;
 use probity::nn::text_training_run::TextSet;
 use probity::nn::train::Split;
 use probity::nn::{Classifier, ModelError, Rows};
+use probity::tensor::device::ComputeDevice;
 use probity::text::comments::CommentGenerator;
 use probity::text::corpus::TextCorpus;
 use probity::text::embeddings::shipped;

@@ -64,17 +64,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod cli;
-pub mod data;
-pub mod device;
-pub mod fairness;
-pub mod nn;
-pub mod poisoning;
-pub mod predictor;
-pub mod privacy;
-pub mod report;
+pub use probity_data as data;
+pub use probity_fairness as fairness;
+pub use probity_knn as knn;
+pub use probity_nn as nn;
+pub use probity_predictor as predictor;
+pub use probity_privacy as privacy;
+pub use probity_report as report;
+pub use probity_run as run;
 #[cfg(feature = "serve")]
-pub mod service;
-pub mod stream;
-pub mod text;
-pub mod unlearning;
+pub use probity_serve as serve;
+pub use probity_tensor as tensor;
+pub use probity_text as text;
+pub use probity_unlearning as unlearning;

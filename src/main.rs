@@ -1,7 +1,9 @@
 //! The command `probity`: parse, dispatch, exit code.
 
+mod cli;
+
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    probity::cli::main()
+    cli::main()
 }

@@ -10,7 +10,6 @@ use clap::ValueEnum;
 use probity::data::builtin;
 use probity::data::schema::Schema;
 use probity::data::synthetic::synthetic_census;
-use probity::device::{ComputeDevice, DeviceName};
 use probity::fairness::adf::Adf;
 use probity::fairness::calls::Calls;
 use probity::fairness::domain::TabularDomain;
@@ -20,6 +19,7 @@ use probity::nn::fnn::{Fnn, Network};
 use probity::nn::train::train;
 use probity::nn::train_options::{Categories, TrainOptions};
 use probity::nn::{Classifier, Differentiable, Objective, Rows, predicted_class};
+use probity::tensor::device::{ComputeDevice, DeviceName};
 
 fn others() -> Vec<ComputeDevice> {
     DeviceName::value_variants()

@@ -12,7 +12,6 @@ use probity::data::builtin;
 use probity::data::read::ReadError;
 use probity::data::schema::{Outside, Schema};
 use probity::data::table::{Labels, Table};
-use probity::device::ComputeDevice;
 use probity::fairness::adf::Adf;
 use probity::fairness::calls::Calls;
 use probity::fairness::distinct::Mark;
@@ -27,6 +26,7 @@ use probity::nn::train::{parallel_logits, train};
 use probity::nn::train_options::{Categories, TrainOptions};
 use probity::nn::weights::read_weights;
 use probity::nn::{Classifier, Objective, Rows};
+use probity::tensor::device::ComputeDevice;
 
 /// The data folder, if it holds all of `files`; says what is missing otherwise.
 fn data(files: &[&str]) -> Option<PathBuf> {

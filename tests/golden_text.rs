@@ -17,7 +17,7 @@ use probity::nn::text_train::train_text;
 use probity::nn::text_train_options::TextTrainOptions;
 use probity::nn::text_training_run::{TextSet, load_embeddings};
 use probity::nn::train::Split;
-use probity::stream::{Purpose, permutation};
+use probity::run::stream::{Purpose, permutation};
 use probity::text::corpus::{TextColumns, read_texts};
 
 const COMMENTS: &str = "toxic_wikipedia/jigsaw_toxic_11170.csv.xz";

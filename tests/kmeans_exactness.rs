@@ -1,7 +1,7 @@
 //! Deleting rows from a k-means model gives the bytes of training on the rest: thousands of small random data
 //! sets with every kind of corner, and larger ones where most of a deletion's work is left out.
 
-use probity::stream::{Purpose, Words};
+use probity::run::stream::{Purpose, Words};
 use probity::unlearning::kmeans::points::ONE;
 use probity::unlearning::kmeans::{
     Algorithm, FitOptions, Key, Model, Parameters, Points, Rule, Trace, Tree,

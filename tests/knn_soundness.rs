@@ -3,7 +3,7 @@
 //! The brute force here shares no code with the library: its own distances, folds read off the public
 //! type, its own votes and its own exact error rates.
 
-use probity::poisoning::{
+use probity::knn::{
     Analysis, Candidates, Certificate, Deadline, KnnSystem, LearnUpdate, Method, Metric,
     Parameters, TrainingSet, Verdict, learn, learn_update, replay,
 };

@@ -5,12 +5,12 @@ mod probity_command;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use probity::device::ComputeDevice;
 use probity::fairness::repair::basis::Basis;
 use probity::fairness::repair::error::RepairError;
 use probity::fairness::repair::options::RepairRun;
 use probity::fairness::repair::run::{PreparedRepair, RepairProgress, repair};
-use probity::report::run_directory::RunDirectory;
+use probity::run::run_directory::RunDirectory;
+use probity::tensor::device::ComputeDevice;
 use probity_command::refusal::refuses;
 use probity_command::{Outcome, Workspace, interrupt, wait_for};
 use serde_json::Value;

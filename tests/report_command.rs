@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use probity::report::page::{LARGEST_PAGE, content_security};
+use probity::report::{LARGEST_PAGE, content_security};
 use probity_command::Workspace;
 use report_page::Page;
 use serde_json::{Value, json};

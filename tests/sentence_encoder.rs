@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use probity::text::encoder::{EncoderError, SentenceEncoder, cosine};
+use probity::predictor::encoder::{EncoderError, SentenceEncoder, cosine};
 use rayon::prelude::*;
 use serde_json::Value;
 

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use probity::stream::{Purpose, permutation};
+use probity::run::stream::{Purpose, permutation};
 use probity::unlearning::spn::benchmark::{Pool, Protocol, run};
 use probity::unlearning::spn::paper::{CASES, PaperCase};
 use probity::unlearning::spn::{Dataset, Independence, Spn, SpnParameters};

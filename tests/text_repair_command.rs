@@ -8,7 +8,7 @@ use probity::fairness::text::repair::run::TextRepairProgress;
 use probity::fairness::text::repair::{
     PreparedTextRepair, TextRepairError, TextRepairOptions, repair_texts,
 };
-use probity::report::run_directory::RunDirectory;
+use probity::run::run_directory::RunDirectory;
 use probity_command::Workspace;
 use probity_command::refusal::refuses;
 use serde_json::Value;

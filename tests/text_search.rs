@@ -15,7 +15,7 @@ use probity::fairness::text::strategy::{
     Candidates, TextMemory, TextStrategy, TextStrategyName, Vectors,
 };
 use probity::nn::{Classifier, Differentiable, ModelError, Objective, Rows, predicted_class};
-use probity::stream::{Purpose, stream};
+use probity::run::stream::{Purpose, stream};
 use rand::RngExt;
 
 const WORDS: usize = 60;

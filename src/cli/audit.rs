@@ -16,15 +16,15 @@ use super::predictor::{PredictorArgs, name_of};
 use super::progress::AuditBar;
 use super::render;
 use super::tuning::TuningArgs;
-use crate::device::{ComputeDevice, DeviceName};
-use crate::fairness::audit::{AuditOptions, PreparedAudit, StrategyName, audit};
-use crate::fairness::estimate::Verdict;
-use crate::fairness::samples::SamplesFormat;
-use crate::fairness::search::Ending;
-use crate::fairness::summary::BoundSummary;
-use crate::nn::Objective;
-use crate::predictor::Ender;
-use crate::report::run_directory::{CHECKPOINT, RUN, RunDirectory, SUMMARY, file_sha256};
+use probity::fairness::audit::{AuditOptions, PreparedAudit, StrategyName, audit};
+use probity::fairness::estimate::Verdict;
+use probity::fairness::samples::SamplesFormat;
+use probity::fairness::search::Ending;
+use probity::fairness::summary::BoundSummary;
+use probity::nn::Objective;
+use probity::predictor::Ender;
+use probity::run::run_directory::{CHECKPOINT, RUN, RunDirectory, SUMMARY, file_sha256};
+use probity::tensor::device::{ComputeDevice, DeviceName};
 
 /// Arguments of `probity audit`.
 #[derive(Debug, Args)]

@@ -12,16 +12,16 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::AuditBar;
 use super::render::{self, percent, table};
-use crate::device::ComputeDevice;
-use crate::fairness::text::audit::{PreparedTextAudit, audit_texts};
-use crate::fairness::text::options::TextAuditOptions;
-use crate::fairness::text::protected::{ProtectedTerms, open_lexicon};
-use crate::fairness::text::sentence::{Examination, examine};
-use crate::fairness::text::strategy::TextStrategyName;
-use crate::nn::Objective;
-use crate::nn::text_model::TextModel;
-use crate::report::run_directory::{RunDirectory, file_sha256};
-use crate::text::lexicon::Lexicon;
+use probity::fairness::text::audit::{PreparedTextAudit, audit_texts};
+use probity::fairness::text::options::TextAuditOptions;
+use probity::fairness::text::protected::{ProtectedTerms, open_lexicon};
+use probity::fairness::text::sentence::{Examination, examine};
+use probity::fairness::text::strategy::TextStrategyName;
+use probity::nn::Objective;
+use probity::nn::text_model::TextModel;
+use probity::run::run_directory::{RunDirectory, file_sha256};
+use probity::tensor::device::ComputeDevice;
+use probity::text::lexicon::Lexicon;
 
 /// Runs `probity audit --texts`.
 pub(super) fn run(args: &AuditArgs, output: &Output) -> anyhow::Result<ExitCode> {

@@ -7,11 +7,11 @@ use anyhow::{Context, bail};
 use super::inputs::{Hardware, OutsideArg, absolute, with_outside};
 use super::output::Output;
 use super::predictor::{PredictorArgs, refuse_device};
-use crate::data::schema::{Outside, Schema};
-use crate::device::{ComputeDevice, use_threads};
-use crate::nn::model::Model;
-use crate::nn::text_model::is_text_model;
-use crate::predictor::source::{OpenPredictor, PredictorOptions};
+use probity::data::schema::{Outside, Schema};
+use probity::nn::model::Model;
+use probity::nn::text_model::is_text_model;
+use probity::predictor::source::{OpenPredictor, PredictorOptions};
+use probity::tensor::device::{ComputeDevice, use_threads};
 
 /// A model of tables as far as its inputs go.
 pub(super) struct Audited {

@@ -9,15 +9,15 @@ use clap::Args;
 use super::inputs::{OutsideArg, absolute, new_run, with_outside};
 use super::output::Output;
 use super::render::{count, percent, table};
-use crate::device::use_threads;
-use crate::fairness::certify::parts::Part;
-use crate::fairness::certify::run::{
+use probity::fairness::certify::parts::Part;
+use probity::fairness::certify::run::{
     CertifyOptions, CertifySummary, PreparedCertify, Share, certify,
 };
-use crate::fairness::text::protected::open_lexicon;
-use crate::nn::model::Model;
-use crate::nn::text_model::{TextModel, is_text_model};
-use crate::report::run_directory::file_sha256;
+use probity::fairness::text::protected::open_lexicon;
+use probity::nn::model::Model;
+use probity::nn::text_model::{TextModel, is_text_model};
+use probity::run::run_directory::file_sha256;
+use probity::tensor::device::use_threads;
 
 /// Arguments of `probity certify`.
 #[derive(Debug, Args)]

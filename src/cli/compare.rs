@@ -16,16 +16,16 @@ use super::predictor::{PredictorArgs, name_of};
 use super::progress::AuditBar;
 use super::render::{count, percent, table};
 use super::tuning::TuningArgs;
-use crate::device::ComputeDevice;
-use crate::fairness::compare::{
+use probity::fairness::compare::{
     BY_CALLS, BY_TIME, CompareOptions, CompareSummary, PreparedComparison, StrategyFigures, compare,
 };
-use crate::fairness::session::AuditProgress;
-use crate::fairness::strategies::StrategyName;
-use crate::nn::Objective;
-use crate::predictor::Ender;
-use crate::report::mean::Mean;
-use crate::report::run_directory::{RunDirectory, file_sha256, write_atomically};
+use probity::fairness::mean::Mean;
+use probity::fairness::session::AuditProgress;
+use probity::fairness::strategies::StrategyName;
+use probity::nn::Objective;
+use probity::predictor::Ender;
+use probity::run::run_directory::{RunDirectory, file_sha256, write_atomically};
+use probity::tensor::device::ComputeDevice;
 
 /// Name of the table in the run directory.
 const TABLE: &str = "table.md";

@@ -14,18 +14,18 @@ use super::output::Output;
 use super::progress::AuditBar;
 use super::render::{self, count, percent, table};
 use super::train::render_summary;
-use crate::data::builtin;
-use crate::data::schema::Schema;
-use crate::data::synthetic::{planted_share, synthetic_census};
-use crate::data::table::Table;
-use crate::fairness::audit::{AuditOptions, AuditSummary, PreparedAudit, StrategyName, audit};
-use crate::fairness::estimate::Estimate;
-use crate::fairness::samples::SamplesFormat;
-use crate::fairness::strategies::tuning::Tuning;
-use crate::nn::Objective;
-use crate::nn::train_options::{Categories, TrainOptions};
-use crate::nn::training_run::{TrainingRun, TrainingSummary, run_training};
-use crate::report::run_directory::{RunDirectory, file_sha256, write_with};
+use probity::data::builtin;
+use probity::data::schema::Schema;
+use probity::data::synthetic::{planted_share, synthetic_census};
+use probity::data::table::Table;
+use probity::fairness::audit::{AuditOptions, AuditSummary, PreparedAudit, StrategyName, audit};
+use probity::fairness::estimate::Estimate;
+use probity::fairness::samples::SamplesFormat;
+use probity::fairness::strategies::tuning::Tuning;
+use probity::nn::Objective;
+use probity::nn::train_options::{Categories, TrainOptions};
+use probity::nn::training_run::{TrainingRun, TrainingSummary, run_training};
+use probity::run::run_directory::{RunDirectory, file_sha256, write_with};
 
 /// Arguments of `probity demo`.
 #[derive(Debug, Args)]

@@ -1,7 +1,7 @@
 //! `probity demo text`: the whole job on generated comments whose bias is known.
 //!
 //! The comments' labels depend on their tone and on whether a *burdened* identity value is named
-//! ([`crate::text::comments`]). By the planted rates the probable label hangs on the value in the
+//! ([`probity::text::comments`]). By the planted rates the probable label hangs on the value in the
 //! neutral comments alone: a classifier that learned the rule flips there and nowhere else. So the
 //! planted share of discriminatory comments is the share of neutral ones among those with a term of
 //! an attribute.
@@ -18,20 +18,20 @@ use super::output::Output;
 use super::progress::AuditBar;
 use super::render::{self, count};
 use super::train_texts::render_summary;
-use crate::fairness::samples::SamplesFormat;
-use crate::fairness::text::audit::{PreparedTextAudit, audit_texts};
-use crate::fairness::text::options::TextAuditOptions;
-use crate::fairness::text::protected::open_lexicon;
-use crate::fairness::text::strategy::TextStrategyName;
-use crate::fairness::text::summary::TextAuditSummary;
-use crate::nn::Objective;
-use crate::nn::text_train_options::TextTrainOptions;
-use crate::nn::text_training_run::{
+use probity::fairness::samples::SamplesFormat;
+use probity::fairness::text::audit::{PreparedTextAudit, audit_texts};
+use probity::fairness::text::options::TextAuditOptions;
+use probity::fairness::text::protected::open_lexicon;
+use probity::fairness::text::strategy::TextStrategyName;
+use probity::fairness::text::summary::TextAuditSummary;
+use probity::nn::Objective;
+use probity::nn::text_train_options::TextTrainOptions;
+use probity::nn::text_training_run::{
     COMMON_WORDS, TextSet, TextTrainingRun, TextTrainingSummary, run_text_training,
 };
-use crate::report::run_directory::{RunDirectory, file_sha256, write_with};
-use crate::text::comments::{Comment, CommentGenerator, Tone};
-use crate::text::embeddings::SHIPPED;
+use probity::run::run_directory::{RunDirectory, file_sha256, write_with};
+use probity::text::comments::{Comment, CommentGenerator, Tone};
+use probity::text::embeddings::SHIPPED;
 
 /// Comments unless told otherwise.
 const COMMENTS: u32 = 20_000;

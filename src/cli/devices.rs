@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::output::Output;
 use super::render::table;
-use crate::device::{ComputeDevice, DeviceName};
+use probity::tensor::device::{ComputeDevice, DeviceName};
 
 /// Arguments of `probity devices`.
 #[derive(Debug, Args)]

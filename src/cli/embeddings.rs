@@ -11,15 +11,15 @@ use super::inputs::Hardware;
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render::{count, table};
-use crate::data::compressed;
-use crate::device::use_threads;
-use crate::nn::text_training_run::load_embeddings;
-use crate::report::run_directory::write_with;
-use crate::text::corpus::{TextColumns, read_texts};
-use crate::text::embeddings::EmbeddingTable;
-use crate::text::glove::{self, GloveOptions, GloveProgress};
-use crate::text::neighbours::{NearestOptions, cosine, nearest};
-use crate::text::tokenizer::Tokenizer;
+use probity::data::compressed;
+use probity::nn::text_training_run::load_embeddings;
+use probity::run::run_directory::write_with;
+use probity::tensor::device::use_threads;
+use probity::text::corpus::{TextColumns, read_texts};
+use probity::text::embeddings::EmbeddingTable;
+use probity::text::glove::{self, GloveOptions, GloveProgress};
+use probity::text::neighbours::{NearestOptions, cosine, nearest};
+use probity::text::tokenizer::Tokenizer;
 
 /// Arguments of `probity embeddings`.
 #[derive(Debug, Args)]

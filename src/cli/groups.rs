@@ -9,14 +9,14 @@ use clap::Args;
 use super::inputs::{Hardware, OutsideArg, absolute, with_outside};
 use super::output::Output;
 use super::render::{count, percent, table};
-use crate::data::schema::Schema;
-use crate::fairness::group::gaps::{Gap, Gaps};
-use crate::fairness::group::grouping::{DeclaredBins, GroupedBy};
-use crate::fairness::group::run::{GroupRun, GroupRunSummary, Part, run_groups};
-use crate::fairness::group::{GroupOptions, GroupReport, GroupSet, Rate};
-use crate::nn::model::Model;
-use crate::nn::text_model::is_text_model;
-use crate::report::run_directory::{RUN, RunDirectory, file_sha256};
+use probity::data::schema::Schema;
+use probity::fairness::group::gaps::{Gap, Gaps};
+use probity::fairness::group::grouping::{DeclaredBins, GroupedBy};
+use probity::fairness::group::run::{GroupRun, GroupRunSummary, Part, run_groups};
+use probity::fairness::group::{GroupOptions, GroupReport, GroupSet, Rate};
+use probity::nn::model::Model;
+use probity::nn::text_model::is_text_model;
+use probity::run::run_directory::{RUN, RunDirectory, file_sha256};
 
 /// Arguments of `probity groups`.
 #[derive(Debug, Args)]

@@ -11,10 +11,10 @@ use serde::Serialize;
 use super::import_text::{self, TextArgs};
 use super::inputs::{OutsideArg, absolute, new_run, schema, with_outside};
 use super::output::Output;
-use crate::nn::import::{ImportConfig, ImportReport};
-use crate::nn::model::Model;
-use crate::nn::weights::read_weights;
-use crate::report::run_directory::{RUN, file_sha256};
+use probity::nn::import::{ImportConfig, ImportReport};
+use probity::nn::model::Model;
+use probity::nn::weights::read_weights;
+use probity::run::run_directory::{RUN, file_sha256};
 
 /// The configuration of the ADF paper's network, also available by name.
 const ADF_FNN: &str = include_str!("../../models/adf-fnn.toml");

@@ -10,14 +10,14 @@ use serde::Serialize;
 use super::import::{ImportArgs, render_tensors};
 use super::inputs::{absolute, new_run};
 use super::output::Output;
-use crate::nn::import_text::{RowWords, TextImportOptions, TextImportReport, Words, import_text};
-use crate::nn::recurrent::network::Shape;
-use crate::nn::text_training_run::embeddings_sha256;
-use crate::nn::text_training_run::load_embeddings;
-use crate::nn::weights::read_weights;
-use crate::report::run_directory::{RUN, file_sha256};
-use crate::text::corpus::{TextColumns, read_texts};
-use crate::text::embeddings::SHIPPED;
+use probity::nn::import_text::{RowWords, TextImportOptions, TextImportReport, Words, import_text};
+use probity::nn::recurrent::network::Shape;
+use probity::nn::text_training_run::embeddings_sha256;
+use probity::nn::text_training_run::load_embeddings;
+use probity::nn::weights::read_weights;
+use probity::run::run_directory::{RUN, file_sha256};
+use probity::text::corpus::{TextColumns, read_texts};
+use probity::text::embeddings::SHIPPED;
 
 /// A recurrent network for texts.
 #[derive(Debug, Args)]

@@ -7,11 +7,11 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 
 use super::output::Output;
-use crate::data::builtin;
-use crate::data::samples::Bounds;
-use crate::data::schema::{Outside, Schema};
-use crate::device::{ComputeDevice, DeviceName, use_threads};
-use crate::report::run_directory::RunDirectory;
+use probity::data::builtin;
+use probity::data::samples::Bounds;
+use probity::data::schema::{Outside, Schema};
+use probity::run::run_directory::RunDirectory;
+use probity::tensor::device::{ComputeDevice, DeviceName, use_threads};
 
 /// Where new run directories are made unless `--out` says otherwise.
 const RUNS: &str = "runs";

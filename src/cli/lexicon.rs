@@ -9,9 +9,9 @@ use serde::Serialize;
 use super::output::Output;
 use super::render::{count, percent, table};
 use super::text_inputs::{Texts, lexicon, tokenizer};
-use crate::nn::text_training_run::load_embeddings;
-use crate::text::lexicon::{CommonWord, Coverage, Lexicon, ProtectedAttribute, common_words};
-use crate::text::tokenizer::Tokenizer;
+use probity::nn::text_training_run::load_embeddings;
+use probity::text::lexicon::{CommonWord, Coverage, Lexicon, ProtectedAttribute, common_words};
+use probity::text::tokenizer::Tokenizer;
 
 /// Terms that are listed before the rest is only counted.
 const SHOWN: usize = 20;

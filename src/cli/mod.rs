@@ -50,14 +50,14 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::device::DeviceError;
-use crate::fairness::audit::AuditError;
-use crate::fairness::group::GroupError;
-use crate::fairness::repair::error::RepairError;
-use crate::nn::ModelError;
-use crate::nn::train::TrainError;
-use crate::predictor::PredictorError;
 use output::Output;
+use probity::fairness::audit::AuditError;
+use probity::fairness::group::GroupError;
+use probity::fairness::repair::error::RepairError;
+use probity::nn::ModelError;
+use probity::nn::train::TrainError;
+use probity::predictor::PredictorError;
+use probity::tensor::device::DeviceError;
 use supervision::Supervision;
 
 /// Find and measure individual discrimination in classifiers.

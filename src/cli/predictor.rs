@@ -7,11 +7,11 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 
 use super::inputs::{absolute, schema};
-use crate::device::DeviceName;
-use crate::predictor::command::ROWS_AT_MOST;
-use crate::predictor::source::{
+use probity::predictor::command::ROWS_AT_MOST;
+use probity::predictor::source::{
     Categories, GraphOptions, OutputKind, PredictorOptions, PredictorSource,
 };
+use probity::tensor::device::DeviceName;
 
 /// Seconds that an answer may take unless said otherwise.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -169,7 +169,7 @@ pub(super) fn refuse_moved(model: Option<&PathBuf>) -> anyhow::Result<()> {
     ensure!(
         model.is_none(),
         "--model has no meaning for a run on a predictor: it is where {} says",
-        crate::report::run_directory::RUN
+        probity::run::run_directory::RUN
     );
     Ok(())
 }

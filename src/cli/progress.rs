@@ -7,8 +7,8 @@ use indicatif::ProgressBar;
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render::count;
-use crate::fairness::session::AuditProgress;
-use crate::fairness::text::repair::run::TextRepairProgress;
+use probity::fairness::session::AuditProgress;
+use probity::fairness::text::repair::run::TextRepairProgress;
 
 const TEMPLATE: &str = "{prefix:8} [{bar:28}] {pos}/{len}, {msg}, {eta} left";
 

@@ -2,14 +2,14 @@
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
-use crate::device::DeviceName;
-use crate::fairness::audit::AuditSummary;
-use crate::fairness::estimate::{Estimate, Verdict};
-use crate::fairness::search::Ending;
-use crate::fairness::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary};
-use crate::fairness::text::judge::ValidityMeans;
-use crate::fairness::text::summary::TextAuditSummary;
-use crate::nn::metrics::Metrics;
+use probity::fairness::audit::AuditSummary;
+use probity::fairness::estimate::{Estimate, Verdict};
+use probity::fairness::search::Ending;
+use probity::fairness::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary};
+use probity::fairness::text::judge::ValidityMeans;
+use probity::fairness::text::summary::TextAuditSummary;
+use probity::nn::metrics::Metrics;
+use probity::tensor::device::DeviceName;
 
 /// A Markdown table; columns after the first are right-aligned.
 pub(super) fn table(header: &[&str], rows: &[Vec<String>]) -> String {

@@ -2,12 +2,12 @@
 
 use super::groups::named_gaps;
 use super::render::{count, percent, table};
-use crate::fairness::group::GroupReport;
-use crate::fairness::repair::basis::Origin;
-use crate::fairness::repair::figures::Change;
-use crate::fairness::repair::options::RepairMethod;
-use crate::fairness::repair::summary::{RepairSummary, SharePoint};
-use crate::report::mean::Mean;
+use probity::fairness::group::GroupReport;
+use probity::fairness::mean::Mean;
+use probity::fairness::repair::basis::Origin;
+use probity::fairness::repair::figures::Change;
+use probity::fairness::repair::options::RepairMethod;
+use probity::fairness::repair::summary::{RepairSummary, SharePoint};
 
 /// What a repair came to.
 pub(super) fn repair(summary: &RepairSummary) -> String {

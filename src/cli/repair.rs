@@ -14,16 +14,16 @@ use super::output::Output;
 use super::render::count;
 use super::render_repair;
 use super::repair_texts::{self, TextRepairArgs};
-use crate::device::ComputeDevice;
-use crate::fairness::repair::basis::{Basis, Origin, Start};
-use crate::fairness::repair::labels::LabelRule;
-use crate::fairness::repair::options::{RepairMethod, RepairRun};
-use crate::fairness::repair::pool::protected_of;
-use crate::fairness::repair::run::{PreparedRepair, TRADE_OFF, repair};
-use crate::nn::model::Model;
-use crate::nn::text_model::is_text_model;
-use crate::nn::train_options::TrainOptions;
-use crate::report::run_directory::{RunDirectory, file_sha256};
+use probity::fairness::repair::basis::{Basis, Origin, Start};
+use probity::fairness::repair::labels::LabelRule;
+use probity::fairness::repair::options::{RepairMethod, RepairRun};
+use probity::fairness::repair::pool::protected_of;
+use probity::fairness::repair::run::{PreparedRepair, TRADE_OFF, repair};
+use probity::nn::model::Model;
+use probity::nn::text_model::is_text_model;
+use probity::nn::train_options::TrainOptions;
+use probity::run::run_directory::{RunDirectory, file_sha256};
+use probity::tensor::device::ComputeDevice;
 
 /// Learning rate of an imported network that is trained on, where none is given.
 const IMPORTED_LEARNING_RATE: f64 = 0.001;

@@ -14,20 +14,20 @@ use super::output::Output;
 use super::progress::TextRepairBar;
 use super::render::{count, percent, table};
 use super::repair::RepairArgs;
-use crate::device::{ComputeDevice, DeviceName, use_threads};
-use crate::fairness::certify::parts::text_training;
-use crate::fairness::repair::options::RepairMethod;
-use crate::fairness::repair::run::TRADE_OFF;
-use crate::fairness::text::protected::open_lexicon;
-use crate::fairness::text::repair::{
+use probity::fairness::certify::parts::text_training;
+use probity::fairness::mean::Mean;
+use probity::fairness::repair::options::RepairMethod;
+use probity::fairness::repair::run::TRADE_OFF;
+use probity::fairness::text::protected::open_lexicon;
+use probity::fairness::text::repair::{
     PreparedTextRepair, RepairedText, TextRepairOptions, TextRepairSummary, open_audit,
     repair_texts,
 };
-use crate::nn::Objective;
-use crate::nn::text_model::{TextModel, is_text_model};
-use crate::nn::text_train::Course;
-use crate::report::mean::Mean;
-use crate::report::run_directory::{RunDirectory, file_sha256};
+use probity::nn::Objective;
+use probity::nn::text_model::{TextModel, is_text_model};
+use probity::nn::text_train::Course;
+use probity::run::run_directory::{RunDirectory, file_sha256};
+use probity::tensor::device::{ComputeDevice, DeviceName, use_threads};
 
 /// Share of the samples, where none is given: the paper's.
 const SHARE: f64 = 0.05;

@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::output::{Output, print};
-use crate::report::page::Report;
-use crate::report::run_directory::write_atomically;
+use probity::report::Report;
+use probity::run::run_directory::write_atomically;
 
 /// Arguments of `probity report`.
 #[derive(Debug, Args)]

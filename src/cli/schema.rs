@@ -9,11 +9,11 @@ use serde::Serialize;
 use super::inputs::{OutsideArg, character, schema, with_outside};
 use super::output::Output;
 use super::render::{count, table};
-use crate::data::builtin;
-use crate::data::infer::{InferOptions, infer};
-use crate::data::schema::{Format, Kind, Schema};
-use crate::data::table::{Labels, ReadCounts, Table};
-use crate::report::run_directory::write_atomically;
+use probity::data::builtin;
+use probity::data::infer::{InferOptions, infer};
+use probity::data::schema::{Format, Kind, Schema};
+use probity::data::table::{Labels, ReadCounts, Table};
+use probity::run::run_directory::write_atomically;
 
 /// Arguments of `probity schema`.
 #[derive(Debug, Args)]

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
-use crate::fairness::text::protected::open_lexicon;
-use crate::nn::text_model::TOKENIZER;
-use crate::text::corpus::{TextColumns, TextCorpus, read_texts};
-use crate::text::lexicon::Lexicon;
-use crate::text::tokenizer::Tokenizer;
+use probity::fairness::text::protected::open_lexicon;
+use probity::nn::text_model::TOKENIZER;
+use probity::text::corpus::{TextColumns, TextCorpus, read_texts};
+use probity::text::lexicon::Lexicon;
+use probity::text::tokenizer::Tokenizer;
 
 /// A file of texts.
 #[derive(Debug, Clone, Args)]

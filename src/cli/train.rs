@@ -12,14 +12,14 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render;
 use super::train_texts::{self, TextTrainArgs};
-use crate::data::table::{Labels, Table};
-use crate::nn::fnn::Activation;
-use crate::nn::metrics::Metrics;
-use crate::nn::optimizer::OptimizerName;
-use crate::nn::train::plan_split;
-use crate::nn::train_options::{Categories, ClassWeights, Schedule, TrainOptions};
-use crate::nn::training_run::{TrainingRun, TrainingSummary, run_training};
-use crate::report::run_directory::{CHECKPOINT, RunDirectory, SUMMARY, file_sha256};
+use probity::data::table::{Labels, Table};
+use probity::nn::fnn::Activation;
+use probity::nn::metrics::Metrics;
+use probity::nn::optimizer::OptimizerName;
+use probity::nn::train::plan_split;
+use probity::nn::train_options::{Categories, ClassWeights, Schedule, TrainOptions};
+use probity::nn::training_run::{TrainingRun, TrainingSummary, run_training};
+use probity::run::run_directory::{CHECKPOINT, RunDirectory, SUMMARY, file_sha256};
 
 /// Arguments of `probity train`.
 #[derive(Debug, Args)]

@@ -11,16 +11,16 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render::{self, count, percent};
 use super::train::TrainArgs;
-use crate::device::{DeviceName, use_threads};
-use crate::nn::metrics::Metrics;
-use crate::nn::recurrent::network::CellKind;
-use crate::nn::text_train_options::TextTrainOptions;
-use crate::nn::text_training_run::{
+use probity::nn::metrics::Metrics;
+use probity::nn::recurrent::network::CellKind;
+use probity::nn::text_train_options::TextTrainOptions;
+use probity::nn::text_training_run::{
     COMMON_WORDS, TextSet, TextTrainingRun, TextTrainingSummary, embeddings_sha256,
     run_text_training,
 };
-use crate::report::run_directory::{CHECKPOINT, RunDirectory, SUMMARY, file_sha256};
-use crate::text::embeddings::SHIPPED;
+use probity::run::run_directory::{CHECKPOINT, RunDirectory, SUMMARY, file_sha256};
+use probity::tensor::device::{DeviceName, use_threads};
+use probity::text::embeddings::SHIPPED;
 
 /// Arguments of a training on texts.
 #[derive(Debug, Args)]

@@ -3,8 +3,8 @@
 use anyhow::ensure;
 use clap::Args;
 
-use crate::fairness::strategies::StrategyName;
-use crate::fairness::strategies::tuning::Tuning;
+use probity::fairness::strategies::StrategyName;
+use probity::fairness::strategies::tuning::Tuning;
 
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Single strategies")]

@@ -12,15 +12,15 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::predictor::refuse_moved;
 use super::render::count;
-use crate::data::schema::{Schema, SchemaError};
-use crate::fairness::audit::AuditOptions;
-use crate::fairness::text::options::TextAuditOptions;
-use crate::fairness::text::protected::{ProtectedTerms, open_lexicon};
-use crate::fairness::text::verify::verify_texts;
-use crate::fairness::verify::{Verification, verify, verify_predictor};
-use crate::nn::model::Model;
-use crate::nn::text_model::TextModel;
-use crate::report::run_directory::{RunDirectory, SUMMARY};
+use probity::data::schema::{Schema, SchemaError};
+use probity::fairness::audit::AuditOptions;
+use probity::fairness::text::options::TextAuditOptions;
+use probity::fairness::text::protected::{ProtectedTerms, open_lexicon};
+use probity::fairness::text::verify::verify_texts;
+use probity::fairness::verify::{Verification, verify, verify_predictor};
+use probity::nn::model::Model;
+use probity::nn::text_model::TextModel;
+use probity::run::run_directory::{RunDirectory, SUMMARY};
 
 /// Arguments of `probity verify`.
 #[derive(Debug, Args)]

@@ -8,7 +8,6 @@ use std::ops::ControlFlow;
 use probity::data::builtin;
 use probity::data::read::ReadError;
 use probity::data::schema::Schema;
-use probity::device::ComputeDevice;
 use probity::fairness::adf::{Adf, AdfMemory};
 use probity::fairness::calls::Calls;
 use probity::fairness::check::check_all;
@@ -22,7 +21,8 @@ use probity::nn::encoding::{Encoding, InputLayout};
 use probity::nn::fnn::{Activation, Fnn, Network};
 use probity::nn::model::Model;
 use probity::nn::{Classifier, Objective, Rows};
-use probity::stream::{Purpose, stream};
+use probity::run::stream::{Purpose, stream};
+use probity::tensor::device::ComputeDevice;
 use rand::RngExt;
 
 pub type State = SearchState<AdfMemory>;

@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use crate::cli::output::{Output, print};
 use crate::cli::render::{count, percent, table};
-use crate::data::compressed;
-use crate::report::run_directory::write_with;
-use crate::text::comments::{BURDENED, Comment, CommentGenerator, Tone, is_burdened, toxic_rate};
+use probity::data::compressed;
+use probity::run::run_directory::write_with;
+use probity::text::comments::{BURDENED, Comment, CommentGenerator, Tone, is_burdened, toxic_rate};
 
 /// Arguments of `probity data generate`.
 #[derive(Debug, Args)]

@@ -10,7 +10,9 @@ use serde::Serialize;
 
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
-use crate::data::fetch::{DataSet, FetchOptions, Fetcher, catalogue, data_set, default_cache_dir};
+use probity::data::fetch::{
+    DataSet, FetchOptions, Fetcher, catalogue, data_set, default_cache_dir,
+};
 
 /// Arguments of `probity data`.
 #[derive(Debug, Args)]

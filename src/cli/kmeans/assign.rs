@@ -9,11 +9,11 @@ use serde::Serialize;
 use super::inputs::{ReadingArgs, Threads};
 use crate::cli::output::Output;
 use crate::cli::render::count;
-use crate::data::samples::SamplesOptions;
-use crate::report::run_directory::write_atomically;
-use crate::unlearning::kmeans::dataset::read_for_model;
-use crate::unlearning::kmeans::directory::ModelDirectory;
-use crate::unlearning::kmeans::nearest;
+use probity::data::samples::SamplesOptions;
+use probity::run::run_directory::write_atomically;
+use probity::unlearning::kmeans::dataset::read_for_model;
+use probity::unlearning::kmeans::directory::ModelDirectory;
+use probity::unlearning::kmeans::nearest;
 
 /// Arguments of `probity kmeans assign`.
 #[derive(Debug, Args)]

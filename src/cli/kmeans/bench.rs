@@ -12,12 +12,12 @@ use super::render;
 use crate::cli::inputs::new_run;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
-use crate::report::run_directory::{file_sha256, write_atomically};
-use crate::unlearning::kmeans::Algorithm;
-use crate::unlearning::kmeans::benchmark::{
+use probity::run::run_directory::{file_sha256, write_atomically};
+use probity::unlearning::kmeans::Algorithm;
+use probity::unlearning::kmeans::benchmark::{
     AlgorithmFigures, Baseline, BenchmarkOptions, Labelled, Replicate, baseline, replicate,
 };
-use crate::unlearning::kmeans::directory::describe;
+use probity::unlearning::kmeans::directory::describe;
 
 /// File of the plot in the run directory.
 const PLOT: &str = "deletions.svg";

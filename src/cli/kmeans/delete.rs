@@ -12,8 +12,8 @@ use serde::Serialize;
 use super::inputs::Threads;
 use crate::cli::output::Output;
 use crate::cli::render::count;
-use crate::unlearning::kmeans::Model;
-use crate::unlearning::kmeans::directory::ModelDirectory;
+use probity::unlearning::kmeans::Model;
+use probity::unlearning::kmeans::directory::ModelDirectory;
 
 /// Arguments of `probity kmeans delete`.
 #[derive(Debug, Args)]

@@ -10,8 +10,8 @@ use super::inputs::{AlgorithmName, ClusteringArgs, DataArgs, Threads};
 use crate::cli::inputs::new_run;
 use crate::cli::output::Output;
 use crate::cli::render::count;
-use crate::unlearning::kmeans::directory::{Description, ModelDirectory, describe};
-use crate::unlearning::kmeans::{FitOptions, Model};
+use probity::unlearning::kmeans::directory::{Description, ModelDirectory, describe};
+use probity::unlearning::kmeans::{FitOptions, Model};
 
 /// Arguments of `probity kmeans fit`.
 #[derive(Debug, Args)]

@@ -6,12 +6,12 @@ use anyhow::bail;
 use clap::{Args, ValueEnum};
 
 use crate::cli::inputs::{bounds, character, schema};
-use crate::data::idx::Reduction;
-use crate::data::samples::{Bounds, SamplesOptions};
-use crate::data::schema::Format;
-use crate::device::use_threads;
-use crate::unlearning::kmeans::dataset::{Dataset, read_dataset};
-use crate::unlearning::kmeans::{Algorithm, Tree};
+use probity::data::idx::Reduction;
+use probity::data::samples::{Bounds, SamplesOptions};
+use probity::data::schema::Format;
+use probity::tensor::device::use_threads;
+use probity::unlearning::kmeans::dataset::{Dataset, read_dataset};
+use probity::unlearning::kmeans::{Algorithm, Tree};
 
 /// How the text of a table becomes numbers.
 #[derive(Debug, Args)]

@@ -2,8 +2,8 @@
 
 use super::bench::Measured;
 use crate::cli::render::{percent, table};
-use crate::report::line_plot::{COLORS, Curve, LinePlot, Mark, Spacing};
-use crate::unlearning::kmeans::benchmark::{
+use probity::report::line_plot::{COLORS, Curve, LinePlot, Mark, Spacing};
+use probity::unlearning::kmeans::benchmark::{
     BenchmarkOptions, Quality, Replicate, Spread, baseline_seconds,
 };
 

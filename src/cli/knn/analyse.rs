@@ -13,10 +13,10 @@ use super::render;
 use crate::cli::inputs::{Hardware, new_run};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
-use crate::poisoning::Method;
-use crate::poisoning::inputs::Inputs;
-use crate::poisoning::run::{RobustnessProgress, RobustnessRun, check, decide_robustness};
-use crate::poisoning::verdicts::VerdictsFormat;
+use probity::knn::Method;
+use probity::knn::inputs::Inputs;
+use probity::knn::run::{RobustnessProgress, RobustnessRun, check, decide_robustness};
+use probity::knn::verdicts::VerdictsFormat;
 
 /// File of the plot in the run directory.
 const PLOT: &str = "verdicts.svg";

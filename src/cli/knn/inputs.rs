@@ -6,13 +6,13 @@ use anyhow::bail;
 use clap::Args;
 
 use crate::cli::inputs::{absolute, bounds, character, schema};
-use crate::data::idx::Reduction;
-use crate::data::samples::{Bounds, SamplesOptions};
-use crate::data::schema::Format;
-use crate::poisoning::Metric;
-use crate::poisoning::inputs::Source;
-use crate::poisoning::run::{LargestK, Learning};
-use crate::report::run_directory::file_sha256;
+use probity::data::idx::Reduction;
+use probity::data::samples::{Bounds, SamplesOptions};
+use probity::data::schema::Format;
+use probity::knn::Metric;
+use probity::knn::inputs::Source;
+use probity::knn::run::{LargestK, Learning};
+use probity::run::run_directory::file_sha256;
 
 /// What is read.
 #[derive(Debug, Args)]

@@ -10,9 +10,9 @@ use super::inputs::{DataArgs, LearningArgs};
 use crate::cli::inputs::Hardware;
 use crate::cli::output::Output;
 use crate::cli::render::{count, percent};
-use crate::poisoning::inputs::Inputs;
-use crate::poisoning::run::predict_all;
-use crate::report::run_directory::write_atomically;
+use probity::knn::inputs::Inputs;
+use probity::knn::run::predict_all;
+use probity::run::run_directory::write_atomically;
 
 /// Arguments of `probity knn predict`.
 #[derive(Debug, Args)]

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use crate::cli::render::{count, percent, table};
-use crate::poisoning::Method;
-use crate::poisoning::inputs::Inputs;
-use crate::poisoning::run::{RobustnessFigures, RobustnessSummary};
-use crate::report::plot::{Series, StackedBars};
-use crate::report::run_directory::{RunError, write_atomically};
+use probity::knn::Method;
+use probity::knn::inputs::Inputs;
+use probity::knn::run::{RobustnessFigures, RobustnessSummary};
+use probity::report::plot::{Series, StackedBars};
+use probity::run::run_directory::{RunError, write_atomically};
 
 /// The result in words.
 pub(super) fn summary(summary: &RobustnessSummary, inputs: &Inputs) -> String {

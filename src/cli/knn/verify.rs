@@ -9,11 +9,11 @@ use serde::Serialize;
 
 use crate::cli::output::Output;
 use crate::cli::render::count;
-use crate::poisoning::inputs::{Inputs, Source};
-use crate::poisoning::run::RobustnessRun;
-use crate::poisoning::verdicts::read_verdicts;
-use crate::poisoning::verify::{ReplayCounts, replay_falsifications};
-use crate::report::run_directory::{RunDirectory, SUMMARY, file_sha256};
+use probity::knn::inputs::{Inputs, Source};
+use probity::knn::run::RobustnessRun;
+use probity::knn::verdicts::read_verdicts;
+use probity::knn::verify::{ReplayCounts, replay_falsifications};
+use probity::run::run_directory::{RunDirectory, SUMMARY, file_sha256};
 
 /// Arguments of `probity knn verify`.
 #[derive(Debug, Args)]

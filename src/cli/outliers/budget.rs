@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use crate::cli::output::Output;
 use crate::cli::render::table;
-use crate::privacy::composition::{Budget, Cost, Remaining, readable};
-use crate::privacy::ledger::{Entry, Ledger, LedgerData, declare, read};
-use crate::report::run_directory::file_sha256;
+use probity::privacy::composition::{Budget, Cost, Remaining, readable};
+use probity::privacy::ledger::{Entry, Ledger, LedgerData, declare, read};
+use probity::run::run_directory::file_sha256;
 
 /// The part of delta that composition uses unless --slack says otherwise.
 const SLACK_SHARE: f64 = 0.1;

@@ -11,12 +11,12 @@ use super::inputs::{
 };
 use crate::cli::inputs::new_run;
 use crate::cli::output::Output;
-use crate::privacy::calibration::{Calibration, Guarantee};
-use crate::privacy::count::{CountPlan, Sensitivity};
-use crate::privacy::interval::Interval;
-use crate::privacy::sensitivity::{Bound, Method};
-use crate::privacy::source::TableOptions;
-use crate::report::run_directory::RUN;
+use probity::privacy::calibration::{Calibration, Guarantee};
+use probity::privacy::count::{CountPlan, Sensitivity};
+use probity::privacy::interval::Interval;
+use probity::privacy::sensitivity::{Bound, Method};
+use probity::privacy::source::TableOptions;
+use probity::run::run_directory::RUN;
 
 /// Arguments of `probity outliers count`.
 #[derive(Debug, Args)]

@@ -9,14 +9,14 @@ use serde::Serialize;
 use super::inputs::{Data, DataArgs, NoiseArgs, OutlierArgs, signed};
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
-use crate::privacy::calibration::Guarantee;
-use crate::privacy::count::{
+use probity::privacy::calibration::Guarantee;
+use probity::privacy::count::{
     CountOptions, CountPlan, Outliers, Revealed, Sensitivity, count_outliers,
 };
-use crate::privacy::error::PrivacyError;
-use crate::privacy::sensitivity::{Bound, Method};
-use crate::privacy::smooth::growing_bound;
-use crate::privacy::subspaces::{Choice, SubspacePlan};
+use probity::privacy::error::PrivacyError;
+use probity::privacy::sensitivity::{Bound, Method};
+use probity::privacy::smooth::growing_bound;
+use probity::privacy::subspaces::{Choice, SubspacePlan};
 
 /// Said above and below every result.
 const WARNING: &str = "NOT PRIVATE: for the owner of the data only.\n";
@@ -107,7 +107,7 @@ pub(super) fn run(args: ExactArgs, output: &Output) -> anyhow::Result<ExitCode> 
         });
     }
     let outliers = args.outliers.outliers(&data.grid, dimension)?;
-    crate::privacy::count::check_threshold(outliers.k, data.records.rows())?;
+    probity::privacy::count::check_threshold(outliers.k, data.records.rows())?;
     let (radius, k) = args.outliers.given();
     let noise = match (args.epsilon, args.delta) {
         (Some(epsilon), Some(delta)) => {

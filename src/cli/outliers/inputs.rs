@@ -8,17 +8,17 @@ use serde::Serialize;
 use crate::cli::inputs::{absolute, character, schema};
 use crate::cli::output::Output;
 use crate::cli::render::count;
-use crate::data::schema::Format;
-use crate::device::use_threads;
-use crate::privacy::calibration::Calibration;
-use crate::privacy::composition::{Cost, Remaining, readable};
-use crate::privacy::count::{CountAnswer, CountOptions, Outliers, Sensitivity};
-use crate::privacy::ledger::{Charge, Ledger, charge, read};
-use crate::privacy::noise::{Bits, SeededBits, SystemBits};
-use crate::privacy::records::{Grid, Records};
-use crate::privacy::sensitivity::{Bound, WORK_LIMIT};
-use crate::privacy::source::{DeclaredRange, TableOptions};
-use crate::report::run_directory::file_sha256;
+use probity::data::schema::Format;
+use probity::privacy::calibration::Calibration;
+use probity::privacy::composition::{Cost, Remaining, readable};
+use probity::privacy::count::{CountAnswer, CountOptions, Outliers, Sensitivity};
+use probity::privacy::ledger::{Charge, Ledger, charge, read};
+use probity::privacy::noise::{Bits, SeededBits, SystemBits};
+use probity::privacy::records::{Grid, Records};
+use probity::privacy::sensitivity::{Bound, WORK_LIMIT};
+use probity::privacy::source::{DeclaredRange, TableOptions};
+use probity::run::run_directory::file_sha256;
+use probity::tensor::device::use_threads;
 
 /// Confidence of intervals unless --confidence says otherwise.
 const CONFIDENCE: f64 = 0.95;

@@ -12,12 +12,12 @@ use super::inputs::{
 };
 use crate::cli::inputs::new_run;
 use crate::cli::output::Output;
-use crate::privacy::calibration::Guarantee;
-use crate::privacy::error::PrivacyError;
-use crate::privacy::interval::Interval;
-use crate::privacy::source::TableOptions;
-use crate::privacy::subspaces::{Choice, Chosen, SubspacePlan, ThenCount};
-use crate::report::run_directory::RUN;
+use probity::privacy::calibration::Guarantee;
+use probity::privacy::error::PrivacyError;
+use probity::privacy::interval::Interval;
+use probity::privacy::source::TableOptions;
+use probity::privacy::subspaces::{Choice, Chosen, SubspacePlan, ThenCount};
+use probity::run::run_directory::RUN;
 
 /// Arguments of `probity outliers subspaces`.
 #[derive(Debug, Args)]
@@ -202,7 +202,7 @@ impl SubspacesArgs {
 
     /// How the price is divided between the choice and the counts.
     fn split(&self) -> anyhow::Result<(Choice, Option<ThenCount>)> {
-        crate::privacy::calibration::check_epsilon(self.epsilon)?;
+        probity::privacy::calibration::check_epsilon(self.epsilon)?;
         let choice = Choice {
             dimensions: self.dims,
             top: self.top,

@@ -10,9 +10,9 @@ use crate::cli::interrupt::Interrupt;
 use crate::cli::kmeans::{Measured, SizeArgs, Threads, measure, of_baselines, seeds, spread};
 use crate::cli::output::Output;
 use crate::cli::render::table;
-use crate::unlearning::kmeans::benchmark::{AlgorithmFigures, Labelled, Spread};
-use crate::unlearning::kmeans::paper::{PaperCase, PaperFigures, Printed, paper_cases};
-use crate::unlearning::kmeans::{Algorithm, Points, Tree};
+use probity::unlearning::kmeans::benchmark::{AlgorithmFigures, Labelled, Spread};
+use probity::unlearning::kmeans::paper::{PaperCase, PaperFigures, Printed, paper_cases};
+use probity::unlearning::kmeans::{Algorithm, Points, Tree};
 
 /// Iterations of every training, as in the paper.
 const ITERATIONS: usize = 10;

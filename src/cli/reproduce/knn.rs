@@ -13,12 +13,12 @@ use crate::cli::interrupt::Interrupt;
 use crate::cli::knn::{BAR, show};
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
-use crate::device::ComputeDevice;
-use crate::poisoning::paper::{PaperCase, PaperFigures, paper_table};
-use crate::poisoning::run::{
+use probity::knn::paper::{PaperCase, PaperFigures, paper_table};
+use probity::knn::run::{
     Effort, LargestK, Learning, RobustnessFigures, RobustnessProgress, decide_all, learn_once,
 };
-use crate::poisoning::{Method, Metric};
+use probity::knn::{Method, Metric};
+use probity::tensor::device::ComputeDevice;
 
 /// Arguments of `probity reproduce knn`.
 #[derive(Debug, Args)]

@@ -13,8 +13,8 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 
 use super::output::Output;
-use crate::data::fetch::default_cache_dir;
-use crate::data::published::Absent;
+use probity::data::fetch::default_cache_dir;
+use probity::data::published::Absent;
 
 /// Where the data are looked for unless --data-dir says otherwise.
 const DATA_DIR_VARIABLE: &str = "PROBITY_DATA_DIR";

@@ -10,11 +10,11 @@ use serde::Serialize;
 use super::{DataFolders, not_found};
 use crate::cli::output::Output;
 use crate::cli::render::table;
-use crate::privacy::paper::{
+use probity::privacy::paper::{
     ChoiceCurve, NoiseCurve, NoiseRow, PAPER_NOISE_BELOW, PaperFigure, TOPS, paper_figure,
 };
-use crate::report::line_plot::{COLORS, Curve, LinePlot, Mark, Spacing};
-use crate::report::run_directory::write_atomically;
+use probity::report::line_plot::{COLORS, Curve, LinePlot, Mark, Spacing};
+use probity::run::run_directory::write_atomically;
 
 /// Arguments of `probity reproduce outliers`.
 #[derive(Debug, Args)]

@@ -11,9 +11,9 @@ use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
 use crate::cli::render::table;
 use crate::cli::spn::{LearningKind, seconds};
-use crate::unlearning::spn::benchmark::{BenchmarkFigures, Protocol, run as measure};
-use crate::unlearning::spn::paper::{CASES, PROTOCOL, PaperCase, PaperSeconds};
-use crate::unlearning::spn::{Independence, SpnParameters};
+use probity::unlearning::spn::benchmark::{BenchmarkFigures, Protocol, run as measure};
+use probity::unlearning::spn::paper::{CASES, PROTOCOL, PaperCase, PaperSeconds};
+use probity::unlearning::spn::{Independence, SpnParameters};
 
 /// Arguments of `probity reproduce spn`.
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::cli::audit::duration;
-use crate::service::limits::Limits;
+use probity::serve::limits::Limits;
 
 /// What the service refuses to do more of.
 #[derive(Debug, Args)]

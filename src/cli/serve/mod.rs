@@ -11,10 +11,10 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 
 use super::output::{Output, print};
-use crate::service::inspection::Inspection;
-use crate::service::store::Store;
-use crate::service::{Service, ServiceOptions};
 use limits::LimitArgs;
+use probity::serve::inspection::Inspection;
+use probity::serve::store::Store;
+use probity::serve::{Service, ServiceOptions};
 use tokens::{RevokeArgs, TokenArgs, TokensArgs};
 
 /// Threads that answer requests; the jobs have processes of their own.

@@ -6,7 +6,7 @@ use clap::Args;
 use super::DataDirectory;
 use crate::cli::output::Output;
 use crate::cli::render::table;
-use crate::service::identifier::Id;
+use probity::serve::identifier::Id;
 
 /// Arguments of `probity serve token`.
 #[derive(Debug, Args)]

@@ -10,9 +10,11 @@ use super::inputs::{LearningArgs, TableArgs};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
-use crate::report::run_directory::{RunDirectory, file_sha256};
-use crate::unlearning::spn::benchmark::{BenchmarkFigures, Pool, Protocol, Spread, run as measure};
-use crate::unlearning::spn::{Independence, SpnParameters};
+use probity::run::run_directory::{RunDirectory, file_sha256};
+use probity::unlearning::spn::benchmark::{
+    BenchmarkFigures, Pool, Protocol, Spread, run as measure,
+};
+use probity::unlearning::spn::{Independence, SpnParameters};
 
 /// Arguments of `probity spn bench`.
 #[derive(Debug, Args)]

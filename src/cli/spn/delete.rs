@@ -11,9 +11,9 @@ use serde::Serialize;
 
 use crate::cli::output::Output;
 use crate::cli::render::count;
-use crate::unlearning::spn::Dataset;
-use crate::unlearning::spn::model::SpnModel;
-use crate::unlearning::spn::unlearn::DeletionEffort;
+use probity::unlearning::spn::Dataset;
+use probity::unlearning::spn::model::SpnModel;
+use probity::unlearning::spn::unlearn::DeletionEffort;
 
 /// Arguments of `probity spn delete`.
 #[derive(Debug, Args)]

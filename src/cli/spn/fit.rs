@@ -11,9 +11,9 @@ use super::inputs::{LearningArgs, TableArgs};
 use crate::cli::inputs::new_run;
 use crate::cli::output::Output;
 use crate::cli::render::count;
-use crate::unlearning::spn::model::SpnModel;
-use crate::unlearning::spn::network::Shape;
-use crate::unlearning::spn::{Spn, SpnParameters};
+use probity::unlearning::spn::model::SpnModel;
+use probity::unlearning::spn::network::Shape;
+use probity::unlearning::spn::{Spn, SpnParameters};
 
 /// Arguments of `probity spn fit`.
 #[derive(Debug, Args)]

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::cli::inputs::schema;
-use crate::unlearning::spn::table::TableOptions;
-use crate::unlearning::spn::{Independence, LeafFamily, SpnParameters};
+use probity::unlearning::spn::table::TableOptions;
+use probity::unlearning::spn::{Independence, LeafFamily, SpnParameters};
 
 /// What is read.
 #[derive(Debug, Args)]

@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use crate::cli::output::Output;
 use crate::cli::render::{count, percent, table};
-use crate::report::run_directory::write_atomically;
-use crate::unlearning::spn::model::SpnModel;
-use crate::unlearning::spn::{Network, SpnError};
+use probity::run::run_directory::write_atomically;
+use probity::unlearning::spn::model::SpnModel;
+use probity::unlearning::spn::{Network, SpnError};
 
 /// Arguments of `probity spn query`.
 #[derive(Debug, Args)]

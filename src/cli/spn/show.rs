@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
-use crate::report::run_directory::write_atomically;
-use crate::unlearning::spn::SpnParameters;
-use crate::unlearning::spn::model::SpnModel;
-use crate::unlearning::spn::network::Shape;
+use probity::run::run_directory::write_atomically;
+use probity::unlearning::spn::SpnParameters;
+use probity::unlearning::spn::model::SpnModel;
+use probity::unlearning::spn::network::Shape;
 
 /// Arguments of `probity spn show`.
 #[derive(Debug, Args)]

@@ -16,7 +16,7 @@ use clap::{Args, ValueEnum};
 use super::DataFolders;
 use crate::cli::inputs::Hardware;
 use crate::cli::output::Output;
-use crate::nn::recurrent::network::CellKind;
+use probity::nn::recurrent::network::CellKind;
 
 const PAPER: &str = "Zhang et al.: Automatic Fairness Testing of Neural Classifiers through Adversarial Sampling. TSE 2021";
 

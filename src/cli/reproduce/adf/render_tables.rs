@@ -6,7 +6,7 @@ use super::super::not_found;
 use super::tables::{ENOUGH, Row, TablesSummary};
 use super::{AdfArgs, AdfTable};
 use crate::cli::render::{count, table};
-use crate::report::mean::Mean;
+use probity::fairness::mean::Mean;
 
 pub(super) fn render(args: &AdfArgs, summary: &TablesSummary, folders: &[PathBuf]) -> String {
     let mut text = format!(

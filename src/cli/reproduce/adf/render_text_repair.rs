@@ -6,8 +6,8 @@ use super::super::not_found;
 use super::text_repair::{RemedySummary, ReproducedTextRepair, TextRepairTableSummary};
 use crate::cli::render::table;
 use crate::cli::repair_texts::mean;
-use crate::fairness::repair::options::RepairMethod;
-use crate::fairness::text::repair::TextRepairSummary;
+use probity::fairness::repair::options::RepairMethod;
+use probity::fairness::text::repair::TextRepairSummary;
 
 /// What a figure of each row averages to.
 type Figure = fn(&ReproducedTextRepair) -> Option<f64>;

@@ -6,7 +6,7 @@ use super::super::not_found;
 use super::texts::{RepeatFigures, ReproduceSummary, ReproducedRow};
 use super::{AdfArgs, AdfTable};
 use crate::cli::render::{count, table};
-use crate::fairness::text::paper::{ATTRIBUTES, VALIDITY, effectiveness, seconds};
+use probity::fairness::text::paper::{ATTRIBUTES, VALIDITY, effectiveness, seconds};
 
 /// The mean over the repeats of one figure.
 fn mean(runs: &[RepeatFigures], of: impl Fn(&RepeatFigures) -> f64) -> f64 {

@@ -14,25 +14,25 @@ use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
 use crate::cli::render::table;
 use crate::cli::reproduce::not_found;
-use crate::data::builtin;
-use crate::device::ComputeDevice;
-use crate::fairness::audit::{AuditOptions, PreparedAudit, audit};
-use crate::fairness::paper::DataSet;
-use crate::fairness::repair::figures::ModelFigures;
-use crate::fairness::repair::paper::{
+use probity::data::builtin;
+use probity::fairness::audit::{AuditOptions, PreparedAudit, audit};
+use probity::fairness::mean::Mean;
+use probity::fairness::paper::DataSet;
+use probity::fairness::repair::figures::ModelFigures;
+use probity::fairness::repair::paper::{
     PAPER_PROTOCOL, PaperRow, PaperSet, Protocol, SETS, repair_by,
 };
-use crate::fairness::repair::summary::{RepairSummary, SharePoint};
-use crate::fairness::samples::SamplesFormat;
-use crate::fairness::search::Ending;
-use crate::fairness::strategies::StrategyName;
-use crate::fairness::strategies::tuning::Tuning;
-use crate::nn::Objective;
-use crate::nn::model::Model;
-use crate::nn::train::EpochReport;
-use crate::nn::training_run::{TrainingRun, run_training};
-use crate::report::mean::Mean;
-use crate::report::run_directory::{RunDirectory, file_sha256};
+use probity::fairness::repair::summary::{RepairSummary, SharePoint};
+use probity::fairness::samples::SamplesFormat;
+use probity::fairness::search::Ending;
+use probity::fairness::strategies::StrategyName;
+use probity::fairness::strategies::tuning::Tuning;
+use probity::nn::Objective;
+use probity::nn::model::Model;
+use probity::nn::train::EpochReport;
+use probity::nn::training_run::{TrainingRun, run_training};
+use probity::run::run_directory::{RunDirectory, file_sha256};
+use probity::tensor::device::ComputeDevice;
 
 /// Networks that one repair trains, as in the paper.
 const NETWORKS: u32 = 5;

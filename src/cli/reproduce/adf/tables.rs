@@ -15,23 +15,23 @@ use super::{AdfArgs, AdfTable, PAPER, render_tables};
 use crate::cli::inputs::absolute;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
-use crate::data::builtin;
-use crate::data::table::{Labels, Table};
-use crate::device::ComputeDevice;
-use crate::fairness::case::{Case, CaseData};
-use crate::fairness::paper::{DataSet, PaperRow, ROWS};
-use crate::fairness::search::{Ending, SearchOptions};
-use crate::fairness::strategies::StrategyName;
-use crate::fairness::strategies::tuning::Tuning;
-use crate::fairness::subject::Subject;
-use crate::fairness::trial::{Begin, Trial, TrialFigures, TrialOutcome};
-use crate::nn::Objective;
-use crate::nn::fnn::Network;
-use crate::nn::import::ImportConfig;
-use crate::nn::train::train;
-use crate::nn::weights::read_weights;
-use crate::report::mean::Mean;
-use crate::report::run_directory::file_sha256;
+use probity::data::builtin;
+use probity::data::table::{Labels, Table};
+use probity::fairness::case::{Case, CaseData};
+use probity::fairness::mean::Mean;
+use probity::fairness::paper::{DataSet, PaperRow, ROWS};
+use probity::fairness::search::{Ending, SearchOptions};
+use probity::fairness::strategies::StrategyName;
+use probity::fairness::strategies::tuning::Tuning;
+use probity::fairness::subject::Subject;
+use probity::fairness::trial::{Begin, Trial, TrialFigures, TrialOutcome};
+use probity::nn::Objective;
+use probity::nn::fnn::Network;
+use probity::nn::import::ImportConfig;
+use probity::nn::train::train;
+use probity::nn::weights::read_weights;
+use probity::run::run_directory::file_sha256;
+use probity::tensor::device::ComputeDevice;
 
 const ADF_FNN: &str = include_str!("../../../../models/adf-fnn.toml");
 /// Search time of table V unless the user says otherwise; the paper's is 500 seconds.
@@ -340,7 +340,7 @@ impl Bench<'_> {
     }
 }
 
-fn schema(data: DataSet) -> anyhow::Result<crate::data::schema::Schema> {
+fn schema(data: DataSet) -> anyhow::Result<probity::data::schema::Schema> {
     builtin::schema(data.schema())?.context("the paper's schemas are built in")
 }
 

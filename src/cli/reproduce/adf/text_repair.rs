@@ -17,21 +17,21 @@ use crate::cli::inputs::absolute;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
 use crate::cli::progress::TextRepairBar;
-use crate::device::use_threads;
-use crate::fairness::repair::labels::LabelRule;
-use crate::fairness::repair::options::RepairMethod;
-use crate::fairness::text::paper::{ATTRIBUTES, BY_STRATEGY, find, repaired};
-use crate::fairness::text::protected::open_lexicon;
-use crate::fairness::text::repair::{
+use probity::fairness::repair::labels::LabelRule;
+use probity::fairness::repair::options::RepairMethod;
+use probity::fairness::text::paper::{ATTRIBUTES, BY_STRATEGY, find, repaired};
+use probity::fairness::text::protected::open_lexicon;
+use probity::fairness::text::repair::{
     PreparedTextRepair, TextRepairError, TextRepairOptions, TextRepairState, TextRepairSummary,
     repair_texts_from,
 };
-use crate::fairness::text::strategy::TextStrategyName;
-use crate::nn::Objective;
-use crate::nn::recurrent::network::CellKind;
-use crate::nn::text_train::Course;
-use crate::nn::text_training_run::{TextSet, TextTrainingRun, run_text_training};
-use crate::report::run_directory::{RunDirectory, file_sha256};
+use probity::fairness::text::strategy::TextStrategyName;
+use probity::nn::Objective;
+use probity::nn::recurrent::network::CellKind;
+use probity::nn::text_train::Course;
+use probity::nn::text_training_run::{TextSet, TextTrainingRun, run_text_training};
+use probity::run::run_directory::{RunDirectory, file_sha256};
+use probity::tensor::device::use_threads;
 
 /// Texts that a search finds at most, unless the user says otherwise. The paper's independent sets have 155,690 on average.
 const MAX_FOUND: u64 = 20_000;

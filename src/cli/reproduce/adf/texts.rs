@@ -11,23 +11,23 @@ use super::{AdfArgs, AdfTable, PAPER, render_texts};
 use crate::cli::inputs::absolute;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
-use crate::device::ComputeDevice;
-use crate::fairness::samples::SamplesFormat;
-use crate::fairness::search::Ending;
-use crate::fairness::text::audit::{PreparedTextAudit, audit_texts};
-use crate::fairness::text::options::TextAuditOptions;
-use crate::fairness::text::paper::{ATTRIBUTES, LABEL_COLUMN, TEXT_COLUMN, find};
-use crate::fairness::text::protected::open_lexicon;
-use crate::fairness::text::strategy::TextStrategyName;
-use crate::fairness::text::summary::TextAuditSummary;
-use crate::nn::Objective;
-use crate::nn::recurrent::network::CellKind;
-use crate::nn::text_train_options::TextTrainOptions;
-use crate::nn::text_training_run::{
+use probity::fairness::mean::Mean;
+use probity::fairness::samples::SamplesFormat;
+use probity::fairness::search::Ending;
+use probity::fairness::text::audit::{PreparedTextAudit, audit_texts};
+use probity::fairness::text::options::TextAuditOptions;
+use probity::fairness::text::paper::{ATTRIBUTES, LABEL_COLUMN, TEXT_COLUMN, find};
+use probity::fairness::text::protected::open_lexicon;
+use probity::fairness::text::strategy::TextStrategyName;
+use probity::fairness::text::summary::TextAuditSummary;
+use probity::nn::Objective;
+use probity::nn::recurrent::network::CellKind;
+use probity::nn::text_train_options::TextTrainOptions;
+use probity::nn::text_training_run::{
     COMMON_WORDS, TextSet, TextTrainingRun, embeddings_sha256, run_text_training,
 };
-use crate::report::mean::Mean;
-use crate::report::run_directory::{RunDirectory, file_sha256};
+use probity::run::run_directory::{RunDirectory, file_sha256};
+use probity::tensor::device::ComputeDevice;
 
 /// The strategies of Table VIII, in its order.
 const STRATEGIES: [TextStrategyName; 5] = [

@@ -1,0 +1,372 @@
+//! What a table is: its attributes, their domains, and how values become integer codes.
+//!
+//! A [`Schema`] is written by hand, inferred from a file ([`crate::infer`]) or taken by name
+//! ([`crate::builtin`]). It is checked once, when it is read ([`Schema::from_toml`]), and
+//! trusted afterwards. Every attribute maps a raw value to one integer code in a declared, finite
+//! domain; the search for discrimination walks on that integer grid.
+//!
+//! | kind          | raw value            | code                                             |
+//! |---------------|----------------------|--------------------------------------------------|
+//! | `integer`     | whole number         | the number itself, `min..=max`                   |
+//! | `categorical` | one of `levels`      | position in `levels`, from 0                     |
+//! | `numeric`     | any finite number    | index of its bin; `bins` are ascending edges, bin i is `[bins[i], bins[i+1])`, the last one closed |
+//!
+//! Missing values and values outside the domain follow the attribute's [`Outside`] policy.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+pub use super::attribute::{Attribute, Encoded, Encoder, Kind, Outside};
+
+/// Why a schema cannot be used.
+#[derive(Debug, Error)]
+pub enum SchemaError {
+    /// The text is not TOML of the expected form.
+    #[error("the schema is not valid: {0}")]
+    Toml(#[from] toml::de::Error),
+    /// The schema cannot be written as TOML.
+    #[error("the schema cannot be written: {0}")]
+    Write(#[from] toml::ser::Error),
+    /// Something about one attribute is wrong.
+    #[error("schema attribute '{attribute}': {problem}")]
+    Attribute {
+        /// Its name.
+        attribute: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Something about the label is wrong.
+    #[error("schema label '{label}': {problem}")]
+    Label {
+        /// The label column.
+        label: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Something about the file format is wrong.
+    #[error("schema format: {0}")]
+    Format(String),
+    /// A named attribute does not exist.
+    #[error("there is no attribute '{name}'; the attributes are {known}")]
+    UnknownAttribute {
+        /// The name asked for.
+        name: String,
+        /// All names there are.
+        known: String,
+    },
+}
+/// The column to predict.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Label {
+    /// Column name.
+    pub name: String,
+    /// The classes, in code order.
+    pub classes: Vec<String>,
+    /// Other spellings of a class: spelling → class.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub aliases: BTreeMap<String, String>,
+}
+
+/// How the text of a CSV file is laid out. Parquet files ignore all but `ignore_other_columns`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Format {
+    /// Field separator: one ASCII character; a blank separates at every single blank.
+    pub separator: char,
+    /// Quote character.
+    pub quote: char,
+    /// Whether the first record names the columns.
+    pub header: bool,
+    /// Column names by position. Needed without a header; with one they replace its names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
+    /// Lines that start with this character are no data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comment: Option<char>,
+    /// Whether the file may hold columns that the schema does not describe.
+    pub ignore_other_columns: bool,
+}
+
+impl Default for Format {
+    fn default() -> Self {
+        Format {
+            separator: ',',
+            quote: '"',
+            header: true,
+            columns: Vec::new(),
+            comment: None,
+            ignore_other_columns: false,
+        }
+    }
+}
+
+/// A checked description of a table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Schema {
+    /// What the data set is called.
+    pub name: String,
+    /// File layout.
+    #[serde(default)]
+    pub format: Format,
+    /// The column to predict.
+    pub label: Label,
+    /// The input columns, in the order of the model's inputs.
+    #[serde(rename = "attribute")]
+    pub attributes: Vec<Attribute>,
+}
+
+impl Schema {
+    /// Reads and checks a schema.
+    ///
+    /// # Errors
+    /// Anything that would make a later step fail: duplicate names, empty or reversed domains, no
+    /// attribute, fewer than two classes, a separator that is not one ASCII character.
+    pub fn from_toml(text: &str) -> Result<Schema, SchemaError> {
+        let schema: Schema = toml::from_str(text)?;
+        schema.check()?;
+        Ok(schema)
+    }
+
+    /// The schema as TOML that [`Schema::from_toml`] reads back.
+    ///
+    /// # Errors
+    /// When a value has no TOML form.
+    pub fn to_toml(&self) -> Result<String, SchemaError> {
+        Ok(toml::to_string(self)?)
+    }
+
+    /// Checks everything that the rest of the package relies on.
+    ///
+    /// # Errors
+    /// See [`Schema::from_toml`].
+    pub fn check(&self) -> Result<(), SchemaError> {
+        if self.attributes.is_empty() {
+            return Err(SchemaError::Format("no attribute is described".into()));
+        }
+        let mut names = HashSet::from([self.label.name.as_str()]);
+        for attribute in &self.attributes {
+            attribute.check()?;
+            if !names.insert(&attribute.name) {
+                return Err(SchemaError::Attribute {
+                    attribute: attribute.name.clone(),
+                    problem: "two columns have this name".into(),
+                });
+            }
+        }
+        self.check_label()?;
+        self.check_format()
+    }
+
+    fn check_label(&self) -> Result<(), SchemaError> {
+        let fail = |problem: String| {
+            Err(SchemaError::Label {
+                label: self.label.name.clone(),
+                problem,
+            })
+        };
+        let classes: HashSet<_> = self.label.classes.iter().collect();
+        if classes.len() != self.label.classes.len() {
+            return fail("a class is listed twice".into());
+        }
+        if classes.len() < 2 {
+            return fail(format!(
+                "at least two classes are needed, {} given",
+                classes.len()
+            ));
+        }
+        if let Some((spelling, class)) = self
+            .label
+            .aliases
+            .iter()
+            .find(|(_, class)| !classes.contains(class))
+        {
+            return fail(format!(
+                "alias '{spelling}' stands for the unknown class '{class}'"
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_format(&self) -> Result<(), SchemaError> {
+        let format = &self.format;
+        for (what, character) in [
+            ("separator", Some(format.separator)),
+            ("quote", Some(format.quote)),
+            ("comment", format.comment),
+        ] {
+            if character.is_some_and(|c| !c.is_ascii()) {
+                return Err(SchemaError::Format(format!(
+                    "{what} must be one ASCII character"
+                )));
+            }
+        }
+        if !format.header && format.columns.is_empty() {
+            return Err(SchemaError::Format(
+                "a file without a header needs 'columns', the names by position".into(),
+            ));
+        }
+        if !format.columns.is_empty() {
+            for name in self
+                .attributes
+                .iter()
+                .map(|attribute| &attribute.name)
+                .chain([&self.label.name])
+            {
+                if !format.columns.contains(name) {
+                    return Err(SchemaError::Format(format!(
+                        "'columns' does not name the column '{name}'"
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Position of the attribute called `name`.
+    ///
+    /// # Errors
+    /// [`SchemaError::UnknownAttribute`] with the names there are.
+    pub fn index_of(&self, name: &str) -> Result<usize, SchemaError> {
+        self.attributes
+            .iter()
+            .position(|attribute| attribute.name == name)
+            .ok_or_else(|| SchemaError::UnknownAttribute {
+                name: name.to_owned(),
+                known: self
+                    .attributes
+                    .iter()
+                    .map(|attribute| attribute.name.as_str())
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            })
+    }
+
+    /// Positions of the attributes marked protected.
+    pub fn protected(&self) -> Vec<usize> {
+        (0..self.attributes.len())
+            .filter(|&i| self.attributes[i].protected)
+            .collect()
+    }
+
+    /// Whether any attribute expects missing or outside values: has a missing marker, or a policy
+    /// other than [`Outside::Reject`].
+    pub fn expects_outside(&self) -> bool {
+        self.attributes.iter().any(Attribute::expects_outside)
+    }
+
+    /// The same schema with another policy for missing and outside values, in every attribute
+    /// that expects any: one with a missing marker, or a policy other than [`Outside::Reject`].
+    /// The others go on refusing, so that no domain grows without need; categorical attributes
+    /// keep their policy under [`Outside::Clip`], which has no meaning for words.
+    #[must_use]
+    pub fn with_outside(mut self, outside: Outside) -> Schema {
+        for attribute in &mut self.attributes {
+            let expects = attribute.expects_outside();
+            let clips_words =
+                outside == Outside::Clip && matches!(attribute.kind, Kind::Categorical { .. });
+            if expects && !clips_words {
+                attribute.outside = outside;
+            }
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PEOPLE: &str = r#"
+name = "people"
+[label]
+name = "income"
+classes = ["low", "high"]
+[[attribute]]
+name = "age"
+kind = "integer"
+min = 17
+max = 90
+[[attribute]]
+name = "sex"
+kind = "categorical"
+levels = ["Female", "Male"]
+protected = true
+missing = "?"
+outside = "level"
+[[attribute]]
+name = "gain"
+kind = "numeric"
+bins = [0.0, 1.0, 1000.0, 100000.0]
+outside = "clip"
+"#;
+
+    fn people() -> Schema {
+        Schema::from_toml(PEOPLE).unwrap()
+    }
+
+    #[test]
+    fn reads_writes_and_reads_back() {
+        let schema = people();
+        assert_eq!(schema.protected(), [1]);
+        let again = Schema::from_toml(&schema.to_toml().unwrap()).unwrap();
+        assert_eq!(schema, again);
+    }
+
+    #[test]
+    fn every_kind_encodes_and_decodes() {
+        let schema = people();
+        let [age, sex, gain] = [0, 1, 2].map(|i| Encoder::new(&schema.attributes[i]));
+        assert_eq!(age.encode("40"), Ok(Encoded::Code(40)));
+        assert_eq!(age.encode("40.0"), Ok(Encoded::Code(40)));
+        assert!(age.encode("16").unwrap_err().contains("17 to 90"));
+        assert!(age.encode("NaN").is_err());
+        assert_eq!(sex.encode("Male"), Ok(Encoded::Code(1)));
+        assert_eq!(sex.encode("?"), Ok(Encoded::Mapped(2)));
+        assert_eq!(gain.encode("0"), Ok(Encoded::Code(0)));
+        assert_eq!(gain.encode("1"), Ok(Encoded::Code(1)));
+        assert_eq!(gain.encode("100000"), Ok(Encoded::Code(2)));
+        assert_eq!(gain.encode("1e9"), Ok(Encoded::Mapped(2)));
+        assert_eq!(gain.encode("-3"), Ok(Encoded::Mapped(0)));
+        assert!(gain.encode("inf").is_err());
+        for attribute in &schema.attributes {
+            let encoder = Encoder::new(attribute);
+            let (min, max) = attribute.domain();
+            for code in min..=max {
+                let (Ok(Encoded::Code(back)) | Ok(Encoded::Mapped(back))) =
+                    encoder.encode(&attribute.decode(code))
+                else {
+                    panic!("{} of {}", code, attribute.name);
+                };
+                assert_eq!(back, code, "{}", attribute.name);
+            }
+        }
+    }
+
+    #[test]
+    fn problems_are_named() {
+        for (from, to, needle) in [
+            ("min = 17", "min = 99", "above max"),
+            ("levels = [\"Female\", \"Male\"]", "levels = []", "levels"),
+            ("\"Female\", \"Male\"", "\"Male\", \"Male\"", "twice"),
+            ("1.0, 1000.0", "1000.0, 1.0", "ascend"),
+            ("\"low\", \"high\"", "\"low\"", "two classes"),
+            ("name = \"gain\"", "name = \"age\"", "two columns"),
+            ("max = 90", "max = 90000000", "too many"),
+            ("protected = true", "protectd = true", "protectd"),
+            (
+                "min = 17",
+                "min = 17\nlevels = [\"a\"]",
+                "'levels' has no meaning",
+            ),
+            ("min = 17\n", "", "needs 'min'"),
+            ("kind = \"integer\"", "kind = \"real\"", "'real'"),
+        ] {
+            let error = Schema::from_toml(&PEOPLE.replacen(from, to, 1)).unwrap_err();
+            assert!(error.to_string().contains(needle), "{error}");
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! A table encoded by its schema: integer codes and class labels.
+//!
+//! Memory: 4 bytes a value and 4 a label; a 10-million-row table of 13 attributes takes 560 MB
+//! and is read in one streaming pass.
+
+use std::path::Path;
+
+use super::read::{ReadError, Records};
+use super::schema::{Encoded, Encoder, Schema};
+
+/// Rows of integer codes, with labels where the file has them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    width: usize,
+    codes: Vec<i32>,
+    labels: Vec<u32>,
+    /// What the reader did to values and rows.
+    pub counts: ReadCounts,
+}
+
+/// What reading changed or left out; reported in every summary.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct ReadCounts {
+    /// Rows kept.
+    pub rows: u64,
+    /// Rows left out by an `outside = "skip"` policy.
+    pub skipped_rows: u64,
+    /// Values mapped by a `clip` or `level` policy.
+    pub mapped_values: u64,
+}
+
+/// Whether a table must have labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Labels {
+    /// The label column must be there and hold at least two classes.
+    Required,
+    /// The label column is read when it is there.
+    Optional,
+}
+
+impl Table {
+    /// A table of `codes` (row-major, `width` a row) with `labels`, one a row or none at all.
+    pub fn new(width: usize, codes: Vec<i32>, labels: Vec<u32>) -> Table {
+        let rows = codes.len().checked_div(width).unwrap_or(0);
+        Table {
+            width,
+            codes,
+            labels,
+            counts: ReadCounts {
+                rows: rows as u64,
+                ..ReadCounts::default()
+            },
+        }
+    }
+
+    /// Reads `file` by `schema`.
+    ///
+    /// # Errors
+    /// Anything in the file that the schema does not allow: see [`ReadError`]. Columns that the
+    /// schema does not describe are an error unless it says otherwise.
+    pub fn read(file: &Path, schema: &Schema, labels: Labels) -> Result<Table, ReadError> {
+        let mut records = Records::open(file, &schema.format)?;
+        let columns = attribute_columns(&records, schema)?;
+        let label_column = records.position(&schema.label.name);
+        if labels == Labels::Required && label_column.is_none() {
+            return Err(missing_column(&records, &schema.label.name));
+        }
+        let encoders: Vec<Encoder> = schema.attributes.iter().map(Encoder::new).collect();
+        let width = encoders.len();
+        let mut codes = Vec::new();
+        let mut classes = Vec::new();
+        let mut counts = ReadCounts::default();
+        'rows: while let Some(record) = records.advance()? {
+            let start = codes.len();
+            let mut mapped = 0;
+            for ((encoder, attribute), &column) in
+                encoders.iter().zip(&schema.attributes).zip(&columns)
+            {
+                let cell = record.cell(column)?;
+                match encoder.encode(cell) {
+                    Ok(Encoded::Code(code)) => codes.push(code),
+                    Ok(Encoded::Mapped(code)) => {
+                        mapped += 1;
+                        codes.push(code);
+                    }
+                    Ok(Encoded::Skip) => {
+                        codes.truncate(start);
+                        counts.skipped_rows += 1;
+                        continue 'rows;
+                    }
+                    Err(expected) => {
+                        return Err(ReadError::Value {
+                            file: file.to_owned(),
+                            place: record.place(),
+                            column: attribute.name.clone(),
+                            value: cell.to_owned(),
+                            expected,
+                        });
+                    }
+                }
+            }
+            if let Some(column) = label_column {
+                let cell = record.cell(column)?;
+                match class_of(schema, cell) {
+                    Some(class) => classes.push(class),
+                    None => {
+                        return Err(ReadError::Class {
+                            file: file.to_owned(),
+                            place: record.place(),
+                            column: schema.label.name.clone(),
+                            value: cell.to_owned(),
+                            expected: schema.label.classes.join(", "),
+                        });
+                    }
+                }
+            }
+            counts.rows += 1;
+            counts.mapped_values += mapped;
+        }
+        if counts.rows == 0 {
+            return Err(ReadError::Empty {
+                file: file.to_owned(),
+                expected: "at least one row that the schema keeps",
+            });
+        }
+        if labels == Labels::Required && classes.iter().all(|&class| class == classes[0]) {
+            return Err(ReadError::OneClass {
+                file: file.to_owned(),
+                rows: classes.len(),
+                class: schema.label.classes[classes[0] as usize].clone(),
+            });
+        }
+        codes.shrink_to_fit();
+        Ok(Table {
+            width,
+            codes,
+            labels: classes,
+            counts,
+        })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.counts.rows as usize
+    }
+
+    /// Number of attributes.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The codes of row `row`.
+    pub fn row(&self, row: usize) -> &[i32] {
+        &self.codes[row * self.width..(row + 1) * self.width]
+    }
+
+    /// All codes, row-major.
+    pub fn codes(&self) -> &[i32] {
+        &self.codes
+    }
+
+    /// The labels, one a row; empty when the file has no label column.
+    pub fn labels(&self) -> &[u32] {
+        &self.labels
+    }
+
+    /// The rows at `indices`, in that order, with their labels.
+    #[must_use]
+    pub fn select(&self, indices: &[u32]) -> Table {
+        let mut codes = Vec::with_capacity(indices.len() * self.width);
+        let mut labels = Vec::with_capacity(if self.labels.is_empty() {
+            0
+        } else {
+            indices.len()
+        });
+        for &index in indices {
+            codes.extend_from_slice(self.row(index as usize));
+            if let Some(&label) = self.labels.get(index as usize) {
+                labels.push(label);
+            }
+        }
+        Table::new(self.width, codes, labels)
+    }
+}
+
+fn class_of(schema: &Schema, cell: &str) -> Option<u32> {
+    let name = schema.label.aliases.get(cell).map_or(cell, String::as_str);
+    schema
+        .label
+        .classes
+        .iter()
+        .position(|class| class == name)
+        .map(|class| class as u32)
+}
+
+fn attribute_columns(records: &Records, schema: &Schema) -> Result<Vec<usize>, ReadError> {
+    let columns = schema
+        .attributes
+        .iter()
+        .map(|attribute| {
+            records
+                .position(&attribute.name)
+                .ok_or_else(|| missing_column(records, &attribute.name))
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    if !schema.format.ignore_other_columns {
+        for (position, name) in records.names().iter().enumerate() {
+            if !columns.contains(&position) && *name != schema.label.name {
+                return Err(ReadError::ExtraColumn {
+                    file: records.file().to_owned(),
+                    column: name.clone(),
+                });
+            }
+        }
+    }
+    Ok(columns)
+}
+
+fn missing_column(records: &Records, column: &str) -> ReadError {
+    ReadError::MissingColumn {
+        file: records.file().to_owned(),
+        column: column.to_owned(),
+        found: records.names().join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compressed;
+    use std::io::Write;
+
+    const SCHEMA: &str = r#"
+name = "people"
+[label]
+name = "income"
+classes = ["low", "high"]
+aliases = { "high." = "high" }
+[[attribute]]
+name = "age"
+kind = "integer"
+min = 17
+max = 90
+outside = "skip"
+[[attribute]]
+name = "sex"
+kind = "categorical"
+levels = ["Female", "Male"]
+missing = "?"
+"#;
+
+    fn read(text: &[u8], labels: Labels) -> Result<Table, ReadError> {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text).unwrap();
+        Table::read(file.path(), &Schema::from_toml(SCHEMA).unwrap(), labels)
+    }
+
+    #[test]
+    fn columns_are_found_by_name_and_rows_counted() {
+        let table = read(
+            b"sex, income, age\nMale, high., 40\nFemale, low, 99\nFemale, low, 17\n",
+            Labels::Required,
+        )
+        .unwrap();
+        assert_eq!(table.codes(), [40, 1, 17, 0]);
+        assert_eq!(table.labels(), [1, 0]);
+        assert_eq!(table.counts.skipped_rows, 1);
+        assert_eq!(table.select(&[1, 0]).codes(), [17, 0, 40, 1]);
+    }
+
+    #[test]
+    fn compressed_files_read_the_same() {
+        for name in ["people.csv.gz", "people.csv.xz"] {
+            let mut bytes = Vec::new();
+            let text = b"age,sex,income\n40,Male,low\n41,Female,high\n";
+            compressed::write_as(Path::new(name), &mut bytes, |out| out.write_all(text)).unwrap();
+            let table = read(&bytes, Labels::Required).unwrap();
+            assert_eq!(table.rows(), 2);
+            bytes.truncate(bytes.len() / 2);
+            assert!(read(&bytes, Labels::Required).is_err());
+        }
+    }
+
+    #[test]
+    fn every_fault_names_its_place() {
+        for (text, needle) in [
+            (&b""[..], "holds no rows"),
+            (b"age,sex,income\n", "holds no rows"),
+            (b"age,sex,income\n40,Male\n", "line 2: 2 fields"),
+            (
+                b"age,sex,income\n40,Mail,low\n",
+                "line 2, column 'sex': 'Mail' is not one of Female, Male",
+            ),
+            (b"age,sex,income\n40,?,low\n", "'?'"),
+            (
+                b"age,sex,income\nNaN,Male,low\n",
+                "'NaN' is not a whole number",
+            ),
+            (b"age,sex,income\n40,Male,middling\n", "classes low, high"),
+            (
+                b"age,sex,income\n40,Male,low\n41,Male,low\n",
+                "all 2 rows have the label 'low'",
+            ),
+            (b"age,sex\n40,Male\n", "no column 'income'"),
+            (b"age,sex,income,zip\n40,Male,low,1\n", "column 'zip'"),
+            (
+                b"age,sex,sex,income\n40,Male,Male,low\n",
+                "two columns called 'sex'",
+            ),
+            (b"age,sex,income\n40,M\xe4le,low\n", "UTF-8"),
+        ] {
+            let error = read(text, Labels::Required).unwrap_err().to_string();
+            assert!(error.contains(needle), "{error} / {needle}");
+        }
+    }
+
+    #[test]
+    fn labels_may_be_absent_for_an_audit() {
+        let table = read(b"age,sex\n40,Male\n", Labels::Optional).unwrap();
+        assert!(table.labels().is_empty());
+    }
+}

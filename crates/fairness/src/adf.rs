@@ -1,0 +1,151 @@
+//! ADF: adversarial discrimination finding on tables (Zhang et al., ICSE 2020; TSE 2021).
+//!
+//! **Global** (Algorithms 1, 3, 4). x' is the variant whose output for x's class differs most from
+//! x's; both are moved against the gradient of the objective where its signs at x and x' agree, so
+//! that both approach the decision boundary and one may cross it first.
+//!
+//! **Local** (Algorithms 7, 8, 9). Attributes that matter little to both x and x' are changed, in a
+//! random direction, with probability proportional to 1/saliency: the neighbour is likely to be
+//! discriminatory too. x' is drawn anew at each trial among all flips of a start; at a position
+//! reached by walking it is the flip that its check found.
+//! The formulas, and what becomes of attributes without a direction, are in `guidance`.
+
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+use super::domain::TabularDomain;
+use super::guidance::{StepKey, descend, draw, flip_gradients, pair_gradients, weigh};
+use super::strategy::{GlobalStep, LocalWalker, Strategy};
+use probity_nn::{Differentiable, ModelError, Objective};
+use probity_run::stream::{Purpose, stream};
+
+/// The strategy `adf`.
+pub struct Adf<'a> {
+    /// The model under audit.
+    pub model: &'a dyn Differentiable,
+    /// Its inputs.
+    pub domain: &'a TabularDomain,
+    /// What is differentiated.
+    pub objective: Objective,
+    /// s_g: codes an attribute moves in one global step.
+    pub step_global: u32,
+    /// s_l: codes an attribute moves in one local step.
+    pub step_local: u32,
+    /// Seed of its random choices.
+    pub seed: u64,
+}
+
+/// What ADF remembers of a local walker: how to draw an attribute at its positions. Only a cache,
+/// so it is not part of a checkpoint.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct AdfMemory {
+    /// For each flip of the start, cumulative weights of the free attributes.
+    #[serde(skip)]
+    start: Vec<Vec<f32>>,
+    /// The same at the position away from the start.
+    #[serde(skip)]
+    away: Vec<f32>,
+    /// The position that `away` belongs to.
+    #[serde(skip)]
+    away_row: Vec<i32>,
+}
+
+impl Strategy for Adf<'_> {
+    type Memory = AdfMemory;
+    type Shared = ();
+
+    fn name(&self) -> &'static str {
+        "adf"
+    }
+
+    fn global_moves(
+        &self,
+        _shared: &(),
+        walkers: &mut [GlobalStep<'_, AdfMemory>],
+    ) -> Result<(), ModelError> {
+        let gradients = pair_gradients(self.model, self.domain, self.objective, walkers)?;
+        for (walker, pair) in walkers
+            .iter_mut()
+            .zip(gradients.chunks_exact(2 * self.model.features()))
+        {
+            let key = StepKey {
+                seed: self.seed,
+                id: walker.id,
+                iteration: walker.iteration,
+            };
+            let gradients = pair.split_at(self.model.features());
+            descend(self.domain, walker.row, gradients, self.step_global, key);
+        }
+        Ok(())
+    }
+
+    fn local_moves(
+        &self,
+        _shared: &(),
+        trial: u32,
+        walkers: &mut [LocalWalker<AdfMemory>],
+    ) -> Result<(), ModelError> {
+        self.refresh(walkers)?;
+        for walker in walkers {
+            let mut stream = stream(self.seed, Purpose::LocalMove, walker.id, u64::from(trial));
+            let weights = match &walker.away {
+                Some(_) => &walker.memory.away,
+                None => {
+                    let flips = &walker.memory.start;
+                    &flips[stream.random_range(0..flips.len())]
+                }
+            };
+            let attribute = self.domain.free()[draw(weights, &mut stream)];
+            let row = &walker.away.as_ref().unwrap_or(&walker.start).row;
+            walker.candidate.clone_from(row);
+            walker.candidate[attribute] =
+                self.domain
+                    .random_step(attribute, row[attribute], self.step_local, &mut stream);
+        }
+        Ok(())
+    }
+}
+
+impl Adf<'_> {
+    /// Computes the weights of every walker whose position is new to its memory: one batch of
+    /// gradients at x and x'.
+    fn refresh(&self, walkers: &mut [LocalWalker<AdfMemory>]) -> Result<(), ModelError> {
+        let stale = walkers.iter().filter(|walker| self.is_stale(walker));
+        let positions = stale.map(LocalWalker::position);
+        let gradients = flip_gradients(
+            self.model,
+            self.domain,
+            self.objective,
+            positions,
+            usize::MAX,
+        )?;
+        let mut gradients = gradients.chunks_exact(self.model.features());
+        for walker in walkers.iter_mut() {
+            if !self.is_stale(walker) {
+                continue;
+            }
+            let position = walker.away.as_ref().unwrap_or(&walker.start);
+            let here = gradients.next().unwrap_or_default();
+            let memory = &mut walker.memory;
+            for (number, _) in position.check.flips.iter().enumerate() {
+                let there = gradients.next().unwrap_or_default();
+                if walker.away.is_none() {
+                    let mut weights = Vec::with_capacity(self.domain.free().len());
+                    weigh(self.domain, &position.row, here, there, &mut weights);
+                    memory.start.push(weights);
+                } else if number == 0 {
+                    weigh(self.domain, &position.row, here, there, &mut memory.away);
+                    memory.away_row.clone_from(&position.row);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_stale(&self, walker: &LocalWalker<AdfMemory>) -> bool {
+        match &walker.away {
+            Some(position) => walker.memory.away_row != position.row,
+            None => walker.memory.start.is_empty(),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Why an audit, of tables or of texts, cannot be done.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use super::domain::DomainError;
+use super::strategies::NeedsGradients;
+use probity_data::read::ReadError;
+use probity_data::schema::SchemaError;
+use probity_nn::ModelError;
+use probity_nn::model::StoreError;
+use probity_nn::text::TextNetworkError;
+use probity_predictor::PredictorError;
+use probity_run::run_directory::RunError;
+use probity_text::corpus::CorpusError;
+use probity_text::lexicon::LexiconError;
+use probity_text::tokenizer::TokenizerError;
+
+/// Why an audit cannot be done.
+#[derive(Debug, Error)]
+pub enum AuditError {
+    /// The model cannot be loaded.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The data cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A protected attribute does not exist.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// The strategy asks for more than the model gives.
+    #[error(transparent)]
+    Strategy(#[from] NeedsGradients),
+    /// The protected set cannot be searched.
+    #[error(transparent)]
+    Domain(#[from] DomainError),
+    /// The model cannot answer.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The predictor cannot be opened.
+    #[error(transparent)]
+    Predictor(#[from] PredictorError),
+    /// The run directory cannot be used.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// An option has no meaning.
+    #[error("{option} is {value}, but must be {expected}")]
+    Option {
+        /// Its name on the command line.
+        option: &'static str,
+        /// What was given.
+        value: String,
+        /// What is allowed.
+        expected: &'static str,
+    },
+    /// The parts of a text model do not fit each other.
+    #[error(transparent)]
+    Network(#[from] TextNetworkError),
+    /// A text cannot be split into words.
+    #[error(transparent)]
+    Tokenizer(#[from] TokenizerError),
+    /// The lexicon cannot be used.
+    #[error(transparent)]
+    Lexicon(#[from] LexiconError),
+    /// The texts cannot be read.
+    #[error(transparent)]
+    Corpus(#[from] CorpusError),
+    /// The model has no vectors for most values of an attribute.
+    #[error(
+        "the model knows the words of {values} of the {known} values of '{attribute}', but two are needed to compare; \
+         see probity lexicon check"
+    )]
+    TooFewValues {
+        /// The attribute.
+        attribute: String,
+        /// Values with a known term.
+        values: usize,
+        /// Values in the lexicon.
+        known: usize,
+    },
+    /// No text can be compared with anything.
+    #[error(
+        "none of the {texts} texts in {} holds a term of {attributes}; see probity lexicon check", file.display()
+    )]
+    NoProtectedTerm {
+        /// The file.
+        file: PathBuf,
+        /// Texts in it.
+        texts: usize,
+        /// The protected attributes.
+        attributes: String,
+    },
+    /// The one text given cannot be compared with anything.
+    #[error(
+        "the text holds no term of {attributes}, so there is nothing to compare it with; see probity lexicon show"
+    )]
+    NoTermInText {
+        /// The protected attributes.
+        attributes: String,
+    },
+    /// The model or the data are no longer what the run began with.
+    #[error("{what} changed since the run began (SHA-256 {now}, was {then}); start a new run")]
+    Changed {
+        /// The model or the data file.
+        what: String,
+        /// Its hash now.
+        now: String,
+        /// Its hash at the start.
+        then: String,
+    },
+}

@@ -1,0 +1,93 @@
+//! Certified fairness: inputs of which it is proved that no protected substitution changes their
+//! predicted class.
+//!
+//! A substitution is what the audit tries: on a table, any combination of values of the protected
+//! attributes ([`table`]); in a text, another value in the place of *one* protected term ([`text`]).
+//! A box is a set of substitutions; the network's outputs are bounded over it
+//! ([`probity_nn::interval`]). An input is certified when one box over all substitutions (in a text: one for
+//! each term that it holds, and each number of tokens that may replace it) keeps the predicted class, or when
+//! boxes that were split in two where the first did not, do. A box of a single substitution is that
+//! substitution's output up to rounding, so splitting to the end decides all but ties; it is
+//! enumeration then, and a certificate as well.
+//!
+//! What is certified is the class as the reference device (flex) computes it, to the last bit: the
+//! theorems are those of [`probity_nn::interval::fnn`] and [`probity_nn::interval::recurrent`]. An input
+//! without a certificate need not be unfair; [`run`] counts the fair ones by trying all substitutions.
+
+pub mod parts;
+pub mod run;
+pub mod table;
+pub mod text;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::check::check_until_flip;
+use super::domain::Domain;
+use probity_nn::{Classifier, ModelError, Rows};
+
+/// What is proved of an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Certificate {
+    /// Fair, by one box over all substitutions.
+    OneBox,
+    /// Fair, by boxes that were split.
+    Split,
+    /// Nothing.
+    None,
+}
+
+impl Certificate {
+    /// Whether the input is proved to be fair.
+    pub fn holds(self) -> bool {
+        self != Certificate::None
+    }
+
+    /// The certificate of an input whose boxes were split `splits` times; `kept` says whether all of
+    /// them keep the class.
+    fn of(kept: bool, splits: u32) -> Certificate {
+        match (kept, splits) {
+            (false, _) => Certificate::None,
+            (true, 0) => Certificate::OneBox,
+            (true, _) => Certificate::Split,
+        }
+    }
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Certificate::OneBox => "one-box",
+            Certificate::Split => "split",
+            Certificate::None => "none",
+        }
+    }
+}
+
+/// Whether lower bounds on the leads of a class keep that class.
+fn keeps(leads: &[f64]) -> bool {
+    leads.iter().all(|&lead| lead > 0.0)
+}
+
+/// Which of `rows` are fair: no substitution changes their predicted class. All are tried.
+///
+/// # Errors
+/// When the model cannot answer.
+pub fn exhaustive(
+    model: &dyn Classifier,
+    domain: &dyn Domain,
+    rows: Rows<'_>,
+) -> Result<Vec<bool>, ModelError> {
+    const CHUNK: usize = 256;
+    let width = rows.width.max(1);
+    let parts: Vec<Vec<bool>> = rows
+        .codes
+        .par_chunks(CHUNK * width)
+        .map(|codes| {
+            let rows = Rows::new(codes, width);
+            let checks = check_until_flip(model, domain, rows, &vec![0; rows.len()])?;
+            Ok(checks.iter().map(|check| check.flips.is_empty()).collect())
+        })
+        .collect::<Result<_, ModelError>>()?;
+    Ok(parts.concat())
+}

@@ -1,0 +1,134 @@
+//! Parts of the data: what a model was trained on, and what it never saw.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use probity_nn::provenance::Provenance;
+use probity_nn::text_training_run::TextTrainingRun;
+use probity_nn::train::Split;
+use probity_run::run_directory::RUN;
+
+/// A part of the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Part {
+    /// All of it
+    #[default]
+    All,
+    /// What the model was trained on
+    Train,
+    /// What the model was validated on
+    Validation,
+    /// What the model never saw
+    Test,
+}
+
+/// Why a part cannot be told.
+#[derive(Debug, Error)]
+pub enum PartError {
+    /// The model does not say.
+    #[error(
+        "{} does not say which part of the data the model was trained on ({problem}); leave --part out, or name a model \
+         that probity train made",
+        file.display()
+    )]
+    Unknown {
+        /// Where it would be said.
+        file: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Other data.
+    #[error(
+        "{} is not the file that the model was trained on, so its parts are unknown; leave --part out", file.display()
+    )]
+    OtherData {
+        /// The file.
+        file: PathBuf,
+    },
+}
+
+/// The training that made the text model in the directory `model`, or the one that it was repaired
+/// from.
+///
+/// # Errors
+/// When the directory does not say.
+pub fn text_training(model: &Path) -> Result<TextTrainingRun, PartError> {
+    let file = model.join(RUN);
+    let unknown = |problem: String| PartError::Unknown {
+        file: file.clone(),
+        problem,
+    };
+    let text = std::fs::read_to_string(&file).map_err(|error| unknown(error.to_string()))?;
+    let mut run: toml::Table = text
+        .parse()
+        .map_err(|_| unknown("it is no run".to_owned()))?;
+    if let Some(toml::Value::Table(training)) = run.remove("training") {
+        run = training;
+    }
+    run.try_into()
+        .map_err(|_| unknown("it is no training on texts".to_owned()))
+}
+
+/// The positions of `part` among the `count` texts in `file`, whose SHA-256 is given.
+///
+/// # Errors
+/// When the model does not say, or was trained on another file.
+pub fn texts_of(
+    part: Part,
+    model: &Path,
+    (file, sha256): (&Path, &str),
+    count: usize,
+) -> Result<Vec<u32>, PartError> {
+    if part == Part::All {
+        return Ok((0..count as u32).collect());
+    }
+    let training = text_training(model)?;
+    if training.texts_sha256 != sha256 {
+        return Err(PartError::OtherData {
+            file: file.to_owned(),
+        });
+    }
+    Ok(take(part, count, &training.options.learning()))
+}
+
+/// The positions of `part` among the `count` rows in `file`, whose SHA-256 is given.
+///
+/// # Errors
+/// When the model does not say, or was trained on another file.
+pub fn rows_of(
+    part: Part,
+    model: &Path,
+    (file, sha256): (&Path, &str),
+    count: usize,
+) -> Result<Vec<u32>, PartError> {
+    if part == Part::All {
+        return Ok((0..count as u32).collect());
+    }
+    let unknown = |problem: String| PartError::Unknown {
+        file: model.join(RUN),
+        problem,
+    };
+    let training = Provenance::of(model).map_err(|error| unknown(error.to_string()))?;
+    let training = training.ok_or_else(|| unknown("it is no training".to_owned()))?;
+    if training.data_sha256 != sha256 {
+        return Err(PartError::OtherData {
+            file: file.to_owned(),
+        });
+    }
+    Ok(take(part, count, &training.options))
+}
+
+fn take(part: Part, count: usize, options: &probity_nn::train_options::TrainOptions) -> Vec<u32> {
+    let split = Split::new(count, options);
+    let mut chosen = match part {
+        Part::All => (0..count as u32).collect(),
+        Part::Train => split.train,
+        Part::Validation => split.validation,
+        Part::Test => split.test,
+    };
+    chosen.sort_unstable();
+    chosen
+}

@@ -1,0 +1,160 @@
+//! Certificates for rows of a table.
+
+use rayon::prelude::*;
+
+use super::{Certificate, keeps};
+use probity_data::schema::Schema;
+use probity_nn::fnn::{Fnn, Network};
+use probity_nn::interval::fnn::{CodeSet, FnnBounds};
+use probity_nn::{Classifier, ModelError, Rows, predicted_class};
+use probity_tensor::device::ComputeDevice;
+
+/// Rows a thread takes at a time.
+const CHUNK: usize = 256;
+
+/// Certifies `rows` over all combinations of values of the attributes at `protected`, with at most
+/// `splits` splits a row.
+///
+/// # Errors
+/// When the model cannot answer.
+pub fn certify_rows(
+    network: &Network,
+    schema: &Schema,
+    protected: &[usize],
+    rows: Rows<'_>,
+    splits: u32,
+) -> Result<Vec<Certificate>, ModelError> {
+    let fnn = Fnn::new(network, &ComputeDevice::flex());
+    let bounds = FnnBounds::new(network);
+    let domains: Vec<CodeSet> = protected
+        .iter()
+        .map(|&attribute| {
+            let (min, max) = schema.attributes[attribute].domain();
+            CodeSet {
+                attribute,
+                codes: (min..=max).collect(),
+            }
+        })
+        .collect();
+    let classes = fnn.classes();
+    let parts: Vec<Vec<Certificate>> = rows
+        .codes
+        .par_chunks(CHUNK * rows.width.max(1))
+        .map(|codes| {
+            let rows = Rows::new(codes, rows.width);
+            let logits = fnn.logits(rows)?;
+            let labels = logits.chunks_exact(classes).map(predicted_class);
+            let certify = |(row, label): (&[i32], u32)| {
+                certify_row(&fnn, &bounds, row, &domains, label, splits)
+            };
+            rows.iter().zip(labels).map(certify).collect()
+        })
+        .collect::<Result<_, ModelError>>()?;
+    Ok(parts.concat())
+}
+
+/// Depth first, the lower part of a split first. A box of one combination that the bounds leave open,
+/// which takes a tie within their margin, is decided by the network itself.
+fn certify_row(
+    fnn: &Fnn,
+    bounds: &FnnBounds,
+    row: &[i32],
+    domains: &[CodeSet],
+    label: u32,
+    splits: u32,
+) -> Result<Certificate, ModelError> {
+    let mut open = vec![domains.to_vec()];
+    let mut done = 0;
+    while let Some(sets) = open.pop() {
+        if keeps(&bounds.lead_bounds(row, &sets, label)) {
+            continue;
+        }
+        match halves(bounds, &sets) {
+            Some(parts) if done < splits => {
+                done += 1;
+                open.extend(parts);
+            }
+            None if class_of(fnn, row, &sets)? == label => {}
+            _ => return Ok(Certificate::None),
+        }
+    }
+    Ok(Certificate::of(true, done))
+}
+
+/// The class of `row` with the first codes of `sets`.
+fn class_of(fnn: &Fnn, row: &[i32], sets: &[CodeSet]) -> Result<u32, ModelError> {
+    let mut changed = row.to_vec();
+    for set in sets {
+        changed[set.attribute] = set.codes[0];
+    }
+    let logits = fnn.logits(Rows::new(&changed, changed.len()))?;
+    Ok(predicted_class(&logits))
+}
+
+/// The box in two, along the attribute that moves the first layer most; `None` for a single
+/// combination.
+fn halves(bounds: &FnnBounds, sets: &[CodeSet]) -> Option<[Vec<CodeSet>; 2]> {
+    let (place, set) = sets
+        .iter()
+        .enumerate()
+        .filter(|(_, set)| set.codes.len() > 1)
+        .max_by(|(_, a), (_, b)| bounds.width(a).total_cmp(&bounds.width(b)))?;
+    let parts = bounds.split(set)?;
+    Some(parts.map(|part| {
+        let mut sets = sets.to_vec();
+        sets[place] = part;
+        sets
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::exhaustive;
+    use super::*;
+    use crate::domain::{Domain, TabularDomain};
+    use probity_data::builtin;
+    use probity_nn::encoding::{Encoding, InputLayout};
+    use probity_nn::fnn::Activation;
+
+    #[test]
+    fn certified_rows_are_fair_and_full_splitting_finds_all_fair_rows() {
+        let schema = builtin::schema("adf-census").unwrap().unwrap();
+        let protected = ["sex", "race"].map(|name| schema.index_of(name).unwrap());
+        let (mut one_box, mut split, mut unfair) = (0, 0, 0);
+        for seed in 0..24 {
+            let encoding = if seed % 2 == 0 {
+                Encoding::RAW
+            } else {
+                Encoding::OneHot
+            };
+            let layout = InputLayout::new(&schema.attributes, &[encoding; 13]);
+            let activation = [Activation::Relu, Activation::Tanh][seed as usize / 2 % 2];
+            let mut network = Network::random(layout, &[12, 6], 2, activation, seed);
+            network.layers[0].weight.iter_mut().for_each(|w| *w *= 0.4);
+            let layout = &network.layout;
+            let domain = TabularDomain::new(&schema, layout, &protected).unwrap();
+            let codes: Vec<i32> = (0..120)
+                .flat_map(|i| domain.random_input(seed, i))
+                .collect();
+            let rows = Rows::new(&codes, 13);
+            let fnn = Fnn::new(&network, &ComputeDevice::flex());
+            let fair = exhaustive(&fnn, &domain, rows).unwrap();
+            let certify =
+                |splits| certify_rows(&network, &schema, &protected, rows, splits).unwrap();
+            let (few, all) = (certify(0), certify(1000));
+            for ((&fair, few), all) in fair.iter().zip(few).zip(all) {
+                assert!(fair || !all.holds(), "a false certificate");
+                assert!(!few.holds() || all == Certificate::OneBox);
+                assert!(few != Certificate::Split);
+                assert_eq!(fair, all.holds());
+                one_box += usize::from(few.holds());
+                split += usize::from(all == Certificate::Split);
+                unfair += usize::from(!fair);
+            }
+        }
+        assert!(
+            one_box > 300 && split > 100 && unfair > 100,
+            "{one_box} {split} {unfair}"
+        );
+    }
+}

@@ -1,0 +1,188 @@
+//! Certificates for texts, by the definition of the audit: one protected term is replaced at a time.
+//!
+//! Replacements of one term that have equally many tokens are one box; a text is certified when the boxes of all
+//! of its terms keep its class. (Certifying that all terms may change *together* would prove more
+//! than the audit asks, of fewer texts.)
+
+use std::collections::BTreeMap;
+
+use super::{Certificate, keeps};
+use crate::text::domain::{Occurrence, Terms};
+use probity_nn::interval::recurrent::{IntervalKernels, Substituted};
+use probity_nn::predicted_class;
+use probity_nn::recurrent::kernels::{EmbeddingTable, Kernels};
+use probity_nn::recurrent::network::RecurrentWeights;
+
+/// Boxes that are bounded at a time.
+const BLOCK: usize = 4096;
+
+/// A box of a text.
+struct Open<'a> {
+    text: usize,
+    what: Substituted<'a>,
+}
+
+/// The terms that may stand in the place of an occurrence, by number of tokens.
+pub fn replacements<'a>(terms: &'a Terms, occurrence: &Occurrence) -> Vec<Vec<&'a [i32]>> {
+    let mut groups: BTreeMap<usize, Vec<&[i32]>> = BTreeMap::new();
+    for &other in &terms.all()[occurrence.term as usize].others {
+        let tokens = &terms.all()[other as usize].tokens[..];
+        groups.entry(tokens.len()).or_default().push(tokens);
+    }
+    groups.into_values().collect()
+}
+
+/// The boxes of a text: for each protected term in it and each number of tokens that may replace it.
+pub fn boxes<'a>(terms: &'a Terms, text: &'a [i32]) -> Vec<Substituted<'a>> {
+    let mut boxes = Vec::new();
+    for occurrence in terms.find(text) {
+        let (before, rest) = text.split_at(occurrence.start);
+        let after = &rest[occurrence.length..];
+        for by in replacements(terms, &occurrence) {
+            boxes.push(Substituted { before, by, after });
+        }
+    }
+    boxes
+}
+
+/// Certifies `texts`, whose tokens are below the number of embeddings, with at most `splits` splits
+/// a text.
+pub fn certify_texts(
+    weights: &RecurrentWeights,
+    table: EmbeddingTable<'_>,
+    terms: &Terms,
+    texts: &[Vec<i32>],
+    splits: u32,
+) -> Vec<Certificate> {
+    let tokens: Vec<&[i32]> = texts.iter().map(Vec::as_slice).collect();
+    let logits = Kernels::new(weights).logits(table, &tokens);
+    let labels: Vec<u32> = logits
+        .chunks_exact(weights.shape.classes)
+        .map(predicted_class)
+        .collect();
+    let kernels = IntervalKernels::new(weights);
+    let mut kept = vec![true; texts.len()];
+    let mut done = vec![0u32; texts.len()];
+    let mut open: Vec<Open<'_>> = texts
+        .iter()
+        .enumerate()
+        .flat_map(|(text, tokens)| {
+            let boxes = boxes(terms, tokens).into_iter();
+            boxes.map(move |what| Open { text, what })
+        })
+        .collect();
+    while !open.is_empty() {
+        let mut next = Vec::new();
+        for block in open.chunks(BLOCK) {
+            let items: Vec<_> = block
+                .iter()
+                .map(|open| (open.what.clone(), labels[open.text]))
+                .collect();
+            let bounds = kernels.lead_bounds(table, &items);
+            for (open, leads) in block.iter().zip(bounds.chunks_exact(weights.shape.classes)) {
+                let text = open.text;
+                if keeps(leads) || !kept[text] {
+                    continue;
+                }
+                if open.what.by.len() < 2 || done[text] >= splits {
+                    kept[text] = false;
+                    continue;
+                }
+                done[text] += 1;
+                let parts = kernels.split(table, &open.what);
+                next.extend(parts.map(|what| Open { text, what }));
+            }
+        }
+        next.retain(|open| kept[open.text]);
+        open = next;
+    }
+    kept.into_iter()
+        .zip(done)
+        .map(|(kept, done)| Certificate::of(kept, done))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rand::RngExt;
+
+    use super::super::exhaustive;
+    use super::*;
+    use crate::text::domain::{Term, TextDomain};
+    use probity_nn::Rows;
+    use probity_nn::recurrent::network::{CellKind, Shape};
+    use probity_nn::text::TextNetwork;
+    use probity_run::stream::{Purpose, stream};
+    use probity_tensor::device::ComputeDevice;
+
+    /// Terms of tokens 0 to 11, and three of two tokens.
+    fn terms() -> Terms {
+        let count = 15;
+        let term = |number: u32| Term {
+            attribute: 0,
+            value: number.to_string(),
+            tokens: if number < 12 {
+                vec![number as i32]
+            } else {
+                vec![number as i32, 11]
+            },
+            others: (0..count).filter(|&other| other != number).collect(),
+        };
+        Terms::new((0..count).map(term).collect())
+    }
+
+    #[test]
+    fn certified_texts_are_fair_and_full_splitting_finds_all_fair_texts() {
+        let terms = terms();
+        let (mut one_box, mut split, mut unfair) = (0, 0, 0);
+        for number in 0..60u64 {
+            let mut draw = stream(number, Purpose::UniformInput, 5, 0);
+            let shape = Shape {
+                cell: [CellKind::Lstm, CellKind::Gru][number as usize % 2],
+                inputs: 6,
+                units: 5,
+                layers: 1 + number as usize % 3,
+                bidirectional: number % 5 == 0,
+                classes: 2,
+            };
+            let mut weights = RecurrentWeights::random(shape, number);
+            let scale = [1.0, 2.0, 6.0][number as usize % 3];
+            weights.values.iter_mut().for_each(|value| *value *= scale);
+            let embeddings: Vec<f32> = (0..40 * 6).map(|_| draw.random_range(-1.0..1.0)).collect();
+            let texts: Vec<Vec<i32>> = (0..40)
+                .map(|_| {
+                    let length = draw.random_range(1..14);
+                    let mut text: Vec<i32> =
+                        (0..length).map(|_| draw.random_range(12..40)).collect();
+                    for _ in 0..2 {
+                        let place = draw.random_range(0..text.len());
+                        text[place] = draw.random_range(0..11);
+                    }
+                    text
+                })
+                .collect();
+            let network =
+                TextNetwork::new(weights, embeddings, 16, &ComputeDevice::flex()).unwrap();
+            let domain = TextDomain::new(16, Arc::new(terms.clone()), Arc::default()).unwrap();
+            let codes: Vec<i32> = texts.iter().flat_map(|text| domain.row(text)).collect();
+            let fair = exhaustive(&network, &domain, Rows::new(&codes, 16)).unwrap();
+            let certify =
+                |splits| certify_texts(network.weights(), network.table(), &terms, &texts, splits);
+            let (few, all) = (certify(0), certify(1000));
+            for ((&fair, few), all) in fair.iter().zip(few).zip(all) {
+                assert!(fair || !all.holds(), "a false certificate");
+                assert!(!few.holds() || all == Certificate::OneBox);
+                assert_eq!(fair, all.holds());
+                one_box += usize::from(few.holds());
+                split += usize::from(all == Certificate::Split);
+                unfair += usize::from(!fair);
+            }
+        }
+        assert!(
+            one_box > 300 && split > 100 && unfair > 100,
+            "{one_box} {split} {unfair}"
+        );
+    }
+}

@@ -1,0 +1,289 @@
+//! The check: is an input discriminatory?
+//!
+//! x is discriminatory iff some variant x' that equals it outside the protected attributes has
+//! another predicted class (ADF, Definition 1). Two forms share one meaning:
+//!
+//! * [`check_all`] evaluates every variant: the global phase needs all outputs anyway.
+//! * [`check_until_flip`] stops at the first variant that flips, the variant that flipped last time
+//!   first, the others in cyclic order after it (or by rank, see [`Domain::is_ranked`]), in blocks
+//!   that grow by a factor of four.
+//!
+//! Both work on a batch of inputs at once; an input's outcome does not depend on the others.
+
+use smallvec::SmallVec;
+
+use super::domain::Domain;
+use probity_nn::{Classifier, ModelError, Rows, predicted_class};
+
+/// Rows that one block of variants may have: bounds the memory of a check.
+pub const BLOCK_ROWS: usize = 1 << 16;
+
+/// Logits of one input: on the stack for up to four classes.
+pub type Logits = SmallVec<[f32; 4]>;
+
+/// A variant with another predicted class than the input.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Flip {
+    /// Number of the variant.
+    pub variant: u32,
+    /// Its predicted class.
+    pub label: u32,
+    /// Its logits.
+    pub logits: Logits,
+}
+
+/// An input after its check.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Checked {
+    /// Its predicted class.
+    pub label: u32,
+    /// Its logits.
+    pub logits: Logits,
+    /// Variants that flip: all of them, or the first one found. Empty: not discriminatory.
+    pub flips: SmallVec<[Flip; 1]>,
+}
+
+/// An input with the logits of all of its variants.
+#[derive(Debug, Clone)]
+pub struct FullyChecked {
+    /// The outcome, with every flip.
+    pub checked: Checked,
+    /// Which variant the input is.
+    pub own: usize,
+    /// Row-major `[variants, classes]`.
+    pub variant_logits: Vec<f32>,
+}
+
+/// Checks `rows` against all of their variants.
+///
+/// # Errors
+/// When the model cannot answer.
+pub fn check_all(
+    model: &dyn Classifier,
+    domain: &dyn Domain,
+    rows: Rows<'_>,
+) -> Result<Vec<FullyChecked>, ModelError> {
+    let classes = model.classes();
+    let mut codes = Vec::new();
+    let counts: Vec<usize> = rows
+        .iter()
+        .map(|row| {
+            let count = domain.variants(row);
+            (0..count).for_each(|variant| domain.write_variant(row, variant, &mut codes));
+            count
+        })
+        .collect();
+    let logits = model.logits(Rows::new(&codes, rows.width))?;
+    let mut rest = logits.as_slice();
+    let mut results = Vec::with_capacity(counts.len());
+    for (row, count) in rows.iter().zip(counts) {
+        let (variant_logits, after) = rest.split_at(count * classes);
+        rest = after;
+        let own = domain.own_variant(row);
+        let own_logits = &variant_logits[own * classes..(own + 1) * classes];
+        let label = predicted_class(own_logits);
+        let flips = variant_logits
+            .chunks_exact(classes)
+            .enumerate()
+            .filter_map(|(variant, logits)| {
+                let other = predicted_class(logits);
+                (other != label).then(|| Flip {
+                    variant: variant as u32,
+                    label: other,
+                    logits: logits.into(),
+                })
+            })
+            .collect();
+        results.push(FullyChecked {
+            checked: Checked {
+                label,
+                logits: own_logits.into(),
+                flips,
+            },
+            own,
+            variant_logits: variant_logits.to_vec(),
+        });
+    }
+    Ok(results)
+}
+
+/// Checks `rows`, each against its variants until one flips; `hints[i]` is the variant of row i to
+/// try first. At most one flip is reported a row.
+///
+/// # Errors
+/// When the model cannot answer.
+pub fn check_until_flip(
+    model: &dyn Classifier,
+    domain: &dyn Domain,
+    rows: Rows<'_>,
+    hints: &[u32],
+) -> Result<Vec<Checked>, ModelError> {
+    let classes = model.classes();
+    // First block: every row itself and the variant tried first.
+    let mut codes = Vec::with_capacity(2 * rows.codes.len());
+    let mut orders: Vec<VariantOrder> = Vec::with_capacity(hints.len());
+    for (row, &hint) in rows.iter().zip(hints) {
+        let mut order = VariantOrder::new(domain, row, hint as usize);
+        codes.extend_from_slice(row);
+        if let Some(variant) = order.next() {
+            domain.write_variant(row, variant, &mut codes);
+        }
+        orders.push(order);
+    }
+    let logits = model.logits(Rows::new(&codes, rows.width))?;
+    let mut logits = logits.chunks_exact(classes);
+    let mut results = Vec::with_capacity(hints.len());
+    let mut open = Vec::new();
+    for (index, order) in orders.iter().enumerate() {
+        let own = logits.next().unwrap_or_default();
+        let mut checked = Checked {
+            label: predicted_class(own),
+            logits: own.into(),
+            flips: SmallVec::new(),
+        };
+        if let Some(variant) = order.last
+            && let Some(logits) = logits.next()
+        {
+            checked.take_flip(variant, logits);
+        }
+        if checked.flips.is_empty() && !order.is_exhausted() {
+            open.push(index);
+        }
+        results.push(checked);
+    }
+    // Then blocks of 4, 16, 64 … variants of what is still open. The block is the same for every
+    // row, so that what a row costs does not depend on the others; slices bound the memory.
+    let mut block = 4;
+    while !open.is_empty() {
+        for slice in open.chunks((BLOCK_ROWS / block).max(1)) {
+            codes.clear();
+            let mut tried: Vec<(usize, usize)> = Vec::new();
+            for &index in slice {
+                let row = &rows.codes[index * rows.width..(index + 1) * rows.width];
+                for _ in 0..block {
+                    if let Some(variant) = orders[index].next() {
+                        domain.write_variant(row, variant, &mut codes);
+                        tried.push((index, variant));
+                    }
+                }
+            }
+            let logits = model.logits(Rows::new(&codes, rows.width))?;
+            for (&(index, variant), logits) in tried.iter().zip(logits.chunks_exact(classes)) {
+                if results[index].flips.is_empty() {
+                    results[index].take_flip(variant, logits);
+                }
+            }
+        }
+        open.retain(|&index| results[index].flips.is_empty() && !orders[index].is_exhausted());
+        block = (block * 4).min(BLOCK_ROWS);
+    }
+    Ok(results)
+}
+
+impl Checked {
+    fn take_flip(&mut self, variant: usize, logits: &[f32]) {
+        let label = predicted_class(logits);
+        if label != self.label {
+            self.flips.push(Flip {
+                variant: variant as u32,
+                label,
+                logits: logits.into(),
+            });
+        }
+    }
+}
+
+/// The variants of a row other than itself: a first one, then the others cyclically after it or by
+/// rank.
+struct VariantOrder {
+    own: usize,
+    count: usize,
+    first: usize,
+    is_ranked: bool,
+    passed: usize,
+    last: Option<usize>,
+}
+
+impl VariantOrder {
+    fn new(domain: &dyn Domain, row: &[i32], hint: usize) -> VariantOrder {
+        let count = domain.variants(row);
+        VariantOrder {
+            own: domain.own_variant(row),
+            count,
+            first: hint % count.max(1),
+            is_ranked: domain.is_ranked(),
+            passed: 0,
+            last: None,
+        }
+    }
+
+    /// The variant at place `place` of the order.
+    fn at(&self, place: usize) -> usize {
+        match (self.is_ranked, place) {
+            (false, _) => (self.first + place) % self.count,
+            (true, 0) => self.first,
+            // Every variant but the first keeps its rank.
+            (true, _) if place <= self.first => place - 1,
+            (true, _) => place,
+        }
+    }
+
+    fn next(&mut self) -> Option<usize> {
+        while self.passed < self.count {
+            let variant = self.at(self.passed);
+            self.passed += 1;
+            if variant != self.own {
+                self.last = Some(variant);
+                return Some(variant);
+            }
+        }
+        None
+    }
+
+    fn is_exhausted(&self) -> bool {
+        (self.passed..self.count).all(|place| self.at(place) == self.own)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::TabularDomain;
+    use probity_data::builtin;
+    use probity_nn::encoding::{Encoding, InputLayout};
+    use probity_nn::fnn::{Activation, Fnn, Network};
+    use probity_tensor::device::ComputeDevice;
+
+    #[test]
+    fn both_forms_agree_for_every_hint() {
+        let schema = builtin::schema("adf-census").unwrap().unwrap();
+        let layout = InputLayout::new(&schema.attributes, &[Encoding::RAW; 13]);
+        let protected = ["sex", "race", "age"].map(|name| schema.index_of(name).unwrap());
+        let domain = TabularDomain::new(&schema, &layout, &protected).unwrap();
+        let codes: Vec<i32> = (0..60).flat_map(|i| domain.random_input(3, i)).collect();
+        let rows = Rows::new(&codes, 13);
+        let mut discriminatory = 0;
+        for seed in 0..8 {
+            let network = Network::random(layout.clone(), &[8, 4], 2, Activation::Tanh, seed);
+            let model = Fnn::new(&network, &ComputeDevice::flex());
+            let full = check_all(&model, &domain, rows).unwrap();
+            for hint in [0, 17, 89] {
+                let hints = vec![hint; rows.len()];
+                let short = check_until_flip(&model, &domain, rows, &hints).unwrap();
+                for (full, short) in full.iter().zip(&short) {
+                    assert_eq!(full.checked.label, short.label);
+                    assert_eq!(full.checked.logits, short.logits);
+                    assert_eq!(full.checked.flips.is_empty(), short.flips.is_empty());
+                    for flip in &short.flips {
+                        assert!(full.checked.flips.contains(flip));
+                        discriminatory += 1;
+                    }
+                }
+            }
+        }
+        assert!(
+            discriminatory > 0 && discriminatory < 8 * 180,
+            "{discriminatory}"
+        );
+    }
+}

@@ -1,0 +1,324 @@
+//! Where the search moves: inputs, their protected variants, and when two inputs are one person.
+//!
+//! [`Domain`] is what the search driver needs; [`TabularDomain`] is its implementation for integer
+//! codes. Variants of an input are numbered: for a table, variant v is the input with its protected
+//! attributes set to the v-th element of the product of their domains, so that an input is itself
+//! one of its variants.
+
+use rand::RngExt;
+use thiserror::Error;
+
+use probity_data::schema::Schema;
+use probity_nn::encoding::{InputLayout, Span};
+use probity_run::stream::{Purpose, Stream, stream};
+
+/// The most protected combinations an input may have.
+pub const MAX_VARIANTS: usize = 1 << 16;
+
+/// Bits that [`super::distinct`] keeps for itself in a key.
+pub const KEY_BITS: u32 = 124;
+
+/// Why a protected set cannot be searched.
+#[derive(Debug, Error)]
+pub enum DomainError {
+    /// No attribute is protected.
+    #[error("no attribute is protected; name some with --protected")]
+    NothingProtected,
+    /// Every attribute is protected.
+    #[error("every attribute is protected; the search needs at least one that it may change")]
+    NothingFree,
+    /// An attribute is named twice.
+    #[error("the attribute '{0}' is named twice as protected")]
+    NamedTwice(String),
+    /// The product of the protected domains is too large.
+    #[error(
+        "the protected attributes have {variants} combinations, at most {MAX_VARIANTS} are supported; protect fewer at a time"
+    )]
+    TooManyVariants {
+        /// Combinations.
+        variants: u128,
+    },
+    /// A protected attribute has one value only.
+    #[error(
+        "the protected attribute '{0}' has only one value in its domain, so nothing can be compared"
+    )]
+    OneValue(String),
+}
+
+/// The space of inputs.
+pub trait Domain: Sync {
+    /// Codes an input.
+    fn width(&self) -> usize;
+
+    /// Number of protected variants of `row`, itself included.
+    fn variants(&self, row: &[i32]) -> usize;
+
+    /// Which of its variants `row` is.
+    fn own_variant(&self, row: &[i32]) -> usize;
+
+    /// Appends variant `variant` of `row` to `out`.
+    fn write_variant(&self, row: &[i32], variant: usize, out: &mut Vec<i32>);
+
+    /// Whether variants are numbered in the order in which they are best tried. Otherwise a check
+    /// tries them cyclically from the one that flipped last.
+    fn is_ranked(&self) -> bool {
+        false
+    }
+
+    /// A key of `row` below 2^[`KEY_BITS`]: equal rows have equal keys, and different rows
+    /// different ones (up to a hash collision where [`Domain`] says so).
+    fn row_key(&self, row: &[i32]) -> u128;
+
+    /// The same for what is left of `row` without its protected part: two rows with equal keys
+    /// are the same individual.
+    fn individual_key(&self, row: &[i32]) -> u128;
+
+    /// The `item`-th uniform random input of `seed`.
+    fn random_input(&self, seed: u64, item: u64) -> Vec<i32>;
+}
+
+/// Inputs of a table, on the grid of their integer codes.
+///
+/// Keys are exact (the mixed-radix index of the row) while the product of the domains is below
+/// 2^124; beyond that they are 124 bits of XXH3, whose chance of any collision among a billion
+/// rows is below 10⁻¹⁹.
+#[derive(Debug, Clone)]
+pub struct TabularDomain {
+    spans: Vec<Span>,
+    protected: Vec<usize>,
+    free: Vec<usize>,
+    variants: usize,
+    exact_keys: bool,
+}
+
+impl TabularDomain {
+    /// The domain of `schema` with the attributes at `protected` protected; `layout` says how the
+    /// model sees them.
+    ///
+    /// # Errors
+    /// See [`DomainError`].
+    pub fn new(
+        schema: &Schema,
+        layout: &InputLayout,
+        protected: &[usize],
+    ) -> Result<TabularDomain, DomainError> {
+        let name = |attribute: usize| schema.attributes[attribute].name.clone();
+        if protected.is_empty() {
+            return Err(DomainError::NothingProtected);
+        }
+        for (position, attribute) in protected.iter().enumerate() {
+            if protected[..position].contains(attribute) {
+                return Err(DomainError::NamedTwice(name(*attribute)));
+            }
+            if schema.attributes[*attribute].levels() < 2 {
+                return Err(DomainError::OneValue(name(*attribute)));
+            }
+        }
+        let spans = layout.spans().to_vec();
+        let free: Vec<usize> = (0..spans.len())
+            .filter(|a| !protected.contains(a))
+            .collect();
+        if free.is_empty() {
+            return Err(DomainError::NothingFree);
+        }
+        let product = |attributes: &[usize]| {
+            attributes.iter().try_fold(1u128, |product, &a| {
+                product.checked_mul(spans[a].levels as u128)
+            })
+        };
+        let variants = product(protected).unwrap_or(u128::MAX);
+        if variants > MAX_VARIANTS as u128 {
+            return Err(DomainError::TooManyVariants { variants });
+        }
+        let all: Vec<usize> = (0..spans.len()).collect();
+        let exact_keys = product(&all).is_some_and(|product| product < 1 << KEY_BITS);
+        Ok(TabularDomain {
+            protected: protected.to_vec(),
+            free,
+            variants: variants as usize,
+            exact_keys,
+            spans,
+        })
+    }
+
+    /// Attributes that the search may change.
+    pub fn free(&self) -> &[usize] {
+        &self.free
+    }
+
+    /// Protected attributes.
+    pub fn protected(&self) -> &[usize] {
+        &self.protected
+    }
+
+    /// Where each attribute stands among the model's features, and its domain.
+    pub fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+
+    /// `code` moved into the domain of `attribute`.
+    pub fn clip(&self, attribute: usize, code: i64) -> i32 {
+        let span = &self.spans[attribute];
+        let min = i64::from(span.min);
+        code.clamp(min, min + span.levels as i64 - 1) as i32
+    }
+
+    /// A step of `size` up or down from `code`, clipped; among levels, a uniform other one.
+    pub fn random_step(&self, attribute: usize, code: i32, size: u32, stream: &mut Stream) -> i32 {
+        if self.spans[attribute].encoding.is_scaled() {
+            let size = i64::from(size);
+            let step = if stream.random::<bool>() { size } else { -size };
+            self.clip(attribute, i64::from(code) + step)
+        } else {
+            self.other_level(attribute, code, stream)
+        }
+    }
+
+    /// A uniform code of `attribute` other than `code`; `code` itself where there is no other.
+    pub fn other_level(&self, attribute: usize, code: i32, stream: &mut Stream) -> i32 {
+        let span = &self.spans[attribute];
+        if span.levels < 2 {
+            return code;
+        }
+        let other = span.min + stream.random_range(0..span.levels as i32 - 1);
+        if other >= code { other + 1 } else { other }
+    }
+
+    /// A uniform random input.
+    pub fn uniform(&self, stream: &mut Stream) -> Vec<i32> {
+        self.spans
+            .iter()
+            .map(|span| span.min + stream.random_range(0..span.levels as i32))
+            .collect()
+    }
+
+    fn key(&self, row: &[i32], attributes: impl Iterator<Item = usize>) -> u128 {
+        if self.exact_keys {
+            attributes.fold(0, |key, a| {
+                let level = (i64::from(row[a]) - i64::from(self.spans[a].min)) as u128;
+                key * self.spans[a].levels as u128 + level
+            })
+        } else {
+            let bytes: Vec<u8> = attributes.flat_map(|a| row[a].to_le_bytes()).collect();
+            xxhash_rust::xxh3::xxh3_128(&bytes) >> (128 - KEY_BITS)
+        }
+    }
+}
+
+impl Domain for TabularDomain {
+    fn width(&self) -> usize {
+        self.spans.len()
+    }
+
+    fn variants(&self, _row: &[i32]) -> usize {
+        self.variants
+    }
+
+    fn own_variant(&self, row: &[i32]) -> usize {
+        self.protected.iter().fold(0, |variant, &a| {
+            variant * self.spans[a].levels
+                + (i64::from(row[a]) - i64::from(self.spans[a].min)) as usize
+        })
+    }
+
+    fn write_variant(&self, row: &[i32], variant: usize, out: &mut Vec<i32>) {
+        let start = out.len();
+        out.extend_from_slice(row);
+        let mut rest = variant;
+        for &a in self.protected.iter().rev() {
+            let levels = self.spans[a].levels;
+            out[start + a] = self.spans[a].min + (rest % levels) as i32;
+            rest /= levels;
+        }
+    }
+
+    fn row_key(&self, row: &[i32]) -> u128 {
+        self.key(row, 0..self.spans.len())
+    }
+
+    fn individual_key(&self, row: &[i32]) -> u128 {
+        self.key(row, self.free.iter().copied())
+    }
+
+    fn random_input(&self, seed: u64, item: u64) -> Vec<i32> {
+        self.uniform(&mut stream(seed, Purpose::UniformInput, item, 0))
+    }
+}
+
+/// The synthetic census with sex protected: numbers as they are, levels one-hot.
+#[cfg(test)]
+pub(super) fn mixed_domain() -> (InputLayout, TabularDomain) {
+    use probity_nn::encoding::Encoding;
+    let schema = probity_data::builtin::schema("synthetic-census")
+        .unwrap()
+        .unwrap();
+    let encodings: Vec<Encoding> = schema
+        .attributes
+        .iter()
+        .map(|attribute| {
+            if attribute.is_ordered() {
+                Encoding::RAW
+            } else {
+                Encoding::OneHot
+            }
+        })
+        .collect();
+    let layout = InputLayout::new(&schema.attributes, &encodings);
+    let protected = [schema.index_of("sex").unwrap()];
+    let domain = TabularDomain::new(&schema, &layout, &protected).unwrap();
+    (layout, domain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probity_data::builtin;
+    use probity_nn::encoding::Encoding;
+    use std::collections::HashSet;
+
+    fn census(protected: &[&str]) -> Result<TabularDomain, DomainError> {
+        let schema = builtin::schema("adf-census").unwrap().unwrap();
+        let layout = InputLayout::new(&schema.attributes, &[Encoding::RAW; 13]);
+        let protected: Vec<usize> = protected
+            .iter()
+            .map(|name| schema.index_of(name).unwrap())
+            .collect();
+        TabularDomain::new(&schema, &layout, &protected)
+    }
+
+    #[test]
+    fn variants_are_the_product_and_know_themselves() {
+        let domain = census(&["sex", "race", "age"]).unwrap();
+        let row = domain.random_input(1, 1);
+        assert_eq!(domain.variants(&row), 90);
+        let mut seen = HashSet::new();
+        for variant in 0..90 {
+            let mut other = Vec::new();
+            domain.write_variant(&row, variant, &mut other);
+            assert_eq!(domain.own_variant(&other), variant);
+            assert_eq!(domain.individual_key(&other), domain.individual_key(&row));
+            assert!(seen.insert(domain.row_key(&other)));
+            for &a in domain.free() {
+                assert_eq!(other[a], row[a]);
+            }
+        }
+        assert!(seen.contains(&domain.row_key(&row)));
+    }
+
+    #[test]
+    fn clip_keeps_domains() {
+        let domain = census(&["sex"]).unwrap();
+        assert_eq!(domain.clip(0, i64::MAX), 9);
+        assert_eq!(domain.clip(0, -3), 1);
+        assert_eq!(domain.clip(0, 5), 5);
+    }
+
+    #[test]
+    fn hopeless_protected_sets_are_refused() {
+        assert!(matches!(census(&[]), Err(DomainError::NothingProtected)));
+        assert!(matches!(
+            census(&["sex", "sex"]),
+            Err(DomainError::NamedTwice(_))
+        ));
+    }
+}

@@ -1,0 +1,192 @@
+//! How far the groups are apart, each gap with a bootstrap interval.
+//!
+//! **Interval of a difference.** The difference of a rate v is max_g v_g − min_g v_g over the groups judged. A percentile
+//! interval of it would be wrong where the groups are alike: resampled differences are never below 0 and lie above the
+//! true one on average. Here the deviations d_g = v*_g − v_g of a bootstrap sample are used instead. Two vectors of rates u, v
+//! satisfy
+//!
+//! |(max u − min u) − (max v − min v)| ≤ max_{g,h} |(u_g − v_g) − (u_h − v_h)| = max_g d_g − min_g d_g,
+//!
+//! since a difference of two coordinates moves by at most the right side, and the largest of several differences moves no further
+//! than any one of them does. So if q is the 95 % quantile of the right side, estimated by the bootstrap, the difference ± q
+//! covers the true difference with probability of at least 95 % as far as the bootstrap's distribution of the deviations is
+//! right, for any number of groups and also where the truth is 0. For two groups it is the symmetric bootstrap interval of their difference.
+//!
+//! **Ratio.** The same on the logarithms of the rates.
+//!
+//! **Equalised odds.** The larger of the differences in true and in false positive rates, with the larger of both right sides.
+//!
+//! **Rates of 0 and 1** do not vary when rows are resampled. For each such group the distance to the far end of its exact
+//! 95 % interval is known; the largest is added to q.
+
+use serde::Serialize;
+
+use super::bootstrap::{Deviations, quantile};
+use super::tally::{Measure, Tally};
+use crate::estimate::clopper_pearson;
+
+/// How far groups are apart in a rate.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Gap {
+    /// The difference (0 is equal), or the ratio (1 is equal).
+    pub value: f64,
+    /// Its 95 % interval.
+    pub ci95: [f64; 2],
+    /// The group with the lowest rate: values of the attributes.
+    pub lowest: Vec<String>,
+    /// The group with the highest.
+    pub highest: Vec<String>,
+}
+
+/// The gaps of one partition; each is absent when fewer than two groups are large enough.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Gaps {
+    /// Largest minus smallest share of favourable predictions.
+    pub demographic_parity_difference: Option<Gap>,
+    /// Smallest share of favourable predictions over the largest; absent too if nothing is predicted favourably.
+    pub demographic_parity_ratio: Option<Gap>,
+    /// The larger of the differences in true and in false positive rates.
+    pub equalised_odds_difference: Option<Gap>,
+    /// Difference in true positive rates.
+    pub equal_opportunity_difference: Option<Gap>,
+    /// Difference in accuracy.
+    pub accuracy_difference: Option<Gap>,
+    /// Difference in expected calibration errors.
+    pub calibration_difference: Option<Gap>,
+}
+
+/// The groups of one partition, with what was resampled of them.
+pub(super) struct Compared<'a> {
+    /// Names of the groups.
+    pub names: &'a [Vec<String>],
+    /// Their counts.
+    pub tallies: &'a [Tally],
+    /// Rows that a rate must be a share of.
+    pub min_group: u64,
+    /// Deviations of bootstrap samples.
+    pub deviations: &'a Deviations,
+}
+
+impl Compared<'_> {
+    /// All gaps.
+    pub fn gaps(&self) -> Gaps {
+        Gaps {
+            demographic_parity_difference: self.difference(Measure::Selection),
+            demographic_parity_ratio: self.ratio(),
+            equalised_odds_difference: self.equalised_odds(),
+            equal_opportunity_difference: self.difference(Measure::TruePositive),
+            accuracy_difference: self.difference(Measure::Accuracy),
+            calibration_difference: self.difference(Measure::Calibration),
+        }
+    }
+
+    /// The groups whose rate is judged, with it.
+    fn judged(&self, measure: Measure) -> Vec<(usize, f64)> {
+        let groups = self.tallies.iter().enumerate();
+        groups
+            .filter(|(_, tally)| tally.denominator(measure) >= self.min_group)
+            .filter_map(|(group, tally)| Some((group, tally.rate(measure)?)))
+            .collect()
+    }
+
+    /// Lowest and highest of at least two judged rates.
+    fn extremes(&self, measure: Measure) -> Option<((usize, f64), (usize, f64))> {
+        let judged = self.judged(measure);
+        if judged.len() < 2 {
+            return None;
+        }
+        // The first of equal ones.
+        let low = judged
+            .iter()
+            .copied()
+            .reduce(|a, b| if b.1 < a.1 { b } else { a })?;
+        let high = judged
+            .iter()
+            .copied()
+            .reduce(|a, b| if b.1 > a.1 { b } else { a })?;
+        Some((low, high))
+    }
+
+    /// The largest distance from a rate of 0 or 1 to the far end of its exact interval.
+    fn unseen(&self, measure: Measure) -> f64 {
+        if !measure.is_share() {
+            return 0.0;
+        }
+        let fixed = self.judged(measure).into_iter();
+        fixed
+            .filter(|&(_, rate)| rate == 0.0 || rate == 1.0)
+            .map(|(group, rate)| {
+                let tally = &self.tallies[group];
+                let (count, rows) = (tally.numerator(measure), tally.denominator(measure));
+                let [low, high] = clopper_pearson(count, rows, 0.05);
+                (high - rate).max(rate - low)
+            })
+            .fold(0.0, f64::max)
+    }
+
+    fn gap(&self, value: f64, ci95: [f64; 2], low: usize, high: usize) -> Gap {
+        Gap {
+            value,
+            ci95,
+            lowest: self.names[low].clone(),
+            highest: self.names[high].clone(),
+        }
+    }
+
+    fn difference(&self, measure: Measure) -> Option<Gap> {
+        let (low, high) = self.extremes(measure)?;
+        let reach = quantile(self.deviations.ranges(measure)) + self.unseen(measure);
+        Some(self.around(high.1 - low.1, reach, low.0, high.0))
+    }
+
+    fn equalised_odds(&self) -> Option<Gap> {
+        let measures = [Measure::TruePositive, Measure::FalsePositive];
+        let [own, other] = measures.map(|measure| self.extremes(measure));
+        let (own, other) = (own?, other?);
+        let larger: Vec<f64> = self
+            .deviations
+            .ranges(measures[0])
+            .iter()
+            .zip(self.deviations.ranges(measures[1]))
+            .map(|(a, b)| a.max(*b))
+            .collect();
+        let reach = quantile(&larger)
+            + measures
+                .map(|m| self.unseen(m))
+                .into_iter()
+                .fold(0.0, f64::max);
+        let width = |((_, low), (_, high)): &((usize, f64), (usize, f64))| high - low;
+        let wider = if width(&other) > width(&own) {
+            other
+        } else {
+            own
+        };
+        Some(self.around(width(&wider), reach, wider.0.0, wider.1.0))
+    }
+
+    fn around(&self, value: f64, reach: f64, low: usize, high: usize) -> Gap {
+        let ci95 = [(value - reach).max(0.0), (value + reach).min(1.0)];
+        self.gap(value, ci95, low, high)
+    }
+
+    fn ratio(&self) -> Option<Gap> {
+        let (low, high) = self.extremes(Measure::Selection)?;
+        if high.1 == 0.0 {
+            return None;
+        }
+        let ratio = low.1 / high.1;
+        let ci95 = if low.1 == 0.0 {
+            // No logarithm: exact intervals that hold for all groups at once.
+            let alpha = 0.05 / self.judged(Measure::Selection).len() as f64;
+            let end = |group: usize| {
+                let tally = &self.tallies[group];
+                clopper_pearson(tally.numerator(Measure::Selection), tally.rows(), alpha)
+            };
+            [0.0, (end(low.0)[1] / end(high.0)[0]).min(1.0)]
+        } else {
+            let reach = quantile(self.deviations.log_ranges());
+            [ratio * (-reach).exp(), (ratio * reach.exp()).min(1.0)]
+        };
+        Some(self.gap(ratio, ci95, low.0, high.0))
+    }
+}

@@ -1,0 +1,355 @@
+//! Which group a row belongs to, by one protected attribute or by several together.
+//!
+//! Without declared bins an attribute of at most [`MOST_VALUES`] codes, or one without an order, makes a group of each value.
+//! An integer or numeric attribute of more codes is cut into [`DEFAULT_BINS`] bins of equally many codes of its *declared*
+//! domain: the groups never depend on the rows, as those of quantiles would. A level for outside values is a group of its own.
+
+use serde::{Deserialize, Serialize};
+
+use super::GroupError;
+use probity_data::schema::{Attribute, Kind, Outside, Schema};
+use probity_data::table::Table;
+
+/// Codes of an attribute that are still taken one by one.
+pub const MOST_VALUES: usize = 12;
+
+/// Bins of an attribute of more codes.
+pub const DEFAULT_BINS: usize = 5;
+
+/// Attributes whose intersections are looked at, at most: there are 2ⁿ − 1 sets of n attributes.
+pub const MOST_ATTRIBUTES: usize = 6;
+
+/// Inner edges of the groups of one attribute: `age=25,45` makes *below 25*, *25 to below 45* and *45 and above*.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DeclaredBins {
+    /// The attribute.
+    pub attribute: String,
+    /// Ascending edges; an edge belongs to the group above it.
+    pub edges: Vec<f64>,
+}
+
+/// How the groups of an attribute were made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GroupedBy {
+    /// Each value is a group.
+    Values,
+    /// Bins that the caller declared.
+    DeclaredBins,
+    /// Bins of equally many codes of the declared domain.
+    EqualBins,
+}
+
+/// The groups of one attribute.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttributeGroups {
+    /// Position of the attribute.
+    pub position: usize,
+    /// Its name.
+    pub name: String,
+    /// How they were made.
+    pub by: GroupedBy,
+    /// Their names.
+    pub labels: Vec<String>,
+    min: i32,
+    /// Group of each code, from the smallest.
+    of_code: Vec<u32>,
+}
+
+impl AttributeGroups {
+    /// The groups of the attribute called `name`, by `bins` if they are about it.
+    ///
+    /// # Errors
+    /// An unknown attribute, bins for words, edges that do not ascend, lie outside the domain or cut a bin of the schema in two.
+    pub fn new(
+        schema: &Schema,
+        name: &str,
+        bins: &[DeclaredBins],
+    ) -> Result<AttributeGroups, GroupError> {
+        let position = schema.index_of(name)?;
+        let attribute = &schema.attributes[position];
+        let declared = bins.iter().find(|bins| bins.attribute == name);
+        let is_words = matches!(attribute.kind, Kind::Categorical { .. });
+        let (by, starts) = match declared {
+            Some(bins) => (GroupedBy::DeclaredBins, declared_starts(attribute, bins)?),
+            None if is_words || attribute.levels() <= MOST_VALUES => {
+                return Ok(by_value(position, attribute));
+            }
+            None => (GroupedBy::EqualBins, equal_starts(attribute)),
+        };
+        Ok(by_starts(position, attribute, by, &starts))
+    }
+
+    /// The group of a code.
+    pub fn of(&self, code: i32) -> u32 {
+        let place = i64::from(code) - i64::from(self.min);
+        let last = self.of_code.len().saturating_sub(1);
+        self.of_code[(place.max(0) as usize).min(last)]
+    }
+}
+
+fn by_value(position: usize, attribute: &Attribute) -> AttributeGroups {
+    let (min, max) = attribute.domain();
+    AttributeGroups {
+        position,
+        name: attribute.name.clone(),
+        by: GroupedBy::Values,
+        labels: (min..=max).map(|code| attribute.decode(code)).collect(),
+        min,
+        of_code: (0..attribute.levels() as u32).collect(),
+    }
+}
+
+/// Groups that begin at each of `starts` (codes, ascending, the first one the smallest code); the level for outside values is
+/// the last group.
+fn by_starts(
+    position: usize,
+    attribute: &Attribute,
+    by: GroupedBy,
+    starts: &[i32],
+) -> AttributeGroups {
+    let (min, max) = attribute.domain();
+    let has_outside = attribute.outside == Outside::Level;
+    let declared_max = max - i32::from(has_outside);
+    let mut of_code: Vec<u32> = (min..=declared_max)
+        .map(|code| {
+            starts
+                .iter()
+                .filter(|&&start| start <= code)
+                .count()
+                .saturating_sub(1) as u32
+        })
+        .collect();
+    let mut labels: Vec<String> = (0..starts.len())
+        .map(|group| {
+            let from = attribute.decode(starts[group]);
+            match (group, starts.get(group + 1)) {
+                (0, Some(&next)) => format!("below {}", attribute.decode(next)),
+                (_, Some(&next)) => format!("{from} to below {}", attribute.decode(next)),
+                (_, None) => format!("{from} and above"),
+            }
+        })
+        .collect();
+    if has_outside {
+        of_code.push(labels.len() as u32);
+        labels.push(attribute.decode(max));
+    }
+    AttributeGroups {
+        position,
+        name: attribute.name.clone(),
+        by,
+        labels,
+        min,
+        of_code,
+    }
+}
+
+/// The first code of each of [`DEFAULT_BINS`] bins of equally many codes.
+fn equal_starts(attribute: &Attribute) -> Vec<i32> {
+    let (min, max) = attribute.domain();
+    let codes = max - i32::from(attribute.outside == Outside::Level) - min + 1;
+    let bins = (DEFAULT_BINS as i32).min(codes);
+    (0..bins)
+        .map(|bin| min + (i64::from(codes) * i64::from(bin) / i64::from(bins)) as i32)
+        .collect()
+}
+
+/// The first code of each declared group.
+fn declared_starts(attribute: &Attribute, bins: &DeclaredBins) -> Result<Vec<i32>, GroupError> {
+    let refuse = |problem: String| GroupError::Bins {
+        attribute: attribute.name.clone(),
+        problem,
+    };
+    let (min, _) = attribute.domain();
+    if bins.edges.is_empty() {
+        return Err(refuse("needs at least one edge".into()));
+    }
+    let mut starts = vec![min];
+    for &edge in &bins.edges {
+        let code = match &attribute.kind {
+            Kind::Categorical { .. } => {
+                return Err(refuse("is about words, which have no edges".into()));
+            }
+            Kind::Integer { min, max } => {
+                if !(f64::from(*min) < edge && edge <= f64::from(*max)) {
+                    return Err(refuse(format!(
+                        "has the edge {edge}, but edges lie above {min} and at most at {max}"
+                    )));
+                }
+                edge.ceil() as i32
+            }
+            Kind::Numeric { bins: of_schema } => {
+                let inner = &of_schema[1..of_schema.len() - 1];
+                match inner.iter().position(|own| *own == edge) {
+                    Some(place) => place as i32 + 1,
+                    None => {
+                        return Err(refuse(format!(
+                            "has the edge {edge}, but the schema's bins can be cut at {inner:?} only"
+                        )));
+                    }
+                }
+            }
+        };
+        if starts.last().is_some_and(|&last| last >= code) {
+            return Err(refuse("must have ascending edges".into()));
+        }
+        starts.push(code);
+    }
+    Ok(starts)
+}
+
+/// Every set of one or more of `count` attributes: smaller sets first, each in ascending order.
+pub fn attribute_sets(count: usize) -> Vec<Vec<usize>> {
+    let mut sets: Vec<Vec<usize>> = (1..1usize << count)
+        .map(|set| (0..count).filter(|at| set >> at & 1 == 1).collect())
+        .collect();
+    sets.sort_by_key(|set: &Vec<usize>| (set.len(), set.clone()));
+    sets
+}
+
+/// The rows of a table by the groups of several attributes together; groups without rows are left out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Partition {
+    /// Names of the values of each group, in the order of the attributes; in the order of the domains.
+    pub groups: Vec<Vec<String>>,
+    /// Combinations of groups that no row has.
+    pub absent: u64,
+    /// Group of each row.
+    pub of_row: Vec<u32>,
+}
+
+impl Partition {
+    /// Sorts the rows of `table` by `attributes`.
+    pub fn new(table: &Table, attributes: &[&AttributeGroups]) -> Partition {
+        let combinations: usize = attributes.iter().map(|a| a.labels.len()).product();
+        let combination = |row: &[i32]| {
+            attributes.iter().fold(0, |index, groups| {
+                index * groups.labels.len() + groups.of(row[groups.position]) as usize
+            })
+        };
+        let of_row: Vec<usize> = (0..table.rows())
+            .map(|row| combination(table.row(row)))
+            .collect();
+        let mut present: Vec<usize> = of_row.clone();
+        present.sort_unstable();
+        present.dedup();
+        let groups = present
+            .iter()
+            .map(|&index| names(attributes, index))
+            .collect();
+        let place = |index: usize| present.partition_point(|&other| other < index) as u32;
+        Partition {
+            groups,
+            absent: (combinations - present.len()) as u64,
+            of_row: of_row.into_iter().map(place).collect(),
+        }
+    }
+}
+
+fn names(attributes: &[&AttributeGroups], mut index: usize) -> Vec<String> {
+    let mut names: Vec<String> = attributes
+        .iter()
+        .rev()
+        .map(|groups| {
+            let name = groups.labels[index % groups.labels.len()].clone();
+            index /= groups.labels.len();
+            name
+        })
+        .collect();
+    names.reverse();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema() -> Schema {
+        Schema::from_toml(
+            "name = \"t\"\n[label]\nname = \"y\"\nclasses = [\"0\", \"1\"]\n\
+             [[attribute]]\nname = \"age\"\nkind = \"integer\"\nmin = 17\nmax = 90\nmissing = \"?\"\noutside = \"level\"\n\
+             [[attribute]]\nname = \"sex\"\nkind = \"categorical\"\nlevels = [\"f\", \"m\"]\n\
+             [[attribute]]\nname = \"pay\"\nkind = \"numeric\"\nbins = [0, 10, 20, 30]\n",
+        )
+        .unwrap()
+    }
+
+    fn bins(attribute: &str, edges: &[f64]) -> DeclaredBins {
+        DeclaredBins {
+            attribute: attribute.to_owned(),
+            edges: edges.to_vec(),
+        }
+    }
+
+    #[test]
+    fn declared_bins_hold_their_lower_edge() {
+        let age = AttributeGroups::new(&schema(), "age", &[bins("age", &[25.0, 44.5])]).unwrap();
+        assert_eq!(age.by, GroupedBy::DeclaredBins);
+        assert_eq!(
+            age.labels,
+            ["below 25", "25 to below 45", "45 and above", "?"]
+        );
+        let groups: Vec<u32> = [17, 24, 25, 44, 45, 90, 91].map(|code| age.of(code)).into();
+        assert_eq!(groups, [0, 0, 1, 1, 2, 2, 3]);
+        let pay = AttributeGroups::new(&schema(), "pay", &[bins("pay", &[20.0])]).unwrap();
+        assert_eq!([0, 1, 2].map(|code| pay.of(code)), [0, 0, 1]);
+    }
+
+    #[test]
+    fn many_values_are_cut_by_the_domain_and_few_are_not() {
+        let age = AttributeGroups::new(&schema(), "age", &[]).unwrap();
+        assert_eq!(age.by, GroupedBy::EqualBins);
+        assert_eq!(age.labels.len(), DEFAULT_BINS + 1);
+        assert_eq!(age.labels[0], "below 31");
+        let sizes: Vec<usize> = (0..DEFAULT_BINS as u32)
+            .map(|group| (17..=90).filter(|&code| age.of(code) == group).count())
+            .collect();
+        assert!(
+            sizes.iter().all(|size| (14..=15).contains(size)),
+            "{sizes:?}"
+        );
+        for name in ["sex", "pay"] {
+            let groups = AttributeGroups::new(&schema(), name, &[]).unwrap();
+            assert_eq!(groups.by, GroupedBy::Values);
+        }
+    }
+
+    #[test]
+    fn edges_that_mean_nothing_are_refused() {
+        for (name, edges, needle) in [
+            ("sex", &[1.0][..], "words"),
+            ("age", &[], "at least one"),
+            ("age", &[17.0], "above 17"),
+            ("age", &[40.0, 30.0], "ascending"),
+            ("age", &[f64::NAN], "NaN"),
+            ("pay", &[15.0], "[10.0, 20.0] only"),
+        ] {
+            let error = AttributeGroups::new(&schema(), name, &[bins(name, edges)]).unwrap_err();
+            assert!(error.to_string().contains(needle), "{error}");
+        }
+    }
+
+    #[test]
+    fn rows_are_sorted_into_the_intersections_that_exist() {
+        let schema = schema();
+        let age = AttributeGroups::new(&schema, "age", &[bins("age", &[40.0])]).unwrap();
+        let sex = AttributeGroups::new(&schema, "sex", &[]).unwrap();
+        let table = Table::new(3, vec![50, 0, 0, 20, 1, 0, 60, 0, 0, 20, 1, 2], Vec::new());
+        let partition = Partition::new(&table, &[&age, &sex]);
+        assert_eq!(partition.groups, [["below 40", "m"], ["40 and above", "f"]]);
+        assert_eq!(partition.of_row, [1, 0, 1, 0]);
+        assert_eq!(partition.absent, 4);
+        assert_eq!(
+            attribute_sets(3),
+            [
+                vec![0],
+                vec![1],
+                vec![2],
+                vec![0, 1],
+                vec![0, 2],
+                vec![1, 2],
+                vec![0, 1, 2]
+            ]
+        );
+    }
+}

@@ -1,0 +1,405 @@
+//! Group fairness: what a classifier does with the groups of labelled rows that protected attributes make.
+//!
+//! For each protected attribute, and for each set of several of them together, the rows are sorted into groups
+//! ([`grouping`]). Each group has its rates ([`tally`]); the groups of a set have gaps ([`gaps`]) with bootstrap
+//! intervals ([`bootstrap`]). A rate of fewer rows than a declared minimum is not judged: it is not shown and takes no part in
+//! a gap.
+//!
+//! One class is called *favourable*. A classifier of more than two classes is judged by this class against the rest;
+//! accuracy alone is over all classes.
+//!
+//! Definitions: demographic parity (Calders, Verwer 2010), equalised odds and equal opportunity (Hardt, Price, Srebro 2016),
+//! expected calibration error (Naeini, Cooper, Hauskrecht 2015).
+
+pub mod bootstrap;
+pub mod gaps;
+pub mod grouping;
+pub mod run;
+pub mod tally;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use self::bootstrap::{Deviations, Resampling, quantile, resample};
+use self::gaps::{Compared, Gaps};
+use self::grouping::{
+    AttributeGroups, DeclaredBins, GroupedBy, MOST_ATTRIBUTES, Partition, attribute_sets,
+};
+use self::tally::{Measure, Outcomes, Tally};
+use super::estimate::clopper_pearson;
+use probity_data::schema::{Schema, SchemaError};
+use probity_data::table::Table;
+use probity_nn::train::parallel_logits;
+use probity_nn::{Classifier, ModelError, predicted_class};
+
+/// Why group figures cannot be computed.
+#[derive(Debug, Error)]
+pub enum GroupError {
+    /// A protected attribute does not exist.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// The model cannot answer.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// No attribute is protected.
+    #[error("no attribute is protected; name some with --protected")]
+    NothingProtected,
+    /// An attribute is named twice.
+    #[error("the attribute '{0}' is named twice as protected")]
+    NamedTwice(String),
+    /// Too many intersections.
+    #[error(
+        "{0} attributes have too many intersections, at most {MOST_ATTRIBUTES} are supported; protect fewer at a time"
+    )]
+    TooManyAttributes(usize),
+    /// The favourable class does not exist.
+    #[error("--favourable is '{class}', but the classes are {known}")]
+    UnknownClass {
+        /// The class asked for.
+        class: String,
+        /// The classes there are.
+        known: String,
+    },
+    /// Bins that cannot be made.
+    #[error("--bins for '{attribute}' {problem}")]
+    Bins {
+        /// The attribute.
+        attribute: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Rows without labels.
+    #[error("the rows have no labels; group figures need the column '{0}'")]
+    NoLabels(String),
+    /// An option has no meaning.
+    #[error("{option} is {value}, but must be {expected}")]
+    Option {
+        /// Its name on the command line.
+        option: &'static str,
+        /// What was given.
+        value: u64,
+        /// What is allowed.
+        expected: &'static str,
+    },
+}
+
+/// What is measured, and how.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupOptions {
+    /// Names of the protected attributes.
+    pub protected: Vec<String>,
+    /// The favourable class.
+    pub favourable: String,
+    /// Bins of numeric attributes.
+    pub bins: Vec<DeclaredBins>,
+    /// Rows that a rate must be a share of to be judged.
+    pub min_group: u64,
+    /// Bins of the calibration error.
+    pub calibration_bins: u32,
+    /// Bootstrap samples.
+    pub resamples: u32,
+    /// Seed of the bootstrap.
+    pub seed: u64,
+}
+
+impl GroupOptions {
+    /// The usual options: judged from 30 rows on, 10 calibration bins, 1,000 bootstrap samples; favourable is the last class.
+    pub fn usual(schema: &Schema, protected: Vec<String>, seed: u64) -> GroupOptions {
+        GroupOptions {
+            protected,
+            favourable: schema.label.classes.last().cloned().unwrap_or_default(),
+            bins: Vec::new(),
+            min_group: 30,
+            calibration_bins: 10,
+            resamples: 1000,
+            seed,
+        }
+    }
+
+    /// Checks the options against `schema`, and makes the groups of each attribute.
+    ///
+    /// # Errors
+    /// See [`GroupError`].
+    pub fn groups(&self, schema: &Schema) -> Result<Vec<AttributeGroups>, GroupError> {
+        let ranges = [
+            (
+                "--min-group",
+                self.min_group,
+                1..=1_000_000_000,
+                "from 1 to 1,000,000,000",
+            ),
+            (
+                "--calibration-bins",
+                self.calibration_bins.into(),
+                1..=1000,
+                "from 1 to 1000",
+            ),
+            (
+                "--resamples",
+                self.resamples.into(),
+                20..=100_000,
+                "from 20 to 100,000",
+            ),
+        ];
+        for (option, value, range, expected) in ranges {
+            if !range.contains(&value) {
+                return Err(GroupError::Option {
+                    option,
+                    value,
+                    expected,
+                });
+            }
+        }
+        self.class(schema)?;
+        if self.protected.is_empty() {
+            return Err(GroupError::NothingProtected);
+        }
+        if self.protected.len() > MOST_ATTRIBUTES {
+            return Err(GroupError::TooManyAttributes(self.protected.len()));
+        }
+        for (place, name) in self.protected.iter().enumerate() {
+            if self.protected[..place].contains(name) {
+                return Err(GroupError::NamedTwice(name.clone()));
+            }
+        }
+        for (place, bins) in self.bins.iter().enumerate() {
+            let refuse = |problem: &str| GroupError::Bins {
+                attribute: bins.attribute.clone(),
+                problem: problem.to_owned(),
+            };
+            if !self.protected.contains(&bins.attribute) {
+                return Err(refuse(
+                    "has nothing to act on: the attribute is not protected",
+                ));
+            }
+            if self.bins[..place]
+                .iter()
+                .any(|other| other.attribute == bins.attribute)
+            {
+                return Err(refuse("is given twice"));
+            }
+        }
+        let names = self.protected.iter();
+        names
+            .map(|name| AttributeGroups::new(schema, name, &self.bins))
+            .collect()
+    }
+
+    /// Number of the favourable class.
+    fn class(&self, schema: &Schema) -> Result<u32, GroupError> {
+        let classes = &schema.label.classes;
+        classes
+            .iter()
+            .position(|class| *class == self.favourable)
+            .map(|class| class as u32)
+            .ok_or_else(|| GroupError::UnknownClass {
+                class: self.favourable.clone(),
+                known: classes.join(", "),
+            })
+    }
+}
+
+/// A rate with its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Rate {
+    /// The rate.
+    pub value: f64,
+    /// For a share of rows the exact (Clopper-Pearson) interval, for the calibration error the bootstrap's.
+    pub ci95: [f64; 2],
+}
+
+/// One group. A rate of fewer rows than the declared minimum is absent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GroupFigures {
+    /// Values of the attributes.
+    pub values: Vec<String>,
+    /// Rows.
+    pub rows: u64,
+    /// Rows of the favourable class.
+    pub favourable_rows: u64,
+    /// Whether the group has fewer rows than the declared minimum, so that nothing is judged.
+    pub too_small: bool,
+    /// Share of the rows predicted favourably.
+    pub selection_rate: Option<Rate>,
+    /// Share of the rows of the favourable class predicted favourably.
+    pub true_positive_rate: Option<Rate>,
+    /// Share of the other rows predicted favourably.
+    pub false_positive_rate: Option<Rate>,
+    /// Share of the rows predicted right.
+    pub accuracy: Option<Rate>,
+    /// Expected calibration error of the probability of the favourable class.
+    pub calibration_error: Option<Rate>,
+}
+
+/// The groups of one attribute, or of several together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GroupSet {
+    /// The attributes.
+    pub protected: Vec<String>,
+    /// Groups that have rows.
+    pub groups: Vec<GroupFigures>,
+    /// Combinations of groups without a row.
+    pub absent: u64,
+    /// How far the groups are apart.
+    pub gaps: Gaps,
+}
+
+/// How the groups of an attribute were made.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GroupingNote {
+    /// The attribute.
+    pub attribute: String,
+    /// By its values, by declared bins or by equal ones.
+    pub by: GroupedBy,
+    /// Names of the groups.
+    pub groups: Vec<String>,
+}
+
+/// Group fairness of a classifier on labelled rows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GroupReport {
+    /// The favourable class.
+    pub favourable: String,
+    /// Rows.
+    pub rows: u64,
+    /// Rows that a rate must be a share of to be judged.
+    pub min_group: u64,
+    /// Bins of the calibration error.
+    pub calibration_bins: u32,
+    /// Bootstrap samples.
+    pub resamples: u32,
+    /// How the groups were made.
+    pub groupings: Vec<GroupingNote>,
+    /// Each attribute alone, then pairs, and so on.
+    pub sets: Vec<GroupSet>,
+}
+
+/// Measures `model` on the labelled rows of `table`.
+///
+/// # Errors
+/// Options that do not fit `schema`, rows without labels, a model that cannot answer.
+pub fn measure_groups(
+    model: &dyn Classifier,
+    schema: &Schema,
+    table: &Table,
+    options: &GroupOptions,
+) -> Result<GroupReport, GroupError> {
+    let attributes = options.groups(schema)?;
+    if table.labels().len() != table.rows() {
+        return Err(GroupError::NoLabels(schema.label.name.clone()));
+    }
+    let logits = parallel_logits(model, table)?;
+    let favourable = options.class(schema)? as usize;
+    let outcomes = outcomes_of(&logits, model.classes(), table.labels(), favourable);
+    let sets: Vec<Vec<&AttributeGroups>> = attribute_sets(attributes.len())
+        .into_iter()
+        .map(|set| set.into_iter().map(|at| &attributes[at]).collect())
+        .collect();
+    let partitions: Vec<Partition> = sets
+        .par_iter()
+        .map(|set| Partition::new(table, set))
+        .collect();
+    let bins = options.calibration_bins as usize;
+    let once = vec![1; table.rows()];
+    let tallies: Vec<Vec<Tally>> = partitions
+        .par_iter()
+        .map(|p| Tally::of_groups(&outcomes, &p.of_row, p.groups.len(), bins, &once))
+        .collect();
+    let resampling = Resampling {
+        samples: options.resamples,
+        seed: options.seed,
+        min_group: options.min_group,
+        bins,
+    };
+    let deviations = resample(&outcomes, &partitions, &tallies, resampling);
+    let sets = sets
+        .iter()
+        .zip(&partitions)
+        .zip(tallies.iter().zip(&deviations));
+    Ok(GroupReport {
+        favourable: options.favourable.clone(),
+        rows: table.rows() as u64,
+        min_group: options.min_group,
+        calibration_bins: options.calibration_bins,
+        resamples: options.resamples,
+        groupings: attributes
+            .iter()
+            .map(|groups| GroupingNote {
+                attribute: groups.name.clone(),
+                by: groups.by,
+                groups: groups.labels.clone(),
+            })
+            .collect(),
+        sets: sets
+            .map(|((set, partition), (tallies, deviations))| GroupSet {
+                protected: set.iter().map(|groups| groups.name.clone()).collect(),
+                groups: figures(partition, tallies, options.min_group, deviations),
+                absent: partition.absent,
+                gaps: Compared {
+                    names: &partition.groups,
+                    tallies,
+                    min_group: options.min_group,
+                    deviations,
+                }
+                .gaps(),
+            })
+            .collect(),
+    })
+}
+
+/// What the classifier did with each row, by its `logits` (row-major `[rows, classes]`).
+pub fn outcomes_of(logits: &[f32], classes: usize, labels: &[u32], favourable: usize) -> Outcomes {
+    let mut outcomes = Outcomes::default();
+    for (logits, &label) in logits.chunks_exact(classes.max(1)).zip(labels) {
+        let predicted = predicted_class(logits);
+        let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let exponent = |&logit: &f32| (f64::from(logit) - f64::from(largest)).exp();
+        let total: f64 = logits.iter().map(exponent).sum();
+        outcomes.positive.push(label as usize == favourable);
+        outcomes.selected.push(predicted as usize == favourable);
+        outcomes.right.push(predicted == label);
+        outcomes
+            .probability
+            .push(exponent(&logits[favourable]) / total);
+    }
+    outcomes
+}
+
+fn figures(
+    partition: &Partition,
+    tallies: &[Tally],
+    min_group: u64,
+    deviations: &Deviations,
+) -> Vec<GroupFigures> {
+    let groups = partition.groups.iter().zip(tallies).enumerate();
+    groups
+        .map(|(group, (values, tally))| {
+            let rate = |measure: Measure| {
+                let rows = tally.denominator(measure);
+                let value = tally.rate(measure).filter(|_| rows >= min_group)?;
+                let ci95 = if measure.is_share() {
+                    clopper_pearson(tally.numerator(measure), rows, 0.05)
+                } else {
+                    let reach = quantile(deviations.calibration(group));
+                    [(value - reach).max(0.0), (value + reach).min(1.0)]
+                };
+                Some(Rate { value, ci95 })
+            };
+            GroupFigures {
+                values: values.clone(),
+                rows: tally.rows(),
+                favourable_rows: tally.positive(),
+                too_small: tally.rows() < min_group,
+                selection_rate: rate(Measure::Selection),
+                true_positive_rate: rate(Measure::TruePositive),
+                false_positive_rate: rate(Measure::FalsePositive),
+                accuracy: rate(Measure::Accuracy),
+                calibration_error: rate(Measure::Calibration),
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

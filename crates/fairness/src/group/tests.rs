@@ -1,0 +1,417 @@
+use rand::RngExt;
+
+use super::*;
+use probity_data::table::Table;
+use probity_nn::Rows;
+use probity_run::stream::{Purpose, stream};
+
+/// Answers the logits that stand in the row itself, as hundredths, after the attributes a and b.
+struct Spoken {
+    classes: usize,
+}
+
+impl Classifier for Spoken {
+    fn width(&self) -> usize {
+        2 + self.classes
+    }
+
+    fn classes(&self) -> usize {
+        self.classes
+    }
+
+    fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
+        let spoken = |row: &[i32]| row[2..].iter().map(|&code| code as f32 / 100.0).collect();
+        Ok(rows
+            .iter()
+            .flat_map(|row| -> Vec<f32> { spoken(row) })
+            .collect())
+    }
+}
+
+fn schema(classes: usize) -> Schema {
+    let names: Vec<String> = (0..classes).map(|class| format!("\"c{class}\"")).collect();
+    let mut text = format!(
+        "name = \"t\"\n[label]\nname = \"y\"\nclasses = [{}]\n",
+        names.join(", ")
+    );
+    for name in ["a", "b"] {
+        text.push_str(&format!(
+            "[[attribute]]\nname = \"{name}\"\nkind = \"integer\"\nmin = 0\nmax = 2\n"
+        ));
+    }
+    for class in 0..classes {
+        text.push_str(&format!(
+            "[[attribute]]\nname = \"l{class}\"\nkind = \"integer\"\nmin = -500\nmax = 500\n"
+        ));
+    }
+    Schema::from_toml(&text).unwrap()
+}
+
+fn random_table(classes: usize, rows: usize, seed: u64) -> Table {
+    let (mut codes, mut labels) = (Vec::new(), Vec::new());
+    for row in 0..rows as u64 {
+        let mut draws = stream(seed, Purpose::Synthetic, row, 0);
+        codes.extend([draws.random_range(0..3), draws.random_range(0..3)]);
+        codes.extend((0..classes).map(|_| draws.random_range(-300..=300)));
+        labels.push(draws.random_range(0..classes as u32));
+    }
+    Table::new(2 + classes, codes, labels)
+}
+
+fn options(schema: &Schema, favourable: &str) -> GroupOptions {
+    GroupOptions {
+        favourable: favourable.to_owned(),
+        min_group: 8,
+        calibration_bins: 4,
+        resamples: 40,
+        ..GroupOptions::usual(schema, vec!["a".into(), "b".into()], 1)
+    }
+}
+
+/// Every figure from its definition, by loops over rows.
+fn slow_rates(table: &Table, rows: &[usize], classes: usize, favourable: u32) -> [Option<f64>; 5] {
+    let logits = |row: usize| -> Vec<f64> {
+        let spoken = table.row(row)[2..].iter();
+        spoken.map(|&code| f64::from(code as f32 / 100.0)).collect()
+    };
+    let predicted = |row: usize| {
+        let logits = logits(row);
+        let mut best = 0;
+        for class in 1..classes {
+            if logits[class] > logits[best] {
+                best = class;
+            }
+        }
+        best as u32
+    };
+    let probability = |row: usize| {
+        let all: f64 = logits(row).iter().map(|logit| logit.exp()).sum();
+        logits(row)[favourable as usize].exp() / all
+    };
+    let share = |of: &dyn Fn(usize) -> bool, is: &dyn Fn(usize) -> bool| {
+        let of: Vec<usize> = rows.iter().copied().filter(|&row| of(row)).collect();
+        let hits = of.iter().filter(|&&row| is(row)).count();
+        (!of.is_empty()).then(|| hits as f64 / of.len() as f64)
+    };
+    let label = |row: usize| table.labels()[row];
+    let chosen = |row: usize| predicted(row) == favourable;
+    let mut error = 0.0;
+    for bin in 0..4 {
+        let (low, high) = (f64::from(bin) / 4.0, f64::from(bin + 1) / 4.0);
+        let inside: Vec<usize> = rows
+            .iter()
+            .copied()
+            .filter(|&row| probability(row) >= low && (probability(row) < high || bin == 3))
+            .collect();
+        if !inside.is_empty() {
+            let mean =
+                inside.iter().map(|&row| probability(row)).sum::<f64>() / inside.len() as f64;
+            let positive = inside
+                .iter()
+                .filter(|&&row| label(row) == favourable)
+                .count();
+            let off = (mean - positive as f64 / inside.len() as f64).abs();
+            error += off * inside.len() as f64 / rows.len() as f64;
+        }
+    }
+    [
+        share(&|_| true, &chosen),
+        share(&|row| label(row) == favourable, &chosen),
+        share(&|row| label(row) != favourable, &chosen),
+        share(&|_| true, &|row| predicted(row) == label(row)),
+        Some(error),
+    ]
+}
+
+#[test]
+fn every_figure_is_what_its_definition_says() {
+    let (mut judged, mut small) = (0, 0);
+    for (case, classes) in (0..60).zip([2, 3].into_iter().cycle()) {
+        let schema = schema(classes);
+        let table = random_table(classes, 40 + 10 * case as usize, case);
+        let favourable = (case % classes as u64) as u32;
+        let options = options(&schema, &format!("c{favourable}"));
+        let report = measure_groups(&Spoken { classes }, &schema, &table, &options).unwrap();
+        assert_eq!(report.sets.len(), 3);
+        for set in &report.sets {
+            let positions: Vec<usize> = set
+                .protected
+                .iter()
+                .map(|n| schema.index_of(n).unwrap())
+                .collect();
+            let mut rates: [Vec<f64>; 5] = Default::default();
+            let mut all_rows = 0;
+            for group in &set.groups {
+                let rows: Vec<usize> = (0..table.rows())
+                    .filter(|&row| {
+                        let values = positions.iter().map(|&p| table.row(row)[p].to_string());
+                        values.eq(group.values.iter().cloned())
+                    })
+                    .collect();
+                all_rows += rows.len();
+                assert_eq!(group.rows, rows.len() as u64);
+                assert_eq!(group.too_small, rows.len() < 8);
+                let slow = slow_rates(&table, &rows, classes, favourable);
+                let positive = rows
+                    .iter()
+                    .filter(|&&row| table.labels()[row] == favourable)
+                    .count();
+                assert_eq!(group.favourable_rows, positive as u64);
+                let of = [
+                    rows.len(),
+                    positive,
+                    rows.len() - positive,
+                    rows.len(),
+                    rows.len(),
+                ];
+                let fast = [
+                    group.selection_rate,
+                    group.true_positive_rate,
+                    group.false_positive_rate,
+                    group.accuracy,
+                    group.calibration_error,
+                ];
+                for (measure, ((slow, fast), of)) in slow.into_iter().zip(fast).zip(of).enumerate()
+                {
+                    assert_eq!(fast.is_some(), of >= 8);
+                    if let (Some(slow), Some(fast)) = (slow, fast) {
+                        assert!((slow - fast.value).abs() < 1e-9, "{slow} {fast:?}");
+                        assert!(fast.ci95[0] <= fast.value && fast.value <= fast.ci95[1]);
+                        rates[measure].push(slow);
+                        judged += 1;
+                    } else {
+                        small += 1;
+                    }
+                }
+            }
+            assert_eq!(all_rows, table.rows());
+            let range = |rates: &[f64]| {
+                let high = rates.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let low = rates.iter().copied().fold(f64::INFINITY, f64::min);
+                (rates.len() >= 2).then_some((high - low, low / high))
+            };
+            let odds = range(&rates[1])
+                .zip(range(&rates[2]))
+                .map(|(t, f)| t.0.max(f.0));
+            let gaps = &set.gaps;
+            for (gap, slow) in [
+                (
+                    &gaps.demographic_parity_difference,
+                    range(&rates[0]).map(|r| r.0),
+                ),
+                (
+                    &gaps.demographic_parity_ratio,
+                    range(&rates[0]).map(|r| r.1),
+                ),
+                (
+                    &gaps.equal_opportunity_difference,
+                    range(&rates[1]).map(|r| r.0),
+                ),
+                (&gaps.equalised_odds_difference, odds),
+                (&gaps.accuracy_difference, range(&rates[3]).map(|r| r.0)),
+                (&gaps.calibration_difference, range(&rates[4]).map(|r| r.0)),
+            ] {
+                assert_eq!(gap.is_some(), slow.is_some());
+                if let (Some(gap), Some(slow)) = (gap, slow) {
+                    assert!((gap.value - slow).abs() < 1e-9, "{gap:?} {slow}");
+                    assert!(
+                        gap.ci95[0] <= gap.value && gap.value <= gap.ci95[1],
+                        "{gap:?}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(judged > 2000 && small > 100, "{judged} {small}");
+}
+
+/// Group 0: labels 1, 1, 0, 0 predicted 1, 1, 1, 0; group 1: labels 1, 0, 0, 0 predicted 0, 0, 0, 1.
+#[test]
+fn a_worked_example() {
+    let schema = schema(2);
+    let rows = [
+        (0, 1, 1),
+        (0, 1, 1),
+        (0, 0, 1),
+        (0, 0, 0),
+        (1, 1, 0),
+        (1, 0, 0),
+        (1, 0, 0),
+        (1, 0, 1),
+    ];
+    let codes = rows
+        .iter()
+        .flat_map(|&(a, _, predicted)| [a, 0, 0, if predicted == 1 { 100 } else { -100 }]);
+    let table = Table::new(4, codes.collect(), rows.iter().map(|row| row.1).collect());
+    let options = GroupOptions {
+        protected: vec!["a".into()],
+        min_group: 1,
+        ..options(&schema, "c1")
+    };
+    let report = measure_groups(&Spoken { classes: 2 }, &schema, &table, &options).unwrap();
+    let gaps = &report.sets[0].gaps;
+    let value = |gap: &Option<gaps::Gap>| gap.as_ref().unwrap().value;
+    assert_eq!(value(&gaps.demographic_parity_difference), 0.5);
+    assert!((value(&gaps.demographic_parity_ratio) - 1.0 / 3.0).abs() < 1e-12);
+    assert_eq!(value(&gaps.equal_opportunity_difference), 1.0);
+    // True positive rates 1 and 0; false positive rates 1/2 and 1/3.
+    assert_eq!(value(&gaps.equalised_odds_difference), 1.0);
+    assert_eq!(value(&gaps.accuracy_difference), 0.25);
+    assert_eq!(
+        gaps.demographic_parity_difference.as_ref().unwrap().lowest,
+        ["1"]
+    );
+    // σ(1) = 0.731 and σ(−1) = 0.269, in bins of width 1/4 of which one holds 0.731 and one 0.269. Group 0: three rows at
+    // 0.731 of which two are favourable, one at 0.269 of which none is.
+    let error = report.sets[0].groups[0].calibration_error.unwrap().value;
+    let sigma = 1.0 / (1.0 + (-1.0_f64).exp());
+    assert!((error - ((3.0 * sigma - 2.0).abs() + (1.0 - sigma)) / 4.0).abs() < 1e-7);
+}
+
+/// Rows with known selection rates; the intervals of the parity difference and ratio must cover the truth.
+#[test]
+fn intervals_cover_the_true_gap() {
+    let schema = schema(2);
+    // Rates by group; the first case has no gap at all, the last one has a rate of almost 0.
+    for (rates, least) in [
+        ([0.3, 0.3, 0.3], 262),
+        ([0.5, 0.2, 0.4], 262),
+        ([0.4, 0.6, 0.004], 262),
+    ] {
+        let truth = {
+            let high = rates.into_iter().fold(0.0, f64::max);
+            let low = rates.into_iter().fold(1.0, f64::min);
+            (high - low, low / high)
+        };
+        let (mut covered, mut ratio_covered, mut width) = (0, 0, 0.0);
+        for trial in 0..300 {
+            let mut codes = Vec::new();
+            for row in 0..360 {
+                let mut draws = stream(trial, Purpose::Synthetic, row, 5);
+                let group = (row % 3) as usize;
+                let selected = draws.random_bool(rates[group]);
+                codes.extend([group as i32, 0, 0, if selected { 100 } else { -100 }]);
+            }
+            let labels = (0..360).map(|row| (row / 3) % 2).collect();
+            let options = GroupOptions {
+                protected: vec!["a".into()],
+                resamples: 200,
+                seed: trial,
+                ..options(&schema, "c1")
+            };
+            let table = Table::new(4, codes, labels);
+            let report = measure_groups(&Spoken { classes: 2 }, &schema, &table, &options).unwrap();
+            let gaps = &report.sets[0].gaps;
+            let holds = |gap: &Option<gaps::Gap>, truth: f64| {
+                let [low, high] = gap.as_ref().unwrap().ci95;
+                low <= truth && truth <= high
+            };
+            covered += u32::from(holds(&gaps.demographic_parity_difference, truth.0));
+            ratio_covered += u32::from(holds(&gaps.demographic_parity_ratio, truth.1));
+            let [low, high] = gaps.demographic_parity_difference.as_ref().unwrap().ci95;
+            width += (high - low) / 300.0;
+        }
+        // 300 trials that cover with 95 %: fewer than 262 have a probability below 1e-7.
+        assert!(
+            covered >= least && ratio_covered >= least,
+            "{covered} {ratio_covered}"
+        );
+        // Covering everything would be no feat.
+        assert!(width < 0.4, "{width}");
+    }
+}
+
+#[test]
+fn bootstrap_samples_are_keyed() {
+    let schema = schema(2);
+    let table = random_table(2, 300, 3);
+    let measure = |seed| {
+        let options = GroupOptions {
+            seed,
+            ..options(&schema, "c1")
+        };
+        measure_groups(&Spoken { classes: 2 }, &schema, &table, &options).unwrap()
+    };
+    assert_eq!(measure(1), measure(1));
+    let ends = |report: GroupReport| {
+        report.sets[0]
+            .gaps
+            .accuracy_difference
+            .clone()
+            .unwrap()
+            .ci95
+    };
+    assert_ne!(ends(measure(1)), ends(measure(2)));
+}
+
+#[test]
+fn options_without_meaning_are_refused() {
+    let schema = schema(3);
+    let table = random_table(3, 50, 1);
+    let good = options(&schema, "c2");
+    let refused = |options: GroupOptions| {
+        measure_groups(&Spoken { classes: 3 }, &schema, &table, &options)
+            .unwrap_err()
+            .to_string()
+    };
+    for (options, needle) in [
+        (
+            GroupOptions {
+                favourable: "c9".into(),
+                ..good.clone()
+            },
+            "c0, c1, c2",
+        ),
+        (
+            GroupOptions {
+                protected: vec!["z".into()],
+                ..good.clone()
+            },
+            "no attribute 'z'",
+        ),
+        (
+            GroupOptions {
+                protected: vec!["a".into(), "a".into()],
+                ..good.clone()
+            },
+            "twice",
+        ),
+        (
+            GroupOptions {
+                protected: Vec::new(),
+                ..good.clone()
+            },
+            "--protected",
+        ),
+        (
+            GroupOptions {
+                resamples: 5,
+                ..good.clone()
+            },
+            "--resamples is 5",
+        ),
+        (
+            GroupOptions {
+                min_group: 0,
+                ..good.clone()
+            },
+            "--min-group is 0",
+        ),
+        (
+            GroupOptions {
+                bins: vec![DeclaredBins {
+                    attribute: "l0".into(),
+                    edges: vec![0.0],
+                }],
+                ..good.clone()
+            },
+            "not protected",
+        ),
+    ] {
+        let message = refused(options);
+        assert!(message.contains(needle), "{message}");
+    }
+    let unlabelled = Table::new(5, table.codes().to_vec(), Vec::new());
+    let error = measure_groups(&Spoken { classes: 3 }, &schema, &unlabelled, &good).unwrap_err();
+    assert!(error.to_string().contains("no labels"), "{error}");
+}

@@ -1,0 +1,48 @@
+//! Individual discrimination: finding it, counting it, proving each find.
+//!
+//! The data flow: a [`domain::TabularDomain`] says what inputs there are and which are variants of
+//! each other; [`seeds`] picks where to begin; [`search::Search`] advances all seeds in lockstep by
+//! a [`strategy::Strategy`] ([`adf::Adf`], or another of [`strategies`]) and [`check`]s them; [`distinct`] counts and [`pairs`]
+//! keeps what is found; [`estimate`] says how common it is among all inputs; [`samples`] writes
+//! the pairs and [`verify`] re-checks every one of them alone; [`session`] runs a search in its run directory, [`summary`]
+//! counts what it did, and [`audit`] is all of it as one call. [`text`] is the same for texts.
+//! [`certify`] proves inputs fair without a search.
+//!
+//! Source: Zhang et al., "White-box Fairness Testing through Adversarial Sampling" (ICSE 2020) and
+//! its extended version ("Automatic Fairness Testing of Neural Classifiers through Adversarial
+//! Sampling", TSE 2021).
+
+pub mod adf;
+pub mod audit;
+mod audit_error;
+mod audit_options;
+pub mod calls;
+pub mod case;
+pub mod certify;
+pub mod check;
+pub mod compare;
+mod compare_options;
+pub mod compare_plot;
+pub mod distinct;
+pub mod domain;
+pub mod estimate;
+pub mod group;
+mod guidance;
+pub mod mean;
+mod option_checks;
+pub mod pairs;
+pub mod paper;
+pub mod repair;
+pub mod samples;
+pub mod search;
+mod search_state;
+pub mod seeds;
+pub mod session;
+pub mod strategies;
+pub mod strategy;
+pub mod subject;
+pub mod summary;
+pub mod text;
+pub mod trace;
+pub mod trial;
+pub mod verify;

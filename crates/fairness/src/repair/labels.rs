@@ -1,0 +1,113 @@
+//! Which class the protected variants of a sample shall have: one for all of them.
+//!
+//! The paper does not say how the samples that are added are labelled. Here every variant of a sample has the same label, for
+//! otherwise the retrained network would be taught the very discrimination that was found. Three rules give it:
+//!
+//! * [`LabelRule::Majority`]: the class that the model gives to most of the variants.
+//! * [`LabelRule::Seed`]: the class that the data give to the row from which the sample was found.
+//! * [`LabelRule::Ensemble`]: the class that several networks, trained on the data alone from different first weights, give
+//!   to most of the variants, each network and each variant with one vote.
+//!
+//! Among classes with equally many votes the truth of the sample decides if it is one of them, else the model's class of the
+//! sample as it was found, else the first class.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::pool::Sample;
+use crate::domain::Domain;
+use probity_nn::{Classifier, ModelError, Rows, predicted_class};
+
+/// How a sample is labelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum LabelRule {
+    /// The class that the model gives to most of its variants
+    #[default]
+    Majority,
+    /// The class of the row that it was found from
+    Seed,
+    /// The class that networks trained on the data alone give to most of its variants
+    Ensemble,
+}
+
+/// Samples whose rows are worked on at a time.
+const CHUNK: usize = 256;
+
+/// The label of each of `samples` by the votes of `voters`, the first of which decides ties as the module says.
+///
+/// # Errors
+/// When a voter cannot answer.
+pub fn majority(
+    voters: &[&dyn Classifier],
+    domain: &dyn Domain,
+    samples: &[&Sample],
+) -> Result<Vec<u32>, ModelError> {
+    let labels: Vec<Vec<u32>> = samples
+        .par_chunks(CHUNK)
+        .map(|samples| label_chunk(voters, domain, samples))
+        .collect::<Result<_, _>>()?;
+    Ok(labels.concat())
+}
+
+fn label_chunk(
+    voters: &[&dyn Classifier],
+    domain: &dyn Domain,
+    samples: &[&Sample],
+) -> Result<Vec<u32>, ModelError> {
+    let mut codes = Vec::new();
+    let variants: Vec<usize> = samples
+        .iter()
+        .map(|sample| {
+            let variants = domain.variants(&sample.row);
+            (0..variants).for_each(|v| domain.write_variant(&sample.row, v, &mut codes));
+            variants
+        })
+        .collect();
+    let classes = voters.first().map_or(0, |voter| voter.classes());
+    let mut votes = vec![vec![0u32; classes]; samples.len()];
+    let mut own = vec![0; samples.len()];
+    for (number, voter) in voters.iter().enumerate() {
+        let logits = voter.logits(Rows::new(&codes, domain.width()))?;
+        let mut predicted = logits.chunks_exact(classes).map(predicted_class);
+        for (index, sample) in samples.iter().enumerate() {
+            let position = domain.own_variant(&sample.row);
+            for variant in 0..variants[index] {
+                let class = predicted.next().unwrap_or_default();
+                votes[index][class as usize] += 1;
+                if number == 0 && variant == position {
+                    own[index] = class;
+                }
+            }
+        }
+    }
+    let winners = samples.iter().zip(&votes).zip(own);
+    Ok(winners
+        .map(|((sample, votes), own)| winner(votes, sample.truth, own))
+        .collect())
+}
+
+/// The class with the most votes; of several, `truth`, else `own`, else the first.
+pub(crate) fn winner(votes: &[u32], truth: Option<u32>, own: u32) -> u32 {
+    let most = votes.iter().copied().max().unwrap_or(0);
+    let is_tied = |class: u32| votes.get(class as usize) == Some(&most);
+    truth
+        .filter(|&class| is_tied(class))
+        .or_else(|| is_tied(own).then_some(own))
+        .or_else(|| (0..votes.len() as u32).find(|&class| is_tied(class)))
+        .unwrap_or(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_go_to_the_truth_then_to_the_own_class() {
+        assert_eq!(winner(&[3, 2], Some(1), 1), 0);
+        assert_eq!(winner(&[2, 2], Some(1), 0), 1);
+        assert_eq!(winner(&[2, 2], None, 1), 1);
+        assert_eq!(winner(&[2, 2, 1], Some(2), 1), 1, "the truth is behind");
+        assert_eq!(winner(&[2, 2, 1], Some(2), 2), 0);
+    }
+}

@@ -1,0 +1,87 @@
+//! The plot of a sweep: accuracy on the held-out rows against the discriminatory share of random inputs.
+
+use super::figures::ModelFigures;
+use super::summary::{NetworkFigures, RepairSummary};
+use probity_report::line_plot::COLORS;
+use probity_report::scatter::{Point, PointSeries, ScatterPlot};
+
+/// The plot of `summary` as an SVG document: every network, the mean of each share, the model before.
+pub fn trade_off(summary: &RepairSummary) -> String {
+    let place = |figures: &ModelFigures, label: String| Point {
+        x: 100.0 * figures.held_out.accuracy,
+        y: 100.0
+            * figures
+                .discrimination
+                .last()
+                .map_or(0.0, |joint| joint.rate),
+        label,
+    };
+    let points = |networks: &[NetworkFigures]| -> Vec<Point> {
+        let figures = networks.iter().map(|network| &network.figures);
+        figures
+            .map(|figures| place(figures, String::new()))
+            .collect()
+    };
+    let mean = |points: &[Point], label: String| {
+        let of = |value: fn(&Point) -> f64| {
+            points.iter().map(value).sum::<f64>() / points.len().max(1) as f64
+        };
+        Point {
+            x: of(|point| point.x),
+            y: of(|point| point.y),
+            label,
+        }
+    };
+    let series = |name: &str, color: usize, radius: f64, points: Vec<Point>| PointSeries {
+        name: name.to_owned(),
+        color: COLORS[color].to_owned(),
+        radius,
+        joined: false,
+        points,
+    };
+    let networks: Vec<Vec<Point>> = summary
+        .points
+        .iter()
+        .map(|point| points(&point.networks))
+        .collect();
+    let shares = summary.points.iter().map(|point| point.share);
+    let means = networks
+        .iter()
+        .zip(shares)
+        .map(|(points, share)| mean(points, format!("{share}")))
+        .collect();
+    let protected = summary
+        .before
+        .discrimination
+        .last()
+        .map(|joint| joint.protected.join(" × "));
+    ScatterPlot {
+        title: format!(
+            "Repair: accuracy and discrimination by {}",
+            protected.unwrap_or_default()
+        ),
+        x_label: "accuracy on held-out rows, %".to_owned(),
+        y_label: "discriminatory random inputs, %".to_owned(),
+        series: vec![
+            series("a network", 3, 2.5, networks.concat()),
+            series("retrained without", 5, 2.5, points(&summary.control)),
+            PointSeries {
+                joined: true,
+                ..series("mean of a share", 3, 5.0, means)
+            },
+            series(
+                "before",
+                4,
+                5.0,
+                vec![place(&summary.before, "before".to_owned())],
+            ),
+            series(
+                "kept",
+                0,
+                5.0,
+                vec![place(&summary.chosen.figures, "kept".to_owned())],
+            ),
+        ],
+    }
+    .to_svg()
+}

@@ -1,0 +1,249 @@
+//! The samples that a repair may learn from: the distinct individuals of one or more audits, without those found
+//! from held-out rows.
+//!
+//! A sample keeps the number of the seed whose walk found it. The seeds of an audit are rows of its table in an order that its
+//! `run.toml` determines, so the class of that row is known where the table has labels: the *truth* of the sample. If the row is
+//! one that the model is measured or chosen on, the sample is left out: its neighbourhood, and by its truth its very
+//! label, would leak.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use super::basis::Basis;
+use super::error::RepairError;
+use crate::audit::{AuditOptions, StrategyName};
+use crate::domain::{Domain, TabularDomain};
+use crate::samples::read_samples;
+use crate::seeds::clustered_seeds;
+use probity_data::table::{Labels, Table};
+use probity_run::run_directory::{RunDirectory, SUMMARY, file_sha256};
+use probity_run::stream::{Purpose, permutation};
+
+/// One discriminatory individual.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sample {
+    /// Codes of the row that was found first.
+    pub row: Vec<i32>,
+    /// Class of the row whose walk found it, where that is known.
+    pub truth: Option<u32>,
+}
+
+/// What one audit found.
+#[derive(Debug, Clone)]
+pub struct FoundRun {
+    /// Its directory.
+    pub directory: PathBuf,
+    /// Names of its protected attributes.
+    pub protected: Vec<String>,
+    /// Which rows are variants of each other.
+    pub domain: TabularDomain,
+    /// Distinct individuals, in the order of the samples file.
+    pub samples: Vec<Sample>,
+    /// Individuals left out because they were found from held-out rows.
+    pub held_out: u64,
+}
+
+/// The protected attributes of the audit in `directory`.
+///
+/// # Errors
+/// When there is none.
+pub fn protected_of(directory: &Path) -> Result<Vec<String>, RepairError> {
+    Ok(open_audit(directory)?.1.protected)
+}
+
+/// The audit of a table in `directory`: of a network, which can be trained.
+fn open_audit(directory: &Path) -> Result<(RunDirectory, AuditOptions), RepairError> {
+    let (_, written): (_, toml::Table) = RunDirectory::open_run(directory, "audit")?;
+    if written.contains_key("texts") {
+        return Err(RepairError::TextRun {
+            run: directory.to_owned(),
+        });
+    }
+    let (run, options): (_, AuditOptions) = RunDirectory::open_run(directory, "audit")?;
+    match options.predictor {
+        None => Ok((run, options)),
+        Some(predictor) => Err(RepairError::PredictorRun {
+            run: directory.to_owned(),
+            predictor: predictor.source.to_string(),
+        }),
+    }
+}
+
+impl FoundRun {
+    /// Reads the audit in `directory`, which must be one of the model of `basis` (in `model`).
+    ///
+    /// # Errors
+    /// See [`RepairError`]: another model, an unfinished run, no samples, a table that is gone.
+    pub fn read(
+        directory: &Path,
+        model: &Path,
+        data: &Path,
+        basis: &Basis,
+    ) -> Result<FoundRun, RepairError> {
+        let (run, options) = open_audit(directory)?;
+        let own = basis.model.sha256();
+        if options.model_sha256 != own {
+            return Err(RepairError::OtherModel {
+                run: directory.to_owned(),
+                model: model.to_owned(),
+                searched: options.model_sha256,
+                own,
+            });
+        }
+        if !run.file(SUMMARY).is_file() {
+            return Err(RepairError::Unfinished {
+                run: directory.to_owned(),
+            });
+        }
+        let protected = options
+            .protected
+            .iter()
+            .map(|name| basis.model.schema.index_of(name))
+            .collect::<Result<Vec<_>, _>>()?;
+        let layout = &basis.model.network.layout;
+        let domain = TabularDomain::new(&basis.model.schema, layout, &protected)?;
+        let seeds = Seeds::of(directory, &options, data, basis)?;
+        let mut individuals = HashSet::new();
+        let mut samples = Vec::new();
+        let mut held_out = 0;
+        let file = run.file(options.samples_format.file_name());
+        read_samples(&file, &basis.model.schema, |pair| {
+            if !individuals.insert(domain.individual_key(&pair.row)) {
+                return Ok(());
+            }
+            match seeds.origin(pair.seed) {
+                SeedRow::HeldOut => held_out += 1,
+                SeedRow::Usable { truth } => samples.push(Sample {
+                    row: pair.row,
+                    truth,
+                }),
+            }
+            Ok::<(), RepairError>(())
+        })?;
+        if samples.is_empty() {
+            return Err(RepairError::NoSamples {
+                run: directory.to_owned(),
+                held_out,
+            });
+        }
+        Ok(FoundRun {
+            directory: directory.to_owned(),
+            protected: options.protected,
+            domain,
+            samples,
+            held_out,
+        })
+    }
+
+    /// How many samples are the share `share` of them: at least one.
+    pub fn count(&self, share: f64) -> usize {
+        let count = (self.samples.len() as f64 * share).ceil() as usize;
+        count.clamp(1, self.samples.len())
+    }
+
+    /// The random share of the samples that (`seed`, `number` of this run, `repeat`) give. A smaller share is part of a larger
+    /// one.
+    pub fn draw(&self, share: f64, seed: u64, number: u32, repeat: u32) -> Vec<u32> {
+        let item = u64::from(number) << 32 | u64::from(repeat);
+        let mut order = permutation(seed, Purpose::RepairDraw, item, self.samples.len() as u32);
+        order.truncate(self.count(share));
+        order
+    }
+}
+
+/// Whether the walks of a strategy begin at rows of the audit's table.
+fn starts_at_rows(strategy: StrategyName) -> bool {
+    match strategy {
+        StrategyName::Adf
+        | StrategyName::Eidig
+        | StrategyName::AdfZeroOrder
+        | StrategyName::Sg
+        | StrategyName::RandomWalk => true,
+        StrategyName::AequitasFully
+        | StrategyName::AequitasSemi
+        | StrategyName::AequitasRandom
+        | StrategyName::Themis => false,
+    }
+}
+
+/// What is known of the row that a walk began at.
+enum SeedRow {
+    /// The model is measured or chosen on it.
+    HeldOut,
+    /// It is not, as far as can be known.
+    Usable { truth: Option<u32> },
+}
+
+/// The rows that an audit began at, in order.
+struct Seeds {
+    rows: Vec<u32>,
+    table: Table,
+    /// Rows of the table that are held out; empty when it is not the table of the training.
+    held_out: HashSet<u32>,
+}
+
+impl Seeds {
+    fn of(
+        run: &Path,
+        options: &AuditOptions,
+        data: &Path,
+        basis: &Basis,
+    ) -> Result<Seeds, RepairError> {
+        if !starts_at_rows(options.strategy) {
+            return Ok(Seeds {
+                rows: Vec::new(),
+                table: Table::new(basis.table.width(), Vec::new(), Vec::new()),
+                held_out: HashSet::new(),
+            });
+        }
+        let is_training_data = options.data_sha256 == basis.data_sha256;
+        let file = if is_training_data {
+            data
+        } else {
+            &options.data
+        };
+        let gone = |problem: String| RepairError::RunData {
+            run: run.to_owned(),
+            data: file.to_owned(),
+            problem,
+        };
+        let now = file_sha256(file).map_err(|error| gone(error.to_string()))?;
+        if now != options.data_sha256 {
+            return Err(gone(format!("SHA-256 {now}, was {}", options.data_sha256)));
+        }
+        let schema = match options.outside {
+            Some(outside) => basis.model.schema.clone().with_outside(outside),
+            None => basis.model.schema.clone(),
+        };
+        let table = Table::read(file, &schema, Labels::Optional)?;
+        let held_out = if is_training_data && table.rows() == basis.table.rows() {
+            let split = &basis.split;
+            split
+                .test
+                .iter()
+                .chain(&split.validation)
+                .copied()
+                .collect()
+        } else {
+            HashSet::new()
+        };
+        Ok(Seeds {
+            rows: clustered_seeds(&table, options.clusters, options.seeds, options.seed),
+            table,
+            held_out,
+        })
+    }
+
+    fn origin(&self, seed: u64) -> SeedRow {
+        let row = usize::try_from(seed)
+            .ok()
+            .and_then(|seed| self.rows.get(seed));
+        match row {
+            Some(row) if self.held_out.contains(row) => SeedRow::HeldOut,
+            Some(&row) => SeedRow::Usable {
+                truth: self.table.labels().get(row as usize).copied(),
+            },
+            None => SeedRow::Usable { truth: None },
+        }
+    }
+}

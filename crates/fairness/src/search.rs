@@ -1,0 +1,464 @@
+//! The one search driver: lockstep rounds of any [`Strategy`] over all seeds.
+//!
+//! All walkers of a phase advance together, one round a step. In a round, chunks of walkers are
+//! worked on in parallel (the strategy proposes, the candidates are checked); then the outcomes are
+//! merged one by one in the order of the seeds: counted, deduplicated, recorded. Nothing that a
+//! chunk computes depends on the chunk, so the result depends neither on batch size nor on
+//! threads.
+//!
+//! *Global phase*: every seed is checked; while it is not discriminatory it moves, at most
+//! `max_iter` times, so that a seed gets at most `max_iter + 1` checks. *Local phase*: from every
+//! distinct individual found, `local` trials: a candidate is checked; the walker goes there when
+//! it is discriminatory and returns to its start when it is not. A candidate that equals the
+//! position (a step against a domain wall) is a trial, but neither a check nor a sample.
+//!
+//! The whole state is a value, [`SearchState`]: saved between rounds it is the checkpoint, and a
+//! search that goes on from it ends as an uninterrupted one does.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+use super::calls::Calls;
+use super::check::{BLOCK_ROWS, Checked, Flip, check_all, check_until_flip};
+use super::distinct::Mark;
+use super::domain::Domain;
+use super::pairs::Pair;
+use super::search_state::Seed;
+pub use super::search_state::{Ending, Phase, PhaseCounts, SearchState};
+use super::strategy::{AfterFind, GlobalStep, LocalWalker, Position, Strategy};
+use probity_nn::{Classifier, ModelError, Rows, predicted_class};
+
+/// Flips of a start that the local phase draws from; more would cost memory and gradients and add
+/// nothing that the walk could use.
+const MAX_FLIPS: usize = 256;
+
+/// How far to search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SearchOptions {
+    /// Moves of a seed in the global phase at most.
+    pub max_iter: u32,
+    /// Trials from each start in the local phase.
+    pub local: u32,
+    /// Walkers a chunk at most; has no influence on the result.
+    pub batch: usize,
+    /// Stop once this many distinct discriminatory individuals are found.
+    pub max_found: Option<u64>,
+    /// Stop at the end of the round in which this much search time is used up.
+    pub time: Option<Duration>,
+}
+
+/// The state of a search by strategy `S`.
+pub type StateOf<S> = SearchState<<S as Strategy>::Memory, <S as Strategy>::Shared>;
+
+/// A search: a model, its inputs, a strategy and how far to go.
+pub struct Search<'a, S: Strategy> {
+    /// The model under audit.
+    pub model: &'a dyn Classifier,
+    /// The model on the device that verification uses, where that is another one: every pair is
+    /// confirmed there before it counts.
+    pub reference: Option<&'a dyn Classifier>,
+    /// Its inputs.
+    pub domain: &'a dyn Domain,
+    /// Where to go next.
+    pub strategy: &'a S,
+    /// What counts the calls of `model` and of the strategy's model, see [`super::calls`].
+    pub calls: &'a Calls,
+    /// How far.
+    pub options: &'a SearchOptions,
+}
+
+impl<S: Strategy> Search<'_, S> {
+    /// Goes on from `state` until the end, a budget, or `observe` says stop. `observe` is called
+    /// after every round.
+    ///
+    /// # Errors
+    /// When the model cannot answer; `state` is then as after the last full round, so far as it has
+    /// an influence on what follows, if the model [is fallible](Classifier::is_fallible).
+    pub fn run(
+        &self,
+        state: &mut StateOf<S>,
+        observe: &mut dyn FnMut(&StateOf<S>) -> ControlFlow<()>,
+    ) -> Result<Ending, ModelError> {
+        loop {
+            if self.is_found_enough(state) {
+                return Ok(Ending::MaxFound);
+            }
+            let spent = state.global.seconds + state.local.seconds;
+            let is_over = |limit: Duration| spent >= limit.as_secs_f64();
+            if state.phase != Phase::Done && self.options.time.is_some_and(is_over) {
+                return Ok(Ending::Time);
+            }
+            let (started, before) = (Instant::now(), self.calls.so_far());
+            let phase = state.phase;
+            match phase {
+                Phase::Global => self.global_round(state)?,
+                Phase::Local => self.local_round(state)?,
+                Phase::Done => return Ok(Ending::Complete),
+            }
+            let counts = match phase {
+                Phase::Global => &mut state.global,
+                _ => &mut state.local,
+            };
+            counts.seconds += started.elapsed().as_secs_f64();
+            let after = self.calls.so_far();
+            counts.model_rows += after.rows - before.rows;
+            counts.model_gradients += after.gradients - before.gradients;
+            let calls = state.global.calls_with(&state.local);
+            state.trace.note(calls, state.individuals.discriminatory());
+            if observe(state).is_break() && state.phase != Phase::Done {
+                return Ok(Ending::Interrupted);
+            }
+        }
+    }
+
+    fn is_found_enough(&self, state: &StateOf<S>) -> bool {
+        self.options
+            .max_found
+            .is_some_and(|enough| state.individuals.discriminatory() >= enough)
+    }
+
+    /// Chunks of about equal size, at least one a thread.
+    fn chunk(&self, walkers: usize) -> usize {
+        walkers
+            .div_ceil(rayon::current_num_threads().max(1))
+            .clamp(1, self.options.batch.max(1))
+    }
+
+    fn global_round(&self, state: &mut StateOf<S>) -> Result<(), ModelError> {
+        let may_move = state.round < self.strategy.max_moves(self.options.max_iter);
+        // Here a walker is worth as many rows as it has variants.
+        let variants = state
+            .seeds
+            .first()
+            .map_or(1, |seed| self.domain.variants(&seed.row));
+        let chunk = self
+            .chunk(state.seeds.len())
+            .min((BLOCK_ROWS / variants.max(1)).max(1));
+        let mut seeds = state.seeds.clone();
+        let outcomes: Vec<Vec<(Checked, bool)>> = seeds
+            .par_chunks_mut(chunk)
+            .map(|seeds| self.global_chunk(&state.learnt, seeds, state.round, may_move))
+            .collect::<Result<_, _>>()?;
+        let mut next = Vec::new();
+        let checked = std::mem::take(&mut state.seeds);
+        for ((mut seed, before), (check, confirmed)) in seeds
+            .into_iter()
+            .zip(checked)
+            .zip(outcomes.into_iter().flatten())
+        {
+            if self.is_found_enough(state) {
+                // Kept unchecked: what a stopped search has left to do.
+                next.push(before);
+                continue;
+            }
+            state.global.checks += 1;
+            let flips = &check.flips;
+            let found = !flips.is_empty() && confirmed;
+            state.unconfirmed += u64::from(!flips.is_empty() && !confirmed);
+            self.strategy
+                .learn_global(&mut state.learnt, &mut seed.memory, found);
+            let goes_on = may_move && (!found || S::AFTER_FIND == AfterFind::GoOn);
+            if found {
+                self.record(state, seed.id, before.row, check);
+            } else {
+                self.count(state, &before.row);
+            }
+            if goes_on {
+                state.global.steps += 1;
+                next.push(seed);
+            }
+        }
+        next.retain_mut(|seed| {
+            self.strategy
+                .place(&mut state.learnt, &mut seed.row, &mut seed.memory)
+        });
+        state.seeds = next;
+        state.round += 1;
+        if state.seeds.is_empty() || self.strategy.is_satisfied(&state.learnt) {
+            state.seeds = Vec::new();
+            state.local.starts = state.walkers.len() as u64;
+            self.enter(state, Phase::Local);
+        }
+        Ok(())
+    }
+
+    /// Checks the seeds of a chunk and moves those that are not discriminatory.
+    fn global_chunk(
+        &self,
+        learnt: &S::Shared,
+        seeds: &mut [Seed<S::Memory>],
+        iteration: u32,
+        may_move: bool,
+    ) -> Result<Vec<(Checked, bool)>, ModelError> {
+        let width = self.domain.width();
+        let codes: Vec<i32> = seeds
+            .iter()
+            .flat_map(|seed| seed.row.iter().copied())
+            .collect();
+        let mut checks = check_all(self.model, self.domain, Rows::new(&codes, width))?;
+        for check in &mut checks {
+            // The flip that tells most comes first: the one that is reported.
+            let label = check.checked.label as usize;
+            let own = check.checked.logits[label];
+            check.checked.flips.sort_by(|a, b| {
+                let gap = |logits: &[f32]| (logits[label] - own).abs();
+                gap(&b.logits).total_cmp(&gap(&a.logits))
+            });
+            thin_out(&mut check.checked.flips);
+        }
+        let confirmed = self.confirm(
+            seeds
+                .iter()
+                .map(|seed| seed.row.as_slice())
+                .zip(checks.iter().map(|check| &check.checked)),
+        )?;
+        if may_move {
+            let mut steps: Vec<GlobalStep<'_, S::Memory>> = seeds
+                .iter_mut()
+                .zip(&checks)
+                .zip(&confirmed)
+                .map(|((seed, check), confirmed)| GlobalStep {
+                    id: seed.id,
+                    iteration,
+                    is_found: !check.checked.flips.is_empty() && *confirmed,
+                    row: &mut seed.row,
+                    check,
+                    memory: &mut seed.memory,
+                })
+                .filter(|step| !step.is_found || S::AFTER_FIND != AfterFind::Stop)
+                .collect();
+            if !steps.is_empty() {
+                self.strategy.global_moves(learnt, &mut steps)?;
+            }
+        }
+        Ok(checks
+            .into_iter()
+            .map(|check| check.checked)
+            .zip(confirmed)
+            .collect())
+    }
+
+    fn local_round(&self, state: &mut StateOf<S>) -> Result<(), ModelError> {
+        if state.walkers.is_empty() || self.options.local == 0 {
+            self.enter(state, Phase::Done);
+            return Ok(());
+        }
+        let chunk = self.chunk(state.walkers.len());
+        let round = state.round;
+        let kept: Option<Vec<S::Memory>> = self.model.is_fallible().then(|| {
+            let memories = state.walkers.iter().map(|walker| walker.memory.clone());
+            memories.collect()
+        });
+        let outcomes: Result<Vec<Vec<LocalOutcome>>, ModelError> = state
+            .walkers
+            .par_chunks_mut(chunk)
+            .map(|walkers| self.local_chunk(&state.learnt, walkers, round))
+            .collect();
+        let outcomes = match outcomes {
+            Ok(outcomes) => outcomes,
+            Err(error) => {
+                // Some walkers have moved on, others have not: the round did not take place.
+                for (walker, memory) in state.walkers.iter_mut().zip(kept.into_iter().flatten()) {
+                    walker.memory = memory;
+                }
+                return Err(error);
+            }
+        };
+        let mut walkers = std::mem::take(&mut state.walkers);
+        for (walker, outcome) in walkers.iter_mut().zip(outcomes.into_iter().flatten()) {
+            if self.is_found_enough(state) {
+                break;
+            }
+            state.local.steps += 1;
+            let found = outcome
+                .as_ref()
+                .map(|outcome| !outcome.check.flips.is_empty() && outcome.confirmed);
+            self.strategy.learn_local(&mut state.learnt, walker, found);
+            let (Some(found), Some(outcome)) = (found, outcome) else {
+                continue;
+            };
+            let LocalCheck {
+                check,
+                individual,
+                row,
+                ..
+            } = outcome;
+            state.local.checks += 1;
+            state.unconfirmed += u64::from(!check.flips.is_empty() && !found);
+            let marks: &[Mark] = if found {
+                &[Mark::LocalGenerated, Mark::LocalDiscriminatory]
+            } else {
+                &[Mark::LocalGenerated]
+            };
+            state.individuals.mark(individual, marks);
+            let is_new_row = state.rows.mark(row, marks);
+            if !found {
+                walker.away = None;
+                continue;
+            }
+            if is_new_row {
+                state.pairs.push(&Pair::new(
+                    walker.id,
+                    Phase::Local,
+                    round,
+                    &walker.candidate,
+                    &check,
+                ));
+            }
+            match &mut walker.away {
+                Some(position) => {
+                    std::mem::swap(&mut position.row, &mut walker.candidate);
+                    position.check = check;
+                }
+                None => {
+                    walker.away = Some(Position {
+                        row: std::mem::take(&mut walker.candidate),
+                        check,
+                    });
+                }
+            }
+        }
+        self.strategy
+            .end_local_round(&mut state.learnt, &mut walkers);
+        state.walkers = walkers;
+        state.round += 1;
+        if state.round >= self.options.local {
+            self.enter(state, Phase::Done);
+        }
+        Ok(())
+    }
+
+    /// Lets the strategy propose a candidate for each walker of a chunk, and checks them.
+    fn local_chunk(
+        &self,
+        learnt: &S::Shared,
+        walkers: &mut [LocalWalker<S::Memory>],
+        trial: u32,
+    ) -> Result<Vec<LocalOutcome>, ModelError> {
+        self.strategy.local_moves(learnt, trial, walkers)?;
+        let width = self.domain.width();
+        let mut codes = Vec::with_capacity(walkers.len() * width);
+        let mut hints = Vec::with_capacity(walkers.len());
+        for walker in walkers.iter() {
+            let position = walker.position();
+            if walker.candidate != position.row {
+                codes.extend_from_slice(&walker.candidate);
+                hints.push(position.check.flips.first().map_or(0, |flip| flip.variant));
+            }
+        }
+        let checks = check_until_flip(self.model, self.domain, Rows::new(&codes, width), &hints)?;
+        let confirmed = self.confirm(codes.chunks_exact(width).zip(&checks))?;
+        let mut checks = checks.into_iter().zip(confirmed);
+        Ok(walkers
+            .iter()
+            .map(|walker| {
+                if walker.candidate == walker.position().row {
+                    return None;
+                }
+                checks.next().map(|(check, confirmed)| LocalCheck {
+                    check,
+                    confirmed,
+                    individual: self.domain.individual_key(&walker.candidate),
+                    row: self.domain.row_key(&walker.candidate),
+                })
+            })
+            .collect())
+    }
+
+    /// Whether the reference device, where there is one, agrees on each pair.
+    fn confirm<'r>(
+        &self,
+        checks: impl Iterator<Item = (&'r [i32], &'r Checked)> + Clone,
+    ) -> Result<Vec<bool>, ModelError> {
+        let Some(reference) = self.reference else {
+            return Ok(checks.map(|_| true).collect());
+        };
+        let mut codes = Vec::new();
+        for (row, check) in checks.clone() {
+            if let Some(flip) = check.flips.first() {
+                codes.extend_from_slice(row);
+                self.domain
+                    .write_variant(row, flip.variant as usize, &mut codes);
+            }
+        }
+        let logits = reference.logits(Rows::new(&codes, self.domain.width()))?;
+        let mut logits = logits.chunks_exact(reference.classes());
+        let mut agrees = |label| logits.next().map(predicted_class) == Some(label);
+        Ok(checks
+            .map(|(_, check)| match check.flips.first() {
+                None => true,
+                Some(flip) => {
+                    let (own, other) = (agrees(check.label), agrees(flip.label));
+                    own && other
+                }
+            })
+            .collect())
+    }
+
+    /// Counts a row of the global phase that is not discriminatory.
+    fn count(&self, state: &mut StateOf<S>, row: &[i32]) {
+        let marks = [Mark::GlobalGenerated];
+        state
+            .individuals
+            .mark(self.domain.individual_key(row), &marks);
+        state.rows.mark(self.domain.row_key(row), &marks);
+    }
+
+    /// Counts a discriminatory row of the global phase. An individual that is new becomes a start
+    /// of the local phase.
+    fn record(&self, state: &mut StateOf<S>, id: u64, row: Vec<i32>, check: Checked) {
+        let marks = [Mark::GlobalGenerated, Mark::GlobalDiscriminatory];
+        if state.rows.mark(self.domain.row_key(&row), &marks) {
+            let pair = Pair::new(id, Phase::Global, state.round, &row, &check);
+            state.pairs.push(&pair);
+        }
+        let is_new = state
+            .individuals
+            .mark(self.domain.individual_key(&row), &marks);
+        if is_new && S::HAS_LOCAL_PHASE {
+            state.walkers.push(LocalWalker {
+                id,
+                start: Position { row, check },
+                away: None,
+                candidate: Vec::new(),
+                memory: S::Memory::default(),
+            });
+        }
+    }
+
+    fn enter(&self, state: &mut StateOf<S>, phase: Phase) {
+        state.phase = phase;
+        state.round = 0;
+        if phase == Phase::Done {
+            state.walkers = Vec::new();
+        }
+    }
+}
+
+/// Keeps at most [`MAX_FLIPS`] flips, evenly spread over their order, the first among them.
+fn thin_out(flips: &mut SmallVec<[Flip; 1]>) {
+    let count = flips.len();
+    if count > MAX_FLIPS {
+        let mut index = 0;
+        flips.retain(|_| {
+            // Keeps the indices at which i·MAX/count passes a whole number.
+            let keep = index * MAX_FLIPS % count < MAX_FLIPS;
+            index += 1;
+            keep
+        });
+    }
+}
+
+/// The outcome of one trial; `None` when the candidate was no new input.
+type LocalOutcome = Option<LocalCheck>;
+
+struct LocalCheck {
+    check: Checked,
+    confirmed: bool,
+    individual: u128,
+    row: u128,
+}

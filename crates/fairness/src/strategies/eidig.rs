@@ -1,0 +1,161 @@
+//! `eidig`: ADF with momentum, and with gradients that serve for several steps.
+//!
+//! Zhang, Zhang, Zhang: "Efficient White-Box Fairness Testing through Gradient Search" (ISSTA 2021).
+//! **Global.** The gradients at x and x' are added to [`DECAY`] times their sums so far, and the
+//! signs of the sums decide. **Local.** The probabilities of the attributes are computed at the
+//! start and used again; after `refresh` steps in a row that stayed discriminatory they are
+//! computed anew where the walker is. A failure leads back to the start and to its probabilities.
+//! x' is the variant whose output differs most at a start, and the flip that was found elsewhere.
+//!
+//! The published tool differentiates the output probability, which spares the loss's backward pass;
+//! here the user's objective is differentiated, the logit margin unless it is named.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::TabularDomain;
+use crate::guidance::{StepKey, descend, draw, flip_gradients, pair_gradients, weigh};
+use crate::strategy::{GlobalStep, LocalWalker, Strategy};
+use probity_nn::{Differentiable, ModelError, Objective};
+use probity_run::stream::{Purpose, stream};
+
+/// What remains of a gradient after a step, as in the paper's experiments.
+pub const DECAY: f32 = 0.5;
+
+/// The strategy `eidig`.
+pub struct Eidig<'a> {
+    /// The model under audit.
+    pub model: &'a dyn Differentiable,
+    /// Its inputs.
+    pub domain: &'a TabularDomain,
+    /// What is differentiated.
+    pub objective: Objective,
+    /// Codes an attribute moves in one global step.
+    pub step_global: u32,
+    /// Codes an attribute moves in one local step.
+    pub step_local: u32,
+    /// Successful local steps after which the gradient is computed anew; 0: never.
+    pub refresh: u32,
+    /// Seed of its random choices.
+    pub seed: u64,
+}
+
+/// What EIDIG remembers of a walker.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct EidigMemory {
+    /// Sums of the gradients at x, then at x' (global phase).
+    momentum: Vec<f32>,
+    /// Cumulative weights of the free attributes at the start (local phase).
+    at_start: Vec<f32>,
+    /// The same where they were computed last since, if they were.
+    away: Option<Vec<f32>>,
+    /// Successful steps in a row since then.
+    successes: u32,
+}
+
+impl Strategy for Eidig<'_> {
+    type Memory = EidigMemory;
+    type Shared = ();
+
+    fn name(&self) -> &'static str {
+        "eidig"
+    }
+
+    fn global_moves(
+        &self,
+        _shared: &(),
+        walkers: &mut [GlobalStep<'_, EidigMemory>],
+    ) -> Result<(), ModelError> {
+        let gradients = pair_gradients(self.model, self.domain, self.objective, walkers)?;
+        let features = self.model.features();
+        for (walker, pair) in walkers.iter_mut().zip(gradients.chunks_exact(2 * features)) {
+            let momentum = &mut walker.memory.momentum;
+            momentum.resize(2 * features, 0.0);
+            for (sum, gradient) in momentum.iter_mut().zip(pair) {
+                *sum = DECAY * *sum + gradient;
+            }
+            let key = StepKey {
+                seed: self.seed,
+                id: walker.id,
+                iteration: walker.iteration,
+            };
+            let sums = momentum.split_at(features);
+            descend(self.domain, walker.row, sums, self.step_global, key);
+        }
+        Ok(())
+    }
+
+    fn local_moves(
+        &self,
+        _shared: &(),
+        trial: u32,
+        walkers: &mut [LocalWalker<EidigMemory>],
+    ) -> Result<(), ModelError> {
+        self.refresh_due(walkers)?;
+        for walker in walkers {
+            let mut stream = stream(self.seed, Purpose::LocalMove, walker.id, u64::from(trial));
+            let memory = &walker.memory;
+            let weights = memory.away.as_ref().unwrap_or(&memory.at_start);
+            let attribute = self.domain.free()[draw(weights, &mut stream)];
+            let row = &walker.away.as_ref().unwrap_or(&walker.start).row;
+            walker.candidate.clone_from(row);
+            walker.candidate[attribute] =
+                self.domain
+                    .random_step(attribute, row[attribute], self.step_local, &mut stream);
+        }
+        Ok(())
+    }
+
+    fn learn_local(
+        &self,
+        _shared: &mut (),
+        walker: &mut LocalWalker<EidigMemory>,
+        found: Option<bool>,
+    ) {
+        match found {
+            Some(false) => {
+                walker.memory.away = None;
+                walker.memory.successes = 0;
+            }
+            _ => walker.memory.successes += 1,
+        }
+    }
+}
+
+impl Eidig<'_> {
+    fn is_due(&self, walker: &LocalWalker<EidigMemory>) -> bool {
+        let memory = &walker.memory;
+        let is_worn = self.refresh > 0 && memory.successes >= self.refresh;
+        memory.at_start.is_empty() || (is_worn && walker.away.is_some())
+    }
+
+    /// Computes the weights of every walker that has none or has worn them: one batch of gradients
+    /// at x and x'.
+    fn refresh_due(&self, walkers: &mut [LocalWalker<EidigMemory>]) -> Result<(), ModelError> {
+        let due = walkers.iter().filter(|walker| self.is_due(walker));
+        let positions = due.map(LocalWalker::position);
+        // The global phase has put the flip that differs most first.
+        let gradients = flip_gradients(self.model, self.domain, self.objective, positions, 1)?;
+        let mut gradients = gradients.chunks_exact(self.model.features());
+        for walker in walkers.iter_mut() {
+            if !self.is_due(walker) {
+                continue;
+            }
+            let position = walker.away.as_ref().unwrap_or(&walker.start);
+            let here = gradients.next().unwrap_or_default();
+            let there = match position.check.flips.first() {
+                Some(_) => gradients.next().unwrap_or_default(),
+                None => here,
+            };
+            let mut weights = Vec::with_capacity(self.domain.free().len());
+            weigh(self.domain, &position.row, here, there, &mut weights);
+            walker.memory.successes = 0;
+            match &walker.away {
+                Some(_) if !walker.memory.at_start.is_empty() => {
+                    walker.memory.away = Some(weights);
+                }
+                _ => walker.memory.at_start = weights,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,169 @@
+//! What a search strategy decides: where to go next. Everything else is the driver's
+//! ([`super::search`]): batching, checking, counting, budget, progress, checkpoint.
+//!
+//! A round has two halves. In the first, chunks of walkers are worked on in parallel; a strategy
+//! then only *reads* what it has learnt ([`Strategy::global_moves`], [`Strategy::local_moves`]). In
+//! the second, the outcomes are merged one by one in the order of the seeds; only then may it learn
+//! ([`Strategy::learn_global`], [`Strategy::place`], [`Strategy::learn_local`],
+//! [`Strategy::end_local_round`]). So a strategy that adapts over all walkers depends on batch size
+//! and threads as little as one that does not, and what it has learnt is part of the checkpoint.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::check::{Checked, FullyChecked};
+use super::strategies::themis::CausalDiscrimination;
+use probity_nn::ModelError;
+
+/// What becomes of a walker of the global phase whose input is discriminatory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AfterFind {
+    /// Its work is done.
+    Stop,
+    /// Its work is done, but [`Strategy::global_moves`] sees it once more, to learn from it.
+    ShowAndStop,
+    /// It moves on like any other.
+    GoOn,
+}
+
+/// A way to search for discriminatory inputs in two phases.
+///
+/// A strategy sees a batch of walkers at once, so that it can ask a model about all of them in one
+/// go; what it decides for one must not depend on the others of the batch.
+pub trait Strategy: Sync {
+    /// What the strategy remembers of one walker between steps; part of the checkpoint.
+    type Memory: Clone + Default + Send + Sync + Serialize + DeserializeOwned;
+
+    /// What it learns from all walkers; part of the checkpoint. `()` where it learns nothing.
+    type Shared: Clone + Default + Send + Sync + Serialize + DeserializeOwned;
+
+    /// What becomes of a walker of the global phase whose input is discriminatory.
+    const AFTER_FIND: AfterFind = AfterFind::Stop;
+
+    /// Whether what the global phase finds is searched around.
+    const HAS_LOCAL_PHASE: bool = true;
+
+    /// Its name in summaries and on the command line.
+    fn name(&self) -> &'static str;
+
+    /// The `count` inputs where the global phase begins, for a strategy that takes none from data.
+    fn own_seeds(&self, _count: usize) -> Option<Vec<Vec<i32>>> {
+        None
+    }
+
+    /// Moves of a walker in the global phase at most, where the user wants `max_iter`.
+    fn max_moves(&self, max_iter: u32) -> u32 {
+        max_iter
+    }
+
+    /// Global phase: sets the next position of every walker.
+    ///
+    /// # Errors
+    /// When a model that the strategy asks cannot answer.
+    fn global_moves(
+        &self,
+        shared: &Self::Shared,
+        walkers: &mut [GlobalStep<'_, Self::Memory>],
+    ) -> Result<(), ModelError>;
+
+    /// Global phase, after a walker was checked, in the order of the seeds.
+    fn learn_global(&self, _shared: &mut Self::Shared, _memory: &mut Self::Memory, _found: bool) {}
+
+    /// Global phase, at the end of a round: may place a walker that goes on elsewhere, or say that
+    /// there is nowhere to go. In the order of the seeds, after all of them were learnt from.
+    fn place(
+        &self,
+        _shared: &mut Self::Shared,
+        _row: &mut Vec<i32>,
+        _memory: &mut Self::Memory,
+    ) -> bool {
+        true
+    }
+
+    /// Whether the global phase may end before its walkers are done.
+    fn is_satisfied(&self, _shared: &Self::Shared) -> bool {
+        false
+    }
+
+    /// Local phase: sets the candidate of every walker, each of which stands on a discriminatory
+    /// input.
+    ///
+    /// # Errors
+    /// When a model that the strategy asks cannot answer.
+    fn local_moves(
+        &self,
+        shared: &Self::Shared,
+        trial: u32,
+        walkers: &mut [LocalWalker<Self::Memory>],
+    ) -> Result<(), ModelError>;
+
+    /// Local phase, after a trial, in the order of the seeds, before the walker moves: whether its
+    /// candidate is discriminatory, or `None` where it was the walker's own position.
+    fn learn_local(
+        &self,
+        _shared: &mut Self::Shared,
+        _walker: &mut LocalWalker<Self::Memory>,
+        _found: Option<bool>,
+    ) {
+    }
+
+    /// Local phase, at the end of a round.
+    fn end_local_round(
+        &self,
+        _shared: &mut Self::Shared,
+        _walkers: &mut [LocalWalker<Self::Memory>],
+    ) {
+    }
+
+    /// The causal discrimination score, for a strategy that estimates it.
+    fn causal_discrimination(&self, _shared: &Self::Shared) -> Option<CausalDiscrimination> {
+        None
+    }
+}
+
+/// A walker of the global phase between its check and its move.
+pub struct GlobalStep<'a, M> {
+    /// Number of the seed.
+    pub id: u64,
+    /// Moves made so far.
+    pub iteration: u32,
+    /// Whether the position is discriminatory; never so under [`AfterFind::Stop`].
+    pub is_found: bool,
+    /// Where it stands; the strategy puts the next position here.
+    pub row: &'a mut Vec<i32>,
+    /// The check of that position.
+    pub check: &'a FullyChecked,
+    /// What the strategy remembers.
+    pub memory: &'a mut M,
+}
+
+/// A discriminatory input and its check.
+#[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize)]
+pub struct Position {
+    /// The input.
+    pub row: Vec<i32>,
+    /// Its check: every flip for a start, at least one otherwise.
+    pub check: Checked,
+}
+
+/// A walker of the local phase.
+#[derive(Debug, Clone, Serialize, serde::Deserialize)]
+pub struct LocalWalker<M> {
+    /// Number of the seed that led to the start.
+    pub id: u64,
+    /// What the global phase found.
+    pub start: Position,
+    /// Where the walker is; `None` at the start.
+    pub away: Option<Position>,
+    /// The next input to check; set by the strategy.
+    pub candidate: Vec<i32>,
+    /// What the strategy remembers.
+    pub memory: M,
+}
+
+impl<M> LocalWalker<M> {
+    /// Where the walker is.
+    pub fn position(&self) -> &Position {
+        self.away.as_ref().unwrap_or(&self.start)
+    }
+}

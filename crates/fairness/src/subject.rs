@@ -1,0 +1,76 @@
+//! What is audited: a model that gives gradients, or any classifier of rows.
+//!
+//! A search, an estimate and a check need [`Classifier`] only. Strategies that follow gradients need
+//! [`Differentiable`]; asked of a subject without, they are refused before anything is written.
+
+use probity_nn::fnn::{Fnn, Network};
+use probity_nn::{Classifier, Differentiable};
+use probity_tensor::device::{ComputeDevice, DeviceName};
+
+/// A model as far as it can be asked.
+#[derive(Clone, Copy)]
+pub enum ModelAccess<'a> {
+    /// For outputs and gradients.
+    Gradients(&'a dyn Differentiable),
+    /// For outputs only.
+    Outputs(&'a dyn Classifier),
+}
+
+impl<'a> ModelAccess<'a> {
+    /// The model as a classifier.
+    pub fn classifier(self) -> &'a dyn Classifier {
+        match self {
+            ModelAccess::Gradients(model) => model,
+            ModelAccess::Outputs(model) => model,
+        }
+    }
+}
+
+enum Model {
+    Gradients(Box<dyn Differentiable>),
+    Outputs(Box<dyn Classifier>),
+}
+
+/// A model under audit, and the same on the device that verification uses, where that is another.
+pub struct Subject {
+    model: Model,
+    reference: Option<Box<dyn Classifier>>,
+}
+
+impl Subject {
+    /// A network on `device`; the reference is the same network on `flex`.
+    pub fn network(network: &Network, device: &ComputeDevice) -> Subject {
+        let on_flex = || Box::new(Fnn::new(network, &ComputeDevice::flex())) as Box<dyn Classifier>;
+        Subject {
+            model: Model::Gradients(Box::new(Fnn::new(network, device))),
+            reference: (device.name() != DeviceName::Flex).then(on_flex),
+        }
+    }
+
+    /// A model that can be asked for outputs only; it is its own reference.
+    pub fn classifier(model: Box<dyn Classifier>) -> Subject {
+        Subject {
+            model: Model::Outputs(model),
+            reference: None,
+        }
+    }
+
+    /// The model as far as it can be asked.
+    pub fn access(&self) -> ModelAccess<'_> {
+        match &self.model {
+            Model::Gradients(model) => ModelAccess::Gradients(model.as_ref()),
+            Model::Outputs(model) => ModelAccess::Outputs(model.as_ref()),
+        }
+    }
+
+    /// What confirms each pair, where the model itself does not settle it.
+    pub fn reference(&self) -> Option<&dyn Classifier> {
+        self.reference.as_deref()
+    }
+
+    /// What settles whether an input is discriminatory: the reference, else the model.
+    pub fn judge(&self) -> &dyn Classifier {
+        self.reference()
+            .unwrap_or_else(|| self.access().classifier())
+    }
+}

@@ -1,0 +1,130 @@
+//! One text, examined whole: how the model's probabilities move under every replacement of every
+//! protected term.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::domain::{Terms, TextDomain};
+use super::protected::ProtectedTerms;
+use super::render::{render, words};
+use super::samples::softmax;
+use crate::audit::AuditError;
+use crate::check::check_all;
+use probity_nn::text_model::TextModel;
+use probity_nn::{Rows, predicted_class};
+use probity_tensor::device::ComputeDevice;
+
+/// One replacement and what it does.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Swap {
+    /// The attribute.
+    pub attribute: String,
+    /// Token at which the term stands, from 0.
+    pub position: usize,
+    /// The term.
+    pub from: String,
+    /// What takes its place.
+    pub to: String,
+    /// The changed text.
+    pub text: String,
+    /// The predicted class then.
+    pub label: String,
+    /// Probability, then, of the class that is predicted for the text as it is.
+    pub probability: f32,
+    /// The same minus that of the text as it is.
+    pub change: f32,
+    /// Whether the predicted class is another one.
+    pub flips: bool,
+}
+
+/// A text and all its swaps.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Examination {
+    /// The text that the model reads.
+    pub text: String,
+    /// Whether it was cut to the model's length limit.
+    pub truncated: bool,
+    /// The predicted class.
+    pub label: String,
+    /// Its probability.
+    pub probability: f32,
+    /// Whether any swap changes the predicted class.
+    pub discriminatory: bool,
+    /// All swaps, by place; at each place the largest change first.
+    pub swaps: Vec<Swap>,
+}
+
+/// Examines `text`.
+///
+/// # Errors
+/// When it holds no term of `protected`, or the model cannot answer.
+pub fn examine(
+    model: &TextModel,
+    protected: &ProtectedTerms,
+    attributes: &[String],
+    text: &str,
+    device: &ComputeDevice,
+) -> Result<Examination, AuditError> {
+    let encoded = model.encode(text)?;
+    if !protected.is_in(&encoded.ids) {
+        return Err(AuditError::NoTermInText {
+            attributes: attributes.join(", "),
+        });
+    }
+    let terms: &Terms = protected.terms();
+    let width = model.max_length + terms.growth();
+    let domain = TextDomain::new(width, Arc::new(terms.clone()), Arc::default())?;
+    let network = model.network(width, device)?;
+    let row = domain.row(&encoded.ids);
+    let mut checks = check_all(&network, &domain, Rows::new(&row, width))?;
+    let Some(check) = checks.pop() else {
+        return Err(AuditError::NoTermInText {
+            attributes: attributes.join(", "),
+        });
+    };
+    let label = check.checked.label as usize;
+    let own = softmax(&check.checked.logits)[label];
+    let mut swaps = Vec::new();
+    for (variant, logits) in check
+        .variant_logits
+        .chunks_exact(model.classes.len())
+        .enumerate()
+    {
+        let Some(replacement) = domain.replacement(&row, variant) else {
+            continue;
+        };
+        let from = &terms.all()[replacement.occurrence.term as usize];
+        let to = &terms.all()[replacement.by as usize];
+        let other = predicted_class(logits) as usize;
+        let probability = softmax(logits)[label];
+        swaps.push(Swap {
+            attribute: attributes[from.attribute].clone(),
+            position: replacement.occurrence.start,
+            from: words(model, &from.tokens),
+            to: words(model, &to.tokens),
+            text: render(
+                model,
+                &encoded,
+                &encoded.ids,
+                Some((&replacement, &to.tokens)),
+            )?,
+            label: model.classes[other].clone(),
+            probability,
+            change: probability - own,
+            flips: other != label,
+        });
+    }
+    swaps.sort_by(|a, b| {
+        let by_change = b.change.abs().total_cmp(&a.change.abs());
+        a.position.cmp(&b.position).then(by_change)
+    });
+    Ok(Examination {
+        text: encoded.text,
+        truncated: encoded.is_truncated,
+        label: model.classes[label].clone(),
+        probability: own,
+        discriminatory: swaps.iter().any(|swap| swap.flips),
+        swaps,
+    })
+}

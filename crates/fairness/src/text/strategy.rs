@@ -1,0 +1,554 @@
+//! The five searches on texts: a word is replaced by one of its nearest neighbours in the embedding
+//! table, never a protected one and never by one.
+//!
+//! **Global.** `adf-asc` (Algorithm 5) takes the token whose gradients at x and x' differ most,
+//! ‖g_a − g'_a‖∞, and the neighbour c whose step best follows the gradient, argmin ‖sign(x_a − c) −
+//! sign(g_a)‖. `adf-hf` (Algorithm 6) takes the pair of token and neighbour with the largest
+//! |g_a·(x_a − c) − g'_a·(x_a − c)|. `asc` and `hf` are the same without the g' terms: attacks on x
+//! alone. The absolute value in Algorithm 6 would as well take a pick that leads both inputs *away* from
+//! the boundary, which undoes the search; here (and in `hf`, as in HotFlip) picks that to first order
+//! lead towards it, both x and x', come before all others. `rp` takes token and neighbour at random. x' is the variant whose output for x's class
+//! differs most from x's. A pick that leads to a text where the walker has been, or beyond the
+//! limits, falls through to the next best; so a walker does not swap two synonyms for ever.
+//!
+//! **Local** (Algorithms 8 and 10). A token drawn with probability proportional to 1/saliency,
+//! ‖g_a‖∞ + ‖g'_a‖∞ (without g' in `asc` and `hf`, uniform in `rp`), is replaced by a uniform
+//! neighbour; x' is the flip that the check of the position found. A draw beyond the limits is a
+//! trial that changes nothing.
+
+use std::cmp::Ordering;
+
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use serde::{Deserialize, Serialize};
+
+use super::domain::{Replacement, TextDomain, text_of};
+use super::limits::Limits;
+use crate::domain::Domain;
+use crate::guidance::{SALIENCY_FLOOR, draw, farthest_variant};
+use crate::strategy::{GlobalStep, LocalWalker, Strategy};
+use probity_nn::{Differentiable, ModelError, Objective, Rows};
+use probity_run::stream::{Purpose, stream};
+
+/// Which search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum TextStrategyName {
+    /// ADF, token by importance, word by direction (Algorithm 5)
+    #[default]
+    AdfAsc,
+    /// ADF, token and word by first-order effect (Algorithm 6)
+    AdfHf,
+    /// adf-asc without the second input: an attack on the text alone
+    Asc,
+    /// adf-hf without the second input: HotFlip
+    Hf,
+    /// Random token, random neighbour
+    Rp,
+}
+
+impl TextStrategyName {
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            TextStrategyName::AdfAsc => "adf-asc",
+            TextStrategyName::AdfHf => "adf-hf",
+            TextStrategyName::Asc => "asc",
+            TextStrategyName::Hf => "hf",
+            TextStrategyName::Rp => "rp",
+        }
+    }
+
+    fn is_guided(self) -> bool {
+        self != TextStrategyName::Rp
+    }
+
+    fn is_paired(self) -> bool {
+        matches!(self, TextStrategyName::AdfAsc | TextStrategyName::AdfHf)
+    }
+}
+
+/// For each word of the vocabulary the words that may replace it, nearest first.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Candidates {
+    starts: Vec<usize>,
+    words: Vec<i32>,
+}
+
+impl Candidates {
+    /// The lists, one a word of the vocabulary.
+    pub fn new(lists: impl IntoIterator<Item = Vec<i32>>) -> Candidates {
+        let mut candidates = Candidates {
+            starts: vec![0],
+            words: Vec::new(),
+        };
+        for list in lists {
+            candidates.words.extend(list);
+            candidates.starts.push(candidates.words.len());
+        }
+        candidates
+    }
+
+    /// The candidates for `word`; none for a number that is no word.
+    pub fn of(&self, word: i32) -> &[i32] {
+        let Ok(word) = usize::try_from(word) else {
+            return &[];
+        };
+        match self.starts.get(word..word + 2) {
+            Some(&[start, end]) => &self.words[start..end],
+            _ => &[],
+        }
+    }
+}
+
+/// Vectors of the vocabulary, row-major `[words, dimension]`.
+#[derive(Debug, Clone, Copy)]
+pub struct Vectors<'a> {
+    /// All numbers.
+    pub values: &'a [f32],
+    /// Numbers a word.
+    pub dimension: usize,
+}
+
+impl<'a> Vectors<'a> {
+    fn of(&self, word: i32) -> &'a [f32] {
+        let start = usize::try_from(word).unwrap_or(0) * self.dimension;
+        self.values
+            .get(start..start + self.dimension)
+            .unwrap_or(&[])
+    }
+}
+
+/// A search on texts.
+pub struct TextStrategy<'a> {
+    /// Which, in the global phase.
+    pub global: TextStrategyName,
+    /// Which, in the local phase.
+    pub local: TextStrategyName,
+    /// The model under audit; its features are one vector a token.
+    pub model: &'a dyn Differentiable,
+    /// Its inputs.
+    pub domain: &'a TextDomain,
+    /// What may replace what.
+    pub candidates: &'a Candidates,
+    /// What the model sees of a word.
+    pub vectors: Vectors<'a>,
+    /// What is differentiated.
+    pub objective: Objective,
+    /// How far from its seed a text may go.
+    pub limits: Limits<'a>,
+    /// Seed of its random choices.
+    pub seed: u64,
+}
+
+/// What is remembered of a walker.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct TextMemory {
+    /// Keys of the texts where the walker has been in the global phase.
+    visited: Vec<u128>,
+    /// Local phase: places that may change at `row`, and the cumulative weights of the draw. A
+    /// cache only.
+    #[serde(skip)]
+    places: Places,
+    /// The text that `places` belongs to.
+    #[serde(skip)]
+    row: Vec<i32>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Places {
+    positions: Vec<usize>,
+    cumulative: Vec<f32>,
+}
+
+/// An input whose gradient is wanted, and perhaps that of one of its variants.
+struct Question<'q> {
+    row: &'q [i32],
+    logits: &'q [f32],
+    label: u32,
+    variant: Option<Variant<'q>>,
+}
+
+struct Variant<'q> {
+    number: usize,
+    logits: &'q [f32],
+    label: u32,
+}
+
+/// Gradients at x and, where a search uses it, at x'.
+struct Gradients<'g> {
+    here: &'g [f32],
+    there: Option<(&'g [f32], Replacement)>,
+    dimension: usize,
+}
+
+impl Gradients<'_> {
+    fn here(&self, position: usize) -> &[f32] {
+        let start = position * self.dimension;
+        &self.here[start..start + self.dimension]
+    }
+
+    /// The gradient at the same token of x'; `None` without x'.
+    fn there(&self, domain: &TextDomain, position: usize) -> Option<&[f32]> {
+        let (gradients, replacement) = self.there.as_ref()?;
+        let start = domain.position_in(replacement, position)? * self.dimension;
+        gradients.get(start..start + self.dimension)
+    }
+}
+
+/// Walkers whose gradients are held at a time: bounds the memory, no influence on the result.
+const GRADIENT_CHUNK: usize = 64;
+
+impl Strategy for TextStrategy<'_> {
+    type Memory = TextMemory;
+    type Shared = ();
+
+    fn name(&self) -> &'static str {
+        self.global.name()
+    }
+
+    fn global_moves(
+        &self,
+        _shared: &(),
+        walkers: &mut [GlobalStep<'_, TextMemory>],
+    ) -> Result<(), ModelError> {
+        for walkers in walkers.chunks_mut(GRADIENT_CHUNK) {
+            let questions: Vec<Question<'_>> = walkers
+                .iter()
+                .map(|walker| self.global_question(walker))
+                .collect();
+            let answers = self.gradients(self.global, &questions)?;
+            let picks = walkers
+                .iter()
+                .zip(self.split(&questions, &answers))
+                .map(|(walker, gradients)| match gradients {
+                    Some(gradients) => self.guided_pick(walker, &gradients),
+                    None => self.random_pick(walker),
+                })
+                .collect::<Result<Vec<_>, _>>()?;
+            for (walker, pick) in walkers.iter_mut().zip(picks) {
+                walker.memory.visited.push(self.domain.row_key(walker.row));
+                if let Some((position, word)) = pick {
+                    walker.row[position] = word;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn local_moves(
+        &self,
+        _shared: &(),
+        trial: u32,
+        walkers: &mut [LocalWalker<TextMemory>],
+    ) -> Result<(), ModelError> {
+        self.refresh(walkers)?;
+        for walker in walkers {
+            let row = &walker.away.as_ref().unwrap_or(&walker.start).row;
+            walker.candidate.clone_from(row);
+            let places = &walker.memory.places;
+            if places.positions.is_empty() {
+                continue;
+            }
+            let mut stream = stream(self.seed, Purpose::LocalMove, walker.id, u64::from(trial));
+            let position = places.positions[draw(&places.cumulative, &mut stream)];
+            let words = self.candidates.of(row[position]);
+            walker.candidate[position] = words[stream.random_range(0..words.len())];
+            if !self.limits.allow(walker.id, text_of(&walker.candidate))? {
+                walker.candidate[position] = row[position];
+            }
+        }
+        Ok(())
+    }
+}
+
+impl TextStrategy<'_> {
+    /// Positions of `row` that may change: outside protected terms, with a candidate.
+    fn free(&self, row: &[i32]) -> Vec<usize> {
+        let text = text_of(row);
+        let mut is_free: Vec<bool> = text
+            .iter()
+            .map(|&word| !self.candidates.of(word).is_empty())
+            .collect();
+        for occurrence in self.domain.terms().find(text) {
+            is_free[occurrence.start..occurrence.start + occurrence.length].fill(false);
+        }
+        (0..text.len())
+            .filter(|&position| is_free[position])
+            .collect()
+    }
+
+    fn global_question<'q>(&self, walker: &'q GlobalStep<'_, TextMemory>) -> Question<'q> {
+        let classes = self.model.classes();
+        let checked = &walker.check.checked;
+        let has_variant = self.global.is_paired() && walker.check.variant_logits.len() > classes;
+        Question {
+            row: walker.row,
+            logits: &checked.logits,
+            label: checked.label,
+            variant: has_variant.then(|| {
+                let number = farthest_variant(walker, classes);
+                Variant {
+                    number,
+                    logits: &walker.check.variant_logits[number * classes..(number + 1) * classes],
+                    label: checked.label,
+                }
+            }),
+        }
+    }
+
+    /// The gradients of all `questions`, one after another, x before x'; nothing for a search
+    /// without gradients.
+    fn gradients(
+        &self,
+        name: TextStrategyName,
+        questions: &[Question<'_>],
+    ) -> Result<Vec<f32>, ModelError> {
+        if !name.is_guided() || questions.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut codes = Vec::new();
+        let mut cotangents = Vec::new();
+        for question in questions {
+            codes.extend_from_slice(question.row);
+            self.objective
+                .cotangent(question.logits, question.label, &mut cotangents);
+            if let Some(variant) = &question.variant {
+                self.domain
+                    .write_variant(question.row, variant.number, &mut codes);
+                self.objective
+                    .cotangent(variant.logits, variant.label, &mut cotangents);
+            }
+        }
+        let rows = Rows::new(&codes, self.domain.width());
+        self.model.input_gradients(rows, &cotangents)
+    }
+
+    /// The gradients of each of `questions`; `None` for a search without gradients.
+    fn split<'g>(
+        &'g self,
+        questions: &'g [Question<'_>],
+        answers: &'g [f32],
+    ) -> impl Iterator<Item = Option<Gradients<'g>>> {
+        let mut answers = answers.chunks_exact(self.model.features());
+        questions.iter().map(move |question| {
+            let here = answers.next()?;
+            let there = question.variant.as_ref().and_then(|variant| {
+                let replacement = self.domain.replacement(question.row, variant.number);
+                answers.next().zip(replacement)
+            });
+            Some(Gradients {
+                here,
+                there,
+                dimension: self.vectors.dimension,
+            })
+        })
+    }
+
+    /// The best replacement that leads somewhere new within the limits.
+    fn guided_pick(
+        &self,
+        walker: &GlobalStep<'_, TextMemory>,
+        gradients: &Gradients<'_>,
+    ) -> Result<Option<(usize, i32)>, ModelError> {
+        let positions = self.free(walker.row);
+        match self.global {
+            TextStrategyName::AdfHf | TextStrategyName::Hf => {
+                let mut picks: Vec<((bool, f32), usize, i32)> = positions
+                    .into_iter()
+                    .flat_map(|position| {
+                        let words = self.candidates.of(walker.row[position]);
+                        words.iter().map(move |&word| (position, word))
+                    })
+                    .map(|(position, word)| {
+                        let effect = self.effect(walker.row[position], word, position, gradients);
+                        (effect, position, word)
+                    })
+                    .collect();
+                picks.sort_by(|a, b| b.0.0.cmp(&a.0.0).then(b.0.1.total_cmp(&a.0.1)));
+                self.first_new(walker, picks.into_iter().map(|(_, p, word)| (p, word)))
+            }
+            _ => {
+                let mut places: Vec<(f32, usize)> = positions
+                    .into_iter()
+                    .map(|position| (self.importance(position, gradients), position))
+                    .collect();
+                places.sort_by(|a, b| b.0.total_cmp(&a.0));
+                let picks = places.into_iter().flat_map(|(_, position)| {
+                    let words = self.by_direction(walker.row[position], position, gradients);
+                    words.into_iter().map(move |word| (position, word))
+                });
+                self.first_new(walker, picks)
+            }
+        }
+    }
+
+    /// ‖g_a − g'_a‖∞ (equation 5), ‖g_a‖∞ without x'.
+    fn importance(&self, position: usize, gradients: &Gradients<'_>) -> f32 {
+        let here = gradients.here(position);
+        match gradients.there(self.domain, position) {
+            Some(there) => largest(here.iter().zip(there).map(|(g, other)| g - other)),
+            None => largest(here.iter().copied()),
+        }
+    }
+
+    /// The candidates of `word` by ‖sign(x_a − c) − sign(g_a)‖, least first. A gradient that
+    /// vanished says nothing; then that of x' decides.
+    fn by_direction(&self, word: i32, position: usize, gradients: &Gradients<'_>) -> Vec<i32> {
+        let mut direction = gradients.here(position);
+        if direction.iter().all(|&g| g == 0.0)
+            && let Some(there) = gradients.there(self.domain, position)
+        {
+            direction = there;
+        }
+        let own = self.vectors.of(word);
+        let distance = |candidate: i32| -> u32 {
+            let steps = own.iter().zip(self.vectors.of(candidate));
+            steps
+                .zip(direction)
+                .map(|((own, other), g)| (sign(own - other) - sign(*g)).pow(2) as u32)
+                .sum()
+        };
+        let mut words: Vec<(u32, i32)> = self
+            .candidates
+            .of(word)
+            .iter()
+            .map(|&candidate| (distance(candidate), candidate))
+            .collect();
+        words.sort_by_key(|&(distance, _)| distance);
+        words.into_iter().map(|(_, candidate)| candidate).collect()
+    }
+
+    /// How good it is to replace `word` by `by`, to first order: first whether it leads towards the
+    /// boundary (both x and x', where there is an x'), then |g_a·(x_a − c) − g'_a·(x_a − c)|, without
+    /// x' |g_a·(x_a − c)|.
+    fn effect(
+        &self,
+        word: i32,
+        by: i32,
+        position: usize,
+        gradients: &Gradients<'_>,
+    ) -> (bool, f32) {
+        let (own, other) = (self.vectors.of(word), self.vectors.of(by));
+        let along = |g: &[f32]| -> f32 {
+            let steps = own.iter().zip(other).map(|(own, other)| own - other);
+            steps.zip(g).map(|(step, g)| step * g).sum()
+        };
+        let here = along(gradients.here(position));
+        match gradients.there(self.domain, position).map(along) {
+            Some(there) => (here > 0.0 && there > 0.0, (here - there).abs()),
+            None => (here > 0.0, here.abs()),
+        }
+    }
+
+    /// Tokens in random order, the neighbours of each in random order.
+    fn random_pick(
+        &self,
+        walker: &GlobalStep<'_, TextMemory>,
+    ) -> Result<Option<(usize, i32)>, ModelError> {
+        let step = u64::from(walker.iteration);
+        let mut stream = stream(self.seed, Purpose::GlobalMove, walker.id, step);
+        let mut positions = self.free(walker.row);
+        positions.shuffle(&mut stream);
+        let picks = positions.into_iter().flat_map(|position| {
+            let mut words = self.candidates.of(walker.row[position]).to_vec();
+            words.shuffle(&mut stream);
+            words.into_iter().map(move |word| (position, word))
+        });
+        self.first_new(walker, picks)
+    }
+
+    fn first_new(
+        &self,
+        walker: &GlobalStep<'_, TextMemory>,
+        picks: impl Iterator<Item = (usize, i32)>,
+    ) -> Result<Option<(usize, i32)>, ModelError> {
+        let mut next = walker.row.clone();
+        for (position, word) in picks {
+            let before = std::mem::replace(&mut next[position], word);
+            let is_new = !walker.memory.visited.contains(&self.domain.row_key(&next));
+            if is_new && self.limits.allow(walker.id, text_of(&next))? {
+                return Ok(Some((position, word)));
+            }
+            next[position] = before;
+        }
+        Ok(None)
+    }
+
+    /// Computes the draw of every walker whose position is new to its memory.
+    fn refresh(&self, walkers: &mut [LocalWalker<TextMemory>]) -> Result<(), ModelError> {
+        let mut stale: Vec<&mut LocalWalker<TextMemory>> = walkers
+            .iter_mut()
+            .filter(|walker| walker.memory.row != walker.position().row)
+            .collect();
+        for walkers in stale.chunks_mut(GRADIENT_CHUNK) {
+            let questions: Vec<Question<'_>> = walkers
+                .iter()
+                .map(|walker| self.local_question(walker))
+                .collect();
+            let answers = self.gradients(self.local, &questions)?;
+            let places: Vec<Places> = walkers
+                .iter()
+                .zip(self.split(&questions, &answers))
+                .map(|(walker, gradients)| self.places(&walker.position().row, gradients.as_ref()))
+                .collect();
+            for (walker, places) in walkers.iter_mut().zip(places) {
+                let row = walker.position().row.clone();
+                walker.memory.row = row;
+                walker.memory.places = places;
+            }
+        }
+        Ok(())
+    }
+
+    fn local_question<'q>(&self, walker: &'q LocalWalker<TextMemory>) -> Question<'q> {
+        let position = walker.position();
+        let flip = position.check.flips.first();
+        Question {
+            row: &position.row,
+            logits: &position.check.logits,
+            label: position.check.label,
+            variant: flip.filter(|_| self.local.is_paired()).map(|flip| Variant {
+                number: flip.variant as usize,
+                logits: &flip.logits,
+                label: flip.label,
+            }),
+        }
+    }
+
+    /// Places that may change, weighted by 1/saliency.
+    fn places(&self, row: &[i32], gradients: Option<&Gradients<'_>>) -> Places {
+        let positions = self.free(row);
+        let mut total = 0.0;
+        let cumulative = positions
+            .iter()
+            .map(|&position| {
+                let saliency = gradients.map_or(1.0, |gradients| {
+                    let there = gradients.there(self.domain, position);
+                    largest(gradients.here(position).iter().copied())
+                        + there.map_or(0.0, |there| largest(there.iter().copied()))
+                });
+                total += 1.0 / saliency.max(SALIENCY_FLOOR);
+                total
+            })
+            .collect();
+        Places {
+            positions,
+            cumulative,
+        }
+    }
+}
+
+/// The largest magnitude.
+fn largest(values: impl Iterator<Item = f32>) -> f32 {
+    values.fold(0.0, |most, value| value.abs().max(most))
+}
+
+/// −1, 0 or 1; unlike [`f32::signum`], 0 for both zeros.
+fn sign(value: f32) -> i32 {
+    match value.partial_cmp(&0.0) {
+        Some(Ordering::Greater) => 1,
+        Some(Ordering::Less) => -1,
+        _ => 0,
+    }
+}

@@ -1,0 +1,264 @@
+//! One search of one strategy without a run directory: what comparisons and the paper's tables are made of.
+
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+
+use super::audit::AuditError;
+use super::calls::{Calls, Counted};
+use super::case::Case;
+use super::pairs::PairStore;
+use super::search::{Ending, Search, SearchOptions, SearchState, StateOf};
+use super::session::{AuditProgress, progress_of};
+use super::strategies::themis::CausalDiscrimination;
+use super::strategies::tuning::Tuning;
+use super::strategies::{Ingredients, StrategyName, WithStrategy, with_strategy};
+use super::strategy::Strategy;
+use super::subject::ModelAccess;
+use super::summary::{GlobalSummary, LocalSummary, TotalSummary, phases};
+use probity_nn::{Classifier, Objective};
+
+/// Points that a curve keeps at most.
+const CURVE_POINTS: usize = 200;
+
+/// Where a search begins.
+#[derive(Debug, Clone, Copy)]
+pub enum Begin<'a> {
+    /// At the strategy's own inputs, else at seeds from clusters of the data.
+    Seeds {
+        /// Clusters.
+        clusters: usize,
+        /// Inputs.
+        count: usize,
+    },
+    /// At these inputs, whatever the strategy.
+    At(&'a [Vec<i32>]),
+}
+
+/// A search that can be run.
+#[derive(Clone, Copy)]
+pub struct Trial<'a> {
+    /// What is searched.
+    pub case: &'a Case,
+    /// By which strategy.
+    pub strategy: StrategyName,
+    /// What is differentiated.
+    pub objective: Objective,
+    /// Codes that a global and a local step move.
+    pub steps: (u32, u32),
+    /// Options of single strategies.
+    pub tuning: &'a Tuning,
+    /// Where it begins.
+    pub begin: Begin<'a>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// How far.
+    pub options: &'a SearchOptions,
+}
+
+/// How far a search had come at the end of a round.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// Search time.
+    pub seconds: f64,
+    /// Rows and gradients that the model was asked for.
+    pub model_calls: u64,
+    /// Candidates checked.
+    pub checks: u64,
+    /// Distinct discriminatory individuals.
+    pub found: u64,
+}
+
+/// What a search came to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TrialFigures {
+    /// Seed of everything random.
+    pub seed: u64,
+    /// How it ended.
+    pub ending: Ending,
+    /// Global phase.
+    pub global: GlobalSummary,
+    /// Local phase.
+    pub local: LocalSummary,
+    /// Both phases.
+    pub total: TotalSummary,
+    /// The score that the strategy `themis` ends with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub causal_discrimination: Option<CausalDiscrimination>,
+    /// How it came there.
+    pub curve: Vec<CurvePoint>,
+}
+
+/// [`TrialFigures`] in a checkpoint, where no field may be left out.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "TrialFigures")]
+pub(super) struct KeptFigures {
+    seed: u64,
+    ending: Ending,
+    global: GlobalSummary,
+    local: LocalSummary,
+    total: TotalSummary,
+    causal_discrimination: Option<CausalDiscrimination>,
+    curve: Vec<CurvePoint>,
+}
+
+impl TrialFigures {
+    /// Distinct discriminatory individuals a second.
+    pub fn found_per_second(&self) -> f64 {
+        self.total.discriminatory_per_second
+    }
+
+    /// Distinct discriminatory individuals for 1,000 rows or gradients that the model was asked
+    /// for.
+    pub fn found_per_thousand_calls(&self) -> f64 {
+        let calls = self.total.model_rows + self.total.model_gradients;
+        1000.0 * self.total.discriminatory as f64 / calls.max(1) as f64
+    }
+}
+
+/// What a search came to, and the pairs that it found.
+pub struct TrialOutcome {
+    /// The figures.
+    pub figures: TrialFigures,
+    /// The pairs.
+    pub pairs: PairStore,
+}
+
+impl Trial<'_> {
+    /// Runs the search; `observe` sees every round and may stop it.
+    ///
+    /// # Errors
+    /// When the model cannot answer, or gives no gradients and the strategy needs them.
+    pub fn run(
+        &self,
+        observe: &mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
+    ) -> Result<TrialOutcome, AuditError> {
+        let calls = Calls::default();
+        let mut go = |model: ModelAccess<'_>| {
+            let ingredients = Ingredients {
+                model,
+                domain: &self.case.domain,
+                objective: self.objective,
+                step_global: self.steps.0,
+                step_local: self.steps.1,
+                tuning: self.tuning,
+                seed: self.seed,
+            };
+            let session = TrialSession {
+                trial: self,
+                model: model.classifier(),
+                calls: &calls,
+                observe,
+            };
+            with_strategy(self.strategy, &ingredients, session)?
+        };
+        match self.case.subject.access() {
+            ModelAccess::Gradients(model) => {
+                go(ModelAccess::Gradients(&Counted::new(model, &calls)))
+            }
+            ModelAccess::Outputs(model) => go(ModelAccess::Outputs(&Counted::new(model, &calls))),
+        }
+    }
+}
+
+struct TrialSession<'a> {
+    trial: &'a Trial<'a>,
+    model: &'a dyn Classifier,
+    calls: &'a Calls,
+    observe: &'a mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
+}
+
+impl WithStrategy for TrialSession<'_> {
+    type Output = Result<TrialOutcome, AuditError>;
+
+    fn with<S: Strategy>(self, strategy: &S) -> Result<TrialOutcome, AuditError> {
+        let TrialSession {
+            trial,
+            model,
+            calls,
+            observe,
+        } = self;
+        let seeds = match trial.begin {
+            Begin::At(rows) => rows.to_vec(),
+            Begin::Seeds { clusters, count } => strategy
+                .own_seeds(count)
+                .unwrap_or_else(|| trial.case.data_seeds(clusters, count, trial.seed)),
+        };
+        let mut state: StateOf<S> = SearchState::new(seeds, model.classes());
+        let search = Search {
+            model,
+            reference: trial.case.subject.reference(),
+            domain: &trial.case.domain,
+            strategy,
+            calls,
+            options: trial.options,
+        };
+        let mut curve = Vec::new();
+        let ending = search.run(&mut state, &mut |state| {
+            let (global, local) = (state.global(), state.local());
+            curve.push(CurvePoint {
+                seconds: global.seconds + local.seconds,
+                model_calls: global.model_calls() + local.model_calls(),
+                checks: global.checks + local.checks,
+                found: state.individuals().discriminatory(),
+            });
+            observe(progress_of(&search, state))
+        })?;
+        let (global, local, total) = phases(&state);
+        let figures = TrialFigures {
+            seed: trial.seed,
+            ending,
+            global,
+            local,
+            total,
+            causal_discrimination: strategy.causal_discrimination(state.learnt()),
+            curve: thinned(curve),
+        };
+        Ok(TrialOutcome {
+            figures,
+            pairs: state.pairs().clone(),
+        })
+    }
+}
+
+/// At most [`CURVE_POINTS`] points of `curve`, the first and the last among them, about evenly spaced on
+/// a logarithmic axis of rounds.
+fn thinned(curve: Vec<CurvePoint>) -> Vec<CurvePoint> {
+    let count = curve.len();
+    if count <= CURVE_POINTS {
+        return curve;
+    }
+    let last = (count - 1) as f64;
+    let mut places: Vec<usize> = (0..CURVE_POINTS)
+        .map(|point| {
+            let share = point as f64 / (CURVE_POINTS - 1) as f64;
+            ((last + 1.0).powf(share) - 1.0).round() as usize
+        })
+        .collect();
+    places.dedup();
+    places.into_iter().map(|place| curve[place]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinning_keeps_both_ends() {
+        for count in [1, 200, 201, 5000, 2_000_000] {
+            let curve: Vec<CurvePoint> = (0..count)
+                .map(|round| CurvePoint {
+                    seconds: 0.0,
+                    model_calls: round,
+                    checks: 0,
+                    found: 0,
+                })
+                .collect();
+            let thin = thinned(curve);
+            assert!(thin.len() <= CURVE_POINTS);
+            assert_eq!(thin[0].model_calls, 0);
+            assert_eq!(thin[thin.len() - 1].model_calls, count - 1);
+            assert!(thin.is_sorted_by(|a, b| a.model_calls < b.model_calls));
+        }
+    }
+}

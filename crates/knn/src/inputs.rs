@@ -1,0 +1,178 @@
+//! What a run reads: training rows and test inputs as numbers, their labels as ids.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use rand::seq::SliceRandom;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::dataset::TrainingSet;
+use super::errors::PoisoningError;
+use super::verdicts::VerdictsError;
+use probity_data::samples::{Samples, SamplesError, SamplesOptions};
+use probity_run::run_directory::RunError;
+use probity_run::stream::{Purpose, stream};
+
+/// Why a run fails.
+#[derive(Debug, Error)]
+pub enum RobustnessError {
+    /// The rows cannot be read.
+    #[error(transparent)]
+    Samples(#[from] SamplesError),
+    /// Rows and parameters do not fit.
+    #[error("{}: {source}", file.display())]
+    Poisoning {
+        /// The file that is concerned.
+        file: PathBuf,
+        /// What does not fit.
+        source: PoisoningError,
+    },
+    /// Nothing to tell apart.
+    #[error(
+        "{}: every training row has the label '{label}'; at least two classes are needed",
+        file.display()
+    )]
+    OneLabel {
+        /// The training file.
+        file: PathBuf,
+        /// The label.
+        label: String,
+    },
+    /// More labels than can be told apart.
+    #[error("{} has {labels} different labels; at most 65,535 can be told apart", file.display())]
+    TooManyLabels {
+        /// The training file.
+        file: PathBuf,
+        /// Number of labels.
+        labels: usize,
+    },
+    /// The system gives no threads.
+    #[error("cannot start {threads} threads: {problem}; try fewer with --threads")]
+    Threads {
+        /// How many were wanted.
+        threads: usize,
+        /// What the system says.
+        problem: String,
+    },
+    /// The run directory cannot be used.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The verdicts cannot be read back.
+    #[error(transparent)]
+    Verdicts(#[from] VerdictsError),
+}
+
+/// A file by path and content.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Source {
+    /// The rows.
+    pub file: PathBuf,
+    /// SHA-256 of the rows' file.
+    pub sha256: String,
+    /// The labels of images.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<PathBuf>,
+    /// SHA-256 of the labels' file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels_sha256: Option<String>,
+}
+
+/// Training rows and test inputs with their labels as ids, checked.
+#[derive(Debug, Clone)]
+pub struct Inputs {
+    /// The training rows: columns, labels and numbers; their features are in `training`.
+    pub train: Samples,
+    /// The test inputs as read.
+    pub test: Samples,
+    /// The labels by id: in the order of their numbers if all are numbers, else of their text.
+    pub classes: Vec<String>,
+    /// The training set.
+    pub training: TrainingSet,
+}
+
+impl Inputs {
+    /// Reads and checks both files.
+    ///
+    /// # Errors
+    /// Files that cannot be read as numbers, one class only, or test inputs with other columns.
+    pub fn read(
+        train: &Source,
+        test: &Source,
+        options: &SamplesOptions,
+    ) -> Result<Inputs, RobustnessError> {
+        let rows = Samples::read_training(&train.file, train.labels.as_deref(), options)?;
+        let test = Samples::read_test(&test.file, test.labels.as_deref(), options, &rows)?;
+        Self::of(rows, test)
+    }
+
+    /// Takes over rows that were read; the features of `rows` move into the training set.
+    ///
+    /// # Errors
+    /// One class only, more labels than can be told apart, or features that do not fit.
+    pub fn of(mut rows: Samples, test: Samples) -> Result<Inputs, RobustnessError> {
+        let classes = classes_of(&rows.labels);
+        if let [label] = classes.as_slice() {
+            return Err(RobustnessError::OneLabel {
+                file: rows.file,
+                label: label.clone(),
+            });
+        }
+        if classes.len() > usize::from(u16::MAX) {
+            return Err(RobustnessError::TooManyLabels {
+                file: rows.file,
+                labels: classes.len(),
+            });
+        }
+        let ids: BTreeMap<&str, u16> = classes.iter().map(String::as_str).zip(0..).collect();
+        let labels = rows
+            .labels
+            .iter()
+            .map(|label| ids.get(label.as_str()).copied().unwrap_or_default())
+            .collect();
+        let features = std::mem::take(&mut rows.features);
+        let training =
+            TrainingSet::new(features, rows.columns.len(), labels).map_err(|source| {
+                RobustnessError::Poisoning {
+                    file: rows.file.clone(),
+                    source,
+                }
+            })?;
+        Ok(Inputs {
+            train: rows,
+            test,
+            classes,
+            training,
+        })
+    }
+
+    /// The text of a label id.
+    pub fn class(&self, id: u16) -> &str {
+        self.classes.get(usize::from(id)).map_or("", String::as_str)
+    }
+
+    /// The test inputs of a run, in the order of the file.
+    pub fn drawn(&self, count: Option<usize>, seed: u64) -> Vec<usize> {
+        let mut all: Vec<usize> = (0..self.test.rows()).collect();
+        if let Some(count) = count.filter(|&count| count < all.len()) {
+            all.shuffle(&mut stream(seed, Purpose::TestInputs, 0, 0));
+            all.truncate(count);
+            all.sort_unstable();
+        }
+        all
+    }
+}
+
+/// The different labels in the order of their ids.
+fn classes_of(labels: &[String]) -> Vec<String> {
+    let mut classes: Vec<String> = labels.to_vec();
+    classes.sort_unstable();
+    classes.dedup();
+    let numbers: Option<Vec<f64>> = classes.iter().map(|class| class.parse().ok()).collect();
+    if let Some(numbers) = numbers.filter(|numbers| numbers.iter().all(|n| n.is_finite())) {
+        let mut order: Vec<usize> = (0..classes.len()).collect();
+        order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
+        return order.into_iter().map(|at| classes[at].clone()).collect();
+    }
+    classes
+}

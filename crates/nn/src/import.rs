@@ -1,0 +1,416 @@
+//! Bringing a network from elsewhere: a weight file and a small TOML that says how to read it.
+//!
+//! ```toml
+//! hidden = [64, 32, 16, 8, 4]
+//! activation = "relu"
+//! output = "softmax"            # or "sigmoid": one logit, for two classes
+//!
+//! [[layout]]                    # one or more ways in which files name and turn their tensors
+//! weight = "kernel{n}"
+//! bias = "bias{n}"
+//! orientation = "in-out"        # or "out-in", PyTorch's way
+//!
+//! [standardise]                 # only if the network expects (code - mean) / deviation
+//! mean = [38.6, 2.1]
+//! deviation = [13.6, 1.0]
+//! ```
+//!
+//! `{n}` counts layers from 0, or runs through `numbers` if the layout has them (`[0, 2, 4]` for a
+//! PyTorch `Sequential`). A sigmoid output z is the softmax of the logits (0, z): the same
+//! probability, and the same decision at ½ (a tie is class 0 in both).
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use super::encoding::{Encoding, InputLayout};
+use super::fnn::{Activation, Dense, Network};
+use super::weights::WeightFile;
+use probity_data::schema::Schema;
+
+/// Why a network cannot be imported.
+#[derive(Debug, Error)]
+pub enum ImportError {
+    /// The TOML is not of the expected form.
+    #[error("the import configuration is not valid: {0}")]
+    Config(#[from] toml::de::Error),
+    /// It contradicts the schema or itself.
+    #[error("the import configuration does not fit: {0}")]
+    Unfit(String),
+    /// Tensors are missing.
+    #[error("the weight file lacks {}; it holds {}", missing.join(", "), list(found))]
+    Missing {
+        /// Names that were looked for.
+        missing: Vec<String>,
+        /// Names that are there.
+        found: Vec<String>,
+    },
+    /// A tensor has another shape.
+    #[error("the tensor '{tensor}' has shape {found:?}, but {expected:?} is needed ({why})")]
+    Shape {
+        /// Its name.
+        tensor: String,
+        /// Its shape.
+        found: Vec<usize>,
+        /// The shape that fits.
+        expected: Vec<usize>,
+        /// Where the expectation comes from.
+        why: String,
+    },
+}
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() {
+        "no tensors".to_owned()
+    } else {
+        names.join(", ")
+    }
+}
+
+/// The TOML described above.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImportConfig {
+    hidden: Vec<usize>,
+    #[serde(default)]
+    activation: Activation,
+    #[serde(default)]
+    output: Output,
+    layout: Vec<TensorLayout>,
+    standardise: Option<Standardise>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Output {
+    #[default]
+    Softmax,
+    Sigmoid,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TensorLayout {
+    weight: String,
+    bias: String,
+    orientation: Orientation,
+    numbers: Option<Vec<usize>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Orientation {
+    InOut,
+    OutIn,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Standardise {
+    mean: Vec<f32>,
+    deviation: Vec<f32>,
+}
+
+/// Which tensors of the file became what.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct ImportReport {
+    /// Tensors used: name and shape in the file.
+    pub matched: Vec<(String, Vec<usize>)>,
+    /// Tensors of the file that the configuration does not name.
+    pub unused: Vec<String>,
+}
+
+impl ImportConfig {
+    /// Reads the TOML.
+    ///
+    /// # Errors
+    /// When it is not of the form described in the module's documentation.
+    pub fn from_toml(text: &str) -> Result<ImportConfig, ImportError> {
+        Ok(toml::from_str(text)?)
+    }
+
+    /// Builds the network from `weights` for the inputs and classes of `schema`.
+    ///
+    /// # Errors
+    /// Missing tensors (all of them named), wrong shapes, a configuration that contradicts the
+    /// schema.
+    pub fn network(
+        &self,
+        weights: &WeightFile,
+        schema: &Schema,
+    ) -> Result<(Network, ImportReport), ImportError> {
+        let layout = InputLayout::new(&schema.attributes, &self.encodings(schema)?);
+        let classes = schema.label.classes.len();
+        let outputs = match self.output {
+            Output::Softmax => classes,
+            Output::Sigmoid if classes == 2 => 1,
+            Output::Sigmoid => {
+                return Err(ImportError::Unfit(format!(
+                    "a sigmoid output tells two classes apart, but the schema has {classes}"
+                )));
+            }
+        };
+        let mut widths = vec![layout.layer_inputs()];
+        widths.extend_from_slice(&self.hidden);
+        widths.push(outputs);
+        let names = self.choose_layout(weights, widths.len() - 1)?;
+        let mut report = ImportReport {
+            matched: Vec::new(),
+            unused: Vec::new(),
+        };
+        let mut layers = Vec::new();
+        for (number, pair) in widths.windows(2).enumerate() {
+            let (weight, bias) = names.of_layer(number);
+            layers.push(Dense {
+                inputs: pair[0],
+                outputs: pair[1],
+                weight: matrix(
+                    weights,
+                    &weight,
+                    (pair[0], pair[1]),
+                    names.orientation,
+                    number,
+                )?,
+                bias: vector(weights, &bias, pair[1], number)?,
+            });
+            for name in [weight, bias] {
+                let shape = weights.tensors[&name].shape.clone();
+                report.matched.push((name, shape));
+            }
+        }
+        let used: BTreeSet<&String> = report.matched.iter().map(|(name, _)| name).collect();
+        report.unused = weights
+            .tensors
+            .keys()
+            .filter(|name| !used.contains(name))
+            .cloned()
+            .collect();
+        if self.output == Output::Sigmoid
+            && let Some(last) = layers.last_mut()
+        {
+            *last = Dense {
+                inputs: last.inputs,
+                outputs: 2,
+                weight: last.weight.iter().flat_map(|&w| [0.0, w]).collect(),
+                bias: vec![0.0, last.bias[0]],
+            };
+        }
+        let network = Network {
+            layout,
+            embeddings: Vec::new(),
+            layers,
+            activation: self.activation,
+        };
+        match network.problem() {
+            None => Ok((network, report)),
+            Some(problem) => Err(ImportError::Unfit(format!("the network has {problem}"))),
+        }
+    }
+
+    fn encodings(&self, schema: &Schema) -> Result<Vec<Encoding>, ImportError> {
+        let inputs = schema.attributes.len();
+        let Some(standardise) = &self.standardise else {
+            return Ok(vec![Encoding::RAW; inputs]);
+        };
+        for (what, values) in [
+            ("mean", &standardise.mean),
+            ("deviation", &standardise.deviation),
+        ] {
+            if values.len() != inputs {
+                return Err(ImportError::Unfit(format!(
+                    "standardise.{what} has {} numbers, but the schema has {inputs} attributes",
+                    values.len()
+                )));
+            }
+        }
+        if let Some(bad) = standardise
+            .deviation
+            .iter()
+            .find(|deviation| !deviation.is_finite() || **deviation <= 0.0)
+        {
+            return Err(ImportError::Unfit(format!(
+                "standardise.deviation holds {bad}, but must be above 0"
+            )));
+        }
+        let pairs = standardise.mean.iter().zip(&standardise.deviation);
+        Ok(pairs
+            .map(|(&mean, &deviation)| Encoding::Scaled { mean, deviation })
+            .collect())
+    }
+
+    /// The layout of which the most tensors are there, the first on ties; all must be.
+    fn choose_layout(
+        &self,
+        weights: &WeightFile,
+        layers: usize,
+    ) -> Result<&TensorLayout, ImportError> {
+        let mut best: Option<(&TensorLayout, Vec<String>)> = None;
+        for layout in &self.layout {
+            if let Some(numbers) = &layout.numbers
+                && numbers.len() != layers
+            {
+                return Err(ImportError::Unfit(format!(
+                    "'numbers' lists {} layers, but there are {layers} (hidden ones and the output)",
+                    numbers.len()
+                )));
+            }
+            let missing: Vec<String> = (0..layers)
+                .flat_map(|number| {
+                    let (weight, bias) = layout.of_layer(number);
+                    [weight, bias]
+                })
+                .filter(|name| !weights.tensors.contains_key(name))
+                .collect();
+            if best
+                .as_ref()
+                .is_none_or(|(_, have)| missing.len() < have.len())
+            {
+                best = Some((layout, missing));
+            }
+        }
+        match best {
+            None => Err(ImportError::Unfit("no [[layout]] is given".into())),
+            Some((layout, missing)) if missing.is_empty() => Ok(layout),
+            Some((_, missing)) => Err(ImportError::Missing {
+                missing,
+                found: weights.tensors.keys().cloned().collect(),
+            }),
+        }
+    }
+}
+
+impl TensorLayout {
+    /// Names of the weight and the bias of layer `number`.
+    fn of_layer(&self, number: usize) -> (String, String) {
+        let shown = self
+            .numbers
+            .as_ref()
+            .and_then(|numbers| numbers.get(number))
+            .unwrap_or(&number)
+            .to_string();
+        (
+            self.weight.replace("{n}", &shown),
+            self.bias.replace("{n}", &shown),
+        )
+    }
+}
+
+fn matrix(
+    weights: &WeightFile,
+    name: &str,
+    (inputs, outputs): (usize, usize),
+    orientation: Orientation,
+    layer: usize,
+) -> Result<Vec<f32>, ImportError> {
+    let weight = &weights.tensors[name];
+    let expected = match orientation {
+        Orientation::InOut => vec![inputs, outputs],
+        Orientation::OutIn => vec![outputs, inputs],
+    };
+    if weight.shape != expected {
+        return Err(ImportError::Shape {
+            tensor: name.to_owned(),
+            found: weight.shape.clone(),
+            expected,
+            why: format!("layer {layer} takes {inputs} inputs to {outputs} outputs"),
+        });
+    }
+    Ok(match orientation {
+        Orientation::InOut => weight.values.clone(),
+        Orientation::OutIn => (0..inputs)
+            .flat_map(|input| {
+                (0..outputs).map(move |output| weight.values[output * inputs + input])
+            })
+            .collect(),
+    })
+}
+
+fn vector(
+    weights: &WeightFile,
+    name: &str,
+    length: usize,
+    layer: usize,
+) -> Result<Vec<f32>, ImportError> {
+    let weight = &weights.tensors[name];
+    if weight.shape != [length] {
+        return Err(ImportError::Shape {
+            tensor: name.to_owned(),
+            found: weight.shape.clone(),
+            expected: vec![length],
+            why: format!("layer {layer} has {length} outputs"),
+        });
+    }
+    Ok(weight.values.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::weights::{Weight, WeightFormat};
+
+    fn schema() -> Schema {
+        Schema::from_toml(
+            "name = \"t\"\n[label]\nname = \"y\"\nclasses = [\"0\", \"1\"]\n\
+             [[attribute]]\nname = \"a\"\nkind = \"integer\"\nmin = 0\nmax = 9\n\
+             [[attribute]]\nname = \"b\"\nkind = \"integer\"\nmin = 0\nmax = 9\n",
+        )
+        .unwrap()
+    }
+
+    fn file(tensors: &[(&str, &[usize], &[f32])]) -> WeightFile {
+        WeightFile {
+            format: WeightFormat::Npz,
+            checkpoint_key: None,
+            tensors: tensors
+                .iter()
+                .map(|(name, shape, values)| {
+                    let weight = Weight {
+                        shape: shape.to_vec(),
+                        values: values.to_vec(),
+                    };
+                    ((*name).to_owned(), weight)
+                })
+                .collect(),
+        }
+    }
+
+    const SIGMOID: &str = "hidden = [3]\noutput = \"sigmoid\"\n[[layout]]\nweight = \"{n}.weight\"\n\
+        bias = \"{n}.bias\"\norientation = \"out-in\"\nnumbers = [0, 2]\n";
+
+    #[test]
+    fn one_sigmoid_is_two_logits() {
+        let weights = file(&[
+            ("0.weight", &[3, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+            ("0.bias", &[3], &[0.5, 0.0, -0.5]),
+            ("2.weight", &[1, 3], &[1.0, -1.0, 2.0]),
+            ("2.bias", &[1], &[-7.0]),
+            ("extra", &[1], &[0.0]),
+        ]);
+        let config = ImportConfig::from_toml(SIGMOID).unwrap();
+        let (network, report) = config.network(&weights, &schema()).unwrap();
+        // Hidden: (1·1+2·2+0.5, 3·1+4·2, 5·1+6·2−0.5) = (5.5, 11, 16.5); z = 5.5−11+33−7.
+        assert_eq!(network.reference_logits(&[1, 2]), [0.0, 20.5]);
+        assert_eq!(report.unused, ["extra"]);
+        assert_eq!(report.matched.len(), 4);
+    }
+
+    #[test]
+    fn misfits_are_named() {
+        let config = ImportConfig::from_toml(SIGMOID).unwrap();
+        let error = config.network(&file(&[]), &schema()).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("0.weight, 0.bias, 2.weight, 2.bias")
+        );
+        let weights = file(&[
+            ("0.weight", &[2, 3], &[0.0; 6]),
+            ("0.bias", &[3], &[0.0; 3]),
+            ("2.weight", &[1, 3], &[0.0; 3]),
+            ("2.bias", &[1], &[0.0]),
+        ]);
+        let error = config.network(&weights, &schema()).unwrap_err();
+        assert!(error.to_string().contains("[3, 2]"), "{error}");
+    }
+}

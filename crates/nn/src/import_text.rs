@@ -1,0 +1,306 @@
+//! Bringing a text classifier from PyTorch: a weight file, the words of its embeddings, and what
+//! neither of them says.
+//!
+//! The file holds the tensors of one `nn.LSTM` or `nn.GRU` (any layers and units, one or both
+//! directions, with or without biases), of one linear layer, and perhaps of one `nn.Embedding`; the
+//! module `tensors` finds them. The linear layer must read the last layer's last hidden states,
+//! PyTorch's `h_n`: forwards after the last token, backwards after the first. That, and that nothing
+//! without weights stands between the parts, cannot be seen in a weight file.
+//!
+//! An embedding table in the file is named by a [`RowWords`]: its padding row is left out (texts
+//! are never padded) and its unknown row becomes the last one. Without a table in the file, and
+//! without an unknown row in the table, the unknown word is the mean vector.
+//!
+//! A linear layer with one output z, as trained with a sigmoid, becomes the logits (0, z) of two
+//! classes: class 1 is the one whose probability was sigmoid(z).
+
+mod row_words;
+mod tensors;
+
+use serde::Serialize;
+use thiserror::Error;
+
+pub use row_words::{RowWords, RowWordsError};
+
+use super::text_model::TextModel;
+use super::weights::WeightFile;
+use probity_text::embeddings::{EmbeddingError, EmbeddingTable};
+use probity_text::frequencies::WordFrequencies;
+use probity_text::tokenizer::{Tokenizer, TokenizerError};
+use probity_text::validity::SentenceEmbedder;
+
+/// How many tensors, or words, a message names before it only counts.
+const NAMED: usize = 20;
+
+/// Why a text classifier cannot be imported.
+#[derive(Debug, Error)]
+pub enum TextImportError {
+    /// No recurrent network.
+    #[error(
+        "no tensor is named like those of a PyTorch nn.LSTM or nn.GRU (weight_ih_l0, weight_hh_l0, bias_ih_l0, …); the file holds {}",
+        list(found)
+    )]
+    NotRecurrent {
+        /// All tensors.
+        found: Vec<String>,
+    },
+    /// Another number of parts of a kind than can be told apart.
+    #[error("expected {expected}, but found {}", list(found))]
+    Ambiguous {
+        /// What is needed.
+        expected: &'static str,
+        /// Tensors or modules that could be it.
+        found: Vec<String>,
+    },
+    /// An LSTM with `proj_size`.
+    #[error(
+        "'{tensor}' projects hidden states to fewer numbers (proj_size of nn.LSTM); such a network cannot be imported, as there is no such cell to run it with"
+    )]
+    Projection {
+        /// The projection's tensor.
+        tensor: String,
+    },
+    /// Neither an LSTM nor a GRU.
+    #[error(
+        "'{tensor}' has shape {shape:?}; expected [4 · units, units] of an LSTM or [3 · units, units] of a GRU (an nn.RNN, with [units, units], cannot be imported)"
+    )]
+    Gates {
+        /// The tensor.
+        tensor: String,
+        /// Its shape.
+        shape: Vec<usize>,
+    },
+    /// Tensors are missing.
+    #[error("the weight file lacks {}; it holds {}", list(missing), list(found))]
+    Missing {
+        /// Names that were looked for.
+        missing: Vec<String>,
+        /// All tensors.
+        found: Vec<String>,
+    },
+    /// A tensor has another shape.
+    #[error("the tensor '{tensor}' has shape {found:?}, but {expected:?} is needed ({why})")]
+    Shape {
+        /// Its name.
+        tensor: String,
+        /// Its shape.
+        found: Vec<usize>,
+        /// The shape that fits.
+        expected: Vec<usize>,
+        /// Where the expectation comes from.
+        why: String,
+    },
+    /// Tensors of parts that the imported network would lack.
+    #[error(
+        "the network has more parts than embeddings, one recurrent network and one linear layer: {}; tensors that are no part of it, as those of a loss, can be left out by name (--ignore)",
+        list(found)
+    )]
+    Unexpected {
+        /// Those tensors.
+        found: Vec<String>,
+    },
+    /// A tensor to leave out is not there.
+    #[error(
+        "there is no tensor '{name}' to leave out; the file holds {}",
+        list(found)
+    )]
+    NothingToIgnore {
+        /// The name.
+        name: String,
+        /// All tensors.
+        found: Vec<String>,
+    },
+    /// The file's own table lacks its words.
+    #[error(
+        "the file holds the embedding table '{tensor}' of {rows} rows, which needs a vocabulary (--vocabulary), a line a row, rather than embeddings of other words"
+    )]
+    OwnTable {
+        /// The table.
+        tensor: String,
+        /// Its rows.
+        rows: usize,
+    },
+    /// A vocabulary without a table.
+    #[error(
+        "the file holds no embedding table for the vocabulary (a two-dimensional weight without a bias, as 'embedding.weight'), but {}; give the embeddings that the network was trained on (--embeddings)",
+        list(found)
+    )]
+    NoTable {
+        /// All tensors.
+        found: Vec<String>,
+    },
+    /// Embeddings of another width.
+    #[error("the embeddings have {found} numbers a word, but the network reads {expected}")]
+    Width {
+        /// Of the embeddings.
+        found: usize,
+        /// Of the network.
+        expected: usize,
+    },
+    /// The words do not fit the table.
+    #[error(transparent)]
+    RowWords(#[from] RowWordsError),
+    /// Other class names than classes.
+    #[error("{problem}; the network tells {classes} classes apart")]
+    Classes {
+        /// Number of classes.
+        classes: usize,
+        /// What is wrong with the names.
+        problem: String,
+    },
+    /// A network that cannot be run.
+    #[error("the network {0}")]
+    Unfit(String),
+    /// Words and vectors make no table.
+    #[error(transparent)]
+    Embeddings(#[from] EmbeddingError),
+    /// The words make no tokenizer.
+    #[error(transparent)]
+    Tokenizer(#[from] TokenizerError),
+}
+
+fn list(names: &[String]) -> String {
+    match names.len() {
+        0 => "nothing".to_owned(),
+        count if count > NAMED => format!("{}, … ({count} in all)", names[..NAMED].join(", ")),
+        _ => names.join(", "),
+    }
+}
+
+/// Where the words of an imported network and their vectors come from.
+#[derive(Debug, Clone)]
+pub enum Words {
+    /// The table is in the weight file; these are the words of its rows.
+    Rows(RowWords),
+    /// The file has no table; the network was trained on these fixed vectors.
+    Embeddings(EmbeddingTable),
+}
+
+/// What neither weights nor words say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TextImportOptions {
+    /// Names of the classes, by number; the numbers themselves if there are none.
+    pub classes: Vec<String>,
+    /// Tokens of a text that are read, at least 1; the rest is cut off.
+    pub max_length: usize,
+    /// Tensors of the file that are no part of the network.
+    pub ignored: Vec<String>,
+    /// Texts like those of the training, for the word frequencies that semantic similarity weights
+    /// words by. Without any, all words weigh the same.
+    pub texts: Vec<String>,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TextImportReport {
+    /// Tensors used: name and shape in the file.
+    pub matched: Vec<(String, Vec<usize>)>,
+    /// Tensors left out as asked.
+    pub unused: Vec<String>,
+    /// Whether a single output became two classes.
+    pub single_output: bool,
+    /// Words, without the unknown one.
+    pub words: usize,
+    /// Words that no text can contain as a token, because texts are put into lower case and split.
+    pub unreachable_words: usize,
+    /// The first few of them.
+    #[serde(skip)]
+    pub unreachable_examples: Vec<String>,
+}
+
+/// Builds a text classifier from the tensors of `weights`.
+///
+/// # Errors
+/// Tensors that are missing, ambiguous, unfitting or of parts that the model would lack; words that
+/// do not fit the embeddings; other class names than classes.
+pub fn import_text(
+    weights: &WeightFile,
+    words: &Words,
+    options: &TextImportOptions,
+) -> Result<(TextModel, TextImportReport), TextImportError> {
+    let parts = tensors::find_parts(weights, &options.ignored)?;
+    let shape = parts.recurrent.shape;
+    let classes = class_names(&options.classes, shape.classes)?;
+    let table = match (words, parts.table) {
+        (Words::Rows(words), Some((_, rows))) => words.table(rows)?,
+        (Words::Embeddings(table), None) if table.width() == shape.inputs => table.clone(),
+        (Words::Embeddings(table), None) => {
+            return Err(TextImportError::Width {
+                found: table.width(),
+                expected: shape.inputs,
+            });
+        }
+        (Words::Embeddings(_), Some((tensor, rows))) => {
+            return Err(TextImportError::OwnTable {
+                tensor: tensor.to_owned(),
+                rows: rows.shape[0],
+            });
+        }
+        (Words::Rows(_), None) => {
+            return Err(TextImportError::NoTable {
+                found: tensors::described(weights),
+            });
+        }
+    };
+    let tokenizer = Tokenizer::new(table.words().iter())?;
+    let unreachable = row_words::unreachable(table.words(), &tokenizer)?;
+    let report = TextImportReport {
+        matched: parts.matched,
+        unused: options.ignored.clone(),
+        single_output: parts.single_output,
+        words: table.words().len(),
+        unreachable_words: unreachable.len(),
+        unreachable_examples: unreachable
+            .iter()
+            .take(NAMED)
+            .map(|&word| word.to_owned())
+            .collect(),
+    };
+    let model = TextModel {
+        classes,
+        max_length: options.max_length,
+        sentences: sentence_embedder(&options.texts, &tokenizer, &table)?,
+        tokenizer,
+        table,
+        recurrent: parts.recurrent,
+    };
+    Ok((model, report))
+}
+
+fn sentence_embedder(
+    texts: &[String],
+    tokenizer: &Tokenizer,
+    table: &EmbeddingTable,
+) -> Result<SentenceEmbedder, TokenizerError> {
+    let tokens = tokenizer.tokens_of_all(texts)?;
+    let words: Vec<Vec<&str>> = tokens
+        .iter()
+        .map(|tokens| tokens.iter().map(|token| token.text.as_str()).collect())
+        .collect();
+    let frequencies = WordFrequencies::of(words.iter().map(|words| words.iter().copied()));
+    Ok(SentenceEmbedder::fit(&words, table, frequencies))
+}
+
+fn class_names(names: &[String], classes: usize) -> Result<Vec<String>, TextImportError> {
+    if names.is_empty() {
+        return Ok((0..classes).map(|class| class.to_string()).collect());
+    }
+    let repeated = (1..names.len()).find(|&i| names[..i].contains(&names[i]));
+    let problem = if names.len() != classes {
+        format!(
+            "class names are given for {} classes ({})",
+            names.len(),
+            names.join(", ")
+        )
+    } else if names.iter().any(|name| name.trim().is_empty()) {
+        "a class name is empty".to_owned()
+    } else if let Some(i) = repeated {
+        format!("the class name '{}' is given twice", names[i])
+    } else {
+        return Ok(names.to_vec());
+    };
+    Err(TextImportError::Classes { classes, problem })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,463 @@
+//! Bounds on a fully connected network's logits over sets of codes of some attributes.
+//!
+//! # Theorem
+//! Let B be a row and, for each of some attributes, a set of codes; and let `bounds` be the result of
+//! [`FnnBounds::lead_bounds`] for B and class y. If `bounds[c]` > 0 for every class c ≠ y, then an
+//! [`super::super::fnn::Fnn`] on the reference device (flex) predicts y for every row that takes codes
+//! from the sets and is B elsewhere.
+//!
+//! # Proof
+//! By induction over the layers, every number that the device computes lies between its bounds, which
+//! are held in f64.
+//! * *Sums.* The device computes s = Σ x_i·w_i + b in 32 bits, in an order and with a fusing that it
+//!   may choose. Whatever they are, |computed − real| ≤ γ·(Σ|x_i·w_i| + |b|), γ = ku/(1−ku) with
+//!   u = 2⁻²⁴ and k two more than the number of terms (Higham: Accuracy and Stability of Numerical
+//!   Algorithms, sections 3.1 and 4.2). The real sum is bounded over the box of the x_i, the error by the
+//!   largest |x_i| in it, and 2⁻¹²⁰ a term is given to underflow.
+//! * *First layer.* What stands before it is multiplied in by the same code for device and bounds, so
+//!   both have the same 32-bit weights and features. The sum over the features is additive in the
+//!   attributes: its hull is the sum of one hull an attribute, each over the codes of its set, and no
+//!   product of domains is enumerated.
+//! * *Activations.* ReLU is exact. The device's tanh and σ err by less than 10⁻⁶ (a test sweeps
+//!   them), and both functions rise: f(low) − 10⁻⁶ and f(high) + 10⁻⁶ bound them.
+//! * *Leads.* logit_y − logit_c is bounded as one sum with the weights w_y − w_c over the last box, less
+//!   the error of both logits.
+//! * f64's own rounding, some 10⁻¹⁶ of Σ|terms|, is covered by taking γ larger by a thousandth.
+//! * *Overflow.* Where |bound| exceeds what 32 bits hold, the lead's bounds are NaN. ∎
+
+use crate::encoding::{InputLayout, Span};
+use crate::fnn::{Activation, Dense, Network};
+
+/// What a tanh or σ of the device may err by.
+const ACTIVATION_ERROR: f64 = 1e-6;
+
+/// What a set of codes adds to the first layer's sums: for each output the bounds, and the largest
+/// Σ|terms|.
+#[derive(Debug, Clone, PartialEq)]
+struct Contribution {
+    low: f64,
+    high: f64,
+    size: f64,
+}
+
+/// A set of codes of one attribute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeSet {
+    /// The attribute.
+    pub attribute: usize,
+    /// Its codes; at least one.
+    pub codes: Vec<i32>,
+}
+
+/// A network, ready for bounds.
+#[derive(Debug, Clone)]
+pub struct FnnBounds {
+    layout: InputLayout,
+    activation: Activation,
+    layers: Vec<Dense>,
+}
+
+/// γ of a sum of `terms` terms; see the module's proof.
+fn gamma(terms: usize) -> f64 {
+    let error = (terms + 2) as f64 * 0.5f64.powi(24);
+    1.001 * error / (1.0 - error)
+}
+
+impl FnnBounds {
+    /// Lays out `network`.
+    pub fn new(network: &Network) -> FnnBounds {
+        let mut layers = vec![network.absorbed_first_layer()];
+        layers.extend_from_slice(&network.layers[1..]);
+        FnnBounds {
+            layout: network.layout.clone(),
+            activation: network.activation,
+            layers,
+        }
+    }
+
+    /// Lower bounds on logit_`label` − logit_c over all rows that take the attributes of `sets` from
+    /// them and are `row` elsewhere; infinite at c = `label`.
+    pub fn lead_bounds(&self, row: &[i32], sets: &[CodeSet], label: u32) -> Vec<f64> {
+        let mut bounds = self.first_layer(row, sets);
+        let (Some(last), hidden) = (self.layers.last(), self.layers.len() - 1) else {
+            return Vec::new();
+        };
+        if hidden == 0 {
+            return self.first_layer_leads(row, sets, label as usize);
+        }
+        for layer in &self.layers[1..hidden] {
+            bounds = self.activated(bounds);
+            bounds = layer_bounds(layer, &bounds);
+        }
+        leads(last, &self.activated(bounds), label as usize)
+    }
+
+    /// For each attribute set, its codes cut into two parts of about equal number, along the output of
+    /// the first layer that they move furthest; `None` for a set of one code.
+    pub fn split(&self, set: &CodeSet) -> Option<[CodeSet; 2]> {
+        if set.codes.len() < 2 {
+            return None;
+        }
+        let sums: Vec<Vec<f64>> = set
+            .codes
+            .iter()
+            .map(|&code| self.code_sums(set.attribute, code).0)
+            .collect();
+        let spread = |output: usize| {
+            let values = || sums.iter().map(|sums| sums[output]);
+            values().fold(f64::NEG_INFINITY, f64::max) - values().fold(f64::INFINITY, f64::min)
+        };
+        let widest = (0..self.layers[0].outputs)
+            .max_by(|&a, &b| spread(a).total_cmp(&spread(b)))
+            .unwrap_or(0);
+        let mut order: Vec<usize> = (0..set.codes.len()).collect();
+        order.sort_by(|&a, &b| sums[a][widest].total_cmp(&sums[b][widest]));
+        let part = |places: &[usize]| CodeSet {
+            attribute: set.attribute,
+            codes: places.iter().map(|&place| set.codes[place]).collect(),
+        };
+        let (lower, upper) = order.split_at(order.len() / 2);
+        Some([part(lower), part(upper)])
+    }
+
+    /// How far a set's codes move the first layer: the sum over its outputs of the hull's width.
+    pub fn width(&self, set: &CodeSet) -> f64 {
+        let contributions = self.contributions(set);
+        contributions.iter().map(|c| c.high - c.low).sum()
+    }
+
+    /// What a code of an attribute adds to the first layer's sums, and Σ|terms|.
+    fn code_sums(&self, attribute: usize, code: i32) -> (Vec<f64>, Vec<f64>) {
+        let layer = &self.layers[0];
+        let span: &Span = &self.layout.spans()[attribute];
+        let mut features = Vec::with_capacity(span.features());
+        span.encode(code, &mut features);
+        let mut sums = vec![0.0; layer.outputs];
+        let mut sizes = vec![0.0; layer.outputs];
+        let lines = layer.weight[span.start * layer.outputs..].chunks_exact(layer.outputs);
+        for (&feature, weights) in features.iter().zip(lines) {
+            for ((sum, size), &weight) in sums.iter_mut().zip(&mut sizes).zip(weights) {
+                let product = f64::from(feature) * f64::from(weight);
+                *sum += product;
+                *size += product.abs();
+            }
+        }
+        (sums, sizes)
+    }
+
+    fn contributions(&self, set: &CodeSet) -> Vec<Contribution> {
+        let mut hull: Vec<Contribution> = Vec::new();
+        for &code in &set.codes {
+            let (sums, sizes) = self.code_sums(set.attribute, code);
+            if hull.is_empty() {
+                let both = sums.into_iter().zip(sizes);
+                hull = both
+                    .map(|(sum, size)| Contribution {
+                        low: sum,
+                        high: sum,
+                        size,
+                    })
+                    .collect();
+                continue;
+            }
+            for (own, (sum, size)) in hull.iter_mut().zip(sums.into_iter().zip(sizes)) {
+                own.low = own.low.min(sum);
+                own.high = own.high.max(sum);
+                own.size = own.size.max(size);
+            }
+        }
+        hull
+    }
+
+    /// The first layer's sums without rounding, and the size of their terms.
+    fn first_sums(&self, row: &[i32], sets: &[CodeSet]) -> Vec<Contribution> {
+        let layer = &self.layers[0];
+        let mut sums: Vec<Contribution> = layer
+            .bias
+            .iter()
+            .map(|&bias| Contribution {
+                low: f64::from(bias),
+                high: f64::from(bias),
+                size: f64::from(bias).abs(),
+            })
+            .collect();
+        for (attribute, &code) in row.iter().enumerate() {
+            let set = sets.iter().find(|set| set.attribute == attribute);
+            let own = match set {
+                Some(set) => self.contributions(set),
+                None => self.contributions(&CodeSet {
+                    attribute,
+                    codes: vec![code],
+                }),
+            };
+            for (sum, own) in sums.iter_mut().zip(own) {
+                sum.low += own.low;
+                sum.high += own.high;
+                sum.size += own.size;
+            }
+        }
+        sums
+    }
+
+    fn first_layer(&self, row: &[i32], sets: &[CodeSet]) -> Vec<[f64; 2]> {
+        let terms = self.layout.features();
+        let rounded = |sum: Contribution| {
+            let error = error(terms, sum.size);
+            [sum.low - error, sum.high + error]
+        };
+        self.first_sums(row, sets)
+            .into_iter()
+            .map(rounded)
+            .collect()
+    }
+
+    /// Leads of a network of one layer: the difference of two logits is itself additive in the
+    /// attributes.
+    fn first_layer_leads(&self, row: &[i32], sets: &[CodeSet], label: usize) -> Vec<f64> {
+        let terms = self.layout.features();
+        let sizes: Vec<f64> = self.first_sums(row, sets).iter().map(|c| c.size).collect();
+        let layer = &self.layers[0];
+        let lead = |class: usize| {
+            if class == label {
+                return f64::INFINITY;
+            }
+            let mut lead = f64::from(layer.bias[label]) - f64::from(layer.bias[class]);
+            for (attribute, &code) in row.iter().enumerate() {
+                let difference = |&code: &i32| {
+                    let (sums, _) = self.code_sums(attribute, code);
+                    sums[label] - sums[class]
+                };
+                let set = sets.iter().find(|set| set.attribute == attribute);
+                let codes = set.map_or(std::slice::from_ref(&code), |set| &set.codes);
+                lead += codes.iter().map(difference).fold(f64::INFINITY, f64::min);
+            }
+            lead - error(terms, sizes[label] + sizes[class])
+        };
+        (0..layer.outputs).map(lead).collect()
+    }
+
+    fn activated(&self, bounds: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+        let apply = |[low, high]: [f64; 2]| {
+            let rising = |f: fn(f64) -> f64, least: f64| {
+                [
+                    (f(low) - ACTIVATION_ERROR).max(least),
+                    (f(high) + ACTIVATION_ERROR).min(1.0),
+                ]
+            };
+            // Maxima would lose a NaN.
+            if !(low + high).is_finite() {
+                return [f64::NAN; 2];
+            }
+            match self.activation {
+                Activation::Relu => [low.max(0.0), high.max(0.0)],
+                Activation::Tanh => rising(f64::tanh, -1.0),
+                Activation::Sigmoid => rising(|x| 1.0 / (1.0 + (-x).exp()), 0.0),
+            }
+        };
+        bounds.into_iter().map(apply).collect()
+    }
+}
+
+/// What a computed sum of `terms` terms, of sizes that add to `size`, may err by; NaN where it may
+/// overflow.
+fn error(terms: usize, size: f64) -> f64 {
+    gamma(terms) * finite(size) + (terms + 2) as f64 * 2f64.powi(-120)
+}
+
+/// The largest |x| between two bounds; NaN where one is.
+fn largest(low: f64, high: f64) -> f64 {
+    low.abs().max(high.abs()) + 0.0 * (low + high)
+}
+
+/// NaN for what is beyond 32 bits.
+fn finite(value: f64) -> f64 {
+    if value.abs() < f64::from(f32::MAX) / 2.0 {
+        value
+    } else {
+        f64::NAN
+    }
+}
+
+fn layer_bounds(layer: &Dense, inputs: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    let bias = layer.bias.iter().map(|&bias| f64::from(bias));
+    let mut sums: Vec<(f64, f64, f64)> = bias.map(|bias| (bias, bias, bias.abs())).collect();
+    for ([low, high], weights) in inputs.iter().zip(layer.weight.chunks_exact(layer.outputs)) {
+        let largest = largest(*low, *high);
+        for (sum, &weight) in sums.iter_mut().zip(weights) {
+            let weight = f64::from(weight);
+            let (a, b) = (weight * low, weight * high);
+            sum.0 += a.min(b);
+            sum.1 += a.max(b);
+            sum.2 += weight.abs() * largest;
+        }
+    }
+    sums.into_iter()
+        .map(|(low, high, size)| {
+            let error = error(layer.inputs, size);
+            [low - error, high + error]
+        })
+        .collect()
+}
+
+fn leads(layer: &Dense, inputs: &[[f64; 2]], label: usize) -> Vec<f64> {
+    let lead = |class: usize| {
+        if class == label {
+            return f64::INFINITY;
+        }
+        let (own, other) = (f64::from(layer.bias[label]), f64::from(layer.bias[class]));
+        let (mut lead, mut size) = (own - other, own.abs() + other.abs());
+        for ([low, high], weights) in inputs.iter().zip(layer.weight.chunks_exact(layer.outputs)) {
+            let (own, other) = (f64::from(weights[label]), f64::from(weights[class]));
+            let weight = own - other;
+            lead += weight * if weight >= 0.0 { low } else { high };
+            size += (own.abs() + other.abs()) * largest(*low, *high);
+        }
+        lead - error(layer.inputs, size)
+    };
+    (0..layer.outputs).map(lead).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt;
+
+    use super::*;
+    use crate::encoding::Encoding;
+    use crate::fnn::{Fnn, read};
+    use crate::{Classifier, Rows, predicted_class};
+    use burn::tensor::{Device, Tensor, TensorData};
+    use probity_data::builtin;
+    use probity_run::stream::{Purpose, stream};
+    use probity_tensor::device::ComputeDevice;
+
+    #[test]
+    fn no_variant_breaks_a_bound_and_no_certificate_is_false() {
+        let schema = builtin::schema("synthetic-census").unwrap().unwrap();
+        let attributes = schema.attributes.len();
+        let (mut certified, mut refused) = (0, 0);
+        for number in 0..600u64 {
+            let mut draw = stream(number, Purpose::UniformInput, 0, 0);
+            let encodings: Vec<Encoding> = (0..attributes)
+                .map(|_| match draw.random_range(0..3) {
+                    0 => Encoding::Scaled {
+                        mean: draw.random_range(-3.0..9.0),
+                        deviation: draw.random_range(0.5..4.0),
+                    },
+                    1 => Encoding::OneHot,
+                    _ => Encoding::Embedded { dimension: 2 },
+                })
+                .collect();
+            let layout = InputLayout::new(&schema.attributes, &encodings);
+            let activation =
+                [Activation::Relu, Activation::Tanh, Activation::Sigmoid][draw.random_range(0..3)];
+            let hidden: Vec<usize> = (0..draw.random_range(0..4))
+                .map(|_| draw.random_range(1..12))
+                .collect();
+            let classes = draw.random_range(2..4);
+            let mut network = Network::random(layout, &hidden, classes, activation, number);
+            let scale: f32 = [0.1, 0.5, 1.0, 30.0][number as usize % 4];
+            for layer in &mut network.layers {
+                layer.weight.iter_mut().for_each(|weight| *weight *= scale);
+                for bias in &mut layer.bias {
+                    *bias = draw.random_range(-1.0..1.0);
+                }
+            }
+            let row: Vec<i32> = schema
+                .attributes
+                .iter()
+                .map(|attribute| draw.random_range(attribute.domain().0..=attribute.domain().1))
+                .collect();
+            let first = draw.random_range(0..attributes);
+            let second = (first + draw.random_range(1..attributes)) % attributes;
+            let all = |attribute: usize| CodeSet {
+                attribute,
+                codes: {
+                    let (low, high) = schema.attributes[attribute].domain();
+                    (low..=high).collect()
+                },
+            };
+            let sets = if number % 2 == 0 {
+                vec![all(first)]
+            } else {
+                vec![all(first), all(second)]
+            };
+            let mut codes = Vec::new();
+            for &a in &sets[0].codes {
+                let others = sets
+                    .get(1)
+                    .map_or(vec![row[second]], |set| set.codes.clone());
+                for b in others {
+                    let start = codes.len();
+                    codes.extend_from_slice(&row);
+                    codes[start + second] = b;
+                    codes[start + first] = a;
+                }
+            }
+            let fnn = Fnn::new(&network, &ComputeDevice::flex());
+            let logits = fnn.logits(Rows::new(&codes, attributes)).unwrap();
+            let label = predicted_class(&logits[..classes]);
+            let bounds = FnnBounds::new(&network).lead_bounds(&row, &sets, label);
+            let is_certified = bounds.iter().all(|&bound| bound > 0.0);
+            certified += usize::from(is_certified);
+            refused += usize::from(!is_certified);
+            for logits in logits.chunks_exact(classes) {
+                assert!(!is_certified || predicted_class(logits) == label);
+                for (&logit, &bound) in logits.iter().zip(&bounds) {
+                    let lead = f64::from(logits[label as usize]) - f64::from(logit);
+                    assert!(
+                        bound.is_infinite() || lead >= bound,
+                        "{number}: {lead} {bound}"
+                    );
+                }
+            }
+        }
+        assert!(certified > 100 && refused > 100, "{certified} {refused}");
+    }
+
+    #[test]
+    fn a_single_code_is_bounded_by_its_own_lead() {
+        let schema = builtin::schema("synthetic-census").unwrap().unwrap();
+        let encodings = vec![Encoding::OneHot; schema.attributes.len()];
+        let layout = InputLayout::new(&schema.attributes, &encodings);
+        let network = Network::random(layout, &[8, 4], 2, Activation::Tanh, 3);
+        let row: Vec<i32> = schema.attributes.iter().map(|a| a.domain().0).collect();
+        let bounds = FnnBounds::new(&network).lead_bounds(&row, &[], 0);
+        let logits = network.reference_logits(&row);
+        assert!((logits[0] - logits[1] - bounds[1]).abs() < 1e-4);
+    }
+
+    #[test]
+    fn what_overflows_is_not_certified() {
+        let schema = builtin::schema("synthetic-census").unwrap().unwrap();
+        let encodings = vec![Encoding::OneHot; schema.attributes.len()];
+        let layout = InputLayout::new(&schema.attributes, &encodings);
+        let mut network = Network::random(layout, &[8, 4], 2, Activation::Relu, 3);
+        for layer in &mut network.layers {
+            layer.weight.fill(3e38);
+        }
+        let row: Vec<i32> = schema.attributes.iter().map(|a| a.domain().0).collect();
+        let bounds = FnnBounds::new(&network).lead_bounds(&row, &[], 0);
+        assert!(bounds[1].is_nan() || bounds[1] <= 0.0, "{bounds:?}");
+    }
+
+    #[test]
+    fn the_device_computes_activations_closely() {
+        let device = Device::flex();
+        let x: Vec<f32> = (-400_000..=400_000)
+            .map(|i| i as f32 * 1e-4)
+            .chain([0.0, 1e-30, -1e-30, 1e30, -1e30, 3e38, -3e38])
+            .collect();
+        for activation in [Activation::Tanh, Activation::Sigmoid] {
+            let tensor = Tensor::from_data(TensorData::new(x.clone(), [1, x.len()]), &device);
+            let y = read(activation.apply(tensor)).unwrap();
+            for (&x, y) in x.iter().zip(y) {
+                let x = f64::from(x);
+                let exact = match activation {
+                    Activation::Tanh => x.tanh(),
+                    _ => 1.0 / (1.0 + (-x).exp()),
+                };
+                assert!((f64::from(y) - exact).abs() < ACTIVATION_ERROR, "{x}: {y}");
+            }
+        }
+    }
+}

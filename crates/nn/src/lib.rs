@@ -1,0 +1,259 @@
+//! Classifiers: the two interfaces that everything else uses, and the networks behind them.
+//!
+//! * [`Classifier`]: a batch of inputs in, logits out. All that a black-box method needs.
+//! * [`Differentiable`]: also vector-Jacobian products with respect to the input, from which any
+//!   objective's gradient follows ([`Objective`]).
+//!
+//! An input is a row of integers: attribute codes of a table ([`probity_data::schema`]). The
+//! network decides how a code becomes numbers ([`encoding`]).
+//!
+//! **A row's result never depends on its neighbours.** Batches are cut into tiles of a fixed
+//! height, the last one padded, and the products of a tile treat all of its rows alike; a row
+//! therefore gives bit for bit the same logits and gradients alone, in any batch, and at any
+//! position. A test holds this on every device that answers.
+
+pub mod encoding;
+pub mod fnn;
+pub mod import;
+pub mod import_text;
+pub mod interval;
+pub mod metrics;
+pub mod model;
+pub mod optimizer;
+pub mod provenance;
+pub mod recurrent;
+mod row_adam;
+pub mod text;
+pub mod text_model;
+mod text_tiles;
+pub mod text_train;
+pub mod text_train_options;
+pub mod text_training_run;
+pub mod train;
+pub mod train_options;
+pub mod training_run;
+pub mod vocabulary;
+pub mod weights;
+pub mod worst_case;
+
+use thiserror::Error;
+
+/// Why a model cannot answer.
+#[derive(Debug, Error)]
+pub enum ModelError {
+    /// The device failed while it computed.
+    #[error("the device failed: {0}")]
+    Device(String),
+    /// A sentence encoder cannot answer.
+    #[error("the sentence encoder failed: {0}")]
+    Encoder(String),
+    /// A predictor outside this program cannot answer, or answers wrongly; the source says why.
+    #[error("the predictor failed")]
+    Predictor(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// An output is NaN or infinite.
+    #[error(
+        "the model's output for input {row:?} is not finite; its weights or inputs are out of range"
+    )]
+    NotFinite {
+        /// The input.
+        row: Vec<i32>,
+    },
+    /// A number in a text that is no token of the model.
+    #[error(
+        "the text has {id} at position {position}; token ids run from 0 to {last}, and -1 may only fill the end"
+    )]
+    Token {
+        /// The number.
+        id: i32,
+        /// Where it stands, from 0.
+        position: usize,
+        /// The model's last token.
+        last: i64,
+    },
+    /// A text that continues no given base text.
+    #[error(
+        "there is no base text {base} of at least {position} tokens that the model could go on from"
+    )]
+    Continuation {
+        /// Number of the base text.
+        base: usize,
+        /// Tokens of it that the text begins with.
+        position: u32,
+    },
+}
+
+impl ModelError {
+    /// The failure of a predictor.
+    pub fn predictor(error: impl std::error::Error + Send + Sync + 'static) -> ModelError {
+        ModelError::Predictor(Box::new(error))
+    }
+}
+
+/// A batch of inputs: integer rows of equal width, row-major.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows<'a> {
+    /// All codes.
+    pub codes: &'a [i32],
+    /// Codes a row.
+    pub width: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// The rows in `codes`, `width` codes each.
+    pub fn new(codes: &'a [i32], width: usize) -> Rows<'a> {
+        Rows { codes, width }
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.codes.len().checked_div(self.width).unwrap_or(0)
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.codes.is_empty()
+    }
+
+    /// The rows one by one.
+    pub fn iter(&self) -> std::slice::ChunksExact<'a, i32> {
+        self.codes.chunks_exact(self.width.max(1))
+    }
+}
+
+/// A model that classifies rows.
+pub trait Classifier: Sync {
+    /// Codes an input.
+    fn width(&self) -> usize;
+
+    /// Number of classes.
+    fn classes(&self) -> usize;
+
+    /// Logits, row-major `[rows, classes]`. A row's logits do not depend on the other rows.
+    ///
+    /// # Errors
+    /// When the device fails or an output is not finite.
+    fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError>;
+
+    /// Whether an answer may fail to come though the model and the row are good: the model is
+    /// another process. A search then keeps in each round what it needs to go on exactly.
+    fn is_fallible(&self) -> bool {
+        false
+    }
+}
+
+/// A classifier whose outputs can be differentiated with respect to its input features.
+pub trait Differentiable: Classifier {
+    /// Numbers that the network sees of an input; see [`encoding::InputLayout`].
+    fn features(&self) -> usize;
+
+    /// For each row r, Σ_c `cotangents[r, c]` · ∂logit_c/∂feature: row-major
+    /// `[rows, features]`. `cotangents` is row-major `[rows, classes]`.
+    ///
+    /// # Errors
+    /// When the device fails or a gradient is not finite.
+    fn input_gradients(&self, rows: Rows<'_>, cotangents: &[f32]) -> Result<Vec<f32>, ModelError>;
+}
+
+/// The class with the largest logit, the first of them on ties.
+pub fn predicted_class(logits: &[f32]) -> u32 {
+    let mut best = 0;
+    for (class, &logit) in logits.iter().enumerate() {
+        if logit > logits[best] {
+            best = class;
+        }
+    }
+    best as u32
+}
+
+/// What the search differentiates, for an input's own predicted class y.
+///
+/// The paper leaves the choice open. The loss saturates (its gradient is exactly zero in f32 once the
+/// lead is some 100), which would silently end the search; the margin does not. For texts, whose
+/// networks are far from that, the loss finds more: it weighs the gradients at x and x' by how near
+/// each is to the boundary.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+    clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Objective {
+    /// Lead of the predicted class over the next: logit minus the largest other logit
+    #[default]
+    Margin,
+    /// Logit of the predicted class
+    Logit,
+    /// Cross-entropy of the predicted class, as in the ADF paper; vanishes for confident models
+    Loss,
+}
+
+impl Objective {
+    /// ∂J/∂logits at `logits` for class `label`, signed so that *descending* J always moves
+    /// towards the decision boundary. Appends one value a class to `out`.
+    pub fn cotangent(self, logits: &[f32], label: u32, out: &mut Vec<f32>) {
+        let label = label as usize;
+        let start = out.len();
+        out.resize(start + logits.len(), 0.0);
+        let cotangent = &mut out[start..];
+        match self {
+            Objective::Logit => cotangent[label] = 1.0,
+            Objective::Margin => {
+                cotangent[label] = 1.0;
+                let rival =
+                    (0..logits.len())
+                        .filter(|&class| class != label)
+                        .reduce(|best, class| {
+                            if logits[class] > logits[best] {
+                                class
+                            } else {
+                                best
+                            }
+                        });
+                if let Some(rival) = rival {
+                    cotangent[rival] = -1.0;
+                }
+            }
+            Objective::Loss => {
+                // −∂CE/∂logits = onehot − softmax.
+                let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                let total: f32 = logits.iter().map(|logit| (logit - largest).exp()).sum();
+                for (value, logit) in cotangent.iter_mut().zip(logits) {
+                    *value = -(logit - largest).exp() / total;
+                }
+                // 1 − softmax of the label, without the cancellation.
+                cotangent[label] = 0.0;
+                cotangent[label] = -cotangent.iter().sum::<f32>();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_go_to_the_first_class() {
+        assert_eq!(predicted_class(&[1.0, 1.0]), 0);
+        assert_eq!(predicted_class(&[0.0, 2.0, 2.0]), 1);
+    }
+
+    #[test]
+    fn cotangents() {
+        let mut out = Vec::new();
+        Objective::Margin.cotangent(&[3.0, 1.0, 2.0], 0, &mut out);
+        assert_eq!(out, [1.0, 0.0, -1.0]);
+        out.clear();
+        Objective::Loss.cotangent(&[80.0, -80.0], 0, &mut out);
+        assert_eq!(out, [0.0, 0.0], "saturated, as documented");
+        out.clear();
+        Objective::Loss.cotangent(&[30.0, 0.0], 0, &mut out);
+        assert!(out[0] > 0.0 && out[0] == -out[1], "not yet: {out:?}");
+    }
+}

@@ -1,0 +1,396 @@
+//! A model on disk: a directory with `model.toml` (schema, architecture, encodings) and
+//! `weights.safetensors` (the numbers).
+//!
+//! Tensors: `layers.N.weight` `[inputs, outputs]`, `layers.N.bias` `[outputs]`, and
+//! `embeddings.NAME` `[levels, dimension]` for each embedded attribute.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use safetensors::tensor::{Dtype, TensorView};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+use super::encoding::{Encoding, InputLayout};
+use super::fnn::{Activation, Dense, Embedding, Network};
+use super::weights::{Weight, WeightsError, read_weights};
+use probity_data::schema::{Schema, SchemaError};
+use probity_run::run_directory::{RunError, hex, write_atomically};
+
+/// File names inside a model directory.
+pub const DESCRIPTION: &str = "model.toml";
+/// See [`DESCRIPTION`].
+pub const WEIGHTS: &str = "weights.safetensors";
+
+/// The version of the layout that this build writes and reads.
+const FORMAT_VERSION: u32 = 1;
+
+/// Why a model cannot be saved or loaded.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// A file cannot be read.
+    #[error("cannot read {}: {source}; a model directory holds {DESCRIPTION} and {WEIGHTS}", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// The operating system's word.
+        source: io::Error,
+    },
+    /// A file cannot be written.
+    #[error(transparent)]
+    Write(#[from] RunError),
+    /// The description is not what this build writes.
+    #[error("{}: {problem}", file.display())]
+    Description {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The schema inside is not valid.
+    #[error("{}: {source}", file.display())]
+    Schema {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        source: SchemaError,
+    },
+    /// The weights cannot be read.
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
+    /// A tensor is missing or of another shape.
+    #[error("{}: the tensor '{tensor}' {problem}", file.display())]
+    Tensor {
+        /// The file.
+        file: PathBuf,
+        /// Its name.
+        tensor: String,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+/// A network together with the schema of its inputs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    /// Inputs and classes.
+    pub schema: Schema,
+    /// The network.
+    pub network: Network,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Description {
+    format_version: u32,
+    network: Architecture,
+    schema: Schema,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Architecture {
+    hidden: Vec<usize>,
+    activation: Activation,
+    encoding: BTreeMap<String, Encoding>,
+}
+
+impl Model {
+    /// Writes the model into `directory`, which is made if needed.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn save(&self, directory: &Path) -> Result<(), StoreError> {
+        let file = directory.join(DESCRIPTION);
+        let describe = |problem: String| StoreError::Description {
+            file: file.clone(),
+            problem,
+        };
+        let hidden = self.network.layers.iter().map(|layer| layer.outputs);
+        let encoding = self
+            .schema
+            .attributes
+            .iter()
+            .zip(self.network.layout.spans())
+            .map(|(attribute, span)| (attribute.name.clone(), span.encoding));
+        let description = Description {
+            format_version: FORMAT_VERSION,
+            network: Architecture {
+                hidden: hidden.take(self.network.layers.len() - 1).collect(),
+                activation: self.network.activation,
+                encoding: encoding.collect(),
+            },
+            schema: self.schema.clone(),
+        };
+        let text = toml::to_string(&description).map_err(|error| describe(error.to_string()))?;
+        save_tensors(&directory.join(WEIGHTS), &self.tensors())?;
+        write_atomically(&file, text.as_bytes())?;
+        Ok(())
+    }
+
+    fn tensors(&self) -> Vec<(String, Vec<usize>, &[f32])> {
+        let mut tensors = Vec::new();
+        for (number, layer) in self.network.layers.iter().enumerate() {
+            let shape = vec![layer.inputs, layer.outputs];
+            tensors.push((
+                format!("layers.{number}.weight"),
+                shape,
+                layer.weight.as_slice(),
+            ));
+            let shape = vec![layer.outputs];
+            tensors.push((
+                format!("layers.{number}.bias"),
+                shape,
+                layer.bias.as_slice(),
+            ));
+        }
+        let embedded = self
+            .schema
+            .attributes
+            .iter()
+            .zip(self.network.layout.spans())
+            .filter(|(_, span)| matches!(span.encoding, Encoding::Embedded { .. }));
+        for ((attribute, _), table) in embedded.zip(&self.network.embeddings) {
+            let shape = vec![table.levels, table.dimension];
+            tensors.push((
+                format!("embeddings.{}", attribute.name),
+                shape,
+                &table.values,
+            ));
+        }
+        tensors
+    }
+
+    /// Reads the model in `directory`.
+    ///
+    /// # Errors
+    /// When a file is missing, foreign or truncated, or its tensors do not fit the description.
+    pub fn load(directory: &Path) -> Result<Model, StoreError> {
+        let file = directory.join(DESCRIPTION);
+        let text = fs::read_to_string(&file).map_err(|source| StoreError::Read {
+            file: file.clone(),
+            source,
+        })?;
+        let describe = |problem: String| StoreError::Description {
+            file: file.clone(),
+            problem,
+        };
+        let description: Description =
+            toml::from_str(&text).map_err(|error| describe(error.to_string()))?;
+        if description.format_version != FORMAT_VERSION {
+            return Err(describe(format!(
+                "the model has format version {}, this build reads {FORMAT_VERSION}",
+                description.format_version
+            )));
+        }
+        let schema = description.schema;
+        schema.check().map_err(|source| StoreError::Schema {
+            file: file.clone(),
+            source,
+        })?;
+        let encodings = schema
+            .attributes
+            .iter()
+            .map(|attribute| description.network.encoding.get(&attribute.name).copied())
+            .collect::<Option<Vec<_>>>()
+            .ok_or_else(|| describe("an attribute has no encoding".into()))?;
+        let layout = InputLayout::new(&schema.attributes, &encodings);
+        let weights_file = directory.join(WEIGHTS);
+        let mut weights = Tensors::new(&weights_file, read_weights(&weights_file)?.tensors);
+        let mut widths = vec![layout.layer_inputs()];
+        widths.extend_from_slice(&description.network.hidden);
+        widths.push(schema.label.classes.len());
+        let layers = widths
+            .windows(2)
+            .enumerate()
+            .map(|(number, pair)| {
+                Ok(Dense {
+                    inputs: pair[0],
+                    outputs: pair[1],
+                    weight: weights.take(&format!("layers.{number}.weight"), pair)?,
+                    bias: weights.take(&format!("layers.{number}.bias"), &pair[1..])?,
+                })
+            })
+            .collect::<Result<Vec<_>, StoreError>>()?;
+        let mut embeddings = Vec::new();
+        for (attribute, span) in schema.attributes.iter().zip(layout.spans()) {
+            if let Encoding::Embedded { dimension } = span.encoding {
+                let name = format!("embeddings.{}", attribute.name);
+                embeddings.push(Embedding {
+                    levels: span.levels,
+                    dimension,
+                    values: weights.take(&name, &[span.levels, dimension])?,
+                });
+            }
+        }
+        weights.expect_empty()?;
+        let network = Network {
+            layout,
+            embeddings,
+            layers,
+            activation: description.network.activation,
+        };
+        match network.problem() {
+            None => Ok(Model { network, schema }),
+            Some(problem) => Err(describe(format!("the network has {problem}"))),
+        }
+    }
+
+    /// SHA-256, in hex, of everything that the model computes with: schema, architecture, weights.
+    pub fn sha256(&self) -> String {
+        let mut hasher = Sha256::new();
+        hasher.update(format!("{:?}", self.schema));
+        hasher.update(format!("{:?}", self.network.activation));
+        hasher.update(format!("{:?}", self.network.layout));
+        for (name, shape, values) in self.tensors() {
+            hasher.update(format!("{name} {shape:?}"));
+            for value in values {
+                hasher.update(value.to_le_bytes());
+            }
+        }
+        hex(&hasher.finalize())
+    }
+}
+
+/// Writes named tensors (name, shape, row-major values) as one safetensors file.
+///
+/// # Errors
+/// When the file cannot be written.
+pub(super) fn save_tensors(
+    file: &Path,
+    tensors: &[(String, Vec<usize>, &[f32])],
+) -> Result<(), StoreError> {
+    let describe = |problem: String| StoreError::Description {
+        file: file.to_owned(),
+        problem,
+    };
+    let bytes: Vec<Vec<u8>> = tensors
+        .iter()
+        .map(|(_, _, values)| {
+            values
+                .iter()
+                .flat_map(|value| value.to_le_bytes())
+                .collect()
+        })
+        .collect();
+    let views = tensors
+        .iter()
+        .zip(&bytes)
+        .map(|((name, shape, _), bytes)| {
+            TensorView::new(Dtype::F32, shape.clone(), bytes).map(|view| (name.as_str(), view))
+        })
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| describe(error.to_string()))?;
+    let weights =
+        safetensors::serialize(views, None).map_err(|error| describe(error.to_string()))?;
+    write_atomically(file, &weights)?;
+    Ok(())
+}
+
+/// The tensors of a weight file, to be taken one by one.
+pub(super) struct Tensors {
+    file: PathBuf,
+    tensors: BTreeMap<String, Weight>,
+}
+
+impl Tensors {
+    /// The tensors read from `file`.
+    pub(super) fn new(file: &Path, tensors: BTreeMap<String, Weight>) -> Tensors {
+        Tensors {
+            file: file.to_owned(),
+            tensors,
+        }
+    }
+
+    /// The values of `name`, which must have `shape`.
+    pub(super) fn take(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>, StoreError> {
+        let problem = match self.tensors.remove(name) {
+            Some(weight) if weight.shape == shape => return Ok(weight.values),
+            Some(weight) => format!(
+                "has shape {:?}, but {DESCRIPTION} asks for {shape:?}",
+                weight.shape
+            ),
+            None => "is missing".to_owned(),
+        };
+        Err(StoreError::Tensor {
+            file: self.file.clone(),
+            tensor: name.to_owned(),
+            problem,
+        })
+    }
+
+    /// Fails when a tensor is left.
+    pub(super) fn expect_empty(&self) -> Result<(), StoreError> {
+        match self.tensors.keys().next() {
+            None => Ok(()),
+            Some(tensor) => Err(StoreError::Tensor {
+                file: self.file.clone(),
+                tensor: tensor.clone(),
+                problem: format!("is not part of the network that {DESCRIPTION} describes"),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probity_data::builtin;
+
+    fn model() -> Model {
+        let schema = builtin::schema("synthetic-census").unwrap().unwrap();
+        let encodings: Vec<Encoding> = (0..8)
+            .map(|attribute| match attribute % 3 {
+                0 => Encoding::Scaled {
+                    mean: 0.1,
+                    deviation: 1.7,
+                },
+                1 => Encoding::OneHot,
+                _ => Encoding::Embedded { dimension: 2 },
+            })
+            .collect();
+        let layout = InputLayout::new(&schema.attributes, &encodings);
+        let network = Network::random(layout, &[5, 3], 2, Activation::Sigmoid, 3);
+        Model { schema, network }
+    }
+
+    #[test]
+    fn saved_and_loaded_is_the_same_model() {
+        let directory = tempfile::tempdir().unwrap();
+        let model = model();
+        model.save(directory.path()).unwrap();
+        let loaded = Model::load(directory.path()).unwrap();
+        assert_eq!(loaded, model);
+        assert_eq!(loaded.sha256(), model.sha256());
+        let mut other = model.clone();
+        other.network.layers[0].weight[0] += 1.0;
+        assert_ne!(other.sha256(), model.sha256());
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        model().save(directory.path()).unwrap();
+        let description = directory.path().join(DESCRIPTION);
+        let text = fs::read_to_string(&description).unwrap();
+        for (from, to, needle) in [
+            ("hidden = [5, 3]", "hidden = [5, 4]", "layers.1.weight"),
+            ("format_version = 1", "format_version = 9", "version 9"),
+            (
+                "activation = \"sigmoid\"",
+                "activation = \"magic\"",
+                "magic",
+            ),
+        ] {
+            assert!(text.contains(from), "{text}");
+            fs::write(&description, text.replacen(from, to, 1)).unwrap();
+            let error = Model::load(directory.path()).unwrap_err().to_string();
+            assert!(error.contains(needle), "{error}");
+        }
+        let error = Model::load(Path::new("/nowhere")).unwrap_err().to_string();
+        assert!(error.contains("cannot read"), "{error}");
+    }
+}

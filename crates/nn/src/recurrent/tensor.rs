@@ -1,0 +1,413 @@
+//! A recurrent network as burn operations: what serves devices without hand-written kernels.
+//!
+//! One module for both cells: the input's product of all steps at once, one recurrent product a
+//! step, masks inside. Steps lie one after another in two-dimensional tensors (time-major), so that
+//! a step is a contiguous part. burn differentiates it; tests hold it against burn's own `Lstm` and
+//! `Gru` and against the kernels.
+
+use burn::tensor::activation::{sigmoid, tanh};
+use burn::tensor::{Device, Tensor, TensorData};
+
+use super::network::{CellKind, RecurrentWeights, Shape};
+
+/// A recurrent network on a device.
+#[derive(Debug, Clone)]
+pub struct RecurrentNetwork {
+    shape: Shape,
+    /// `[layers][directions]`
+    layers: Vec<Vec<DirectionModule>>,
+    /// `[outputs, classes]`
+    head: Tensor<2>,
+    /// `[1, classes]`
+    head_bias: Tensor<2>,
+}
+
+/// One direction of one layer.
+#[derive(Debug, Clone)]
+struct DirectionModule {
+    cell: CellKind,
+    units: usize,
+    /// `[inputs, gates · units]`
+    input: Tensor<2>,
+    /// `[units, gates · units]`
+    recurrent: Tensor<2>,
+    /// `[1, gates · units]`
+    input_bias: Tensor<2>,
+    /// `[1, gates · units]`
+    recurrent_bias: Tensor<2>,
+}
+
+impl RecurrentNetwork {
+    /// Puts `weights` on `device`.
+    pub fn new(weights: &RecurrentWeights, device: &Device) -> RecurrentNetwork {
+        let shape = weights.shape;
+        let transposed = |values: &[f32], rows: usize| {
+            let columns = values.len() / rows.max(1);
+            let data = TensorData::new(values.to_vec(), [rows, columns]);
+            Tensor::<2>::from_data(data, device).transpose()
+        };
+        let gates = shape.cell.gates() * shape.units;
+        let direction = |layer, direction| {
+            let tensors = weights.direction(layer, direction);
+            DirectionModule {
+                cell: shape.cell,
+                units: shape.units,
+                input: transposed(tensors.weight_ih, gates),
+                recurrent: transposed(tensors.weight_hh, gates),
+                input_bias: transposed(tensors.bias_ih, gates),
+                recurrent_bias: transposed(tensors.bias_hh, gates),
+            }
+        };
+        let (head, head_bias) = weights.head();
+        RecurrentNetwork {
+            shape,
+            layers: (0..shape.layers)
+                .map(|layer| {
+                    (0..shape.directions())
+                        .map(|d| direction(layer, d))
+                        .collect()
+                })
+                .collect(),
+            head: transposed(head, shape.classes),
+            head_bias: transposed(head_bias, shape.classes),
+        }
+    }
+
+    /// The same network with its tensors on the device's autodiff side.
+    pub fn autodiff(&self) -> RecurrentNetwork {
+        let mut network = self.clone();
+        for direction in network.layers.iter_mut().flatten() {
+            for tensor in [
+                &mut direction.input,
+                &mut direction.recurrent,
+                &mut direction.input_bias,
+                &mut direction.recurrent_bias,
+            ] {
+                *tensor = tensor.clone().autodiff();
+            }
+        }
+        network.head = network.head.autodiff();
+        network.head_bias = network.head_bias.autodiff();
+        network
+    }
+
+    /// Logits `[batch, classes]` of `batch` texts: `embedded` `[steps · batch, inputs]` and `mask`
+    /// `[steps · batch, 1]`, step by step; the mask is 1 where a text has a token and 0 behind its
+    /// end. What `embedded` holds there does not matter as long as it is finite.
+    pub fn forward(&self, embedded: Tensor<2>, mask: Tensor<2>, batch: usize) -> Tensor<2> {
+        let device = embedded.device();
+        let mut inputs = embedded;
+        let mut last = vec![Tensor::zeros([batch, self.shape.outputs()], &device)];
+        for directions in &self.layers {
+            let (outputs, states): (Vec<_>, Vec<_>) = directions
+                .iter()
+                .enumerate()
+                .map(|(d, direction)| direction.forward(inputs.clone(), &mask, batch, d == 1))
+                .unzip();
+            inputs = Tensor::cat(outputs, 1);
+            last = states;
+        }
+        Tensor::cat(last, 1).matmul(self.head.clone()) + self.head_bias.clone()
+    }
+}
+
+impl DirectionModule {
+    /// Hidden states at all steps `[steps · batch, units]`, and the last one `[batch, units]`.
+    fn forward(
+        &self,
+        inputs: Tensor<2>,
+        mask: &Tensor<2>,
+        batch: usize,
+        reverse: bool,
+    ) -> (Tensor<2>, Tensor<2>) {
+        let device = inputs.device();
+        let steps = inputs.dims()[0] / batch.max(1);
+        let projected = inputs.matmul(self.input.clone()) + self.input_bias.clone();
+        let mut hidden = Tensor::zeros([batch, self.units], &device);
+        let mut cell = hidden.clone();
+        let mut outputs = vec![hidden.clone(); steps];
+        for i in 0..steps {
+            let t = if reverse { steps - 1 - i } else { i };
+            let from_input = projected.clone().narrow(0, t * batch, batch);
+            let from_hidden =
+                hidden.clone().matmul(self.recurrent.clone()) + self.recurrent_bias.clone();
+            let active = mask.clone().narrow(0, t * batch, batch);
+            let (next, next_cell) = self.step(from_input, from_hidden, &hidden, &cell);
+            hidden = choose(&active, next, hidden);
+            cell = choose(&active, next_cell, cell);
+            outputs[t] = hidden.clone();
+        }
+        let outputs = if outputs.is_empty() {
+            Tensor::zeros([0, self.units], &device)
+        } else {
+            Tensor::cat(outputs, 0)
+        };
+        (outputs, hidden)
+    }
+
+    /// New hidden and cell state from both products.
+    fn step(
+        &self,
+        from_input: Tensor<2>,
+        from_hidden: Tensor<2>,
+        hidden: &Tensor<2>,
+        cell: &Tensor<2>,
+    ) -> (Tensor<2>, Tensor<2>) {
+        let gate = |tensor: &Tensor<2>, gate: usize| {
+            tensor.clone().narrow(1, gate * self.units, self.units)
+        };
+        match self.cell {
+            CellKind::Lstm => {
+                let sum = from_input + from_hidden;
+                let new = sigmoid(gate(&sum, 0)) * tanh(gate(&sum, 2));
+                let cell = sigmoid(gate(&sum, 1)) * cell.clone() + new;
+                (sigmoid(gate(&sum, 3)) * tanh(cell.clone()), cell)
+            }
+            CellKind::Gru => {
+                let sum = from_input.clone() + from_hidden.clone();
+                let reset = sigmoid(gate(&sum, 0));
+                let update = sigmoid(gate(&sum, 1));
+                let new = tanh(gate(&from_input, 2) + reset * gate(&from_hidden, 2));
+                let next = new.clone() + update * (hidden.clone() - new);
+                (next, cell.clone())
+            }
+        }
+    }
+}
+
+/// `new` where `active` is 1, `old` where it is 0; `active` is `[batch, 1]`.
+fn choose(active: &Tensor<2>, new: Tensor<2>, old: Tensor<2>) -> Tensor<2> {
+    new * active.clone() + old * active.clone().neg().add_scalar(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::module::Param;
+    use burn::nn::{GateController, GruConfig, Linear, LstmConfig};
+    use rand::RngExt;
+
+    use super::super::backward::Batch;
+    use super::super::kernels::{EmbeddingTable, Kernels};
+    use super::*;
+    use crate::fnn::read;
+    use probity_run::stream::{Purpose, stream};
+
+    const BATCH: usize = 6;
+    const STEPS: usize = 9;
+    const INPUTS: usize = 5;
+
+    fn shape(cell: CellKind, layers: usize, bidirectional: bool) -> Shape {
+        Shape {
+            cell,
+            inputs: INPUTS,
+            units: 4,
+            layers,
+            bidirectional,
+            classes: 3,
+        }
+    }
+
+    /// Every cell, number of layers and direction, with weights.
+    fn networks() -> Vec<RecurrentWeights> {
+        let mut networks = Vec::new();
+        for cell in [CellKind::Lstm, CellKind::Gru] {
+            for layers in 1..=3 {
+                for bidirectional in [false, true] {
+                    let mut weights =
+                        RecurrentWeights::random(shape(cell, layers, bidirectional), layers as u64);
+                    for (i, value) in weights.values.iter_mut().enumerate() {
+                        *value += ((i * 37 % 19) as f32 - 9.0) * 0.05;
+                    }
+                    networks.push(weights);
+                }
+            }
+        }
+        networks
+    }
+
+    /// One embedding a text and step, `[BATCH, STEPS, INPUTS]`.
+    fn embeddings() -> Vec<f32> {
+        let mut stream = stream(3, Purpose::UniformInput, 0, 0);
+        (0..BATCH * STEPS * INPUTS)
+            .map(|_| stream.random_range(-1.5..1.5))
+            .collect()
+    }
+
+    /// Texts that name those embeddings, as many of each as `lengths` says.
+    fn texts(lengths: [usize; BATCH]) -> Vec<Vec<i32>> {
+        let first = |text: usize| (text * STEPS) as i32;
+        (0..BATCH)
+            .map(|text| (first(text)..first(text) + lengths[text] as i32).collect())
+            .collect()
+    }
+
+    /// Embeddings step by step, and the mask.
+    fn time_major(lengths: [usize; BATCH], device: &Device) -> (Tensor<2>, Tensor<2>) {
+        let values = embeddings();
+        let (mut rows, mut mask) = (Vec::new(), Vec::new());
+        for t in 0..STEPS {
+            for (text, &length) in lengths.iter().enumerate() {
+                rows.extend_from_slice(&values[(text * STEPS + t) * INPUTS..][..INPUTS]);
+                mask.push(if t < length { 1.0 } else { 0.0 });
+            }
+        }
+        let rows = TensorData::new(rows, [STEPS * BATCH, INPUTS]);
+        let mask = TensorData::new(mask, [STEPS * BATCH, 1]);
+        (
+            Tensor::from_data(rows, device),
+            Tensor::from_data(mask, device),
+        )
+    }
+
+    const RAGGED: [usize; BATCH] = [9, 0, 1, 5, 8, 3];
+
+    fn close(own: &[f32], expected: &[f32], tolerance: f32) {
+        assert_eq!(own.len(), expected.len());
+        for (own, expected) in own.iter().zip(expected) {
+            assert!((own - expected).abs() <= tolerance, "{own} {expected}");
+        }
+    }
+
+    /// Gate `gate` of a direction as burn-nn keeps it.
+    fn gate(
+        weights: &RecurrentWeights,
+        layer: usize,
+        gate: usize,
+        device: &Device,
+    ) -> GateController {
+        let units = weights.shape.units;
+        let tensors = weights.direction(layer, 0);
+        let linear = |weight: &[f32], bias: &[f32]| {
+            let columns = weight.len() / (weights.shape.cell.gates() * units);
+            let rows = &weight[gate * units * columns..][..units * columns];
+            let weight = TensorData::new(rows.to_vec(), [units, columns]);
+            let bias = TensorData::new(bias[gate * units..][..units].to_vec(), [units]);
+            Linear {
+                weight: Param::from_tensor(Tensor::<2>::from_data(weight, device).transpose()),
+                bias: Some(Param::from_tensor(Tensor::<1>::from_data(bias, device))),
+            }
+        };
+        GateController {
+            input_transform: linear(tensors.weight_ih, tensors.bias_ih),
+            hidden_transform: linear(tensors.weight_hh, tensors.bias_hh),
+        }
+    }
+
+    /// Last hidden states `[BATCH, units]` of burn-nn's own cells, layer upon layer.
+    fn burn_nn(weights: &RecurrentWeights, device: &Device) -> Tensor<2> {
+        let units = weights.shape.units;
+        let data = TensorData::new(embeddings(), [BATCH, STEPS, INPUTS]);
+        let mut values = Tensor::<3>::from_data(data, device);
+        for layer in 0..weights.shape.layers {
+            let gate = |number| gate(weights, layer, number, device);
+            let inputs = weights.shape.layer_inputs(layer);
+            values = match weights.shape.cell {
+                CellKind::Lstm => {
+                    let mut lstm = LstmConfig::new(inputs, units, true).init(device);
+                    lstm.input_gate = gate(0);
+                    lstm.forget_gate = Some(gate(1));
+                    lstm.cell_gate = gate(2);
+                    lstm.output_gate = gate(3);
+                    lstm.forward(values, None).0
+                }
+                CellKind::Gru => {
+                    let mut gru = GruConfig::new(inputs, units, true).init(device);
+                    gru.reset_gate = gate(0);
+                    gru.update_gate = gate(1);
+                    gru.new_gate = gate(2);
+                    gru.forward(values, None)
+                }
+            };
+        }
+        values.narrow(1, STEPS - 1, 1).reshape([BATCH, units])
+    }
+
+    #[test]
+    fn equals_the_cells_of_burn_nn() {
+        let device = Device::flex();
+        for weights in networks().iter().filter(|w| !w.shape.bidirectional) {
+            let network = RecurrentNetwork::new(weights, &device);
+            let last = burn_nn(weights, &device);
+            let expected = last.matmul(network.head.clone()) + network.head_bias.clone();
+            let expected = read(expected).unwrap();
+            let (embedded, mask) = time_major([STEPS; BATCH], &device);
+            let own = read(network.forward(embedded, mask, BATCH)).unwrap();
+            close(&own, &expected, 1e-5);
+            let embeddings = embeddings();
+            let table = EmbeddingTable {
+                values: &embeddings,
+                dimension: INPUTS,
+            };
+            let texts = texts([STEPS; BATCH]);
+            let texts: Vec<&[i32]> = texts.iter().map(Vec::as_slice).collect();
+            close(
+                &Kernels::new(weights).logits(table, &texts),
+                &expected,
+                1e-5,
+            );
+        }
+    }
+
+    #[test]
+    fn logits_and_all_gradients_equal_the_kernels_on_ragged_texts() {
+        let device = Device::flex();
+        let embeddings = embeddings();
+        let table = EmbeddingTable {
+            values: &embeddings,
+            dimension: INPUTS,
+        };
+        let texts = texts(RAGGED);
+        let texts: Vec<&[i32]> = texts.iter().map(Vec::as_slice).collect();
+        for weights in networks() {
+            let kernels = Kernels::new(&weights);
+            let network = RecurrentNetwork::new(&weights, &device);
+            let (embedded, mask) = time_major(RAGGED, &device);
+            let logits = network.forward(embedded.clone(), mask.clone(), BATCH);
+            let logits = read(logits).unwrap();
+            close(&logits, &kernels.logits(table, &texts), 1e-5);
+
+            let mut network = network.autodiff();
+            network.head = network.head.require_grad();
+            let first = &mut network.layers[0][0];
+            first.input = first.input.clone().require_grad();
+            first.recurrent = first.recurrent.clone().require_grad();
+            first.recurrent_bias = first.recurrent_bias.clone().require_grad();
+            let embedded = embedded.autodiff().require_grad();
+            let logits = network.forward(embedded.clone(), mask.autodiff(), BATCH);
+            let loss = burn::tensor::activation::log_softmax(logits, 1)
+                .narrow(1, 1, 1)
+                .mean()
+                .neg();
+            let all = loss.backward();
+            let batch = Batch {
+                texts: &texts,
+                labels: &[1; BATCH],
+                class_weights: &[1.0; 3],
+            };
+            let own = kernels.batch_gradients(table, batch, true);
+            let gradient = |tensor: &Tensor<2>| tensor.grad(&all).unwrap();
+            let at = weights.shape.direction(0, 0);
+            let (head, _) = weights.shape.head();
+            let first = &network.layers[0][0];
+            for (tensor, range) in [
+                (&network.head, head),
+                (&first.input, at.weight_ih),
+                (&first.recurrent, at.weight_hh),
+                (&first.recurrent_bias, at.bias_hh),
+            ] {
+                let expected = read(gradient(tensor).transpose()).unwrap();
+                close(&own.parameters[range], &expected, 1e-5);
+            }
+            let expected = read(gradient(&embedded)).unwrap();
+            let own = own.embeddings.unwrap();
+            for (&token, vector) in own.tokens.iter().zip(own.values.chunks_exact(INPUTS)) {
+                let (text, t) = (token as usize / STEPS, token as usize % STEPS);
+                close(
+                    vector,
+                    &expected[(t * BATCH + text) * INPUTS..][..INPUTS],
+                    1e-5,
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,438 @@
+//! Text classifiers on a device: an embedding table and a recurrent network over padded rows of
+//! token ids.
+//!
+//! A row holds the ids of a text's tokens (rows of the embedding table), then [`PADDING`] up to the
+//! width. The features of a row are its embeddings, `[width, dimension]`; their gradients are zero
+//! behind the end of the text.
+//!
+//! On the flex device the hand-written kernels answer ([`super::recurrent::kernels`]); on the others
+//! the burn module does, in tiles of a fixed number of texts ([`super::recurrent::tensor`]), which
+//! keeps rows independent of each other there too.
+
+use thiserror::Error;
+
+use super::fnn::check_finite;
+use super::recurrent::kernels::{EmbeddingTable, Kernels};
+use super::recurrent::network::RecurrentWeights;
+use super::recurrent::prefix::{Base, Continuation, PrefixStates};
+use super::text_tiles::TextTiles;
+use super::{Classifier, Differentiable, ModelError, Rows};
+use probity_tensor::device::{ComputeDevice, DeviceName};
+
+/// What fills a row behind its text.
+pub const PADDING: i32 = -1;
+
+/// Why numbers do not make a text network.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum TextNetworkError {
+    /// A size of 0.
+    #[error("a text network needs at least one of each: {0}")]
+    Empty(&'static str),
+    /// A list of another length.
+    #[error("the {what} are {found} numbers, but the shape needs {expected}")]
+    Length {
+        /// Which list.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length that the shape needs.
+        expected: String,
+    },
+    /// A number that is NaN or infinite.
+    #[error("number {position} of the {what} is not finite")]
+    NotFinite {
+        /// Which list.
+        what: &'static str,
+        /// Where, from 0.
+        position: usize,
+    },
+}
+
+/// A text classifier, ready to answer.
+#[derive(Debug)]
+pub struct TextNetwork {
+    weights: RecurrentWeights,
+    /// Row-major `[tokens, dimension]`.
+    embeddings: Vec<f32>,
+    width: usize,
+    engine: Engine,
+}
+
+#[derive(Debug)]
+enum Engine {
+    Kernels(Kernels),
+    Burn(Box<TextTiles>),
+}
+
+impl TextNetwork {
+    /// Puts a network on `device`: `embeddings` is row-major `[tokens, weights.shape.inputs]`,
+    /// `width` the largest number of tokens in a text.
+    ///
+    /// # Errors
+    /// When a size is 0, a list's length does not fit the shape, or a number is not finite.
+    pub fn new(
+        weights: RecurrentWeights,
+        embeddings: Vec<f32>,
+        width: usize,
+        device: &ComputeDevice,
+    ) -> Result<TextNetwork, TextNetworkError> {
+        check(&weights, &embeddings, width)?;
+        let engine = if device.name() == DeviceName::Flex {
+            Engine::Kernels(Kernels::new(&weights))
+        } else {
+            Engine::Burn(Box::new(TextTiles::new(
+                &weights,
+                &embeddings,
+                device.burn(),
+            )))
+        };
+        Ok(TextNetwork {
+            weights,
+            embeddings,
+            width,
+            engine,
+        })
+    }
+
+    /// Its parameters.
+    pub fn weights(&self) -> &RecurrentWeights {
+        &self.weights
+    }
+
+    /// Its embeddings.
+    pub fn table(&self) -> EmbeddingTable<'_> {
+        EmbeddingTable {
+            values: &self.embeddings,
+            dimension: self.weights.shape.inputs,
+        }
+    }
+
+    /// Runs `bases` and keeps their states where asked, so that texts that begin like them can be
+    /// continued by [`TextNetwork::logits_from`]. Bidirectional networks and devices without
+    /// kernels keep no states; there, continuing runs whole texts.
+    ///
+    /// # Errors
+    /// When a token is not in the table.
+    pub fn prefix_states(&self, bases: &[Base<'_>]) -> Result<PrefixStates, ModelError> {
+        for base in bases {
+            self.check_tokens(base.tokens)?;
+        }
+        Ok(match &self.engine {
+            Engine::Kernels(kernels) => kernels.prefix_states(self.table(), bases),
+            Engine::Burn(_) => PrefixStates::without_states(bases),
+        })
+    }
+
+    /// Logits of the texts that `continuations` describe, row-major `[continuations, classes]`: on
+    /// the flex device bit for bit those of the whole texts. With other devices no text may be
+    /// longer than the width; what is, is cut there.
+    ///
+    /// # Errors
+    /// When a token is not in the table, a base text or position does not exist, the device fails,
+    /// or a logit is not finite.
+    pub fn logits_from(
+        &self,
+        states: &PrefixStates,
+        continuations: &[Continuation<'_>],
+    ) -> Result<Vec<f32>, ModelError> {
+        for continuation in continuations {
+            self.check_tokens(continuation.suffix)?;
+            if states.prefix(continuation).is_none() {
+                return Err(ModelError::Continuation {
+                    base: continuation.base,
+                    position: continuation.position,
+                });
+            }
+        }
+        let text = |continuation: &Continuation<'_>| {
+            let prefix = states.prefix(continuation).unwrap_or_default();
+            [prefix, continuation.suffix].concat()
+        };
+        let logits = match &self.engine {
+            Engine::Kernels(kernels) => kernels
+                .logits_from(self.table(), states, continuations)
+                .unwrap_or_default(),
+            Engine::Burn(_) => {
+                let mut codes = Vec::with_capacity(continuations.len() * self.width);
+                for continuation in continuations {
+                    let end = codes.len() + self.width;
+                    codes.extend(text(continuation).into_iter().take(self.width));
+                    codes.resize(end, PADDING);
+                }
+                self.logits(Rows::new(&codes, self.width))?
+            }
+        };
+        let classes = self.weights.shape.classes;
+        match logits.iter().position(|logit| !logit.is_finite()) {
+            Some(position) => Err(ModelError::NotFinite {
+                row: text(&continuations[position / classes]),
+            }),
+            None => Ok(logits),
+        }
+    }
+
+    /// The texts in `rows`, without their padding.
+    fn texts<'a>(&self, rows: Rows<'a>) -> Result<Vec<&'a [i32]>, ModelError> {
+        rows.iter()
+            .map(|row| {
+                let text = without_padding(row);
+                self.check_tokens(text).map(|()| text)
+            })
+            .collect()
+    }
+
+    fn check_tokens(&self, text: &[i32]) -> Result<(), ModelError> {
+        let tokens = self.table().tokens();
+        let is_token = |&id: &i32| usize::try_from(id).is_ok_and(|id| id < tokens);
+        match text.iter().position(|id| !is_token(id)) {
+            None => Ok(()),
+            Some(position) => Err(ModelError::Token {
+                id: text[position],
+                position,
+                last: tokens as i64 - 1,
+            }),
+        }
+    }
+}
+
+/// The text in a row.
+pub fn without_padding(row: &[i32]) -> &[i32] {
+    let length = row
+        .iter()
+        .rposition(|&id| id != PADDING)
+        .map_or(0, |last| last + 1);
+    &row[..length]
+}
+
+fn check(
+    weights: &RecurrentWeights,
+    embeddings: &[f32],
+    width: usize,
+) -> Result<(), TextNetworkError> {
+    let shape = weights.shape;
+    for (size, name) in [
+        (shape.inputs, "numbers an embedding"),
+        (shape.units, "units"),
+        (shape.layers, "layers"),
+        (shape.classes, "classes"),
+        (width, "tokens a text"),
+    ] {
+        if size == 0 {
+            return Err(TextNetworkError::Empty(name));
+        }
+    }
+    if weights.values.len() != shape.parameters() {
+        return Err(TextNetworkError::Length {
+            what: "weights",
+            found: weights.values.len(),
+            expected: shape.parameters().to_string(),
+        });
+    }
+    if embeddings.is_empty() || !embeddings.len().is_multiple_of(shape.inputs) {
+        return Err(TextNetworkError::Length {
+            what: "embeddings",
+            found: embeddings.len(),
+            expected: format!("a multiple of {} above 0", shape.inputs),
+        });
+    }
+    for (what, values) in [("weights", &weights.values[..]), ("embeddings", embeddings)] {
+        if let Some(position) = values.iter().position(|value| !value.is_finite()) {
+            return Err(TextNetworkError::NotFinite { what, position });
+        }
+    }
+    Ok(())
+}
+
+impl Classifier for TextNetwork {
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn classes(&self) -> usize {
+        self.weights.shape.classes
+    }
+
+    fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
+        let texts = self.texts(rows)?;
+        let logits = match &self.engine {
+            Engine::Kernels(kernels) => kernels.logits_sharing_prefixes(self.table(), &texts),
+            Engine::Burn(engine) => engine.logits(&texts, rows.width)?,
+        };
+        check_finite(&logits, self.classes(), rows)?;
+        Ok(logits)
+    }
+}
+
+impl Differentiable for TextNetwork {
+    fn features(&self) -> usize {
+        self.width * self.weights.shape.inputs
+    }
+
+    fn input_gradients(&self, rows: Rows<'_>, cotangents: &[f32]) -> Result<Vec<f32>, ModelError> {
+        let texts = self.texts(rows)?;
+        let gradients = match &self.engine {
+            Engine::Kernels(kernels) => {
+                kernels.input_gradients(self.table(), &texts, cotangents, rows.width)
+            }
+            Engine::Burn(engine) => engine.input_gradients(&texts, cotangents, rows.width)?,
+        };
+        check_finite(&gradients, rows.width * self.weights.shape.inputs, rows)?;
+        Ok(gradients)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recurrent::network::{CellKind, Shape};
+
+    fn network(cell: CellKind, bidirectional: bool, device: &ComputeDevice) -> TextNetwork {
+        let shape = Shape {
+            cell,
+            inputs: 6,
+            units: 5,
+            layers: 2,
+            bidirectional,
+            classes: 2,
+        };
+        let embeddings = (0..40 * 6).map(|i| ((i * 31 % 97) as f32 - 48.0) / 40.0);
+        let weights = RecurrentWeights::random(shape, 5);
+        TextNetwork::new(weights, embeddings.collect(), 12, device).unwrap()
+    }
+
+    /// 300 texts of 0 to 12 tokens.
+    fn rows() -> Vec<i32> {
+        (0..300i32)
+            .flat_map(|row| {
+                (0..12).map(move |t| {
+                    if t < row % 13 {
+                        (row * 7 + t * t) % 40
+                    } else {
+                        PADDING
+                    }
+                })
+            })
+            .collect()
+    }
+
+    #[allow(deprecated)] // selectable while upstream keeps it
+    fn devices() -> [ComputeDevice; 2] {
+        [DeviceName::Flex, DeviceName::Ndarray].map(|name| ComputeDevice::open(name).unwrap())
+    }
+
+    #[test]
+    fn kernels_and_burn_agree_and_a_row_alone_is_bit_equal() {
+        let codes = rows();
+        let all = Rows::new(&codes, 12);
+        let cotangents: Vec<f32> = (0..600).map(|i| (i % 3) as f32 - 1.0).collect();
+        for cell in [CellKind::Lstm, CellKind::Gru] {
+            for bidirectional in [false, true] {
+                let [kernels, burn] = devices().map(|device| network(cell, bidirectional, &device));
+                let answers = [&kernels, &burn].map(|network| {
+                    let logits = network.logits(all).unwrap();
+                    let gradients = network.input_gradients(all, &cotangents).unwrap();
+                    assert_eq!(gradients.len(), 300 * network.features());
+                    for row in [0, 5, 12, 299] {
+                        let alone = Rows::new(&codes[row * 12..][..12], 12);
+                        assert_eq!(network.logits(alone).unwrap(), logits[row * 2..][..2]);
+                        let weights = &cotangents[row * 2..][..2];
+                        let own = network.input_gradients(alone, weights).unwrap();
+                        assert_eq!(own, gradients[row * 72..][..72]);
+                    }
+                    (logits, gradients)
+                });
+                let [(logits, gradients), (other_logits, other_gradients)] = answers;
+                let pairs = logits.iter().zip(&other_logits);
+                for (own, other) in pairs.chain(gradients.iter().zip(&other_gradients)) {
+                    assert!((own - other).abs() < 1e-5, "{own} {other}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn continuations_are_whole_texts() {
+        let base = [3, 1, 4, 1, 5, 9];
+        let bases = [Base {
+            tokens: &base,
+            positions: &[2, 4],
+        }];
+        let suffix = [8, 8];
+        let whole: Vec<i32> = [3, 1, 4, 1, 8, 8].into_iter().chain([PADDING; 6]).collect();
+        for device in devices() {
+            for bidirectional in [false, true] {
+                let network = network(CellKind::Gru, bidirectional, &device);
+                let states = network.prefix_states(&bases).unwrap();
+                let from = |position, base| {
+                    let suffix = &suffix;
+                    network.logits_from(
+                        &states,
+                        &[Continuation {
+                            base,
+                            position,
+                            suffix,
+                        }],
+                    )
+                };
+                let expected = network.logits(Rows::new(&whole, 12)).unwrap();
+                assert_eq!(from(4, 0).unwrap(), expected);
+                assert!(matches!(from(7, 0), Err(ModelError::Continuation { .. })));
+                assert!(matches!(from(0, 1), Err(ModelError::Continuation { .. })));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_token_is_an_error() {
+        let network = network(CellKind::Lstm, false, &ComputeDevice::flex());
+        for (bad, position) in [(40, 0), (-2, 1), (PADDING, 1)] {
+            let mut row = vec![1, 2, 3];
+            row[position] = bad;
+            row.resize(12, PADDING);
+            let error = network.logits(Rows::new(&row, 12)).unwrap_err();
+            let ModelError::Token {
+                id,
+                position: found,
+                ..
+            } = error
+            else {
+                panic!("{error}");
+            };
+            assert_eq!((id, found), (bad, position));
+        }
+    }
+
+    #[test]
+    fn numbers_that_do_not_fit_are_errors() {
+        let device = ComputeDevice::flex();
+        let good = network(CellKind::Lstm, false, &device);
+        let make = |weights: &RecurrentWeights, embeddings: Vec<f32>| {
+            TextNetwork::new(weights.clone(), embeddings, 12, &device).unwrap_err()
+        };
+        let error = make(good.weights(), vec![0.0; 7]);
+        assert!(matches!(
+            error,
+            TextNetworkError::Length {
+                what: "embeddings",
+                ..
+            }
+        ));
+        let mut weights = good.weights().clone();
+        weights.values[3] = f32::NAN;
+        assert_eq!(
+            make(&weights, vec![0.0; 6]),
+            TextNetworkError::NotFinite {
+                what: "weights",
+                position: 3
+            }
+        );
+        weights.values.pop();
+        assert!(matches!(
+            make(&weights, vec![0.0; 6]),
+            TextNetworkError::Length {
+                what: "weights",
+                ..
+            }
+        ));
+    }
+}

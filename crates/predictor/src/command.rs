@@ -1,0 +1,268 @@
+//! A predictor that is a process: see [`super::protocol`] for what is said.
+//!
+//! One process answers one batch at a time. Batches that several threads ask for wait for each other; rows
+//! are written as text, and answers read, outside that wait. Nothing is remembered: each row that
+//! is asked for is sent.
+
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::error::PredictorError;
+use super::probabilities::append_logits;
+use super::process::{Ender, Process};
+use super::protocol::{Answer, Greeting, Welcome, longest_answer};
+use super::values::value;
+use probity_data::schema::{Kind, Schema};
+use probity_nn::{Classifier, ModelError, Rows};
+
+/// Rows that a request has at most.
+pub const ROWS_AT_MOST: usize = 1 << 20;
+
+/// Longest table of cell texts an attribute may have; above it each is written anew.
+const TABLE: usize = 1 << 16;
+
+/// A process that classifies rows of a schema.
+pub struct CommandPredictor {
+    schema: Schema,
+    cells: Vec<CellTexts>,
+    /// For each class, which of the process's numbers is its probability.
+    order: Vec<usize>,
+    rows: usize,
+    conversation: Mutex<Conversation>,
+    ender: Ender,
+}
+
+/// A process and how far the talk with it has come.
+struct Conversation {
+    process: Process,
+    batches: u64,
+    /// What ended it.
+    failed: Option<PredictorError>,
+}
+
+impl CommandPredictor {
+    /// Starts the process of the command `line` in `directory` and greets it. Every answer is due
+    /// within `timeout`, and no request has more than `rows` rows (at least 1).
+    ///
+    /// # Errors
+    /// When it cannot be started, or does not answer the greeting.
+    pub fn start(
+        line: &str,
+        directory: &Path,
+        schema: &Schema,
+        timeout: Duration,
+        rows: usize,
+    ) -> Result<CommandPredictor, PredictorError> {
+        let rows = rows.clamp(1, ROWS_AT_MOST);
+        let mut process = Process::start(&words(line)?, directory, timeout)?;
+        let mut greeting = serde_json::to_vec(&Greeting::new(schema, rows))
+            .map_err(|error| PredictorError::Reported(error.to_string()))?;
+        greeting.push(b'\n');
+        let welcome =
+            process.exchange(greeting, 0, longest_answer(0, schema.label.classes.len()))?;
+        let order = Welcome::read(&welcome, process.lines(), schema)?;
+        Ok(CommandPredictor {
+            schema: schema.clone(),
+            cells: CellTexts::of(schema),
+            order,
+            rows,
+            ender: process.ender(),
+            conversation: Mutex::new(Conversation {
+                process,
+                batches: 0,
+                failed: None,
+            }),
+        })
+    }
+
+    /// What ends the process, for use when the program must stop at once.
+    pub fn ender(&self) -> Ender {
+        self.ender.clone()
+    }
+
+    /// Appends the logits of `rows`, which fit one request, to `out`.
+    fn ask(&self, rows: Rows<'_>, out: &mut Vec<f32>) -> Result<(), PredictorError> {
+        let body = self.body(rows);
+        let asked = rows.len();
+        let (line, number, batch) = {
+            let mut conversation = self.conversation();
+            conversation.exchange(&body, asked, self.schema.label.classes.len())?
+        };
+        // A process that answers wrongly once is asked no more.
+        let answer = Answer::read(&line, number, batch, asked)
+            .and_then(|probabilities| self.append(rows, &probabilities, out));
+        answer.map_err(|error| self.conversation().fail(error))
+    }
+
+    fn append(
+        &self,
+        rows: Rows<'_>,
+        probabilities: &[Vec<f64>],
+        out: &mut Vec<f32>,
+    ) -> Result<(), PredictorError> {
+        let mut ordered = Vec::new();
+        for (row, theirs) in rows.iter().zip(probabilities) {
+            ordered.clear();
+            if theirs.len() == self.order.len() {
+                ordered.extend(self.order.iter().map(|&at| theirs[at]));
+            } else {
+                ordered.extend(theirs);
+            }
+            append_logits(&self.schema, row, &ordered, out)?;
+        }
+        Ok(())
+    }
+
+    /// `[[…],[…]]`, the rows as JSON.
+    fn body(&self, rows: Rows<'_>) -> Vec<u8> {
+        let mut body = Vec::with_capacity(rows.codes.len() * 8);
+        body.push(b'[');
+        for (number, row) in rows.iter().enumerate() {
+            body.extend_from_slice(if number == 0 { b"[" } else { b",[" });
+            for (column, (cells, &code)) in self.cells.iter().zip(row).enumerate() {
+                if column > 0 {
+                    body.push(b',');
+                }
+                cells.append(&self.schema, column, code, &mut body);
+            }
+            body.push(b']');
+        }
+        body.push(b']');
+        body
+    }
+
+    fn conversation(&self) -> MutexGuard<'_, Conversation> {
+        self.conversation
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Conversation {
+    /// Sends a batch of `rows` rows: the line that answers it, its number, and the batch's.
+    fn exchange(
+        &mut self,
+        body: &[u8],
+        rows: usize,
+        classes: usize,
+    ) -> Result<(Vec<u8>, u64, u64), PredictorError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        self.batches += 1;
+        let mut request = format!("{{\"batch\":{},\"rows\":", self.batches).into_bytes();
+        request.extend_from_slice(body);
+        request.extend_from_slice(b"}\n");
+        match self
+            .process
+            .exchange(request, rows, longest_answer(rows, classes))
+        {
+            Ok(line) => Ok((line, self.process.lines(), self.batches)),
+            Err(error) => Err(self.fail(error)),
+        }
+    }
+
+    /// Ends the conversation; the first error is the one that everybody gets.
+    fn fail(&mut self, error: PredictorError) -> PredictorError {
+        self.process.ender().end();
+        self.failed.get_or_insert(error).clone()
+    }
+}
+
+impl Classifier for CommandPredictor {
+    fn width(&self) -> usize {
+        self.schema.attributes.len()
+    }
+
+    fn classes(&self) -> usize {
+        self.schema.label.classes.len()
+    }
+
+    fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
+        let mut out = Vec::with_capacity(rows.len() * self.classes());
+        for codes in rows.codes.chunks(self.rows * rows.width.max(1)) {
+            self.ask(Rows::new(codes, rows.width), &mut out)
+                .map_err(ModelError::predictor)?;
+        }
+        Ok(out)
+    }
+
+    fn is_fallible(&self) -> bool {
+        true
+    }
+}
+
+/// The words of a command line by the rules of a POSIX shell: blanks separate, quotes and backslashes keep
+/// together. There are no variables, wildcards or pipes.
+///
+/// # Errors
+/// When a quote is not closed or there is no word.
+pub fn words(line: &str) -> Result<Vec<String>, PredictorError> {
+    match shlex::split(line) {
+        Some(words) if !words.is_empty() => Ok(words),
+        _ => Err(PredictorError::Words(line.to_owned())),
+    }
+}
+
+/// The cells of one column as JSON, ready to be copied.
+struct CellTexts {
+    min: i32,
+    /// Of the codes from `min` on; empty where they are written anew.
+    texts: Vec<String>,
+}
+
+impl CellTexts {
+    fn of(schema: &Schema) -> Vec<CellTexts> {
+        let column = |attribute: &probity_data::schema::Attribute| {
+            let (min, max) = attribute.domain();
+            // Words are many only by mistake, and numbers are quick to write.
+            let is_small =
+                attribute.levels() <= TABLE || matches!(attribute.kind, Kind::Categorical { .. });
+            let last = if is_small {
+                i64::from(max)
+            } else {
+                i64::from(min) - 1
+            };
+            let codes = (i64::from(min)..=last).map(|code| code as i32);
+            let texts = codes.map(|code| value(attribute, code).json().to_string());
+            CellTexts {
+                min,
+                texts: texts.collect(),
+            }
+        };
+        schema.attributes.iter().map(column).collect()
+    }
+
+    fn append(&self, schema: &Schema, column: usize, code: i32, out: &mut Vec<u8>) {
+        let at = usize::try_from(i64::from(code) - i64::from(self.min));
+        match at.ok().and_then(|at| self.texts.get(at)) {
+            Some(text) => out.extend_from_slice(text.as_bytes()),
+            None => {
+                let cell = value(&schema.attributes[column], code).json();
+                out.extend_from_slice(cell.to_string().as_bytes());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_as_a_shell_splits_them() {
+        let split = |line: &str| words(line).ok();
+        let expected = |words: &[&str]| Some(words.iter().map(|w| (*w).to_owned()).collect());
+        assert_eq!(
+            split("python3 predict.py"),
+            expected(&["python3", "predict.py"])
+        );
+        assert_eq!(
+            split("'my python' \"a \\\"b\\\"\" c\\ d $HOME *"),
+            expected(&["my python", "a \"b\"", "c d", "$HOME", "*"])
+        );
+        assert_eq!(split("python3 'predict.py"), None);
+        assert_eq!(split("  "), None);
+    }
+}

@@ -1,0 +1,27 @@
+//! Predictors: models that Probity can only ask. Rows go in, probabilities come out.
+//!
+//! * [`command`]: a process that the user names answers over its standard streams
+//!   ([`protocol`], docs/predictors.md). Any language, any library.
+//! * [`onnx`]: an ONNX file, run here.
+//!
+//! Both are [`probity_nn::Classifier`]s, so everything that needs no gradients works with them: the
+//! gradient-free strategies, estimates, verification. A row is written as the values that its codes
+//! stand for ([`values`]); what comes back is checked number by number ([`probabilities`]) before
+//! anything is concluded from it. [`stability`] finds predictors whose answers are not a function of
+//! the row. [`source`] names a predictor and identifies it, so that a run can go on with the same one.
+
+pub mod command;
+#[cfg(feature = "onnx")]
+pub mod encoder;
+pub mod error;
+#[cfg(feature = "onnx")]
+pub mod onnx;
+pub mod probabilities;
+mod process;
+pub mod protocol;
+pub mod source;
+pub mod stability;
+pub mod values;
+
+pub use error::PredictorError;
+pub use process::Ender;

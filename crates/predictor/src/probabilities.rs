@@ -1,0 +1,135 @@
+//! What a predictor answers, checked, and as logits.
+//!
+//! A probability p becomes the logit ln(max(p, [`FLOOR`])), so that softmax gives it back. The
+//! logits are 32-bit numbers; where two probabilities differ by less than those can tell, the larger
+//! one's logit is raised by one unit in the last place. The predicted class is therefore always that
+//! of the largest probability as the predictor gave it, the first of them on ties.
+
+use probity_data::schema::Schema;
+use probity_nn::predicted_class;
+
+use super::error::PredictorError;
+use super::values::describe;
+
+/// Probabilities below this count as this: ln 0 has no use.
+pub const FLOOR: f64 = 1e-30;
+
+/// How far the probabilities of a row may sum from 1: more than numbers rounded to four digits, or
+/// computed in 32 bits, need.
+pub const SUM_TOLERANCE: f64 = 1e-3;
+
+/// Appends the logits of `row`'s probabilities to `out`, after checking that there is one for each class,
+/// from 0 to 1, and that they sum to 1.
+///
+/// # Errors
+/// [`PredictorError`] naming the row and what is wrong.
+pub fn append_logits(
+    schema: &Schema,
+    row: &[i32],
+    probabilities: &[f64],
+    out: &mut Vec<f32>,
+) -> Result<(), PredictorError> {
+    let classes = &schema.label.classes;
+    if probabilities.len() != classes.len() {
+        return Err(PredictorError::Width {
+            row: describe(&schema.attributes, row),
+            classes: classes.len(),
+            found: probabilities.len(),
+        });
+    }
+    // The last class first: that is the one that a single score speaks of.
+    for (class, &value) in classes.iter().zip(probabilities).rev() {
+        // Rounding may leave a little more than 1.
+        if !(0.0..=1.0 + SUM_TOLERANCE).contains(&value) {
+            return Err(PredictorError::Value {
+                row: describe(&schema.attributes, row),
+                class: class.clone(),
+                value,
+            });
+        }
+    }
+    let sum: f64 = probabilities.iter().sum();
+    if (sum - 1.0).abs() > SUM_TOLERANCE {
+        return Err(PredictorError::Sum {
+            row: describe(&schema.attributes, row),
+            sum,
+        });
+    }
+    let start = out.len();
+    out.extend(probabilities.iter().map(|p| p.max(FLOOR).ln() as f32));
+    keep_winner(probabilities, &mut out[start..]);
+    Ok(())
+}
+
+/// Makes the largest of `probabilities` the largest of `logits`, where rounding has made it equal to
+/// an earlier one.
+fn keep_winner(probabilities: &[f64], logits: &mut [f32]) {
+    let mut best = 0;
+    for (class, &probability) in probabilities.iter().enumerate() {
+        if probability > probabilities[best] {
+            best = class;
+        }
+    }
+    if predicted_class(logits) != best as u32 {
+        logits[best] = logits[best].next_up();
+    }
+}
+
+/// The probabilities of two classes from that of the second.
+pub fn of_score(score: f64) -> [f64; 2] {
+    [1.0 - score, score]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probity_data::builtin;
+
+    fn logits(probabilities: &[f64]) -> Result<Vec<f32>, PredictorError> {
+        let schema = builtin::schema("synthetic-census").unwrap().unwrap();
+        let row: Vec<i32> = schema.attributes.iter().map(|a| a.domain().0).collect();
+        let mut out = vec![7.0];
+        append_logits(&schema, &row, probabilities, &mut out)?;
+        assert_eq!(out.remove(0), 7.0, "appended, not replaced");
+        Ok(out)
+    }
+
+    #[test]
+    fn softmax_gives_the_probabilities_back() {
+        for p in [0.0, 1e-9, 0.25, 0.5, 0.999_999, 1.0] {
+            let logits = logits(&[1.0 - p, p]).unwrap();
+            let total: f64 = logits.iter().map(|&l| f64::from(l).exp()).sum();
+            assert!((f64::from(logits[1]).exp() / total - p).abs() < 1e-6);
+            assert!(logits.iter().all(|logit| logit.is_finite()));
+        }
+    }
+
+    #[test]
+    fn the_class_is_that_of_the_largest_probability() {
+        for step in 0..2000 {
+            let p = 0.5 + (f64::from(step) - 1000.0) * 1e-12;
+            let probabilities = [1.0 - p, p];
+            let expected = u32::from(probabilities[1] > probabilities[0]);
+            assert_eq!(predicted_class(&logits(&probabilities).unwrap()), expected);
+        }
+        assert_eq!(predicted_class(&logits(&[0.5, 0.5]).unwrap()), 0);
+        assert_eq!(predicted_class(&logits(&[0.0, 1.0]).unwrap()), 1);
+    }
+
+    #[test]
+    fn what_is_no_probability_is_refused() {
+        let refused = |probabilities: &[f64], needle: &str| {
+            let error = logits(probabilities).unwrap_err().to_string();
+            assert!(error.contains(needle), "{error}");
+            assert!(error.contains("age = "), "{error}");
+        };
+        refused(&[0.5], "1 numbers where there are 2 classes");
+        refused(&[0.2, 0.3, 0.5], "3 numbers where there are 2 classes");
+        refused(&[f64::NAN, 0.5], "gave NaN");
+        refused(&[0.5, f64::INFINITY], "gave inf");
+        refused(&[1.1, -0.1], "gave -0.1");
+        refused(&[0.4, 0.4], "sum to 0.8");
+        refused(&[0.9, 0.9], "sum to 1.8");
+        assert!(logits(&[0.3333, 0.6666]).is_ok(), "rounded to four digits");
+    }
+}

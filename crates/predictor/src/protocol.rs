@@ -1,0 +1,363 @@
+//! The lines that Probity and a predictor's process exchange, version [`VERSION`].
+//!
+//! Every line is one JSON object and ends with a line feed; all text is UTF-8. Probity writes a line
+//! and waits for one:
+//!
+//! ```text
+//! → {"probity":"predictor","protocol":1,"columns":[…],"label":"income","classes":["low","high"],"rows_at_most":4096}
+//! ← {"protocol":1}
+//! → {"batch":1,"rows":[[40,"Male",0.5],[41,"Female",1.0]]}
+//! ← {"batch":1,"probabilities":[[0.9,0.1],[0.4,0.6]]}
+//! ```
+//!
+//! The process ends when its input does. docs/predictors.md is the full description.
+
+use serde::{Deserialize, Serialize};
+
+use super::error::PredictorError;
+use super::probabilities::of_score;
+use probity_data::schema::{Attribute, Kind, Outside, Schema};
+
+use super::values::{Value, value};
+
+/// The version that this program speaks.
+pub const VERSION: u64 = 1;
+
+/// Characters of a bad line that are quoted.
+const EXCERPT: usize = 80;
+
+/// The first line that a process gets: all that it needs to know.
+#[derive(Debug, Serialize)]
+pub struct Greeting<'a> {
+    /// Always `predictor`.
+    pub probity: &'static str,
+    /// Version of the protocol.
+    pub protocol: u64,
+    /// What stands in a row, in order.
+    pub columns: Vec<Column<'a>>,
+    /// Name of the column to predict.
+    pub label: &'a str,
+    /// Its classes.
+    pub classes: &'a [String],
+    /// No batch has more rows.
+    pub rows_at_most: usize,
+}
+
+/// One column of the rows.
+#[derive(Debug, Serialize)]
+pub struct Column<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its kind and domain.
+    #[serde(flatten)]
+    pub kind: ColumnKind,
+    /// Whether cells may be `null`: a missing value.
+    pub nullable: bool,
+}
+
+/// What a column holds.
+#[derive(Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum ColumnKind {
+    /// Whole numbers.
+    Integer {
+        /// The smallest.
+        min: i32,
+        /// The largest of the declared domain.
+        max: i32,
+    },
+    /// Words.
+    Categorical {
+        /// All of them, the one for missing values last.
+        values: Vec<serde_json::Value>,
+    },
+    /// Numbers: lower edges of bins.
+    Numeric {
+        /// All of them.
+        values: Vec<f64>,
+    },
+}
+
+impl<'a> Greeting<'a> {
+    /// The greeting for rows of `schema`.
+    pub fn new(schema: &'a Schema, rows_at_most: usize) -> Greeting<'a> {
+        Greeting {
+            probity: "predictor",
+            protocol: VERSION,
+            columns: schema.attributes.iter().map(Column::new).collect(),
+            label: &schema.label.name,
+            classes: &schema.label.classes,
+            rows_at_most,
+        }
+    }
+}
+
+impl<'a> Column<'a> {
+    fn new(attribute: &'a Attribute) -> Column<'a> {
+        let (min, max) = attribute.domain();
+        let kind = match &attribute.kind {
+            Kind::Integer { min, max } => ColumnKind::Integer {
+                min: *min,
+                max: *max,
+            },
+            Kind::Categorical { .. } => ColumnKind::Categorical {
+                values: (min..=max)
+                    .map(|code| value(attribute, code).json())
+                    .collect(),
+            },
+            Kind::Numeric { bins } => ColumnKind::Numeric {
+                values: bins.iter().copied().take(bins.len() - 1).collect(),
+            },
+        };
+        let nullable =
+            attribute.outside == Outside::Level && value(attribute, max) == Value::Missing;
+        Column {
+            name: &attribute.name,
+            kind,
+            nullable,
+        }
+    }
+}
+
+/// The answer to the greeting.
+#[derive(Debug, Deserialize)]
+pub struct Welcome {
+    /// Version of the protocol that the process speaks.
+    protocol: Option<u64>,
+    /// The classes in the order of its probabilities; the schema's order where absent.
+    classes: Option<Vec<String>>,
+    /// Why it cannot answer.
+    error: Option<String>,
+}
+
+impl Welcome {
+    /// For each class of `schema`, which of the process's numbers is its probability.
+    ///
+    /// # Errors
+    /// When the line is no welcome, of another version, or names other classes.
+    pub fn read(line: &[u8], number: u64, schema: &Schema) -> Result<Vec<usize>, PredictorError> {
+        let welcome: Welcome = parse(line, number)?;
+        if let Some(error) = welcome.error {
+            return Err(PredictorError::Reported(error));
+        }
+        let Some(theirs) = welcome.protocol else {
+            return Err(garbage(
+                line,
+                number,
+                "the first line must say {\"protocol\": 1}".into(),
+                0,
+            ));
+        };
+        if theirs != VERSION {
+            return Err(PredictorError::Protocol {
+                theirs,
+                ours: VERSION,
+            });
+        }
+        let ours = &schema.label.classes;
+        let Some(theirs) = welcome.classes else {
+            return Ok((0..ours.len()).collect());
+        };
+        let order: Option<Vec<usize>> = ours
+            .iter()
+            .map(|class| theirs.iter().position(|other| other == class))
+            .collect();
+        match order {
+            Some(order) if theirs.len() == ours.len() => Ok(order),
+            _ => Err(PredictorError::Classes {
+                theirs: theirs.join(", "),
+                ours: ours.join(", "),
+            }),
+        }
+    }
+}
+
+/// The answer to a batch.
+#[derive(Debug, Deserialize)]
+pub struct Answer {
+    /// Number of the batch, as asked.
+    batch: Option<u64>,
+    /// One list a row, one number a class.
+    probabilities: Option<Vec<Vec<f64>>>,
+    /// For two classes, instead: one number a row, the probability of the second class.
+    scores: Option<Vec<f64>>,
+    /// Why it cannot answer.
+    error: Option<String>,
+}
+
+impl Answer {
+    /// The probabilities that line `number`, the answer to `batch`, holds for `rows` rows.
+    ///
+    /// # Errors
+    /// When it is no such answer. The probabilities themselves are not looked at.
+    pub fn read(
+        line: &[u8],
+        number: u64,
+        batch: u64,
+        rows: usize,
+    ) -> Result<Vec<Vec<f64>>, PredictorError> {
+        let answer: Answer = parse(line, number)?;
+        if let Some(error) = answer.error {
+            return Err(PredictorError::Reported(error));
+        }
+        if answer.batch != Some(batch) {
+            let problem = match answer.batch {
+                Some(other) => format!("it answers batch {other}, not {batch}"),
+                None => format!("it lacks \"batch\": {batch}"),
+            };
+            return Err(garbage(line, number, problem, 0));
+        }
+        let probabilities = match (answer.probabilities, answer.scores) {
+            (Some(probabilities), None) => probabilities,
+            (None, Some(scores)) => scores.into_iter().map(|s| of_score(s).into()).collect(),
+            _ => {
+                let problem = "it must have either \"probabilities\" or \"scores\"".to_owned();
+                return Err(garbage(line, number, problem, 0));
+            }
+        };
+        if probabilities.len() != rows {
+            return Err(PredictorError::Rows {
+                batch,
+                asked: rows,
+                found: probabilities.len(),
+            });
+        }
+        Ok(probabilities)
+    }
+}
+
+/// More bytes than any answer to `rows` rows of `classes` probabilities needs.
+pub fn longest_answer(rows: usize, classes: usize) -> usize {
+    (1 << 16) + rows * (16 + 40 * classes)
+}
+
+fn parse<'a, T: Deserialize<'a>>(line: &'a [u8], number: u64) -> Result<T, PredictorError> {
+    serde_json::from_slice(line).map_err(|error| {
+        let at = error.column().saturating_sub(1);
+        let mut problem = error.to_string();
+        if let Some(end) = problem.find(" at line ") {
+            problem.truncate(end);
+        }
+        let place = excerpt(line, at);
+        if place.starts_with("NaN") || place.contains("Infinity") {
+            problem = "NaN and Infinity are no probabilities".into();
+        }
+        garbage(line, number, problem, at)
+    })
+}
+
+fn garbage(line: &[u8], number: u64, problem: String, at: usize) -> PredictorError {
+    PredictorError::Garbage {
+        line: number,
+        problem,
+        excerpt: format!("'{}'", excerpt(line, at.saturating_sub(EXCERPT / 2))),
+    }
+}
+
+/// Some characters of `line` from byte `from` on.
+pub fn excerpt(line: &[u8], from: usize) -> String {
+    let rest = &line[from.min(line.len())..];
+    let text = String::from_utf8_lossy(&rest[..rest.len().min(4 * EXCERPT)]);
+    let mut shown: String = text
+        .trim_end()
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(EXCERPT)
+        .collect();
+    if text.trim_end().chars().count() > EXCERPT || rest.len() > 4 * EXCERPT {
+        shown.push('…');
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probity_data::builtin;
+
+    fn schema() -> Schema {
+        builtin::schema("synthetic-census").unwrap().unwrap()
+    }
+
+    #[test]
+    fn the_greeting_says_everything() {
+        let schema = schema();
+        let greeting = serde_json::to_value(Greeting::new(&schema, 10)).unwrap();
+        assert_eq!(greeting["protocol"], 1);
+        assert_eq!(greeting["classes"], serde_json::json!(["low", "high"]));
+        let columns = greeting["columns"].as_array().unwrap();
+        assert_eq!(columns.len(), schema.attributes.len());
+        assert_eq!(columns[0]["name"], "age");
+        assert_eq!(columns[0]["kind"], "integer");
+        assert_eq!(columns[0]["nullable"], false);
+        let sex = schema.index_of("sex").unwrap();
+        assert_eq!(columns[sex]["kind"], "categorical");
+        assert_eq!(
+            columns[sex]["values"].as_array().unwrap().len(),
+            schema.attributes[sex].levels()
+        );
+    }
+
+    #[test]
+    fn welcomes() {
+        let schema = schema();
+        let read = |line: &str| Welcome::read(line.as_bytes(), 1, &schema);
+        assert_eq!(read(r#"{"protocol": 1}"#), Ok(vec![0, 1]));
+        assert_eq!(
+            read(r#"{"protocol": 1, "classes": ["high", "low"], "more": 2}"#),
+            Ok(vec![1, 0])
+        );
+        for (line, needle) in [
+            (r#"{"protocol": 2}"#, "version 2"),
+            (r#"{"classes": []}"#, "must say {\"protocol\": 1}"),
+            (
+                r#"{"protocol": 1, "classes": ["yes", "no"]}"#,
+                "classes are yes, no, but",
+            ),
+            (
+                r#"{"protocol": 1, "classes": ["high", "low", "low"]}"#,
+                "high, low, low",
+            ),
+            (r#"{"error": "no model.joblib"}"#, "no model.joblib"),
+            ("Loading model …", "'Loading model …'"),
+        ] {
+            let error = read(line).unwrap_err().to_string();
+            assert!(error.contains(needle), "{error}");
+        }
+    }
+
+    #[test]
+    fn answers() {
+        let read = |line: &str| Answer::read(line.as_bytes(), 4, 3, 2);
+        assert_eq!(
+            read(r#"{"batch":3,"probabilities":[[1,0],[0.25,0.75]]}"#),
+            Ok(vec![vec![1.0, 0.0], vec![0.25, 0.75]])
+        );
+        assert_eq!(
+            read(r#"{"batch":3,"scores":[1,0.25]}"#),
+            Ok(vec![vec![0.0, 1.0], vec![0.75, 0.25]])
+        );
+        for (line, needle) in [
+            (r#"{"batch":3,"scores":[0.5]}"#, "answered 1 rows where 2"),
+            (r#"{"batch":2,"scores":[1,1]}"#, "it answers batch 2, not 3"),
+            (r#"{"scores":[1,1]}"#, "lacks \"batch\": 3"),
+            (r#"{"batch":3}"#, "either"),
+            (r#"{"batch":3,"scores":[NaN,1]}"#, "NaN and Infinity are no"),
+            (r#"{"batch":3,"scores":[-Infinity,1]}"#, "NaN and Infinity"),
+            (r#"{"batch":3,"scores":["a",1]}"#, "line 4"),
+            ("", "line 4"),
+            (r#"{"error":"out of memory"}"#, "reports: out of memory"),
+        ] {
+            let error = read(line).unwrap_err().to_string();
+            assert!(error.contains(needle), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn excerpts_are_short_and_printable() {
+        let long = "é".repeat(500);
+        assert_eq!(excerpt(long.as_bytes(), 0).chars().count(), EXCERPT + 1);
+        assert_eq!(excerpt(b"a\x1b[31mb\xff", 0), "a [31mb\u{fffd}");
+        assert_eq!(excerpt(b"abc", 9), "");
+    }
+}

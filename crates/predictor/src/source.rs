@@ -1,0 +1,281 @@
+//! Which predictor: how it is named, opened, and recognised when a run goes on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::command::{CommandPredictor, words};
+use super::error::PredictorError;
+#[cfg(feature = "onnx")]
+use super::onnx::OnnxPredictor;
+use super::process::Ender;
+use probity_data::schema::Schema;
+use probity_nn::Classifier;
+use probity_nn::encoding::{Encoding, InputLayout};
+use probity_run::run_directory::{RunError, file_sha256, hex};
+
+/// Where a predictor is: `onnx:FILE` or `command:COMMAND LINE`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum PredictorSource {
+    /// An ONNX file.
+    Onnx(PathBuf),
+    /// A process, by its command line.
+    Command(String),
+}
+
+impl FromStr for PredictorSource {
+    type Err = PredictorError;
+
+    fn from_str(text: &str) -> Result<PredictorSource, PredictorError> {
+        match text.split_once(':') {
+            Some(("onnx", file)) if !file.is_empty() => Ok(PredictorSource::Onnx(file.into())),
+            Some(("command", line)) => {
+                words(line)?;
+                Ok(PredictorSource::Command(line.to_owned()))
+            }
+            _ => Err(PredictorError::Source(text.to_owned())),
+        }
+    }
+}
+
+impl TryFrom<String> for PredictorSource {
+    type Error = PredictorError;
+
+    fn try_from(text: String) -> Result<PredictorSource, PredictorError> {
+        text.parse()
+    }
+}
+
+impl From<PredictorSource> for String {
+    fn from(source: PredictorSource) -> String {
+        source.to_string()
+    }
+}
+
+impl std::fmt::Display for PredictorSource {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            PredictorSource::Onnx(file) => write!(formatter, "onnx:{}", file.display()),
+            PredictorSource::Command(line) => write!(formatter, "command:{line}"),
+        }
+    }
+}
+
+/// How words become numbers for an ONNX graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Categories {
+    /// Position among the levels, from 0
+    #[default]
+    Codes,
+    /// One column of 0 or 1 a level; ordered categories as codes
+    Onehot,
+}
+
+/// What an ONNX graph gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum OutputKind {
+    /// Probabilities, or that of the second of two classes
+    #[default]
+    Probabilities,
+    /// Logits, or the log-odds of the second of two classes
+    Logits,
+}
+
+/// How an ONNX graph is used.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GraphOptions {
+    /// How words become numbers.
+    pub categories: Categories,
+    /// The output that is read; where absent, the only one of floating-point numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    /// What it holds.
+    pub gives: OutputKind,
+}
+
+/// Everything that determines a predictor: the table `[predictor]` of a `run.toml`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PredictorOptions {
+    /// Where it is.
+    pub source: PredictorSource,
+    /// The folder that a command is started in.
+    pub directory: PathBuf,
+    /// Seconds that an answer may take.
+    pub timeout_seconds: f64,
+    /// Rows of a request at most.
+    pub rows: usize,
+    /// How an ONNX graph is used.
+    #[serde(default)]
+    pub graph: GraphOptions,
+    /// Its inputs and classes.
+    pub schema: Schema,
+}
+
+/// A predictor that is ready to answer.
+pub struct OpenPredictor {
+    /// It.
+    pub classifier: Box<dyn Classifier>,
+    /// What ends its process, if it has one.
+    pub ender: Option<Ender>,
+}
+
+impl PredictorOptions {
+    /// Opens the file or starts the process.
+    ///
+    /// # Errors
+    /// See [`PredictorError`].
+    pub fn open(&self) -> Result<OpenPredictor, PredictorError> {
+        match &self.source {
+            #[cfg(feature = "onnx")]
+            PredictorSource::Onnx(file) => Ok(OpenPredictor {
+                classifier: Box::new(OnnxPredictor::open(file, &self.schema, &self.graph)?),
+                ender: None,
+            }),
+            #[cfg(not(feature = "onnx"))]
+            PredictorSource::Onnx(file) => Err(PredictorError::Graph {
+                file: file.display().to_string(),
+                problem: "this build has no ONNX; build it with --features onnx".to_owned(),
+            }),
+            PredictorSource::Command(line) => {
+                let timeout = Duration::try_from_secs_f64(self.timeout_seconds)
+                    .unwrap_or(Duration::from_secs(u64::from(u32::MAX)));
+                let started = CommandPredictor::start(
+                    line,
+                    &self.directory,
+                    &self.schema,
+                    timeout,
+                    self.rows,
+                )?;
+                Ok(OpenPredictor {
+                    ender: Some(started.ender()),
+                    classifier: Box::new(started),
+                })
+            }
+        }
+    }
+
+    /// SHA-256, in hex, of what can be known about what the predictor computes with: its schema; an
+    /// ONNX file and how it is used; a command line and every file that one of its words names.
+    /// What a process reads besides is not in it.
+    ///
+    /// # Errors
+    /// When such a file cannot be read.
+    pub fn sha256(&self) -> Result<String, PredictorError> {
+        let mut hasher = Sha256::new();
+        hasher.update(format!("{:?}", self.schema));
+        match &self.source {
+            PredictorSource::Onnx(file) => {
+                hasher.update(format!("{:?}", self.graph));
+                hasher.update(hash_of(file)?);
+            }
+            PredictorSource::Command(line) => {
+                for word in words(line)? {
+                    let file = self.directory.join(&word);
+                    hasher.update(format!("{word:?}"));
+                    if is_file(&file) {
+                        hasher.update(hash_of(&file)?);
+                    }
+                }
+            }
+        }
+        Ok(hex(&hasher.finalize()))
+    }
+
+    /// These options but for the limits of a process, which have no influence on its answers.
+    pub fn without_limits(self) -> PredictorOptions {
+        PredictorOptions {
+            timeout_seconds: 0.0,
+            rows: 0,
+            ..self
+        }
+    }
+
+    /// How a search moves over the schema's inputs: by steps along ordered attributes, among all
+    /// levels of the others.
+    pub fn layout(&self) -> InputLayout {
+        let attributes = &self.schema.attributes;
+        let encodings: Vec<Encoding> = attributes
+            .iter()
+            .map(|attribute| {
+                if attribute.is_ordered() {
+                    Encoding::RAW
+                } else {
+                    Encoding::OneHot
+                }
+            })
+            .collect();
+        InputLayout::new(attributes, &encodings)
+    }
+}
+
+fn is_file(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
+}
+
+fn hash_of(file: &Path) -> Result<String, PredictorError> {
+    file_sha256(file).map_err(|error| PredictorError::Read {
+        file: file.display().to_string(),
+        reason: match &error {
+            RunError::Read { source, .. } => source.to_string(),
+            other => other.to_string(),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probity_data::builtin;
+
+    #[test]
+    fn names_are_read_and_written() {
+        for text in [
+            "onnx:models/people.onnx",
+            "command:python3 'my predict.py' --model m.joblib",
+        ] {
+            let source: PredictorSource = text.parse().unwrap();
+            assert_eq!(source.to_string(), text);
+        }
+        for text in [
+            "people.onnx",
+            "onnx:",
+            "command:",
+            "command:python3 'x",
+            "python:x",
+        ] {
+            assert!(text.parse::<PredictorSource>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn options_are_read_back_and_files_of_the_command_count() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = PredictorOptions {
+            source: "command:python3 predict.py".parse().unwrap(),
+            directory: directory.path().to_owned(),
+            timeout_seconds: 60.0,
+            rows: 4096,
+            graph: GraphOptions::default(),
+            schema: builtin::schema("synthetic-census").unwrap().unwrap(),
+        };
+        let text = toml::to_string(&options).unwrap();
+        assert_eq!(toml::from_str::<PredictorOptions>(&text).unwrap(), options);
+        let script = directory.path().join("predict.py");
+        let before = options.sha256().unwrap();
+        fs::write(&script, "one").unwrap();
+        let one = options.sha256().unwrap();
+        fs::write(&script, "two").unwrap();
+        let two = options.sha256().unwrap();
+        assert!(before != one && one != two && before != two);
+        assert_eq!(two, options.sha256().unwrap());
+    }
+}

@@ -1,0 +1,139 @@
+//! What a predictor sees of a row: the values that its codes stand for, as they would stand in the
+//! data file.
+//!
+//! | kind          | value                                                        |
+//! |---------------|--------------------------------------------------------------|
+//! | `integer`     | the number                                                   |
+//! | `categorical` | the word                                                     |
+//! | `numeric`     | the lower edge of the bin                                    |
+//!
+//! The level of missing and outside values (`outside = "level"`) is the missing marker: a word for
+//! a categorical attribute, the number that the marker is for the others, and nothing
+//! ([`Value::Missing`]) where the marker is no number. Without a marker it is what
+//! [`Attribute::decode`] says, a number above the domain.
+
+use probity_data::schema::{Attribute, Kind};
+
+/// One cell.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// A whole number.
+    Integer(i32),
+    /// Any number.
+    Number(f64),
+    /// A word.
+    Text(String),
+    /// No number where numbers are expected.
+    Missing,
+}
+
+/// The value that `code` of `attribute` stands for.
+pub fn value(attribute: &Attribute, code: i32) -> Value {
+    let text = attribute.decode(code);
+    match attribute.kind {
+        Kind::Categorical { .. } => Value::Text(text),
+        Kind::Integer { .. } => match text.parse() {
+            Ok(number) => Value::Integer(number),
+            Err(_) => number(&text),
+        },
+        Kind::Numeric { .. } => number(&text),
+    }
+}
+
+fn number(text: &str) -> Value {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() => Value::Number(number),
+        _ => Value::Missing,
+    }
+}
+
+impl Value {
+    /// The value as a number, NaN where it is missing; `None` for a word.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Value::Integer(number) => Some(f64::from(*number)),
+            Value::Number(number) => Some(*number),
+            Value::Text(_) => None,
+            Value::Missing => Some(f64::NAN),
+        }
+    }
+
+    /// The value as JSON; `null` where it is missing.
+    pub fn json(&self) -> serde_json::Value {
+        match self {
+            Value::Integer(number) => (*number).into(),
+            Value::Number(number) => (*number).into(),
+            Value::Text(text) => text.as_str().into(),
+            Value::Missing => serde_json::Value::Null,
+        }
+    }
+}
+
+/// A row in words, for messages: `the row age = 40, sex = Male`.
+pub fn describe(attributes: &[Attribute], row: &[i32]) -> String {
+    let cells: Vec<String> = attributes
+        .iter()
+        .zip(row)
+        .map(|(attribute, &code)| format!("{} = {}", attribute.name, attribute.decode(code)))
+        .collect();
+    format!("the row {}", cells.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probity_data::schema::Schema;
+
+    #[test]
+    fn every_kind_and_the_level_of_missing_values() {
+        let schema = Schema::from_toml(
+            r#"
+name = "people"
+[label]
+name = "income"
+classes = ["low", "high"]
+[[attribute]]
+name = "age"
+kind = "integer"
+min = 17
+max = 90
+missing = "?"
+outside = "level"
+[[attribute]]
+name = "work"
+kind = "integer"
+min = 0
+max = 6
+missing = "100"
+outside = "level"
+[[attribute]]
+name = "sex"
+kind = "categorical"
+levels = ["Female", "Male"]
+missing = "?"
+outside = "level"
+[[attribute]]
+name = "gain"
+kind = "numeric"
+bins = [0.5, 1.0, 1000.0]
+outside = "level"
+"#,
+        )
+        .unwrap();
+        let [age, work, sex, gain] = [0, 1, 2, 3].map(|at| &schema.attributes[at]);
+        assert_eq!(value(age, 40), Value::Integer(40));
+        assert_eq!(value(age, 91), Value::Missing);
+        assert!(value(age, 91).number().is_some_and(f64::is_nan));
+        assert_eq!(value(work, 7), Value::Integer(100));
+        assert_eq!(value(sex, 1), Value::Text("Male".into()));
+        assert_eq!(value(sex, 2), Value::Text("?".into()));
+        assert_eq!(value(sex, 2).number(), None);
+        assert_eq!(value(gain, 0), Value::Number(0.5));
+        assert_eq!(value(gain, 2), Value::Number(2000.0));
+        assert_eq!(value(age, 91).json(), serde_json::Value::Null);
+        assert_eq!(
+            describe(&schema.attributes, &[40, 7, 1, 0]),
+            "the row age = 40, work = 100, sex = Male, gain = 0.5"
+        );
+    }
+}

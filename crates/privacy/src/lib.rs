@@ -1,0 +1,54 @@
+//! Differentially private analysis of distance-based outliers.
+//!
+//! After R. Okada, K. Fukuchi, K. Kakizaki and J. Sakuma, *Differentially Private Analysis of Outliers* (ECML PKDD 2015). Databases are
+//! neighbours when one record is *replaced*; N is public. An outlier has fewer than k other records within the radius.
+//!
+//! The way of a query: declared columns make a [`records::Grid`], on which every distance is exact. A plan ([`count::CountPlan`],
+//! [`subspaces::SubspacePlan`]) is made from public numbers alone and states its [`composition::Cost`]. The cost is entered into a
+//! [`ledger`]. Only then the plan sees the records and answers, with [`noise`] from the operating system's generator.
+//!
+//! | claim | where it is proved |
+//! |-------|--------------------|
+//! | the bound is β-smooth and at least the local sensitivity | [`smooth`], for any method of [`sensitivity`] |
+//! | the global sensitivity is at most k K + 1 | [`kissing`] |
+//! | the noise gives (ε, δ) | [`calibration`] |
+//! | the samplers have exactly their distributions | [`noise`] |
+//! | the interval holds the count | [`interval`] |
+//! | h choices cost ε | [`subspaces`] |
+//! | all answers together are within the budget | [`composition`] |
+//!
+//! ```
+//! use crate::calibration::Guarantee;
+//! use crate::count::{CountOptions, CountPlan, Outliers};
+//! use crate::noise::SystemBits;
+//! use crate::records::{DeclaredColumn, Grid};
+//!
+//! let age = DeclaredColumn { name: "age".into(), min: 0.0, max: 120.0, unit: 15.0 };
+//! let grid = Grid::new(vec![age])?;
+//! let records = grid.place(&[31.0, 32.0, 35.0, 36.0, 40.0, 41.0, 90.0])?;
+//! let outliers = Outliers { k: 1, squared_radius: grid.squared_radius(0.5, 1)? };
+//! let guarantee = Guarantee::new(0.5, 0.01)?;
+//! let plan = CountPlan::new(outliers, guarantee, CountOptions::default(), records.rows(), 1)?;
+//! assert_eq!(plan.cost().epsilon, 0.5);
+//! let answer = plan.answer(&records, &mut SystemBits::new())?;
+//! assert!(answer.interval.is_none()); // it would have to be paid for
+//! # Ok::<(), crate::error::PrivacyError>(())
+//! ```
+
+pub mod ball;
+pub mod calibration;
+pub mod composition;
+pub mod count;
+pub mod degrees;
+pub mod error;
+mod exact_ball;
+pub mod interval;
+pub mod kissing;
+pub mod ledger;
+pub mod noise;
+pub mod paper;
+pub mod records;
+pub mod sensitivity;
+pub mod smooth;
+pub mod source;
+pub mod subspaces;

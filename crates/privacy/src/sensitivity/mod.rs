@@ -1,0 +1,230 @@
+//! The largest number of records of a set in one closed ball of the radius: what the bound on the local
+//! sensitivity is made of.
+//!
+//! For a set P of records let h(P) = max over x of |P ∩ B(x, r)| (equations 45 and 46). Every method here computes a fixed
+//! function h′ of the set alone with
+//!
+//! 1. h′(P) ≥ h(P),
+//! 2. h′(P ∖ {j}) ≥ h′(P) − 1 and h′(P ∪ {j}) ≥ h′(P).
+//!
+//! These two properties are all that the proof of smoothness uses ([`super::smooth`]). Both hold for every function
+//! of the form max over A in a family of |P ∩ A| where the family does not depend on the records and every ball
+//! of the radius lies in some A. [`mod@line`], [`plane`], [`branch_and_bound`]
+//! and [`mod@reference`] compute h itself (the family of all balls); [`cover`] takes coarser sets.
+//!
+//! Which method answers follows from N, the dimension and the user's choice ([`Bound::resolve`]). It must not depend on
+//! the records: two neighbours answered by different methods would break smoothness.
+
+pub mod branch_and_bound;
+pub mod cover;
+mod discs;
+pub mod line;
+pub mod plane;
+pub mod reference;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::PrivacyError;
+use super::records::Records;
+
+pub use branch_and_bound::BranchAndBound;
+pub use cover::Cover;
+pub use line::Line;
+pub use plane::Plane;
+pub use reference::Reference;
+
+/// From three dimensions on, sets of at most this many records are bounded exactly by default.
+pub const EXACT_ROWS: usize = 100;
+/// The default limit on the steps of an exact bound.
+pub const WORK_LIMIT: u64 = 2_000_000_000;
+
+/// A way to compute h′.
+pub trait LargestBall {
+    /// h′ of the records `members`. Once it is known to be at least `enough`, any number of at least `enough`
+    /// may be returned instead.
+    ///
+    /// # Errors
+    /// [`PrivacyError::WorkLimit`] for exact methods with a limit.
+    fn largest(&self, members: &[u32], enough: u32) -> Result<u32, PrivacyError>;
+}
+
+/// The bound that a user may choose.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// One dimension: line; two: plane; more: exact up to 100 records, else cover.
+    #[default]
+    Auto,
+    /// Exact: a sliding window or an angular sweep, else branch and bound.
+    Exact,
+    /// Upper bound from a lattice of centres.
+    Cover,
+    /// The paper's Algorithm 1, for tiny sets.
+    Reference,
+}
+
+/// The method that a [`Bound`] stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// Sliding window.
+    Line,
+    /// Angular sweep.
+    Plane,
+    /// Branch and bound over smallest enclosing balls.
+    BranchAndBound,
+    /// Data-independent centres.
+    Cover,
+    /// Algorithm 1.
+    Reference,
+}
+
+impl Method {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Line => "line",
+            Method::Plane => "plane",
+            Method::BranchAndBound => "branch_and_bound",
+            Method::Cover => "cover",
+            Method::Reference => "reference",
+        }
+    }
+
+    /// Whether it computes h itself.
+    pub fn is_exact(self) -> bool {
+        self != Method::Cover
+    }
+}
+
+impl Bound {
+    /// The method for `rows` records in `dimension` dimensions.
+    ///
+    /// # Errors
+    /// Algorithm 1 for too many records.
+    pub fn resolve(self, rows: usize, dimension: usize) -> Result<Method, PrivacyError> {
+        Ok(match (self, dimension) {
+            (Bound::Reference, _) => {
+                if rows > reference::MOST_ROWS {
+                    return Err(PrivacyError::TooManyForReference {
+                        rows,
+                        most: reference::MOST_ROWS,
+                    });
+                }
+                Method::Reference
+            }
+            (Bound::Cover, _) => Method::Cover,
+            (Bound::Auto | Bound::Exact, 1) => Method::Line,
+            (Bound::Auto | Bound::Exact, 2) => Method::Plane,
+            (Bound::Exact, _) => Method::BranchAndBound,
+            (Bound::Auto, _) if rows <= EXACT_ROWS => Method::BranchAndBound,
+            (Bound::Auto, _) => Method::Cover,
+        })
+    }
+}
+
+impl Method {
+    /// The method at work on `records`; `work_limit` bounds the steps of branch and bound.
+    pub fn on(
+        self,
+        records: &Records,
+        squared_radius: f64,
+        work_limit: u64,
+    ) -> Box<dyn LargestBall + '_> {
+        match self {
+            Method::Line => Box::new(Line::new(records, squared_radius)),
+            Method::Plane => Box::new(Plane::new(records, squared_radius)),
+            Method::BranchAndBound => {
+                Box::new(BranchAndBound::new(records, squared_radius, work_limit))
+            }
+            Method::Cover => Box::new(Cover::new(records, squared_radius)),
+            Method::Reference => Box::new(Reference::new(records, squared_radius)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probity_run::stream::{Purpose, stream};
+    use rand::RngExt;
+
+    /// Every exact method against Algorithm 1, and the cover above it, on sets full of ties and duplicates.
+    #[test]
+    fn methods_agree_with_algorithm_1() {
+        let mut strict = 0;
+        for case in 0..3000_u64 {
+            let mut draw = stream(3, Purpose::OutlierData, case, 0);
+            let columns = 1 + (case % 4) as usize;
+            let rows = draw.random_range(1..12);
+            let side = [3, 6, 1000][(case / 4 % 3) as usize];
+            let values = (0..rows * columns)
+                .map(|_| f64::from(draw.random_range(0..side)))
+                .collect();
+            let records = Records::from_grid(values, columns).unwrap();
+            let squared_radius = f64::from(draw.random_range(1..side * side));
+            let members: Vec<u32> = (0..rows as u32).filter(|_| draw.random()).collect();
+            let exact = Reference::new(&records, squared_radius)
+                .largest(&members, u32::MAX)
+                .unwrap();
+            let method = Bound::Exact.resolve(rows, columns).unwrap();
+            let found = method
+                .on(&records, squared_radius, u64::MAX)
+                .largest(&members, u32::MAX)
+                .unwrap();
+            assert_eq!(found, exact, "case {case}: {method:?}, {columns} columns");
+            let general = BranchAndBound::new(&records, squared_radius, u64::MAX);
+            assert_eq!(
+                general.largest(&members, u32::MAX).unwrap(),
+                exact,
+                "case {case}"
+            );
+            let cover = Cover::new(&records, squared_radius)
+                .largest(&members, u32::MAX)
+                .unwrap();
+            assert!(cover >= exact, "case {case}");
+            strict += u32::from(cover > exact);
+            if exact > 1 {
+                for method in [Method::Cover, method, Method::BranchAndBound] {
+                    let on = method.on(&records, squared_radius, u64::MAX);
+                    assert!(on.largest(&members, exact - 1).unwrap() >= exact - 1);
+                }
+            }
+        }
+        assert!(strict > 0, "the cover is a bound, not the value itself");
+    }
+
+    /// Larger sets: the methods against each other.
+    #[test]
+    fn the_plane_agrees_with_branch_and_bound() {
+        for case in 0..60_u64 {
+            let mut draw = stream(4, Purpose::OutlierData, case, 0);
+            let side = [20, 4000][(case % 2) as usize];
+            let values = (0..2 * 80)
+                .map(|_| f64::from(draw.random_range(0..side)))
+                .collect();
+            let records = Records::from_grid(values, 2).unwrap();
+            let squared_radius = f64::from(draw.random_range(1..side * side / 20));
+            let members: Vec<u32> = (0..80).collect();
+            let plane = Plane::new(&records, squared_radius);
+            let general = BranchAndBound::new(&records, squared_radius, u64::MAX);
+            assert_eq!(
+                plane.largest(&members, u32::MAX).unwrap(),
+                general.largest(&members, u32::MAX).unwrap(),
+                "case {case}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_work_limit_refuses() {
+        let values = (0..3 * 40).map(|at| f64::from(at * 7919 % 101)).collect();
+        let records = Records::from_grid(values, 3).unwrap();
+        let members: Vec<u32> = (0..40).collect();
+        let limited = BranchAndBound::new(&records, 1500.0, 10);
+        assert!(matches!(
+            limited.largest(&members, u32::MAX),
+            Err(PrivacyError::WorkLimit { limit: 10 })
+        ));
+    }
+}

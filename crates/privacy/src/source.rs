@@ -1,0 +1,276 @@
+//! Columns of numbers from a table, and what is declared about them.
+//!
+//! A column is named, its range and unit are declared, by hand or by a schema. Values outside the range are moved to its
+//! ends ([`super::records`]): a refusal would tell that somebody is outside. A cell that is no number is refused, for the table then
+//! is not what was declared; that refusal, like every other one before an answer, depends on the file.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::error::PrivacyError;
+use super::records::{DeclaredColumn, Grid};
+use probity_data::read::{Place, ReadError, Records};
+use probity_data::schema::{Format, Kind, Schema};
+
+/// Why columns cannot be used.
+#[derive(Debug, Error)]
+pub enum SourceError {
+    /// The file cannot be read as a table.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A declaration makes no sense.
+    #[error(transparent)]
+    Privacy(#[from] PrivacyError),
+    /// A cell is no finite number.
+    #[error(
+        "{}, {place}, column '{column}': '{value}' is not a finite number; correct it, or choose other columns",
+        file.display()
+    )]
+    NotANumber {
+        /// The file.
+        file: PathBuf,
+        /// Line or row.
+        place: Place,
+        /// Column name.
+        column: String,
+        /// The cell.
+        value: String,
+    },
+    /// A level of an ordered attribute that the schema does not list.
+    #[error("{}, {place}, column '{column}': '{value}' is not a level of the schema", file.display())]
+    UnknownLevel {
+        /// The file.
+        file: PathBuf,
+        /// Line or row.
+        place: Place,
+        /// Column name.
+        column: String,
+        /// The cell.
+        value: String,
+    },
+    /// Nothing is declared about a column.
+    #[error(
+        "nothing is declared about the column '{column}': give --range {column}=MIN,MAX or a --schema. The data's own mean, spread or range cannot be used: they would give records away"
+    )]
+    Undeclared {
+        /// The column.
+        column: String,
+    },
+    /// The column has no distances.
+    #[error(
+        "the column '{column}' is an unordered category in the schema, and has no distances; choose numeric columns"
+    )]
+    Unordered {
+        /// The column.
+        column: String,
+    },
+    /// A column is named twice, or declared without being used.
+    #[error("the column '{column}' {problem}")]
+    Column {
+        /// The column.
+        column: String,
+        /// What is wrong.
+        problem: &'static str,
+    },
+}
+
+/// A range that is declared by hand.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeclaredRange {
+    /// The column.
+    pub column: String,
+    /// Smallest value.
+    pub min: f64,
+    /// Largest value.
+    pub max: f64,
+    /// The difference that has distance 1; the width of the range where it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<f64>,
+}
+
+/// How a table is read.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct TableOptions {
+    /// The columns, in the order of the dimensions.
+    pub columns: Vec<String>,
+    /// What is declared by hand; it precedes the schema.
+    pub ranges: Vec<DeclaredRange>,
+    /// Declares the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Schema>,
+    /// Layout of a file without a schema.
+    pub format: Format,
+}
+
+/// Declared columns and the numbers in them, row-major.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Numbers {
+    /// The grid of the declared columns.
+    pub grid: Grid,
+    /// `[rows, columns]`.
+    pub values: Vec<f64>,
+}
+
+impl Numbers {
+    /// N.
+    pub fn rows(&self) -> usize {
+        self.values.len() / self.grid.columns().len()
+    }
+}
+
+impl TableOptions {
+    /// The grid: it depends on declarations alone.
+    ///
+    /// # Errors
+    /// A column without a declaration, or one that makes no sense.
+    pub fn grid(&self) -> Result<Grid, SourceError> {
+        for (at, column) in self.columns.iter().enumerate() {
+            if self.columns[..at].contains(column) {
+                return Err(SourceError::Column {
+                    column: column.clone(),
+                    problem: "is named twice",
+                });
+            }
+        }
+        if let Some(unused) = self
+            .ranges
+            .iter()
+            .find(|range| !self.columns.contains(&range.column))
+        {
+            return Err(SourceError::Column {
+                column: unused.column.clone(),
+                problem: "has a --range but is not among --columns",
+            });
+        }
+        let columns: Result<_, _> = self
+            .columns
+            .iter()
+            .map(|name| self.declared(name))
+            .collect();
+        Ok(Grid::new(columns?)?)
+    }
+
+    fn declared(&self, name: &str) -> Result<DeclaredColumn, SourceError> {
+        let undeclared = || SourceError::Undeclared {
+            column: name.to_owned(),
+        };
+        let by_hand = self.ranges.iter().find(|range| range.column == name);
+        let (min, max, unit) = match by_hand {
+            Some(range) => (range.min, range.max, range.unit),
+            None => {
+                let schema = self.schema.as_ref().ok_or_else(undeclared)?;
+                let attribute = schema.attributes.iter().find(|a| a.name == name);
+                let (min, max) = match &attribute.ok_or_else(undeclared)?.kind {
+                    Kind::Integer { min, max } => (f64::from(*min), f64::from(*max)),
+                    Kind::Numeric { bins } => (
+                        bins.first().copied().unwrap_or_default(),
+                        bins.last().copied().unwrap_or_default(),
+                    ),
+                    Kind::Categorical { levels, ordered } if *ordered => {
+                        (0.0, levels.len() as f64 - 1.0)
+                    }
+                    Kind::Categorical { .. } => {
+                        return Err(SourceError::Unordered {
+                            column: name.to_owned(),
+                        });
+                    }
+                };
+                (min, max, None)
+            }
+        };
+        Ok(DeclaredColumn {
+            name: name.to_owned(),
+            min,
+            max,
+            unit: unit.unwrap_or(max - min),
+        })
+    }
+
+    /// The levels of a column whose cells are words.
+    fn levels(&self, name: &str) -> Option<&[String]> {
+        let attributes = &self.schema.as_ref()?.attributes;
+        match &attributes.iter().find(|a| a.name == name)?.kind {
+            Kind::Categorical { levels, .. } => Some(levels),
+            _ => None,
+        }
+    }
+
+    /// Reads the columns of `file`.
+    ///
+    /// # Errors
+    /// See [`SourceError`].
+    pub fn read(&self, file: &Path) -> Result<Numbers, SourceError> {
+        let grid = self.grid()?;
+        let format = self
+            .schema
+            .as_ref()
+            .map_or(&self.format, |schema| &schema.format);
+        // Columns that are not asked for are no fault of the file here.
+        let format = Format {
+            ignore_other_columns: true,
+            ..format.clone()
+        };
+        let mut records = Records::open(file, &format)?;
+        let mut positions = Vec::new();
+        for name in &self.columns {
+            let position = records
+                .position(name)
+                .ok_or_else(|| ReadError::MissingColumn {
+                    file: file.to_owned(),
+                    column: name.clone(),
+                    found: records.names().join(", "),
+                })?;
+            positions.push((position, self.levels(name)));
+        }
+        let mut values = Vec::new();
+        while let Some(record) = records.advance()? {
+            for &(position, levels) in &positions {
+                let cell = record.cell(position)?;
+                let place = || {
+                    (
+                        file.to_owned(),
+                        record.place(),
+                        record.column(position).to_owned(),
+                    )
+                };
+                values.push(match levels {
+                    Some(levels) => {
+                        let level = levels.iter().position(|level| level == cell);
+                        level.map(|level| level as f64).ok_or_else(|| {
+                            let (file, place, column) = place();
+                            SourceError::UnknownLevel {
+                                file,
+                                place,
+                                column,
+                                value: cell.to_owned(),
+                            }
+                        })?
+                    }
+                    None => {
+                        let number = cell.parse::<f64>().ok().filter(|number| number.is_finite());
+                        number.ok_or_else(|| {
+                            let (file, place, column) = place();
+                            SourceError::NotANumber {
+                                file,
+                                place,
+                                column,
+                                value: cell.to_owned(),
+                            }
+                        })?
+                    }
+                });
+            }
+        }
+        if values.is_empty() {
+            return Err(ReadError::Empty {
+                file: file.to_owned(),
+                expected: "records",
+            }
+            .into());
+        }
+        Ok(Numbers { grid, values })
+    }
+}

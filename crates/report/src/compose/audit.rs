@@ -1,0 +1,430 @@
+//! What is said of an audit.
+
+use super::super::chart::{Bar, Curve, Curves, Histogram, bars};
+use super::super::document::{Block, Figure, Part, Table};
+use super::super::model::{AuditFindings, Phase, Quality, Trace, Validity};
+use super::super::pairs::{GAP_BINS, Gaps, Searched};
+use super::super::text::{Text, count, counted, interval, number, percent, seconds};
+use super::shares::{self, Asked, crossed};
+use super::{Extent, pairs};
+use crate::line_plot::Spacing;
+
+/// The verdict, and the parts that follow what was audited.
+pub(super) fn parts(audit: &AuditFindings, id: &str, extent: Extent) -> (Vec<Text>, Vec<Part>) {
+    let mut parts = vec![shares_part(audit, id), found(audit, id)];
+    parts.extend(pairs::flips(audit, id));
+    parts.extend(
+        audit
+            .pairs
+            .searched
+            .as_ref()
+            .map(|searched| searched_part(audit, searched, id)),
+    );
+    if audit.pairs.pairs > 0 {
+        parts.push(gaps(&audit.pairs.gaps, audit.pairs.pairs, id));
+    }
+    parts.push(pairs::browsable(audit, id, extent));
+    parts.extend(audit.summary.validity.as_ref().map(validity));
+    parts.push(groups_and_quality(audit));
+    parts.push(limits(audit));
+    (verdict(audit), parts)
+}
+
+fn asked(audit: &AuditFindings) -> Asked {
+    let is_text = audit.summary.texts.is_some();
+    Asked {
+        inputs: if is_text {
+            "the texts with a protected term"
+        } else {
+            "random inputs"
+        },
+        is_text,
+    }
+}
+
+fn verdict(audit: &AuditFindings) -> Vec<Text> {
+    let summary = &audit.summary;
+    let mut sentences: Vec<String> = Vec::new();
+    match summary.fairness.last() {
+        Some(joint) => sentences.push(asked(audit).sentence(joint)),
+        None => sentences.push("No share was estimated.".to_owned()),
+    }
+    if let Some(bound) = &summary.fail_above {
+        let share = percent(bound.bound);
+        sentences.push(match bound.verdict.as_str() {
+            "within" => format!("That is within the declared bound of {share}: the whole interval is at or below it."),
+            "exceeds" => format!("That exceeds the declared bound of {share}: the whole interval is above it."),
+            _ => format!("Whether the declared bound of {share} holds is not shown: the interval contains it."),
+        });
+    }
+    let total = &summary.total;
+    sentences.push(format!(
+        "The search found {} among {} that it checked ({}).",
+        counted(
+            total.discriminatory,
+            "distinct discriminatory individual",
+            "distinct discriminatory individuals"
+        ),
+        count(total.generated),
+        percent(total.success_rate)
+    ));
+    match summary.ending.as_str() {
+        "time" => sentences
+            .push("The search was ended by its time limit; a longer one may find more.".to_owned()),
+        "interrupted" => sentences
+            .push("The search was interrupted; these are the figures until then.".to_owned()),
+        "max_found" => sentences
+            .push("The search ended at the number of individuals it was told to find.".to_owned()),
+        _ => {}
+    }
+    sentences.into_iter().map(Text::from).collect()
+}
+
+fn shares_part(audit: &AuditFindings, id: &str) -> Part {
+    let summary = &audit.summary;
+    let asked = asked(audit);
+    let mut part = Part::new("Discriminatory share by protected attribute").say(format!(
+        "An input is discriminatory if the model decides differently on a twin that differs in nothing but the protected attributes. \
+         The shares are of {}.",
+        match asked.is_text {
+            true => "the given texts that hold a protected term, all of them or a random part",
+            false => "inputs drawn uniformly from all combinations of values that the schema allows, not of the people in the data",
+        }
+    ));
+    if !summary.fairness.is_empty() {
+        part = part.with(shares::figure(
+            format!("{id}-shares"),
+            asked,
+            &summary.fairness,
+        ));
+    }
+    if let Some(score) = &summary.causal_discrimination {
+        part = part.say(format!(
+            "The causal discrimination score of the strategy themis is {} ({} interval {}, {} inputs).",
+            percent(score.score),
+            percent(score.confidence),
+            interval(score.interval),
+            count(score.sampled)
+        ));
+    }
+    part
+}
+
+fn found(audit: &AuditFindings, id: &str) -> Part {
+    let summary = &audit.summary;
+    let mut part = Part::new("What the search found for how many model calls");
+    match &summary.trace {
+        Some(trace) if trace.found.len() > 1 => part = part.with(trace_figure(trace, id)),
+        Some(_) => {}
+        None => {
+            part = part.say(
+                "The run does not record how the number of finds grew; a run of this version does.",
+            )
+        }
+    }
+    let row = |name: &str, phase: &Phase| {
+        vec![
+            name.to_owned(),
+            count(phase.seeds),
+            count(phase.steps),
+            count(phase.generated),
+            count(phase.discriminatory),
+            seconds(phase.seconds),
+        ]
+    };
+    let total = &summary.total;
+    let both = vec![
+        "Both".to_owned(),
+        "–".to_owned(),
+        count(summary.global.steps + summary.local.steps),
+        count(total.generated),
+        count(total.discriminatory),
+        seconds(total.seconds),
+    ];
+    part = part.with(Block::Table(Table::new(
+        "The search by phase. Individuals are counted once, without their protected part; one that both phases reach counts once in the last row.",
+        &["Phase", "Starts", "Steps", "Individuals checked", "Discriminatory", "Search time"],
+        vec![row("Global", &summary.global), row("Local", &summary.local), both],
+    )));
+    if let (Some(rows), Some(gradients)) = (total.model_rows, total.model_gradients) {
+        part = part.say(format!(
+            "The model was asked for {} and {}.",
+            counted(rows, "prediction", "predictions"),
+            counted(gradients, "gradient", "gradients")
+        ));
+    }
+    if total.unconfirmed > 0 {
+        part = part.say(format!(
+            "{} found on another device were not confirmed on the CPU and are left out.",
+            counted(total.unconfirmed, "pair", "pairs")
+        ));
+    }
+    if let Some(raw) = summary.raw_discriminatory {
+        part = part.say(format!(
+            "{} were discriminatory as they are.",
+            counted(raw, "seed", "seeds")
+        ));
+    }
+    part
+}
+
+fn trace_figure(trace: &Trace, id: &str) -> Block {
+    let calls: Vec<u64> = trace
+        .model_rows
+        .iter()
+        .zip(&trace.model_gradients)
+        .map(|(rows, gradients)| rows + gradients)
+        .collect();
+    let title = Text::new("Distinct discriminatory individuals against model calls");
+    let (all, most) = (
+        calls.last().copied().unwrap_or(0),
+        trace.found.last().copied().unwrap_or(0),
+    );
+    let half = trace.found.iter().position(|&found| 2 * found >= most);
+    let half = half.map_or(0, |place| calls[place]);
+    let description = Text::new(format!(
+        "{} individuals after {} calls, half of them after {}. A call is a prediction or a gradient.",
+        count(most),
+        count(all),
+        count(half)
+    ));
+    let points = calls.iter().zip(&trace.found);
+    let points: Vec<(f64, f64)> = points
+        .map(|(&calls, &found)| (calls as f64, found as f64))
+        .collect();
+    let mut start = vec![(0.0, 0.0)];
+    start.extend(points);
+    let curve = Curve {
+        name: "found".into(),
+        points: start,
+    };
+    let chart = Curves {
+        x_label: "model calls",
+        y_label: "individuals found",
+        spacing: Spacing::Linear,
+        curves: &[curve],
+    };
+    let id = format!("{id}-trace");
+    // A few dozen rows tell as much as a chart can.
+    let step = calls.len().div_ceil(30).max(1);
+    let last = calls.len() - 1;
+    let rows = (0..calls.len())
+        .filter(|place| place % step == 0 || *place == last)
+        .map(|place| vec![count(calls[place]), count(trace.found[place])]);
+    Block::Figure(Figure {
+        svg: chart.svg(&id, (&title, &description)),
+        data: Table::new(
+            title.clone(),
+            &["Model calls", "Individuals found"],
+            rows.collect(),
+        ),
+        id,
+        title,
+        description,
+    })
+}
+
+fn searched_part(audit: &AuditFindings, searched: &Searched, id: &str) -> Part {
+    let is_text = audit.summary.texts.is_some();
+    let (heading, said, name) = match is_text {
+        true => (
+            "Which words the search replaced",
+            "The search replaces words that are not protected to come to texts on which the model discriminates. These words of the seeds were \
+             replaced most often.",
+            "Word",
+        ),
+        false => (
+            "Which other attributes the search changed",
+            "The local search starts at an individual that the global search found and changes attributes that are not protected. Its finds are \
+             compared here with their start. Only finds are counted, so an attribute that is changed in \
+             many of them is one whose change leaves the discrimination standing.",
+            "Attribute",
+        ),
+    };
+    let mut part = Part::new(heading).say(said);
+    let changed: Vec<&(String, u64)> = searched.changed.iter().take(20).collect();
+    if changed.iter().all(|(_, count)| *count == 0) {
+        return part.say("None of them differs.");
+    }
+    let title = Text::new(format!("Pairs with a changed {}", name.to_lowercase()));
+    let description = changed.first().map(|(name, pairs)| {
+        format!(
+            "‘{}’ is changed most often, in {} of {} pairs compared.",
+            Text::value(name),
+            count(*pairs),
+            count(searched.compared)
+        )
+    });
+    let description = Text::new(description.unwrap_or_default());
+    let rows: Vec<Bar> = changed
+        .iter()
+        .map(|(name, count)| Bar {
+            label: Text::value(name),
+            count: *count,
+        })
+        .collect();
+    let id = format!("{id}-searched");
+    let share = |pairs: u64| percent(pairs as f64 / searched.compared.max(1) as f64);
+    part = part.with(Block::Figure(Figure {
+        svg: bars(&id, (&title, &description), &rows),
+        data: Table {
+            caption: title.clone(),
+            header: vec![
+                name.into(),
+                "Pairs".into(),
+                "Share of the pairs compared".into(),
+            ],
+            rows: changed
+                .iter()
+                .map(|(name, pairs)| {
+                    vec![
+                        Text::value(name),
+                        count(*pairs).into(),
+                        share(*pairs).into(),
+                    ]
+                })
+                .collect(),
+        },
+        id,
+        title,
+        description,
+    }));
+    if searched.others > 0 {
+        part = part.say(format!(
+            "Words that are not listed were replaced {} times.",
+            count(searched.others)
+        ));
+    }
+    part
+}
+
+fn gaps(gaps: &Gaps, pairs: u64, id: &str) -> Part {
+    let title = Text::new("Pairs by how far their score moves");
+    let description = Text::new(format!(
+        "The score is the model's probability of the class that it predicts for the first side of a pair. Between the sides it falls by {} on \
+         average and by {} at most.",
+        number(gaps.mean),
+        number(gaps.largest)
+    ));
+    let chart = Histogram {
+        bins: &gaps.bins,
+        x_label: "how far the score moves",
+        y_label: "pairs",
+    };
+    let bin = |place: usize| place as f64 / GAP_BINS as f64;
+    let rows = gaps.bins.iter().enumerate().map(|(place, &number)| {
+        vec![
+            format!("{:.2} – {:.2}", bin(place), bin(place + 1)),
+            count(number),
+            percent(number as f64 / pairs.max(1) as f64),
+        ]
+    });
+    let id = format!("{id}-gaps");
+    Part::new("How far the score moves").with(Block::Figure(Figure {
+        svg: chart.svg(&id, (&title, &description)),
+        data: Table::new(title.clone(), &["Gap", "Pairs", "Share"], rows.collect()),
+        id,
+        title,
+        description,
+    }))
+}
+
+fn validity(validity: &Validity) -> Part {
+    let rows = [("Global", &validity.global), ("Local", &validity.local)];
+    let rows = rows.map(|(name, means)| {
+        let mut row = vec![name.to_owned(), count(means.pairs)];
+        let figures = [
+            means.l0,
+            means.l2,
+            means.jaccard,
+            means.bleu,
+            means.similarity,
+        ];
+        row.extend(figures.map(number));
+        row
+    });
+    Part::new("How close the found texts are to their seeds").with(Block::Table(Table::new(
+        "Means over pairs. L0: token edits; L2: distance of the word vectors; Jaccard: share of common tokens; BLEU: of 1- to 4-grams; similarity: \
+         cosine of the sentence vectors.",
+        &["Phase", "Pairs", "L0", "L2", "Jaccard", "BLEU", "Similarity"],
+        rows.into(),
+    )))
+}
+
+fn groups_and_quality(audit: &AuditFindings) -> Part {
+    let mut part = Part::new("Group metrics and quality");
+    part = match &audit.quality {
+        Some(quality) => part.with(quality_table(quality)),
+        None => part.say("How accurate the model is, this run does not know: no model directory with its test figures was found where the run names one."),
+    };
+    if audit.summary.texts.is_none() {
+        part = part.say(
+            "An audit does not measure groups. Rates by group are in a run of probity groups or probity repair; give it beside this one to have \
+             them in this report.",
+        );
+    }
+    part
+}
+
+/// How a model does on rows that it has not seen.
+pub(super) fn quality_table(quality: &Quality) -> Block {
+    Block::Table(Table::new(
+        format!(
+            "The model on {} that it was not trained on.",
+            counted(quality.rows, "row", "rows")
+        ),
+        &[
+            "Accuracy",
+            "Majority class",
+            "Balanced accuracy",
+            "AUC",
+            "F1",
+        ],
+        vec![vec![
+            percent(quality.accuracy),
+            percent(quality.majority_share),
+            percent(quality.balanced_accuracy),
+            quality
+                .auc
+                .map_or("–".to_owned(), |auc| format!("{auc:.4}")),
+            format!("{:.4}", quality.f1),
+        ]],
+    ))
+}
+
+fn limits(audit: &AuditFindings) -> Part {
+    let summary = &audit.summary;
+    let protected = crossed(&summary.protected);
+    let mut limits = vec![
+        "The search shows that discrimination exists. Where it finds none, that proves nothing; probity certify can prove single inputs fair.".to_owned(),
+        format!("Only {protected} was examined, and only by changing it. Discrimination through other attributes that go along with it, such as a place of residence, is not seen by this method."),
+    ];
+    match &summary.texts {
+        None => limits.push(
+            "The shares count all combinations of values alike. Many of them no person has, so the share among real people may be higher or lower.".to_owned(),
+        ),
+        Some(texts) => limits.extend([
+            format!(
+                "The shares are of texts with a protected term. {} of {} texts hold none and say nothing about the model here; {} were cut to the model's length.",
+                count(texts.without_protected_term),
+                count(texts.texts),
+                count(texts.truncated)
+            ),
+            "A term is replaced by another of its list, in place. Names, pronouns that should agree, and hints between the lines are not changed.".to_owned(),
+            "Texts that the search wrote need not be good sentences; how close they are to real ones is stated above.".to_owned(),
+        ]),
+    }
+    if let Some(data) = &summary.data
+        && (data.skipped_rows > 0 || data.mapped_values > 0)
+    {
+        limits.push(format!(
+            "Of the data, {} outside their domains were mapped into them and {} left out, as the schema asks.",
+            counted(data.mapped_values, "value", "values"),
+            counted(data.skipped_rows, "row was", "rows were")
+        ));
+    }
+    limits.push("Found individuals depend on where the search began and how long it went on; their number is not a measure of how unfair the model is. The share is.".to_owned());
+    limits.push("Intervals cover chance in the drawing of inputs (95 %, exact by Clopper and Pearson), not what was left out.".to_owned());
+    Part::new("What this does not say")
+        .with(Block::List(limits.into_iter().map(Text::from).collect()))
+}

@@ -1,0 +1,214 @@
+//! What is said of benchmarks of exact deletion.
+
+use super::super::chart::{Curve, Curves};
+use super::super::document::{Block, Figure, Part, Table};
+use super::super::model::{KMeansAlgorithm, KMeansFindings, SpnFindings, Spread};
+use super::super::text::{Text, count, number, seconds};
+use crate::line_plot::Spacing;
+
+fn spread(spread: &Option<Spread>) -> String {
+    match spread {
+        Some(spread) => format!("{} ± {}", number(spread.mean), number(spread.sd)),
+        None => "–".to_owned(),
+    }
+}
+
+fn timed(spread: &Spread) -> String {
+    format!("{} ± {}", seconds(spread.mean), seconds(spread.sd))
+}
+
+/// The verdict and the parts of a benchmark of k-means.
+pub(super) fn kmeans_parts(bench: &KMeansFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
+    let speed = |algorithm: &KMeansAlgorithm| {
+        algorithm
+            .speedup
+            .as_ref()
+            .map_or(0.0, |speedup| speedup.mean)
+    };
+    let fastest = bench
+        .algorithms
+        .iter()
+        .max_by(|a, b| speed(a).total_cmp(&speed(b)));
+    let is_exact = bench.algorithms.iter().all(|algorithm| algorithm.exact);
+    let mut verdict = Vec::new();
+    if let Some(fastest) = fastest
+        && fastest.speedup.is_some()
+    {
+        verdict.push(Text::new(format!(
+            "{}: one training and {} deletions were {} times as fast as training k-means anew each time (mean ± standard deviation).",
+            fastest.algorithm,
+            count(bench.options.deletions),
+            spread(&fastest.speedup)
+        )));
+    }
+    verdict.push(exactness(is_exact));
+    if !bench.finished {
+        verdict.push("The benchmark was interrupted; these are the figures until then.".into());
+    }
+    let table = Table::new(
+        format!(
+            "{} rows of {} columns, {} clusters, {} deletions. Speed-up is against k-means trained anew after each deletion. Mean ± standard deviation over the replicates.",
+            count(bench.rows),
+            count(bench.columns),
+            count(bench.options.clusters),
+            count(bench.options.deletions)
+        ),
+        &[
+            "Algorithm",
+            "Seconds",
+            "Speed-up",
+            "Loss ratio",
+            "Silhouette",
+            "Exact",
+        ],
+        bench
+            .algorithms
+            .iter()
+            .map(|algorithm| {
+                vec![
+                    algorithm.algorithm.clone(),
+                    spread(&algorithm.seconds),
+                    spread(&algorithm.speedup),
+                    spread(&algorithm.loss_ratio),
+                    spread(&algorithm.silhouette),
+                    if algorithm.exact { "yes" } else { "NO" }.to_owned(),
+                ]
+            })
+            .collect(),
+    );
+    let part = Part::new("Time of deletions")
+        .with(curves(bench, format!("{id}-deletions")))
+        .with(Block::Table(table));
+    (verdict, vec![part, limits()])
+}
+
+fn exactness(is_exact: bool) -> Text {
+    match is_exact {
+        true => "After the deletions every model was, bit for bit, the one that training anew without the rows gives.".into(),
+        false => "NOT EXACT: a model differed from one trained anew. That is a defect of Probity; do not rely on this run.".into(),
+    }
+}
+
+fn curves(bench: &KMeansFindings, id: String) -> Block {
+    let baseline = bench
+        .baselines
+        .iter()
+        .flat_map(|baseline| &baseline.training_seconds);
+    let (sum, timed) = baseline.fold((0.0, 0_u64), |(sum, timed), value| (sum + value, timed + 1));
+    let mut curves = Vec::new();
+    if timed > 0 {
+        let each = sum / timed as f64;
+        let points =
+            (1..=20).map(|step| (bench.options.deletions as f64 * f64::from(step) / 20.0).max(1.0));
+        curves.push(Curve {
+            name: "k-means, trained anew each time".into(),
+            points: points
+                .map(|deletions| (deletions, each * deletions))
+                .collect(),
+        });
+    }
+    curves.extend(bench.algorithms.iter().map(|algorithm| {
+        Curve {
+            name: Text::value(&algorithm.algorithm),
+            points: algorithm
+                .replicates
+                .first()
+                .map_or(Vec::new(), |replicate| {
+                    let points = replicate.curve.iter();
+                    points
+                        .map(|&(deletions, seconds)| (deletions as f64, seconds))
+                        .collect()
+                }),
+        }
+    }));
+    let title = Text::new("Seconds against deletions");
+    let description = Text::new(
+        "One training and the deletions after it, of the first replicate of each algorithm; both axes are logarithmic.",
+    );
+    let chart = Curves {
+        x_label: "deletions",
+        y_label: "seconds",
+        spacing: Spacing::Logarithmic,
+        curves: &curves,
+    };
+    let rows = curves.iter().map(|curve| {
+        let last = curve.points.last().copied().unwrap_or((0.0, 0.0));
+        let half = curve
+            .points
+            .get(curve.points.len() / 2)
+            .copied()
+            .unwrap_or(last);
+        let cell = |(deletions, time): (f64, f64)| {
+            format!("{} after {}", seconds(time), number(deletions))
+        };
+        vec![curve.name.to_string(), cell(half), cell(last)]
+    });
+    Block::Figure(Figure {
+        svg: chart.svg(&id, (&title, &description)),
+        data: Table::new(
+            title.clone(),
+            &["Algorithm", "Half way", "At the end"],
+            rows.collect(),
+        ),
+        id,
+        title,
+        description,
+    })
+}
+
+/// The verdict and the parts of a benchmark of sum-product networks.
+pub(super) fn spn_parts(bench: &SpnFindings) -> (Vec<Text>, Vec<Part>) {
+    let mut verdict = vec![Text::new(format!(
+        "Deleting {} of {} rows one by one was {} times as fast as learning anew after each.",
+        count(bench.deletions),
+        count(bench.rows),
+        number(bench.speed_up)
+    ))];
+    verdict.push(exactness(bench.identical));
+    if !bench.finished {
+        verdict.push("The benchmark was interrupted; these are the repeats until then.".into());
+    }
+    let row = |name: &str, spread: &Spread| vec![name.to_owned(), timed(spread)];
+    let mut rows = vec![
+        row("Learning once", &bench.learn_seconds),
+        row(
+            "Learning once without the state for deletion",
+            &bench.learn_without_state_seconds,
+        ),
+        row(
+            "Learning anew after each deletion, in all",
+            &bench.retrain_seconds,
+        ),
+        row("Deleting, in all", &bench.unlearn_seconds),
+    ];
+    if let Some(likelihood) = &bench.test_log_likelihood {
+        rows.push(vec![
+            "Mean log-likelihood of rows not learnt from".to_owned(),
+            spread(&Some(likelihood.clone())),
+        ]);
+    }
+    let table = Table::new(
+        format!(
+            "{} rows of {} columns. Mean ± standard deviation over the repeats.",
+            count(bench.rows),
+            count(bench.variables)
+        ),
+        &["Figure", "Value"],
+        rows,
+    );
+    (
+        verdict,
+        vec![
+            Part::new("Time of deletions").with(Block::Table(table)),
+            limits(),
+        ],
+    )
+}
+
+fn limits() -> Part {
+    let limits = [
+        "Times are of one machine at one time; what is the same everywhere is that the models are exact.",
+        "A deleted row is gone from the model. Copies of the data, of earlier models and of what was derived from them are not touched.",
+    ];
+    Part::new("What this does not say").with(Block::List(limits.map(Text::from).into()))
+}

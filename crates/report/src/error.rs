@@ -1,0 +1,108 @@
+//! Why no report can be made of a run.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use probity_data::read::ReadError;
+use probity_run::run_directory::RunError;
+
+/// Why no report can be made of a run.
+#[derive(Debug, Error)]
+pub enum PageError {
+    /// A file of the run cannot be read.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The samples or verdicts cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// There is no run.
+    #[error(
+        "{} is no run directory: it has neither run.toml nor summary.json; give a directory that a command has written, such as runs/audit-1",
+        directory.display()
+    )]
+    NoRun {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// The run has not ended.
+    #[error("{} has no summary.json: the run of 'probity {command}' is unfinished; {advice}", directory.display())]
+    Unfinished {
+        /// The directory.
+        directory: PathBuf,
+        /// The command.
+        command: String,
+        /// What to do.
+        advice: String,
+    },
+    /// A run that there is no report of.
+    #[error("{} holds a run of '{found}'; reports are made of runs of {}", directory.display(), known.join(", "))]
+    Command {
+        /// The directory.
+        directory: PathBuf,
+        /// What it is of.
+        found: String,
+        /// What reports are made of.
+        known: &'static [&'static str],
+    },
+    /// A summary of another layout.
+    #[error("{} has schema_version {found}, and this version of probity reads {known}; use the version that wrote it", file.display())]
+    Version {
+        /// The summary.
+        file: PathBuf,
+        /// What it says.
+        found: String,
+        /// What is read.
+        known: u64,
+    },
+    /// A summary that is not what its command writes.
+    #[error("{}: {problem}; it is not what 'probity {command}' writes", file.display())]
+    Foreign {
+        /// The summary or the options.
+        file: PathBuf,
+        /// What is wrong.
+        problem: String,
+        /// The command.
+        command: String,
+    },
+    /// A row of a samples or verdicts file that is not what its command writes.
+    #[error("{}, {place}, column '{column}': '{value}' is not {expected}", file.display())]
+    Cell {
+        /// The file.
+        file: PathBuf,
+        /// Where.
+        place: String,
+        /// The column.
+        column: String,
+        /// The cell.
+        value: String,
+        /// What should be there.
+        expected: &'static str,
+    },
+    /// A file whose columns are not those of samples.
+    #[error("{}: {problem}; it is no samples file of an audit", file.display())]
+    Columns {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The same run twice.
+    #[error("the run {} is given twice", directory.display())]
+    Twice {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// So many runs that their page is too large.
+    #[error(
+        "the page would have {bytes} bytes, more than {}; make reports of fewer runs",
+        super::LARGEST_PAGE
+    )]
+    TooLarge {
+        /// Its size without pairs.
+        bytes: usize,
+    },
+    /// A page that cannot be rendered.
+    #[error("the page cannot be rendered: {0}")]
+    Render(#[from] askama::Error),
+}

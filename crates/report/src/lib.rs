@@ -1,0 +1,57 @@
+//! One page about one run or several: `probity report`.
+//!
+//! Three steps, each a value. *Read*: run directories become a [`Report`], plain data that `--format json` prints. *Compose*: a
+//! report becomes a document of sections, tables and charts, in plain words; what a run has no data for is left out or said to be
+//! absent, never made up. *Render*: a document becomes HTML ([`Report::to_html`]) or Markdown ([`Report::to_markdown`]); the fragment of
+//! a model card ([`Report::to_model_card`]) is made from the report itself.
+//!
+//! **What is depended on.** The module reads what docs/file-formats.md documents, `run.toml`, `summary.json`, samples and
+//! verdicts, through small structures of its own ([`model`]), never through the types of the analysers that wrote them. So the analysers
+//! may change inside without the report, and a report can be made of a run whose model and data are gone. A `schema_version` or a
+//! command that is not known is refused. Of the rest of the crate it needs [`probity_data::read`] alone, the one reader of tables.
+//!
+//! **The page** is a single file under [`LARGEST_PAGE`] bytes without references to anything outside. It works without JavaScript, which
+//! only filters and sorts; all text from the data is escaped, and characters that cannot be seen are shown by number. It has one
+//! `style` and one `script` element, whose hashes [`content_security`] gives for a strict content-security policy. The same runs give the
+//! same bytes: dates come from the runs.
+
+pub mod axis;
+mod chart;
+mod command_line;
+mod compose;
+mod document;
+mod error;
+mod html;
+pub mod line_plot;
+mod markdown;
+pub mod model;
+mod model_card;
+mod pairs;
+pub mod plot;
+mod read;
+pub mod scatter;
+mod text;
+
+pub use error::PageError;
+pub use html::{ContentSecurity, content_security};
+pub use model::Report;
+pub use pairs::{
+    AttributeFlips, Difference, Gaps, PairFindings, Searched, ShownInputs, ShownPair, Together,
+};
+
+/// Bytes of a page at most.
+pub const LARGEST_PAGE: usize = 2_000_000;
+
+/// What a report is made of.
+pub const KNOWN_RUNS: &[&str] = &[
+    "audit",
+    "repair",
+    "groups",
+    "compare",
+    "certify",
+    "knn",
+    "kmeans bench",
+    "spn bench",
+    "outliers count",
+    "outliers subspaces",
+];

@@ -1,0 +1,212 @@
+//! Pairs of an audit of a table.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::gather::{Gather, Pair};
+use super::{Difference, PairFindings, Searched, ShownInputs, bad_cell};
+use crate::error::PageError;
+use probity_data::read::{Record, Records};
+
+/// Where the columns of a samples file stand.
+struct Layout {
+    /// Names of the attributes.
+    attributes: Vec<String>,
+    /// Names of the classes.
+    classes: Vec<String>,
+}
+
+/// Columns before the attributes: `seed`, `phase`, `step`.
+const BEFORE: usize = 3;
+
+impl Layout {
+    /// What the names of the columns say: `seed`, `phase`, `step`, `x_…`, `other_…`, `label_x`, `label_other`, `logit_x_…`,
+    /// `logit_other_…`, `changed`.
+    fn of(names: &[String], file: &Path) -> Result<Layout, PageError> {
+        let wrong = |problem: &str| PageError::Columns {
+            file: file.to_owned(),
+            problem: problem.to_owned(),
+        };
+        // Names of attributes and classes begin with a prefix, so no other column is called this.
+        let labels = names
+            .iter()
+            .position(|name| name == "label_x")
+            .filter(|&labels| labels >= BEFORE && (labels - BEFORE).is_multiple_of(2))
+            .ok_or_else(|| wrong("there is no column 'label_x' after the attributes"))?;
+        let number = (labels - BEFORE) / 2;
+        let stripped =
+            |from: usize, count: usize, prefix: &str| -> Result<Vec<String>, PageError> {
+                let names = names.get(from..from + count).unwrap_or_default().iter();
+                let names = names.map(|name| name.strip_prefix(prefix).map(str::to_owned));
+                let names = names
+                    .collect::<Option<Vec<String>>>()
+                    .filter(|names| names.len() == count);
+                names.ok_or_else(|| wrong(&format!("columns called '{prefix}…' are missing")))
+            };
+        let classes = names.len().saturating_sub(labels + 3) / 2;
+        let attributes = stripped(BEFORE, number, "x_")?;
+        if stripped(BEFORE + number, number, "other_")? != attributes {
+            return Err(wrong("the columns of both sides differ"));
+        }
+        let names = stripped(labels + 2, classes, "logit_x_")?;
+        if stripped(labels + 2 + classes, classes, "logit_other_")? != names {
+            return Err(wrong("the logits of both sides differ"));
+        }
+        Ok(Layout {
+            attributes,
+            classes: names,
+        })
+    }
+
+    fn label(&self) -> usize {
+        BEFORE + 2 * self.attributes.len()
+    }
+}
+
+/// Reads the pairs of `records`.
+pub(super) fn read(
+    records: &mut Records,
+    file: &Path,
+    protected: &[String],
+) -> Result<PairFindings, PageError> {
+    let layout = Layout::of(records.names(), file)?;
+    let number = layout.attributes.len();
+    let mut gather = Gather::new(protected, layout.classes.clone());
+    let mut search = Search::new(&layout.attributes, protected);
+    while let Some(record) = records.advance()? {
+        let cells = |from: usize, count: usize| -> Result<Vec<String>, PageError> {
+            let cells = (from..from + count).map(|place| record.cell(place).map(str::to_owned));
+            Ok(cells.collect::<Result<_, _>>()?)
+        };
+        let (row, other) = (cells(BEFORE, number)?, cells(BEFORE + number, number)?);
+        let differences = layout
+            .attributes
+            .iter()
+            .zip(row.iter().zip(&other))
+            .filter(|(_, (from, to))| from != to)
+            .map(|(attribute, (from, to))| Difference {
+                attribute: attribute.clone(),
+                from: from.clone(),
+                to: to.clone(),
+            })
+            .collect();
+        let labels = [
+            record.cell(layout.label())?,
+            record.cell(layout.label() + 1)?,
+        ]
+        .map(str::to_owned);
+        let scores = scores(&layout, &record, file, &labels[0])?;
+        search.see(record.cell(0)?, record.cell(1)?, &row);
+        gather.add(Pair {
+            labels,
+            scores,
+            differences,
+            inputs: ShownInputs::Values(row),
+        });
+    }
+    let searched = search.finish();
+    Ok(PairFindings {
+        columns: layout.attributes,
+        searched,
+        ..gather.finish()
+    })
+}
+
+/// Probability of the class `label`, on both sides.
+fn scores(
+    layout: &Layout,
+    record: &Record<'_>,
+    file: &Path,
+    label: &str,
+) -> Result<[f64; 2], PageError> {
+    let number = layout.classes.len();
+    let class = layout
+        .classes
+        .iter()
+        .position(|class| class == label)
+        .ok_or_else(|| {
+            bad_cell(
+                file,
+                record,
+                ("label_x", label),
+                "a class that the columns of logits name",
+            )
+        })?;
+    let mut scores = [0.0; 2];
+    for (side, score) in scores.iter_mut().enumerate() {
+        let from = layout.label() + 2 + side * number;
+        let mut logits = Vec::with_capacity(number);
+        for place in from..from + number {
+            let cell = record.cell(place)?;
+            let logit: f64 = cell
+                .parse()
+                .map_err(|_| bad_cell(file, record, ("logit", cell), "a number"))?;
+            logits.push(logit);
+        }
+        *score = softmax(&logits, class);
+    }
+    Ok(scores)
+}
+
+fn softmax(logits: &[f64], class: usize) -> f64 {
+    let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let total: f64 = logits.iter().map(|logit| (logit - largest).exp()).sum();
+    (logits[class] - largest).exp() / total
+}
+
+/// What the local phase changed: each of its individuals beside the one that the global phase found from the same seed. A seed that the
+/// global phase found several from is left out, since the file does not say which of them a walk began at.
+struct Search<'a> {
+    attributes: &'a [String],
+    free: Vec<usize>,
+    starts: HashMap<u64, Option<Vec<String>>>,
+    compared: u64,
+    changed: Vec<u64>,
+}
+
+impl<'a> Search<'a> {
+    fn new(attributes: &'a [String], protected: &[String]) -> Search<'a> {
+        let is_free = |place: &usize| !protected.contains(&attributes[*place]);
+        Search {
+            free: (0..attributes.len()).filter(is_free).collect(),
+            changed: vec![0; attributes.len()],
+            attributes,
+            starts: HashMap::new(),
+            compared: 0,
+        }
+    }
+
+    fn see(&mut self, seed: &str, phase: &str, row: &[String]) {
+        let Ok(seed) = seed.parse::<u64>() else {
+            return;
+        };
+        if phase == "global" {
+            let start = self.starts.entry(seed);
+            start
+                .and_modify(|start| *start = None)
+                .or_insert_with(|| Some(row.to_vec()));
+            return;
+        }
+        let Some(Some(start)) = self.starts.get(&seed) else {
+            return;
+        };
+        self.compared += 1;
+        for &place in &self.free {
+            self.changed[place] += u64::from(start[place] != row[place]);
+        }
+    }
+
+    fn finish(self) -> Option<Searched> {
+        let attributes = self.attributes;
+        let free = self.free.iter();
+        let mut changed: Vec<(String, u64)> = free
+            .map(|&place| (attributes[place].clone(), self.changed[place]))
+            .collect();
+        changed.sort_by_key(|&(_, pairs)| std::cmp::Reverse(pairs));
+        (self.compared > 0).then_some(Searched {
+            compared: self.compared,
+            changed,
+            others: 0,
+        })
+    }
+}

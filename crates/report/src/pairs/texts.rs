@@ -1,0 +1,158 @@
+//! Pairs of an audit of texts.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+
+use super::gather::{Gather, Pair};
+use super::{Difference, PairFindings, Searched, ShownInputs, bad_cell};
+use crate::error::PageError;
+use probity_data::read::{Record, Records};
+
+/// Words that are listed as replaced.
+const WORDS: usize = 15;
+/// Words that are counted: where a corpus has more, later ones count as others.
+const COUNTED: usize = 100_000;
+
+/// Reads the pairs of `records`.
+pub(super) fn read(
+    records: &mut Records,
+    file: &Path,
+    protected: &[String],
+) -> Result<PairFindings, PageError> {
+    let place = |name: &str| {
+        records.position(name).ok_or_else(|| PageError::Columns {
+            file: file.to_owned(),
+            problem: format!("there is no column '{name}'"),
+        })
+    };
+    let names = [
+        "x",
+        "other",
+        "attribute",
+        "from",
+        "to",
+        "changed",
+        "label_x",
+        "label_other",
+    ];
+    let places = names
+        .iter()
+        .map(|name| place(name))
+        .collect::<Result<Vec<_>, _>>()?;
+    let of_side = |prefix: &str| -> Vec<(String, usize)> {
+        let names = records.names().iter().enumerate();
+        names
+            .filter_map(|(place, name)| Some((name.strip_prefix(prefix)?.to_owned(), place)))
+            .collect()
+    };
+    let sides = [of_side("p_x_"), of_side("p_other_")];
+    let classes: Vec<String> = sides[0].iter().map(|(class, _)| class.clone()).collect();
+    let mut gather = Gather::new(protected, classes);
+    let mut words = Words::default();
+    while let Some(record) = records.advance()? {
+        let cell = |number: usize| record.cell(places[number]).map(str::to_owned);
+        let labels = [cell(6)?, cell(7)?];
+        let mut scores = [0.0; 2];
+        for (side, score) in sides.iter().zip(&mut scores) {
+            *score = probability(side, &record, file, &labels[0])?;
+        }
+        let changed = cell(5)?;
+        words.see(&changed);
+        gather.add(Pair {
+            labels,
+            scores,
+            differences: vec![Difference {
+                attribute: cell(2)?,
+                from: cell(3)?,
+                to: cell(4)?,
+            }],
+            inputs: ShownInputs::Texts {
+                x: cell(0)?,
+                other: cell(1)?,
+                changed,
+            },
+        });
+    }
+    Ok(PairFindings {
+        searched: words.finish(),
+        ..gather.finish()
+    })
+}
+
+fn probability(
+    side: &[(String, usize)],
+    record: &Record<'_>,
+    file: &Path,
+    label: &str,
+) -> Result<f64, PageError> {
+    let Some((_, place)) = side.iter().find(|(class, _)| class == label) else {
+        let expected = "a class that the columns of probabilities name";
+        return Err(bad_cell(file, record, ("label_x", label), expected));
+    };
+    let cell = record.cell(*place)?;
+    cell.parse()
+        .map_err(|_| bad_cell(file, record, ("p", cell), "a number"))
+}
+
+/// Which words of the seeds were replaced, each counted once for a pair.
+#[derive(Default)]
+struct Words {
+    compared: u64,
+    counts: HashMap<String, u64>,
+    others: u64,
+}
+
+impl Words {
+    /// `changed` is a list such as `4: good -> great; 7: bad -> poor`.
+    fn see(&mut self, changed: &str) {
+        self.compared += 1;
+        let words: BTreeSet<&str> = replacements(changed).map(|(from, _)| from).collect();
+        for from in words {
+            let kinds = self.counts.len();
+            match self.counts.get_mut(from) {
+                Some(count) => *count += 1,
+                None if kinds < COUNTED => {
+                    self.counts.insert(from.to_owned(), 1);
+                }
+                None => self.others += 1,
+            }
+        }
+    }
+
+    fn finish(self) -> Option<Searched> {
+        let mut changed: Vec<(String, u64)> = self.counts.into_iter().collect();
+        changed.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        let rest = changed.split_off(changed.len().min(WORDS));
+        let rest: u64 = rest.iter().map(|(_, count)| count).sum();
+        (self.compared > 0).then_some(Searched {
+            compared: self.compared,
+            changed,
+            others: self.others + rest,
+        })
+    }
+}
+
+/// The words replaced and what replaced them.
+pub(crate) fn replacements(changed: &str) -> impl Iterator<Item = (&str, &str)> {
+    changed.split("; ").filter_map(|change| {
+        let (place, change) = change.split_once(": ")?;
+        place.parse::<u64>().ok()?;
+        change.split_once(" -> ")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replacements_are_read_and_oddities_left_out() {
+        let all = |text| replacements(text).collect::<Vec<_>>();
+        assert_eq!(
+            all("4: good -> great; 7: bad -> poor"),
+            [("good", "great"), ("bad", "poor")]
+        );
+        assert_eq!(all(""), []);
+        assert_eq!(all("4: ; -> ,; x: a -> b"), []);
+    }
+}

@@ -1,0 +1,109 @@
+//! Audits of tables and texts.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::RunFiles;
+use crate::error::PageError;
+use crate::model::{AuditFindings, AuditSummary, Quality};
+use crate::pairs::{PairFindings, read_pairs};
+use probity_run::run_directory::{RUN, SUMMARY};
+
+/// Reads the audit in `files`, and of its pairs what can be shown.
+pub(super) fn read(files: &RunFiles) -> Result<AuditFindings, PageError> {
+    let summary: AuditSummary = files.parse()?;
+    let columns = summary.trace.iter().flat_map(|trace| {
+        [&trace.model_rows, &trace.model_gradients].map(|column| column.len() == trace.found.len())
+    });
+    if columns.into_iter().any(|is_equal| !is_equal) {
+        return Err(files.foreign(&"the columns of 'trace' differ in length"));
+    }
+    let is_text = summary.texts.is_some();
+    let inputs = if is_text {
+        "texts_sha256"
+    } else {
+        "data_sha256"
+    };
+    let model_sha256 = files.needed("model_sha256")?;
+    let origin = files.options.get("model").and_then(toml::Value::as_str);
+    let origin = origin.filter(|model| !model.is_empty());
+    let known = origin
+        .map(|model| Known::of(Path::new(model), &model_sha256))
+        .unwrap_or_default();
+    // A name from the file must not lead out of the directory.
+    let samples = match summary.samples_file.as_str() {
+        "samples.csv" => "samples.csv",
+        _ => "samples.parquet",
+    };
+    let pairs: PairFindings = read_pairs(&files.file(samples), &summary.protected, is_text)?;
+    if pairs.pairs != summary.total.discriminatory_rows {
+        let problem = format!(
+            "it counts {} pairs, but {samples} holds {}",
+            summary.total.discriminatory_rows, pairs.pairs
+        );
+        return Err(files.foreign(&problem));
+    }
+    Ok(AuditFindings {
+        inputs_sha256: files.needed(inputs)?,
+        model_sha256,
+        repaired_from: known.repaired_from,
+        quality: known.quality,
+        summary,
+        pairs,
+    })
+}
+
+/// What a model directory says of its model, if it is still there and still the model that was audited.
+#[derive(Default)]
+struct Known {
+    repaired_from: Option<String>,
+    quality: Option<Quality>,
+}
+
+#[derive(Deserialize)]
+struct Made {
+    command: String,
+    model_sha256: String,
+    #[serde(default)]
+    repaired_sha256: Option<String>,
+    #[serde(default)]
+    test: Option<Quality>,
+    #[serde(default)]
+    chosen: Option<Chosen>,
+}
+
+/// The network that a repair kept; of texts it is a number.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Chosen {
+    Figures { held_out: Quality },
+    Other(serde::de::IgnoredAny),
+}
+
+impl Known {
+    fn of(model: &Path, sha256: &str) -> Known {
+        // The directory may have gone, or hold another model by now: then nothing is known.
+        let read = |name: &str| std::fs::read(model.join(name)).ok();
+        let Some(made) =
+            read(SUMMARY).and_then(|bytes| serde_json::from_slice::<Made>(&bytes).ok())
+        else {
+            return Known::default();
+        };
+        let is_repair = made.command == "repair" && read(RUN).is_some();
+        match made.repaired_sha256 {
+            Some(repaired) if is_repair && repaired == sha256 => Known {
+                repaired_from: Some(made.model_sha256),
+                quality: match made.chosen {
+                    Some(Chosen::Figures { held_out }) => Some(held_out),
+                    Some(Chosen::Other(_)) | None => None,
+                },
+            },
+            None if made.model_sha256 == sha256 => Known {
+                repaired_from: None,
+                quality: made.test,
+            },
+            _ => Known::default(),
+        }
+    }
+}

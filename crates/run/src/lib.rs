@@ -1,0 +1,4 @@
+//! What every run of Probity shares: its directory, its checkpoints, its files and its keyed random streams.
+
+pub mod run_directory;
+pub mod stream;

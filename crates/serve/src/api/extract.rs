@@ -1,0 +1,158 @@
+//! What handlers take from requests; whatever is wrong with it is a problem document.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio_stream::StreamExt;
+
+use crate::Service;
+use crate::identifier::Id;
+use crate::problem::{Problem, ProblemKind};
+use crate::store::Caller;
+
+/// Bytes of a JSON body.
+const BODY: usize = 1 << 20;
+
+/// How much of a body that is refused is read, in times of the limit.
+const LINGER: usize = 4;
+
+/// How long a JSON body may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A request of somebody with a valid token, and its place among the requests of that token.
+pub(super) struct Access {
+    /// Who asks.
+    pub caller: Caller,
+    _place: OwnedSemaphorePermit,
+}
+
+impl FromRequestParts<Service> for Access {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Access, Problem> {
+        let refused = |detail: &str| Problem::new(ProblemKind::NotAuthenticated, detail);
+        let token = bearer(&parts.headers)
+            .ok_or_else(|| {
+                refused("Send a token as 'Authorization: Bearer TOKEN'; `probity serve token` makes one.")
+            })?
+            .to_owned();
+        let caller = service
+            .store(move |store| store.authenticate(&token))
+            .await?
+            .ok_or_else(|| refused("The token is not known, or was revoked."))?;
+        let place = service.gate().enter_as(&caller.token)?;
+        Ok(Access {
+            caller,
+            _place: place,
+        })
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// The identifier in the path.
+pub(super) struct Identifier(pub Id);
+
+impl FromRequestParts<Service> for Identifier {
+    type Rejection = Problem;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        service: &Service,
+    ) -> Result<Identifier, Problem> {
+        let unknown = || {
+            Problem::new(
+                ProblemKind::NotFound,
+                "An identifier is sixteen characters of 0-9 and a-f; this is none.",
+            )
+        };
+        let Path(text) = Path::<String>::from_request_parts(parts, service)
+            .await
+            .map_err(|_| unknown())?;
+        text.parse().map(Identifier).map_err(|_| unknown())
+    }
+}
+
+/// The values in the query.
+pub(super) struct Asked<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequestParts<Service> for Asked<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Asked<T>, Problem> {
+        match Query::<T>::from_request_parts(parts, service).await {
+            Ok(Query(value)) => Ok(Asked(value)),
+            Err(rejection) => Err(Problem::new(ProblemKind::Malformed, rejection.body_text())),
+        }
+    }
+}
+
+/// A body of JSON.
+pub(super) struct Sent<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequest<Service> for Sent<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &Service) -> Result<Sent<T>, Problem> {
+        if !is_json(request.headers()) {
+            return Err(Problem::new(
+                ProblemKind::UnsupportedType,
+                "Send JSON, with 'Content-Type: application/json'.",
+            ));
+        }
+        let bytes = tokio::time::timeout(PATIENCE, whole(request.into_body()))
+            .await
+            .map_err(|_| {
+                Problem::new(ProblemKind::TooSlow, "The body did not arrive in time.")
+            })??;
+        serde_json::from_slice(&bytes).map(Sent).map_err(|error| {
+            let kind = match error.classify() {
+                Category::Data => ProblemKind::Invalid,
+                _ => ProblemKind::Malformed,
+            };
+            Problem::new(kind, format!("The body is not as expected: {error}."))
+        })
+    }
+}
+
+/// All of `body`. One that is too large is read on for a while, so that its sender hears why it is refused.
+async fn whole(body: Body) -> Result<Vec<u8>, Problem> {
+    let mut pieces = body.into_data_stream();
+    let mut bytes = Vec::new();
+    let mut received = 0;
+    while let Some(piece) = pieces.next().await {
+        let piece =
+            piece.map_err(|_| Problem::new(ProblemKind::Malformed, "The body was cut off."))?;
+        received += piece.len();
+        if received <= BODY {
+            bytes.extend_from_slice(&piece);
+        } else if received > LINGER * BODY {
+            break;
+        }
+    }
+    if received > BODY {
+        return Err(Problem::new(
+            ProblemKind::TooLarge,
+            format!("A body of JSON has at most {BODY} bytes here."),
+        ));
+    }
+    Ok(bytes)
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split(';').next())
+        .is_some_and(|media| media.trim().eq_ignore_ascii_case("application/json"))
+}

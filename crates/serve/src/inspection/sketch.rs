@@ -1,0 +1,211 @@
+//! One pass over a file of data: rows, columns, what their cells look like.
+
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use super::{InspectionError, format};
+use crate::store::{ColumnKind, ColumnSketch, DataKind, Layout, Sketch};
+use probity_data::compressed;
+use probity_data::infer::is_missing;
+use probity_data::read::Records;
+use probity_data::schema::Format;
+
+/// Different values of a column that are counted.
+const DISTINCT: usize = 1000;
+/// Values of a column that are shown.
+const EXAMPLES: usize = 5;
+/// Characters of a value that are shown.
+const EXAMPLE: usize = 60;
+/// Rows that are shown.
+const FIRST_ROWS: usize = 5;
+/// Columns at most.
+const COLUMNS: usize = 2000;
+
+/// What is too much.
+pub(super) struct Bounds {
+    pub rows: u64,
+    pub cell_bytes: usize,
+}
+
+impl Bounds {
+    fn check_rows(&self, rows: u64) -> Result<(), InspectionError> {
+        if rows > self.rows {
+            return Err(InspectionError::Refused(format!(
+                "there are more than {} rows, the most that are taken here",
+                self.rows
+            )));
+        }
+        Ok(())
+    }
+
+    fn check_cell(&self, bytes: usize, row: u64) -> Result<(), InspectionError> {
+        if bytes > self.cell_bytes {
+            return Err(InspectionError::Refused(format!(
+                "row {row} holds a text of {bytes} bytes; at most {} are taken here",
+                self.cell_bytes
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Looks at a table.
+pub(super) fn table(
+    file: &Path,
+    kind: DataKind,
+    layout: &Layout,
+    bounds: &Bounds,
+) -> Result<Sketch, InspectionError> {
+    let format = match kind {
+        DataKind::Table => format(layout),
+        // As the reader of texts takes them: the form of the file says how columns are separated.
+        DataKind::Texts => Format {
+            separator: layout.separator,
+            ignore_other_columns: true,
+            ..Format::default()
+        },
+    };
+    let mut records = Records::open(file, &format)?;
+    let names = records.names().to_vec();
+    if names.len() > COLUMNS {
+        return Err(InspectionError::Refused(format!(
+            "there are {} columns; at most {COLUMNS} are taken here",
+            names.len()
+        )));
+    }
+    let mut columns: Vec<Column> = names.iter().map(|_| Column::default()).collect();
+    let mut rows = 0;
+    let mut first_rows = Vec::new();
+    while let Some(record) = records.advance()? {
+        rows += 1;
+        bounds.check_rows(rows)?;
+        let mut shown_row = Vec::new();
+        for (position, column) in columns.iter_mut().enumerate() {
+            let cell = record.cell(position)?;
+            bounds.check_cell(cell.len(), rows)?;
+            column.look(cell);
+            if first_rows.len() < FIRST_ROWS {
+                shown_row.push(shown(cell));
+            }
+        }
+        if first_rows.len() < FIRST_ROWS {
+            first_rows.push(shown_row);
+        }
+    }
+    if rows == 0 {
+        return Err(InspectionError::Refused(
+            "the file holds no rows".to_owned(),
+        ));
+    }
+    Ok(Sketch {
+        layout: layout.clone(),
+        rows,
+        columns: columns
+            .into_iter()
+            .zip(names)
+            .map(|(column, name)| column.sketch(name))
+            .collect(),
+        first_rows,
+    })
+}
+
+/// Looks at a file with a text on each line.
+pub(super) fn lines(file: &Path, bounds: &Bounds) -> Result<Sketch, InspectionError> {
+    let failed = |source| InspectionError::Io {
+        file: file.to_owned(),
+        source,
+    };
+    let mut input = BufReader::new(compressed::open(file).map_err(failed)?);
+    let (mut rows, mut number) = (0, 0);
+    let mut first_rows = Vec::new();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        // One byte more than allowed is enough to see that a line is too long.
+        let most = bounds.cell_bytes as u64 + 2;
+        let read = std::io::Read::take(&mut input, most)
+            .read_until(b'\n', &mut line)
+            .map_err(failed)?;
+        if read == 0 {
+            break;
+        }
+        number += 1;
+        bounds.check_cell(line.trim_ascii().len(), number)?;
+        let text = std::str::from_utf8(&line)
+            .map_err(|_| {
+                InspectionError::Refused(format!(
+                    "line {number} is not valid UTF-8; convert the file first"
+                ))
+            })?
+            .trim();
+        rows += u64::from(!text.is_empty());
+        bounds.check_rows(rows)?;
+        if !text.is_empty() && first_rows.len() < FIRST_ROWS {
+            first_rows.push(vec![shown(text)]);
+        }
+    }
+    if rows == 0 {
+        return Err(InspectionError::Refused(
+            "the file holds no texts".to_owned(),
+        ));
+    }
+    Ok(Sketch {
+        layout: Layout::default(),
+        rows,
+        columns: Vec::new(),
+        first_rows,
+    })
+}
+
+/// As much of a cell as is shown.
+fn shown(cell: &str) -> String {
+    cell.chars().take(EXAMPLE).collect()
+}
+
+/// What is known of a column so far.
+#[derive(Default)]
+struct Column {
+    distinct: HashSet<String>,
+    examples: Vec<String>,
+    missing: u64,
+    not_whole: bool,
+    not_a_number: bool,
+}
+
+impl Column {
+    fn look(&mut self, cell: &str) {
+        if is_missing(cell) {
+            self.missing += 1;
+            return;
+        }
+        match cell.parse::<f64>() {
+            Ok(value) if value.is_finite() => self.not_whole |= value.fract() != 0.0,
+            _ => self.not_a_number = true,
+        }
+        if self.distinct.len() < DISTINCT && !self.distinct.contains(cell) {
+            self.distinct.insert(cell.to_owned());
+            if self.examples.len() < EXAMPLES {
+                self.examples.push(shown(cell));
+            }
+        }
+    }
+
+    fn sketch(self, name: String) -> ColumnSketch {
+        let kind = match (
+            self.not_a_number || self.distinct.is_empty(),
+            self.not_whole,
+        ) {
+            (true, _) => ColumnKind::Words,
+            (false, true) => ColumnKind::Numeric,
+            (false, false) => ColumnKind::Integer,
+        };
+        ColumnSketch {
+            name,
+            kind,
+            distinct: self.distinct.len() as u64,
+            missing: self.missing,
+            examples: self.examples,
+        }
+    }
+}

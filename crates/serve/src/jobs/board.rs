@@ -1,0 +1,89 @@
+//! What is going on with the jobs that are not at an end, for whoever watches.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+use tokio::sync::watch;
+use utoipa::ToSchema;
+
+use super::progress::Progress;
+use crate::identifier::Id;
+use crate::store::Job;
+
+/// A job, and how far it is.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct JobView {
+    /// The job.
+    #[serde(flatten)]
+    pub job: Job,
+    /// How far it is, while it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Progress>,
+    /// Jobs that come before it, while it waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<u64>,
+}
+
+impl From<Job> for JobView {
+    fn from(job: Job) -> JobView {
+        JobView {
+            job,
+            progress: None,
+            ahead: None,
+        }
+    }
+}
+
+/// The views of all jobs that are not at an end.
+#[derive(Default)]
+pub struct Board {
+    views: Mutex<HashMap<Id, watch::Sender<JobView>>>,
+}
+
+impl Board {
+    fn views(&self) -> MutexGuard<'_, HashMap<Id, watch::Sender<JobView>>> {
+        self.views.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Shows `view` to all who watch its job. The last view of a job is final: the channel then ends.
+    pub fn show(&self, view: JobView) {
+        let mut views = self.views();
+        let id = view.job.id.clone();
+        let is_final = view.job.state.is_final();
+        match views.get(&id) {
+            Some(sender) => {
+                sender.send_replace(view);
+            }
+            None if !is_final => {
+                views.insert(id.clone(), watch::Sender::new(view));
+            }
+            None => {}
+        }
+        if is_final {
+            views.remove(&id);
+        }
+    }
+
+    /// Changes what is shown of the job `id`, if it is shown.
+    pub fn change(&self, id: &Id, change: impl FnOnce(&mut JobView)) {
+        if let Some(sender) = self.views().get(id) {
+            sender.send_modify(change);
+        }
+    }
+
+    /// The present view of the job `id`, if it is not at an end.
+    pub fn view(&self, id: &Id) -> Option<JobView> {
+        self.views().get(id).map(|sender| sender.borrow().clone())
+    }
+
+    /// A channel with all views of the job `id` from now on, if it is not at an end.
+    pub fn watch(&self, id: &Id) -> Option<watch::Receiver<JobView>> {
+        self.views().get(id).map(watch::Sender::subscribe)
+    }
+
+    /// Ends all channels.
+    pub fn close(&self) {
+        self.views().clear();
+    }
+}

@@ -1,0 +1,264 @@
+//! One run of a job: its process from the beginning to the end, and what became of it.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+
+use super::arguments::{Inputs, arguments, resuming};
+use super::process::{Bounds, LastWords, Line, Process};
+use super::queue::Call;
+use super::state_of_run::{StateOfRun, state_of_run};
+use crate::Service;
+use crate::operations::inspect::sentence;
+use crate::problem::Problem;
+use crate::store::{Job, JobKind};
+
+/// Time that a process has to end its work once it was asked to.
+const GRACE: Duration = Duration::from_secs(20);
+
+/// The least time that a run gets, however much of its time earlier ones took.
+const LEAST_TIME: Duration = Duration::from_secs(1);
+
+/// What became of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// It came to its end; there may be something to say.
+    Done(Option<String>),
+    /// A user stopped it.
+    Stopped,
+    /// The limit of time did.
+    OutOfTime,
+    /// The service ends, and it shall go on when it starts again.
+    Paused,
+    /// It could not be done.
+    Failed(String),
+}
+
+/// Runs `job` to an end.
+pub(super) async fn run(service: &Service, job: &Job, calls: watch::Receiver<Call>) -> Ending {
+    match attempt(service, job, calls).await {
+        Ok(ending) => ending,
+        Err(problem) => Ending::Failed(problem.detail),
+    }
+}
+
+async fn attempt(
+    service: &Service,
+    job: &Job,
+    mut calls: watch::Receiver<Call>,
+) -> Result<Ending, Problem> {
+    let reads = reads(service, job).await?;
+    let Some(arguments) = begin(service, job, &reads).await? else {
+        return Ok(Ending::Done(None));
+    };
+    let limits = service.limits();
+    let lock = service.places().lock(&job.id);
+    let bounds = Bounds {
+        memory: limits.job_memory,
+        lock: Some(&lock),
+    };
+    let mut process = Process::start(service.executable(), &arguments, &bounds, Stdio::null())
+        .map_err(|error| Problem::internal(&error))?;
+    let spent = Duration::try_from_secs_f64(job.seconds).unwrap_or_default();
+    let deadline = Instant::now() + limits.job_time.saturating_sub(spent).max(LEAST_TIME);
+    let mut watched = Watched {
+        service,
+        job,
+        words: LastWords::default(),
+        call: Call::GoOn,
+        is_out_of_time: false,
+    };
+    let status = watched.watch(&mut process, &mut calls, deadline).await;
+    let status = status.map_err(|error| Problem::internal(&error))?;
+    watched.ending(status).await
+}
+
+/// What a job reads, found by identifiers.
+struct Reads {
+    data: PathBuf,
+    schema: PathBuf,
+    model: PathBuf,
+    audits: Vec<PathBuf>,
+}
+
+async fn reads(service: &Service, job: &Job) -> Result<Reads, Problem> {
+    let places = service.places().clone();
+    let request = job.request.clone();
+    let found = service
+        .store(move |store| {
+            let data = store.data_set(request.data())?;
+            let model = match request.model() {
+                Some(id) => store.model(id)?.map(Some),
+                None => Some(None),
+            };
+            Ok(data.zip(model))
+        })
+        .await?;
+    let Some((data, model)) = found else {
+        return Err(Problem::conflict(
+            "The data set or the model that the job reads is no longer there.",
+        ));
+    };
+    let audits = job.request.audits().iter();
+    Ok(Reads {
+        data: places.file_of(&data),
+        schema: places.schema(&data.id),
+        model: model.map_or_else(PathBuf::new, |model| places.model(&model)),
+        audits: audits.map(|id| places.run(id)).collect(),
+    })
+}
+
+/// The arguments that the process begins or goes on with; none when the run came to its end before. Waits for an earlier
+/// process of the same job, which a killed service may have left.
+async fn begin(
+    service: &Service,
+    job: &Job,
+    reads: &Reads,
+) -> Result<Option<Vec<std::ffi::OsString>>, Problem> {
+    let (lock, directory) = (
+        service.places().lock(&job.id),
+        service.places().run(&job.id),
+    );
+    let kind = job.kind;
+    let state = service.blocking(move || {
+        let failed = |error: io::Error| Problem::internal(&error);
+        let lock = File::create(lock).map_err(failed)?;
+        lock.lock().map_err(failed)?;
+        let state = state_of_run(&directory, kind);
+        if state == StateOfRun::Nothing {
+            remove(&directory).map_err(failed)?;
+        }
+        Ok(state)
+    });
+    let mut arguments = match state.await? {
+        StateOfRun::Finished => return Ok(None),
+        StateOfRun::Unfinished => resuming(&job.request),
+        StateOfRun::Nothing => {
+            let inputs = Inputs {
+                data: &reads.data,
+                schema: &reads.schema,
+                model: &reads.model,
+                audits: &reads.audits,
+            };
+            arguments(&job.request, &inputs)
+        }
+    };
+    let mut out = std::ffi::OsString::from("--out=");
+    out.push(service.places().run(&job.id));
+    arguments.push(out);
+    arguments.push("--device=flex".into());
+    arguments.push(format!("--threads={}", service.limits().job_threads).into());
+    Ok(Some(arguments))
+}
+
+fn remove(directory: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// A process that is watched.
+struct Watched<'a> {
+    service: &'a Service,
+    job: &'a Job,
+    words: LastWords,
+    call: Call,
+    is_out_of_time: bool,
+}
+
+impl Watched<'_> {
+    /// Shows the progress of `process`, interrupts it when it is called for or the time is over, and waits for its end.
+    async fn watch(
+        &mut self,
+        process: &mut Process,
+        calls: &mut watch::Receiver<Call>,
+        deadline: Instant,
+    ) -> io::Result<ExitStatus> {
+        let mut next = deadline;
+        loop {
+            let is_asked = self.is_out_of_time || self.call != Call::GoOn;
+            tokio::select! {
+                line = process.line() => match line? {
+                    Some(line) => self.hear(line),
+                    None => return process.wait().await,
+                },
+                Ok(()) = calls.changed(), if self.call == Call::GoOn => {
+                    self.call = *calls.borrow_and_update();
+                    if self.call != Call::GoOn && !is_asked {
+                        process.interrupt();
+                        next = Instant::now() + GRACE;
+                    }
+                }
+                () = tokio::time::sleep_until(next.into()) => {
+                    if is_asked {
+                        process.kill();
+                        next = Instant::now() + GRACE;
+                    } else {
+                        self.is_out_of_time = true;
+                        process.interrupt();
+                        next = Instant::now() + GRACE;
+                    }
+                }
+            }
+        }
+    }
+
+    fn hear(&mut self, line: Line) {
+        match line {
+            Line::Progress(progress) => self
+                .service
+                .board()
+                .change(&self.job.id, |view| view.progress = Some(progress)),
+            line => self.words.hear(line),
+        }
+    }
+
+    /// What became of the process that ended with `status`.
+    async fn ending(self, status: ExitStatus) -> Result<Ending, Problem> {
+        let directory = self.service.places().run(&self.job.id);
+        let kind = self.job.kind;
+        let state = self
+            .service
+            .blocking(move || Ok(state_of_run(&directory, kind)))
+            .await?;
+        // 1: it ran, and a bound that the user declared does not hold.
+        let has_run = matches!(status.code(), Some(0 | 1));
+        if has_run && state == StateOfRun::Finished {
+            return Ok(Ending::Done(self.remark(status)));
+        }
+        Ok(match self.call {
+            Call::Pause => Ending::Paused,
+            Call::Stop => Ending::Stopped,
+            Call::GoOn if self.is_out_of_time => Ending::OutOfTime,
+            Call::GoOn => Ending::Failed(self.failure(status)),
+        })
+    }
+
+    fn remark(&self, status: ExitStatus) -> Option<String> {
+        let text = match self.job.kind {
+            _ if status.code() != Some(1) => return None,
+            JobKind::Audit => "The discriminatory share is not shown to be within the bound.",
+            JobKind::Repair => "The repaired model loses more accuracy than it may.",
+            JobKind::Train => return None,
+        };
+        Some(text.to_owned())
+    }
+
+    fn failure(&self, status: ExitStatus) -> String {
+        if self.words.out_of_memory {
+            let mebibytes = self.service.limits().job_memory >> 20;
+            return format!(
+                "It needs more memory than the {mebibytes} MiB that a job may take here."
+            );
+        }
+        match &self.words.error {
+            Some(error) => sentence(&self.service.places().without_paths(error)),
+            None => format!("Its process ended unexpectedly ({status})."),
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Forms with a file in them, as browsers and `curl --form` send them.
+//!
+//! The file is streamed to disk as it arrives. The other fields are short texts.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use axum::extract::multipart::{Field, Multipart, MultipartError};
+use axum::extract::{FromRequest, Request};
+use axum::http::{StatusCode, header};
+use tokio::time::timeout;
+
+use super::upload::{ReceivedFile, Upload};
+use crate::Service;
+use crate::problem::{Problem, ProblemKind};
+
+/// Name of the field with the file.
+const FILE: &str = "file";
+/// Bytes of a short text.
+const TEXT: usize = 64 << 10;
+/// Fields at most.
+const FIELDS: usize = 20;
+/// How long the next piece may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How much of a file that is refused is still read, in times of the limit, so that its sender hears why.
+const LINGER: u64 = 2;
+
+/// A form that has arrived.
+pub struct Form {
+    /// The short texts by the names of their fields.
+    pub texts: BTreeMap<String, String>,
+    /// The name of the file at the user's; it is no path, and must not become one.
+    pub file_name: String,
+    /// The file, or what is wrong with it.
+    pub file: Option<Result<ReceivedFile, Problem>>,
+}
+
+impl Form {
+    /// Reads the form in `request`.
+    ///
+    /// # Errors
+    /// When it is no form, is cut off, or is too much or too slow.
+    pub async fn receive(service: &Service, request: Request) -> Result<Form, Problem> {
+        Form::receive_if(service, request, |_| Ok(())).await
+    }
+
+    /// Reads the form in `request`; its file only if `may_store` lets pass the texts that came before it.
+    ///
+    /// # Errors
+    /// As above, and those of `may_store`.
+    pub async fn receive_if(
+        service: &Service,
+        request: Request,
+        may_store: impl Fn(&Form) -> Result<(), Problem>,
+    ) -> Result<Form, Problem> {
+        let limit = service.limits().upload_bytes;
+        let announced = request
+            .headers()
+            .get(header::CONTENT_LENGTH)
+            .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+        // More than a file of the largest size with its texts, and more than would be read to no end.
+        if announced.is_some_and(|bytes| bytes > limit.saturating_mul(1 + LINGER)) {
+            return Err(too_large(limit));
+        }
+        let mut multipart = Multipart::from_request(request, service)
+            .await
+            .map_err(|_| {
+                Problem::new(
+                    ProblemKind::UnsupportedType,
+                    "Send a form, with 'Content-Type: multipart/form-data'.",
+                )
+            })?;
+        let mut form = Form {
+            texts: BTreeMap::new(),
+            file_name: String::new(),
+            file: None,
+        };
+        for _ in 0..=FIELDS {
+            let next = timeout(PATIENCE, multipart.next_field()).await;
+            let Some(field) = next.map_err(|_| too_slow())?.map_err(broken)? else {
+                return Ok(form);
+            };
+            if field.name() == Some(FILE) {
+                may_store(&form)?;
+            }
+            form.take(service, field).await?;
+            if let Some(Err(_)) = form.file {
+                return Ok(form);
+            }
+        }
+        Err(Problem::new(
+            ProblemKind::Malformed,
+            format!("A form has at most {FIELDS} fields."),
+        ))
+    }
+
+    async fn take(&mut self, service: &Service, field: Field<'_>) -> Result<(), Problem> {
+        let name = field.name().unwrap_or_default().to_owned();
+        if name == FILE {
+            if self.file.is_some() {
+                return Err(Problem::new(
+                    ProblemKind::Malformed,
+                    "Send one file at a time.",
+                ));
+            }
+            self.file_name = field.file_name().unwrap_or_default().to_owned();
+            self.file = Some(file(service, field).await);
+        } else {
+            self.texts.insert(name, text(field).await?);
+        }
+        Ok(())
+    }
+
+    /// The short text in the field `name`; empty where there is none.
+    pub fn text(&self, name: &str) -> &str {
+        self.texts.get(name).map_or("", String::as_str)
+    }
+
+    /// The file.
+    ///
+    /// # Errors
+    /// When none was sent, or something is wrong with it.
+    pub fn take_file(&mut self) -> Result<ReceivedFile, Problem> {
+        self.file.take().unwrap_or_else(|| {
+            let missing = format!("There is no file: send it in the field '{FILE}'.");
+            Err(Problem::invalid(missing))
+        })
+    }
+}
+
+async fn piece(field: &mut Field<'_>) -> Result<Option<axum::body::Bytes>, Problem> {
+    let next = timeout(PATIENCE, field.chunk()).await;
+    next.map_err(|_| too_slow())?.map_err(broken)
+}
+
+async fn file(service: &Service, mut field: Field<'_>) -> Result<ReceivedFile, Problem> {
+    let mut upload = Upload::begin(service).await?;
+    while let Some(bytes) = piece(&mut field).await? {
+        if let Err(problem) = upload.write(&bytes) {
+            drop(upload);
+            linger(&mut field, service.limits().upload_bytes * LINGER).await;
+            return Err(problem);
+        }
+    }
+    upload.finish()
+}
+
+/// Reads what else comes, up to `bytes`: a sender that is cut off in the middle does not listen to why.
+async fn linger(field: &mut Field<'_>, mut bytes: u64) {
+    while let Ok(Some(piece)) = piece(field).await {
+        bytes = match bytes.checked_sub(piece.len() as u64) {
+            Some(left) => left,
+            None => return,
+        };
+    }
+}
+
+async fn text(mut field: Field<'_>) -> Result<String, Problem> {
+    let mut text = Vec::new();
+    while let Some(bytes) = piece(&mut field).await? {
+        text.extend_from_slice(&bytes);
+        if text.len() > TEXT {
+            return Err(Problem::new(
+                ProblemKind::TooLarge,
+                format!("A field of a form has at most {TEXT} bytes."),
+            ));
+        }
+    }
+    String::from_utf8(text)
+        .map_err(|_| Problem::new(ProblemKind::Malformed, "A field of the form is not UTF-8."))
+}
+
+fn too_large(limit: u64) -> Problem {
+    Problem::new(
+        ProblemKind::TooLarge,
+        format!("A file has at most {limit} bytes here."),
+    )
+}
+
+fn too_slow() -> Problem {
+    Problem::new(ProblemKind::TooSlow, "The form did not arrive in time.")
+}
+
+fn broken(error: MultipartError) -> Problem {
+    match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            Problem::new(ProblemKind::TooLarge, "The form is too large.")
+        }
+        _ => Problem::new(
+            ProblemKind::Malformed,
+            "The form is broken, or was cut off.",
+        ),
+    }
+}

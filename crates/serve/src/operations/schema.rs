@@ -1,0 +1,199 @@
+//! Schemas of tables as users see and change them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::problem::Problem;
+use probity_data::schema::Schema;
+
+/// What a user says about a table, for a draft of its schema.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DraftRequest {
+    /// Column to predict.
+    pub label: String,
+    /// Protected columns.
+    #[serde(default)]
+    pub protected: Vec<String>,
+    /// Columns to leave out.
+    #[serde(default)]
+    pub ignore: Vec<String>,
+}
+
+/// The schema of a table: what each column means, and which values it has.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TableSchema {
+    /// What the table is called.
+    pub name: String,
+    /// How its text is laid out.
+    #[serde(default)]
+    pub format: TableFormat,
+    /// The column to predict.
+    pub label: LabelColumn,
+    /// The input columns, in the order of the model's inputs.
+    #[serde(rename = "attribute")]
+    pub attributes: Vec<AttributeColumn>,
+}
+
+/// How the text of a table is laid out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TableFormat {
+    /// Field separator: one ASCII character.
+    #[schema(value_type = String, example = ",")]
+    pub separator: char,
+    /// Quote character.
+    #[schema(value_type = String, example = "\"")]
+    pub quote: char,
+    /// Whether the first record names the columns.
+    pub header: bool,
+    /// Column names by position.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
+    /// Lines that start with this character are no data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub comment: Option<char>,
+    /// Whether the file may hold columns that the schema does not describe.
+    pub ignore_other_columns: bool,
+}
+
+impl Default for TableFormat {
+    fn default() -> TableFormat {
+        TableFormat {
+            separator: ',',
+            quote: '"',
+            header: true,
+            columns: Vec::new(),
+            comment: None,
+            ignore_other_columns: false,
+        }
+    }
+}
+
+/// The column to predict.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LabelColumn {
+    /// Its name.
+    pub name: String,
+    /// The classes, in the order of their codes.
+    pub classes: Vec<String>,
+    /// Other spellings of a class: spelling to class.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub aliases: BTreeMap<String, String>,
+}
+
+/// What an input column measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AttributeKind {
+    /// Whole numbers from `min` to `max`.
+    Integer,
+    /// One of the words in `levels`.
+    Categorical,
+    /// Any number, sorted into `bins`.
+    Numeric,
+}
+
+/// What becomes of a missing value, or one outside the domain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OutsidePolicy {
+    /// The file is refused.
+    #[default]
+    Reject,
+    /// It moves to the nearest end of the domain; not for words.
+    Clip,
+    /// All such values get one code of their own.
+    Level,
+    /// The row is left out, and counted.
+    Skip,
+}
+
+/// An input column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AttributeColumn {
+    /// Its name.
+    pub name: String,
+    /// What it measures.
+    pub kind: AttributeKind,
+    /// Smallest value, of integers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<i32>,
+    /// Largest value, of integers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<i32>,
+    /// The words of a category, in the order of their codes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<Vec<String>>,
+    /// Whether neighbouring levels of a category are alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ordered: Option<bool>,
+    /// Ascending edges of the bins of numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bins: Option<Vec<f64>>,
+    /// Whether decisions must not depend on it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub protected: bool,
+    /// The marker that stands for "not known".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+    /// What becomes of missing and outside values.
+    #[serde(default)]
+    pub outside: OutsidePolicy,
+}
+
+impl TableSchema {
+    /// The form of `schema` that users see.
+    ///
+    /// # Errors
+    /// When the two forms do not fit each other, which a test rules out.
+    pub fn of(schema: &Schema) -> Result<TableSchema, Problem> {
+        serde_json::to_value(schema)
+            .and_then(serde_json::from_value)
+            .map_err(|error| Problem::internal(&error))
+    }
+
+    /// The checked schema.
+    ///
+    /// # Errors
+    /// Whatever is wrong with it.
+    pub fn check(&self) -> Result<Schema, Problem> {
+        let schema: Schema = serde_json::to_value(self)
+            .and_then(serde_json::from_value)
+            .map_err(|error| Problem::invalid(error.to_string()))?;
+        schema
+            .check()
+            .map_err(|error| Problem::invalid(error.to_string()))?;
+        Ok(schema)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probity_data::builtin;
+
+    #[test]
+    fn both_forms_say_the_same() {
+        for name in builtin::names() {
+            let schema = builtin::schema(name).unwrap().unwrap();
+            let seen = TableSchema::of(&schema).unwrap();
+            assert_eq!(seen.check().unwrap(), schema, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_schema_is_refused() {
+        let schema = builtin::schema("census").unwrap().unwrap();
+        let mut seen = TableSchema::of(&schema).unwrap();
+        seen.label.classes.truncate(1);
+        let problem = seen.check().unwrap_err();
+        assert!(problem.detail.contains("two classes"), "{problem:?}");
+    }
+}

@@ -1,0 +1,102 @@
+//! Several audits side by side.
+
+use axum::extract::{Query, State};
+
+use super::answer::{Answer, page};
+use super::figures::joint;
+use super::named::no_page;
+use super::session::Visitor;
+use super::things;
+use super::views::{ComparePage, ComparedLine, Link};
+use super::words::{count, interval, list, moment, percent};
+use crate::Service;
+use crate::identifier::Id;
+use crate::operations::results::{self, AuditFigures, ComparedJob};
+
+/// The page; `run` may be given several times.
+pub(super) async fn show(
+    State(service): State<Service>,
+    visitor: Visitor,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Answer {
+    let mut ids: Vec<Id> = Vec::new();
+    for (_, value) in pairs.iter().filter(|(name, _)| name == "run") {
+        let id = value.parse().map_err(|_| no_page())?;
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    let jobs = match ids.len() {
+        0 | 1 => Vec::new(),
+        _ => results::compare(&service, &ids).await?.jobs,
+    };
+    let audited: Vec<(&ComparedJob, &AuditFigures)> = jobs
+        .iter()
+        .filter_map(|job| Some((job, job.audit.as_ref()?)))
+        .collect();
+    let runs: Vec<Link> = audited
+        .iter()
+        .map(|(job, _)| Link {
+            address: things::address(&job.job),
+            text: job.job.job.label.clone(),
+        })
+        .collect();
+    page(&ComparePage {
+        frame: &visitor.frame(""),
+        runs: &runs,
+        warning: warning(&audited),
+        lines: &lines(&audited),
+    })
+}
+
+/// Why shares must not be compared, if so.
+fn warning(audited: &[(&ComparedJob, &AuditFigures)]) -> &'static str {
+    let differ =
+        |same: fn(&(&ComparedJob, &AuditFigures), &(&ComparedJob, &AuditFigures)) -> bool| {
+            audited.windows(2).any(|pair| !same(&pair[0], &pair[1]))
+        };
+    if differ(|(_, one), (_, other)| one.protected == other.protected) {
+        if differ(|(one, _), (other, _)| one.job.job.request.data() == other.job.job.request.data())
+        {
+            return "These audits differ in their protected attributes and in their data: their shares speak of different things.";
+        }
+        return "These audits differ in their protected attributes: their shares speak of different things.";
+    }
+    if differ(|(one, _), (other, _)| one.job.job.request.data() == other.job.job.request.data()) {
+        return "These audits started from different data. Their shares can be compared only where both describe the same possible values.";
+    }
+    ""
+}
+
+fn lines(audited: &[(&ComparedJob, &AuditFigures)]) -> Vec<ComparedLine> {
+    let gone = || "deleted since".to_owned();
+    let line = |name, cell: &dyn Fn(&ComparedJob, &AuditFigures) -> String| ComparedLine {
+        name,
+        cells: audited
+            .iter()
+            .map(|(job, audit)| cell(job, audit))
+            .collect(),
+    };
+    vec![
+        line("Model", &|job, _| {
+            job.model_label.clone().unwrap_or_else(gone)
+        }),
+        line("Data", &|job, _| {
+            job.data_label.clone().unwrap_or_else(gone)
+        }),
+        line("Protected attributes", &|_, audit| list(&audit.protected)),
+        line("Share that flips", &|_, audit| {
+            joint(audit).map_or("not estimated".to_owned(), |share| percent(share.share))
+        }),
+        line("95\u{a0}% interval of the share", &|_, audit| {
+            joint(audit).map_or(String::new(), |share| interval(share.ci95))
+        }),
+        line("Individuals found", &|_, audit| count(audit.discriminatory)),
+        line("Individuals examined", &|_, audit| count(audit.generated)),
+        line("Seconds of search", &|_, audit| {
+            format!("{:.1}", audit.seconds)
+        }),
+        line("Way of searching", &|_, audit| audit.strategy.clone()),
+        line("Date", &|job, _| moment(job.job.job.created)),
+    ]
+}

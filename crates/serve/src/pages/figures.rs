@@ -1,0 +1,265 @@
+//! The figures of a summary that the pages show. Summaries are JSON whose keys are stable (docs/file-formats.md).
+
+use serde_json::Value;
+
+use super::views::{Figure, Quality};
+use super::words::{count, interval, list, percent};
+use crate::operations::results::{AuditFigures, ShareFigure};
+
+/// How good a model is on each part of its data, from the summary of its training.
+pub(super) fn qualities(summary: &Value) -> Vec<Quality> {
+    let parts = [
+        ("train", "Learnt from"),
+        ("validation", "Used for choosing"),
+        ("test", "Kept for testing"),
+    ];
+    let quality = |(key, name)| {
+        let part = summary.get(key)?;
+        Some(Quality {
+            name,
+            rows: count(part.get("rows")?.as_u64()?),
+            accuracy: percent(part.get("accuracy")?.as_f64()?),
+            majority: percent(part.get("majority_share")?.as_f64()?),
+        })
+    };
+    parts.into_iter().filter_map(quality).collect()
+}
+
+/// The share that an audit's bound is held against: that of all its protected attributes together.
+pub(super) fn joint(audit: &AuditFigures) -> Option<&ShareFigure> {
+    audit
+        .shares
+        .iter()
+        .max_by_key(|share| share.protected.len())
+}
+
+/// What an audit found, in one sentence and a colour.
+pub(super) fn verdict(audit: &AuditFigures, summary: &Value) -> (&'static str, String) {
+    let inputs = match is_of_texts(summary) {
+        true => "texts with a protected term",
+        false => "random inputs",
+    };
+    let Some(share) = joint(audit) else {
+        return (
+            "warn",
+            format!(
+                "{} individuals were found. The share of {inputs} has not been estimated.",
+                count(audit.discriminatory)
+            ),
+        );
+    };
+    let class = match bound(summary) {
+        Some((_, "within")) => "good",
+        Some((_, "inconclusive")) => "warn",
+        Some(_) => "bad",
+        None if share.ci95[0] > 0.0 || audit.discriminatory > 0 => "bad",
+        None => "good",
+    };
+    let text = format!(
+        "{} of {inputs} are decided differently when nothing but {} changes.",
+        percent(share.share),
+        list(&share.protected)
+    );
+    (class, text)
+}
+
+/// What is to be known beside the verdict: the interval, the bound, and an early end.
+pub(super) fn caveat(audit: &AuditFigures, summary: &Value) -> String {
+    let mut said = Vec::new();
+    if let Some(share) = joint(audit) {
+        said.push(format!(
+            "The 95\u{a0}% interval is {}.",
+            interval(share.ci95)
+        ));
+    }
+    if let Some((bound, verdict)) = bound(summary) {
+        let bound = percent(bound);
+        said.push(match verdict {
+            "within" => format!("The share is shown to be at most {bound}, as was demanded."),
+            "inconclusive" => format!("Whether it is at most {bound}, as was demanded, is not decided: the interval holds that bound."),
+            _ => format!("It is more than {bound}, which was the most that is acceptable."),
+        });
+    }
+    match audit.ending.as_str() {
+        "time" => said.push(
+            "The search ended at its limit of time; it may have found more with more time."
+                .to_owned(),
+        ),
+        "interrupted" => said.push("The search was stopped before its end.".to_owned()),
+        _ => {}
+    }
+    said.join(" ")
+}
+
+fn bound(summary: &Value) -> Option<(f64, &str)> {
+    let bound = summary.get("fail_above")?;
+    Some((
+        bound.get("bound")?.as_f64()?,
+        bound.get("verdict")?.as_str()?,
+    ))
+}
+
+fn is_of_texts(summary: &Value) -> bool {
+    summary.get("texts_sha256").is_some()
+}
+
+/// The main figures of an audit.
+pub(super) fn of_audit(audit: &AuditFigures) -> Vec<Figure> {
+    let share = |share: &ShareFigure| Figure {
+        name: format!("Flip with {}", list(&share.protected)),
+        value: percent(share.share),
+        note: format!("95\u{a0}% interval {}", interval(share.ci95)),
+    };
+    let found = Figure {
+        name: "Individuals found".to_owned(),
+        value: count(audit.discriminatory),
+        note: format!("of {} examined", count(audit.generated)),
+    };
+    audit.shares.iter().map(share).chain([found]).collect()
+}
+
+/// What a repair changed, from its summary: each figure after and before.
+pub(super) fn of_repair(summary: &Value) -> Vec<Figure> {
+    let before = summary.get("before");
+    let after = match summary.get("repaired").and_then(Value::as_array) {
+        Some(networks) => chosen(summary).and_then(|chosen| networks.get(chosen)),
+        None => summary.get("chosen"),
+    };
+    let (Some(before), Some(after)) = (before, after) else {
+        return Vec::new();
+    };
+    let shares = measured(before).into_iter().zip(measured(after));
+    shares
+        .map(|((name, before), (_, after))| Figure {
+            name,
+            value: percent(after),
+            note: format!("before the repair {}", percent(before)),
+        })
+        .collect()
+}
+
+fn chosen(summary: &Value) -> Option<usize> {
+    usize::try_from(summary.get("chosen")?.as_u64()?).ok()
+}
+
+/// The figures of one network, of rows or of texts.
+fn measured(network: &Value) -> Vec<(String, f64)> {
+    let mut figures = Vec::new();
+    let estimates = network.get("discrimination").and_then(Value::as_array);
+    for estimate in estimates.into_iter().flatten() {
+        let names = estimate.get("protected").and_then(Value::as_array);
+        let names: Vec<&str> = names
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        if let Some(rate) = estimate.get("rate").and_then(Value::as_f64) {
+            figures.push((format!("Flip with {}", list(&names)), rate));
+        }
+    }
+    if let Some(fair) = network.pointer("/fair/share").and_then(Value::as_f64) {
+        figures.push(("Texts that flip".to_owned(), 1.0 - fair));
+    }
+    let accuracy = ["/held_out/accuracy", "/accuracy"];
+    let accuracy = accuracy
+        .iter()
+        .find_map(|path| network.pointer(path)?.as_f64());
+    figures.extend(
+        accuracy.map(|accuracy| ("Right decisions where it never learnt".to_owned(), accuracy)),
+    );
+    figures
+}
+
+/// What became of a repair, in one sentence and a colour.
+pub(super) fn repair_verdict(summary: &Value) -> (&'static str, &'static str) {
+    let within = summary
+        .pointer("/chosen/within")
+        .or_else(|| summary.get("within"));
+    match within.and_then(Value::as_bool) {
+        Some(true) => (
+            "good",
+            "A repaired model is saved. It costs no more accuracy than was allowed.",
+        ),
+        _ => (
+            "warn",
+            "A repaired model is saved, but every repair cost more accuracy than was allowed; this one costs the least.",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn audit(share: f64, ci95: [f64; 2]) -> AuditFigures {
+        let shares = [(vec!["sex"], 0.01), (vec!["sex", "race"], share)];
+        AuditFigures {
+            ending: "time".to_owned(),
+            strategy: "adf".to_owned(),
+            protected: vec!["sex".to_owned(), "race".to_owned()],
+            generated: 2000,
+            discriminatory: 1234,
+            seconds: 1.0,
+            shares: shares
+                .into_iter()
+                .map(|(names, share)| ShareFigure {
+                    protected: names.into_iter().map(str::to_owned).collect(),
+                    share,
+                    ci95,
+                })
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn the_verdict_follows_the_bound() {
+        let audit = audit(0.1, [0.09, 0.11]);
+        let with = |verdict: &str| json!({"fail_above": {"bound": 0.05, "verdict": verdict}});
+        for (summary, class) in [
+            (with("within"), "good"),
+            (with("exceeds"), "bad"),
+            (with("inconclusive"), "warn"),
+            (json!({}), "bad"),
+        ] {
+            let (found, text) = verdict(&audit, &summary);
+            assert_eq!(found, class);
+            assert!(text.starts_with("10.00\u{a0}% of random inputs"), "{text}");
+            assert!(text.contains("nothing but sex, race changes"), "{text}");
+        }
+        let said = caveat(&audit, &with("inconclusive"));
+        assert!(
+            said.contains("not decided") && said.contains("limit of time"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn repairs_of_rows_and_of_texts_are_read() {
+        let network = |rate: f64| json!({"discrimination": [{"protected": ["sex"], "rate": rate}], "held_out": {"accuracy": 0.9}});
+        let mut chosen = network(0.01);
+        chosen["within"] = json!(true);
+        let rows = json!({"before": network(0.2), "chosen": chosen});
+        let figures = of_repair(&rows);
+        assert_eq!(figures.len(), 2);
+        assert_eq!(figures[0].value, "1.00\u{a0}%");
+        assert_eq!(figures[0].note, "before the repair 20.00\u{a0}%");
+        assert_eq!(repair_verdict(&rows).0, "good");
+        let text = |fair: f64| json!({"fair": {"share": fair}, "accuracy": 0.8});
+        let texts = json!({"before": text(0.5), "repaired": [text(0.7), text(0.9)], "chosen": 1, "within": false});
+        let figures = of_repair(&texts);
+        assert_eq!(
+            (figures.len(), figures[0].value.as_str()),
+            (2, "10.00\u{a0}%")
+        );
+        assert_eq!(repair_verdict(&texts).0, "warn");
+    }
+
+    #[test]
+    fn qualities_are_those_of_the_parts_that_there_are() {
+        let part = json!({"rows": 2100, "accuracy": 0.99, "majority_share": 0.5});
+        let found = qualities(&json!({"train": part, "test": part, "validation": null}));
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[0].rows, "2,100");
+    }
+}

@@ -1,0 +1,144 @@
+//! A job's page: how far it is, live where scripts run, and what can be done about it.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use tokio_stream::StreamExt;
+use tokio_stream::wrappers::WatchStream;
+
+use super::answer::{Answer, page, redirect};
+use super::asked::facts;
+use super::named::Named;
+use super::sent::SentForm;
+use super::session::Visitor;
+use super::views::JobPage;
+use super::words::{kind, message, percent_done, phase, state};
+use crate::Service;
+use crate::jobs::board::JobView;
+use crate::operations::jobs;
+use crate::store::{JobKind, JobState};
+
+/// Time between two looks at a job, at least.
+const PACE: Duration = Duration::from_millis(250);
+
+/// A job as its page shows it, and as an event tells the page.
+#[derive(Debug, Serialize)]
+struct Shown {
+    state: &'static str,
+    state_class: &'static str,
+    state_text: String,
+    phase: String,
+    percent: Option<u32>,
+    message: String,
+    is_over: bool,
+    is_done: bool,
+    can_resume: bool,
+}
+
+impl Shown {
+    fn of(view: &JobView) -> Shown {
+        let job = &view.job;
+        let state = state(job.state);
+        // A stopped audit has a result too: what it had found by then.
+        let is_done = match job.state {
+            JobState::Done => true,
+            JobState::Stopped => job.kind == JobKind::Audit,
+            _ => false,
+        };
+        Shown {
+            state: state.name,
+            state_class: state.class,
+            state_text: state.text,
+            phase: phase(job, view.progress.as_ref()),
+            percent: percent_done(view.progress.as_ref()),
+            message: message(view),
+            is_over: job.state.is_final(),
+            is_done,
+            can_resume: job.state == JobState::Stopped,
+        }
+    }
+}
+
+/// The page.
+pub(super) async fn show(
+    State(service): State<Service>,
+    visitor: Visitor,
+    Named(id): Named,
+) -> Answer {
+    let view = jobs::job(&service, &id).await?;
+    let shown = Shown::of(&view);
+    let facts = facts(&service, &view.job).await;
+    let (result, result_text) = match view.job.kind {
+        JobKind::Train => (format!("/models/{id}"), "See the model"),
+        JobKind::Audit | JobKind::Repair => (format!("/runs/{id}"), "See the result"),
+    };
+    let stop_hint = match view.job.kind {
+        JobKind::Train => "It can go on later where it stopped.",
+        JobKind::Audit => "What was found until then is kept, and it can go on later.",
+        JobKind::Repair => "Models that are complete are kept, and it can go on later.",
+    };
+    let events = match shown.is_over {
+        true => String::new(),
+        false => format!("/jobs/{id}/events"),
+    };
+    page(&JobPage {
+        frame: &visitor.frame(""),
+        id: id.as_str(),
+        kind: kind(view.job.kind),
+        heading: &view.job.label,
+        events: &events,
+        state: &state(view.job.state),
+        phase: &shown.phase,
+        percent: shown.percent,
+        message: &shown.message,
+        is_over: shown.is_over,
+        is_done: shown.is_done,
+        can_resume: shown.can_resume,
+        stop_hint,
+        result: &result,
+        result_text,
+        facts: &facts,
+    })
+}
+
+/// The job's events: what its page shows, whenever that changes, until the job is over.
+pub(super) async fn events(
+    State(service): State<Service>,
+    _: Visitor,
+    Named(id): Named,
+) -> Result<Response, super::answer::Failure> {
+    let place = service.gate().enter_stream()?;
+    let views = jobs::watch_job(&service, &id).await?;
+    let events = WatchStream::new(views)
+        .throttle(PACE)
+        .map(|view| Event::default().event("view").json_data(Shown::of(&view)))
+        .map(move |event| {
+            // The stream takes its place with it, until nobody listens any more.
+            let _ = &place;
+            // The fields are texts and numbers, which always have a JSON form.
+            Ok::<_, Infallible>(event.unwrap_or_default())
+        });
+    Ok(Sse::new(events)
+        .keep_alive(KeepAlive::default())
+        .into_response())
+}
+
+/// Asks a job to stop.
+pub(super) async fn stop(State(service): State<Service>, Named(id): Named, _: SentForm) -> Answer {
+    jobs::stop_job(&service, &id).await?;
+    Ok(redirect(&format!("/jobs/{id}")))
+}
+
+/// Lets a stopped job go on.
+pub(super) async fn resume(
+    State(service): State<Service>,
+    Named(id): Named,
+    _: SentForm,
+) -> Answer {
+    jobs::resume_job(&service, &id).await?;
+    Ok(redirect(&format!("/jobs/{id}")))
+}

@@ -1,0 +1,116 @@
+//! Models: upload one, look at it.
+
+use axum::extract::State;
+
+use super::answer::{Answer, page, page_with, redirect};
+use super::figures::qualities;
+use super::form::Form;
+use super::named::Named;
+use super::sent::SentFile;
+use super::session::Visitor;
+use super::things;
+use super::views::{Fact, ModelNewPage, ModelPage, Thing};
+use super::words::{bytes, count, list, moment};
+use crate::Service;
+use crate::operations::{data, jobs, models, results};
+use crate::problem::Problem;
+use crate::store::{Caller, Model, ModelOrigin};
+
+/// The form of an upload.
+pub(super) async fn show_new(State(service): State<Service>, visitor: Visitor) -> Answer {
+    page(&ModelNewPage {
+        frame: &visitor.frame("models"),
+        form: &Form::default(),
+        limit: bytes(service.limits().upload_bytes),
+    })
+}
+
+/// Takes an upload.
+pub(super) async fn upload(State(service): State<Service>, sent: SentFile) -> Answer {
+    let visitor = sent.visitor.clone();
+    let mut form = sent.form.clone();
+    match store(&service, visitor.caller(), sent).await {
+        Ok(model) => Ok(redirect(&format!("/models/{}", model.id))),
+        Err(problem) => {
+            let status = problem.status();
+            form.refuse("file", problem.detail);
+            page_with(
+                status,
+                &ModelNewPage {
+                    frame: &visitor.frame("models"),
+                    form: &form,
+                    limit: bytes(service.limits().upload_bytes),
+                },
+            )
+        }
+    }
+}
+
+async fn store(service: &Service, caller: &Caller, sent: SentFile) -> Result<Model, Problem> {
+    if sent.name.is_empty() {
+        return Err(Problem::invalid("Choose a file."));
+    }
+    let label = sent.form.filled("label").unwrap_or("model").to_owned();
+    models::upload_model(service, caller, &label, sent.file?).await
+}
+
+/// A model.
+pub(super) async fn show(
+    State(service): State<Service>,
+    visitor: Visitor,
+    Named(id): Named,
+) -> Answer {
+    let model = models::model(&service, &id).await?;
+    let jobs = jobs::list_jobs(&service).await?;
+    let runs: Vec<Thing> = jobs
+        .iter()
+        .filter(|view| view.job.request.model() == Some(&id))
+        .map(things::of_job)
+        .collect();
+    let parts = match model.origin {
+        // A model without a summary is as good as before; only its quality is not known.
+        ModelOrigin::Trained => results::summary(&service, &id)
+            .await
+            .map_or(Vec::new(), |summary| qualities(&summary)),
+        ModelOrigin::Uploaded | ModelOrigin::Repaired => Vec::new(),
+    };
+    let facts = facts(&service, &model).await?;
+    page(&ModelPage {
+        frame: &visitor.frame(""),
+        id: id.as_str(),
+        label: &model.label,
+        facts: &facts,
+        parts: &parts,
+        runs: &runs,
+    })
+}
+
+async fn facts(service: &Service, model: &Model) -> Result<Vec<Fact>, Problem> {
+    let about = &model.description;
+    let mut facts = vec![
+        Fact::new("What it does", things::origin(model)),
+        Fact::new("Outcomes", list(&about.classes)),
+    ];
+    if !about.attributes.is_empty() {
+        facts.push(Fact::new("Looks at", list(&about.attributes)));
+        let protected = match about.protected.is_empty() {
+            true => "no column is marked".to_owned(),
+            false => list(&about.protected),
+        };
+        facts.push(Fact::new("Protected", protected));
+    }
+    if let Some(id) = &model.data {
+        // The data of a model may have been deleted since.
+        if let Ok(data) = data::data_set(service, id).await {
+            facts.push(Fact::linked("Data", data.label, format!("/data/{id}")));
+        }
+    }
+    if model.origin == ModelOrigin::Repaired {
+        let address = format!("/runs/{}", model.id);
+        facts.push(Fact::linked("Made by", "a repair", address));
+    }
+    facts.push(Fact::new("Numbers that it learnt", count(about.parameters)));
+    facts.push(Fact::new("Made", moment(model.created)));
+    facts.push(Fact::new("SHA-256", &about.sha256));
+    Ok(facts)
+}

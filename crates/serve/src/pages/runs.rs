@@ -1,0 +1,163 @@
+//! What an audit or a repair found: the result, the report, the files.
+
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+
+use super::answer::{Answer, page, redirect};
+use super::asked;
+use super::figures::{caveat, of_audit, of_repair, repair_verdict, verdict};
+use super::named::Named;
+use super::session::Visitor;
+use super::views::{Fact, Link, RunPage};
+use super::words::kind;
+use crate::Service;
+use crate::download::{attach, send};
+use crate::identifier::Id;
+use crate::operations::jobs;
+use crate::operations::results::{self, ReportForm};
+use crate::problem::Problem;
+use crate::store::{JobKind, JobState};
+use probity_report::content_security;
+
+/// The result.
+pub(super) async fn show(
+    State(service): State<Service>,
+    visitor: Visitor,
+    Named(id): Named,
+) -> Answer {
+    let job = jobs::job(&service, &id).await?.job;
+    match (job.kind, job.state) {
+        (JobKind::Train, JobState::Done) => return Ok(redirect(&format!("/models/{id}"))),
+        (JobKind::Audit, JobState::Done | JobState::Stopped)
+        | (JobKind::Repair, JobState::Done) => {}
+        _ => return Ok(redirect(&format!("/jobs/{id}"))),
+    }
+    let summary = results::summary(&service, &id).await?;
+    let compared = results::compare(&service, std::slice::from_ref(&id)).await?;
+    let audit = compared.jobs.into_iter().next().and_then(|job| job.audit);
+    let mut facts = asked::facts(&service, &job).await;
+    let (class, verdict, caveat, figures) = match &audit {
+        Some(audit) => {
+            let (class, text) = verdict(audit, &summary);
+            facts.insert(0, Fact::new("Way of searching", &audit.strategy));
+            (class, text, caveat(audit, &summary), of_audit(audit))
+        }
+        None => {
+            let (class, text) = repair_verdict(&summary);
+            facts.insert(
+                0,
+                Fact::linked("Repaired model", &job.label, format!("/models/{id}")),
+            );
+            (class, text.to_owned(), String::new(), of_repair(&summary))
+        }
+    };
+    page(&RunPage {
+        frame: &visitor.frame(""),
+        id: id.as_str(),
+        kind: kind(job.kind),
+        heading: &job.label,
+        verdict_class: class,
+        verdict: &verdict,
+        caveat: &caveat,
+        figures: &figures,
+        downloads: &downloads(&id, audit.is_some()),
+        can_repair: audit.is_some() && job.state == JobState::Done,
+        repaired: match job.kind {
+            JobKind::Repair => format!("/models/{id}"),
+            _ => String::new(),
+        },
+        facts: &facts,
+    })
+}
+
+fn downloads(id: &Id, has_samples: bool) -> Vec<Link> {
+    let link = |file: &str, text: &str| Link {
+        address: format!("/runs/{id}/{file}"),
+        text: text.to_owned(),
+    };
+    let samples = has_samples.then(|| link("samples", "All pairs that were found"));
+    let others = [
+        link("report.md", "Report (Markdown)"),
+        link("report.json", "Report (JSON)"),
+        link("summary.json", "Summary (JSON)"),
+    ];
+    samples.into_iter().chain(others).collect()
+}
+
+/// The report: one page that loads nothing, with a policy by the hashes of its own parts.
+pub(super) async fn report(State(service): State<Service>, _: Visitor, Named(id): Named) -> Answer {
+    let document = results::report(&service, &id, ReportForm::Html).await?;
+    let mut response = text(document.media_type, document.text);
+    let sources = content_security();
+    let policy = format!(
+        "default-src 'none'; style-src {}; script-src {}; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+        sources.style, sources.script
+    );
+    let policy = HeaderValue::try_from(policy).map_err(|error| Problem::internal(&error))?;
+    response
+        .headers_mut()
+        .insert(header::CONTENT_SECURITY_POLICY, policy);
+    Ok(response)
+}
+
+/// The report as Markdown.
+pub(super) async fn markdown(
+    State(service): State<Service>,
+    _: Visitor,
+    Named(id): Named,
+) -> Answer {
+    let document = results::report(&service, &id, ReportForm::Markdown).await?;
+    attached(
+        &format!("report-{id}.md"),
+        text(document.media_type, document.text),
+    )
+}
+
+/// The report as JSON.
+pub(super) async fn json(State(service): State<Service>, _: Visitor, Named(id): Named) -> Answer {
+    let document = results::report(&service, &id, ReportForm::Json).await?;
+    attached(
+        &format!("report-{id}.json"),
+        text(document.media_type, document.text),
+    )
+}
+
+/// The summary, as the command line writes it.
+pub(super) async fn summary(
+    State(service): State<Service>,
+    _: Visitor,
+    Named(id): Named,
+) -> Answer {
+    let summary = results::summary(&service, &id).await?;
+    let written =
+        serde_json::to_string_pretty(&summary).map_err(|error| Problem::internal(&error))?;
+    attached(
+        &format!("summary-{id}.json"),
+        text("application/json", written),
+    )
+}
+
+/// The file of samples.
+pub(super) async fn samples(
+    State(service): State<Service>,
+    _: Visitor,
+    Named(id): Named,
+) -> Answer {
+    let file = results::samples(&service, &id).await?;
+    Ok(send(&service, file).await?)
+}
+
+fn text(media_type: &'static str, text: String) -> Response {
+    (
+        [(header::CONTENT_TYPE, HeaderValue::from_static(media_type))],
+        text,
+    )
+        .into_response()
+}
+
+/// The answer as a file to be kept. `name` is one of ours: letters, digits, dots and hyphens.
+fn attached(name: &str, mut response: Response) -> Answer {
+    attach(&mut response, name)?;
+    Ok(response)
+}

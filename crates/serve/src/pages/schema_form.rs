@@ -1,0 +1,395 @@
+//! A table's schema as a form: one fold a column, with the fields of its kind.
+//!
+//! Every column has the fields of all three kinds. Those of the kinds that are not chosen are out of sight, by the style
+//! sheet alone, and hold what the chosen kind suggests for them, so that changing the kind needs no typing.
+
+use super::data::values;
+use super::form::Form;
+use super::views::ColumnFields;
+use crate::operations::schema::{AttributeColumn, AttributeKind, OutsidePolicy, TableSchema};
+
+/// Whole numbers over more values than this are not suggested as categories.
+const MANY: i64 = 100;
+
+/// Lines of a field of levels, at most.
+const LINES: usize = 12;
+
+/// The form as `schema` has it.
+pub(super) fn filled(schema: &TableSchema) -> Form {
+    let mut form = Form::default();
+    form.set("classes", schema.label.classes.join("\n"));
+    for (position, attribute) in schema.attributes.iter().enumerate() {
+        let names = Names::of(position);
+        form.set(&names.kind, kind_word(attribute.kind));
+        if attribute.protected {
+            form.set(&names.protected, "yes");
+        }
+        if attribute.ordered == Some(true) {
+            form.set(&names.ordered, "yes");
+        }
+        form.set(
+            &names.missing,
+            attribute.missing.clone().unwrap_or_default(),
+        );
+        form.set(&names.outside, outside_word(attribute.outside));
+        let domains = Domains::of(attribute);
+        form.set(&names.min, domains.min);
+        form.set(&names.max, domains.max);
+        form.set(&names.levels, domains.levels);
+        form.set(&names.bins, domains.bins);
+    }
+    form
+}
+
+/// The schema that the form describes: `drafted` with what was entered. Errors are noted in the form.
+pub(super) fn schema(form: &mut Form, drafted: &TableSchema) -> Option<TableSchema> {
+    let mut schema = drafted.clone();
+    schema.label.classes = lines(form.all("classes"));
+    let classes = &schema.label.classes;
+    schema
+        .label
+        .aliases
+        .retain(|_, class| classes.contains(class));
+    if classes.len() < 2 {
+        form.refuse("classes", "Give at least two outcomes, one a line.");
+    }
+    if let Some(twice) = twice(classes) {
+        form.refuse("classes", format!("“{twice}” is listed twice."));
+    }
+    for (position, attribute) in schema.attributes.iter_mut().enumerate() {
+        read(form, &Names::of(position), attribute);
+    }
+    (!form.has_errors()).then_some(schema)
+}
+
+/// The fields of all columns. A column with an error is open.
+pub(super) fn columns(form: &Form, schema: &TableSchema) -> Vec<ColumnFields> {
+    let fields = |(position, attribute): (usize, &AttributeColumn)| {
+        let names = Names::of(position);
+        let all = [
+            &names.min,
+            &names.max,
+            &names.levels,
+            &names.bins,
+            &names.missing,
+            &names.outside,
+            &names.kind,
+        ];
+        ColumnFields {
+            prefix: format!("c{position}"),
+            name: attribute.name.clone(),
+            summary: values(attribute),
+            is_protected: form.has(&names.protected, "yes"),
+            is_open: all.iter().any(|name| form.error(name).is_some()),
+            lines: form.value(&names.levels).lines().count().clamp(3, LINES),
+            protected: names.protected,
+            kind: names.kind,
+            min: names.min,
+            max: names.max,
+            levels: names.levels,
+            ordered: names.ordered,
+            bins: names.bins,
+            missing: names.missing,
+            outside: names.outside,
+        }
+    };
+    schema.attributes.iter().enumerate().map(fields).collect()
+}
+
+/// Names of the fields of one column.
+struct Names {
+    kind: String,
+    protected: String,
+    min: String,
+    max: String,
+    levels: String,
+    ordered: String,
+    bins: String,
+    missing: String,
+    outside: String,
+}
+
+impl Names {
+    fn of(position: usize) -> Names {
+        let name = |field: &str| format!("c{position}-{field}");
+        Names {
+            kind: name("kind"),
+            protected: name("protected"),
+            min: name("min"),
+            max: name("max"),
+            levels: name("levels"),
+            ordered: name("ordered"),
+            bins: name("bins"),
+            missing: name("missing"),
+            outside: name("outside"),
+        }
+    }
+}
+
+/// The domain of a column as every kind would have it.
+struct Domains {
+    min: String,
+    max: String,
+    levels: String,
+    bins: String,
+}
+
+impl Domains {
+    fn of(attribute: &AttributeColumn) -> Domains {
+        let levels = attribute.levels.as_deref().unwrap_or_default();
+        let bins = attribute.bins.as_deref().unwrap_or_default();
+        let numbers: Vec<f64> = levels
+            .iter()
+            .filter_map(|level| level.parse().ok())
+            .collect();
+        let range = match attribute.kind {
+            AttributeKind::Integer => attribute
+                .min
+                .map(f64::from)
+                .zip(attribute.max.map(f64::from)),
+            AttributeKind::Categorical if numbers.len() == levels.len() => numbers
+                .iter()
+                .copied()
+                .reduce(f64::min)
+                .zip(numbers.iter().copied().reduce(f64::max)),
+            AttributeKind::Categorical => None,
+            AttributeKind::Numeric => bins.first().copied().zip(bins.last().copied()),
+        };
+        let (min, max) = match range {
+            Some((min, max)) => (min.floor().to_string(), max.ceil().to_string()),
+            None => (String::new(), String::new()),
+        };
+        Domains {
+            min,
+            max,
+            levels: match attribute.kind {
+                AttributeKind::Categorical => levels.join("\n"),
+                AttributeKind::Integer => range.map_or(String::new(), all_between),
+                AttributeKind::Numeric => String::new(),
+            },
+            bins: match attribute.kind {
+                AttributeKind::Numeric => {
+                    let edges: Vec<String> = bins.iter().map(f64::to_string).collect();
+                    edges.join(" ")
+                }
+                _ => range.map_or(String::new(), quarters),
+            },
+        }
+    }
+}
+
+/// The whole numbers of a range, one a line, unless there are many.
+fn all_between((min, max): (f64, f64)) -> String {
+    let (min, max) = (min as i64, max as i64);
+    if max - min >= MANY {
+        return String::new();
+    }
+    let numbers: Vec<String> = (min..=max).map(|number| number.to_string()).collect();
+    numbers.join("\n")
+}
+
+/// The edges of four ranges of equal width.
+fn quarters((min, max): (f64, f64)) -> String {
+    if min >= max {
+        return String::new();
+    }
+    let edge = |quarter: u8| (min + (max - min) * f64::from(quarter) / 4.0).to_string();
+    [0, 1, 2, 3, 4].map(edge).join(" ")
+}
+
+fn read(form: &mut Form, names: &Names, attribute: &mut AttributeColumn) {
+    let Some(kind) = kind_of(form.value(&names.kind)) else {
+        form.refuse(&names.kind, "Choose a kind.");
+        return;
+    };
+    attribute.kind = kind;
+    attribute.protected = form.has(&names.protected, "yes");
+    attribute.missing = form.filled(&names.missing).map(str::to_owned);
+    attribute.outside = outside_of(form.value(&names.outside));
+    (attribute.min, attribute.max) = (None, None);
+    (attribute.levels, attribute.ordered, attribute.bins) = (None, None, None);
+    match kind {
+        AttributeKind::Integer => {
+            attribute.min = whole_number(form, &names.min);
+            attribute.max = whole_number(form, &names.max);
+            if attribute.min > attribute.max && attribute.max.is_some() {
+                form.refuse(&names.max, "The largest value is below the smallest.");
+            }
+        }
+        AttributeKind::Categorical => read_levels(form, names, attribute),
+        AttributeKind::Numeric => attribute.bins = edges(form, &names.bins),
+    }
+}
+
+fn read_levels(form: &mut Form, names: &Names, attribute: &mut AttributeColumn) {
+    let levels = lines(form.all(&names.levels));
+    if levels.is_empty() {
+        form.refuse(&names.levels, "Give the possible values, one a line.");
+    }
+    if let Some(twice) = twice(&levels) {
+        form.refuse(&names.levels, format!("“{twice}” is listed twice."));
+    }
+    if attribute.outside == OutsidePolicy::Clip {
+        form.refuse(
+            &names.outside,
+            "Categories have no nearest value; choose another answer.",
+        );
+    }
+    attribute.levels = Some(levels);
+    attribute.ordered = form.has(&names.ordered, "yes").then_some(true);
+}
+
+fn whole_number(form: &mut Form, name: &str) -> Option<i32> {
+    let number = form.number(name, "a whole number");
+    if number.is_none() && form.error(name).is_none() {
+        form.refuse(name, "A whole number is needed.");
+    }
+    number
+}
+
+fn edges(form: &mut Form, name: &str) -> Option<Vec<f64>> {
+    let mut edges = Vec::new();
+    let entered = form.value(name).replace([',', ';'], " ");
+    for word in entered.split_whitespace() {
+        match word.parse::<f64>() {
+            Ok(edge) if edge.is_finite() => edges.push(edge),
+            _ => {
+                form.refuse(name, format!("“{word}” is not a number."));
+                return None;
+            }
+        }
+    }
+    if edges.len() < 2 || edges.windows(2).any(|pair| pair[0] >= pair[1]) {
+        form.refuse(
+            name,
+            "At least two ascending numbers are needed, separated by blanks.",
+        );
+        return None;
+    }
+    Some(edges)
+}
+
+/// The lines of a field, without blanks around them and empty ones.
+fn lines(entered: &[String]) -> Vec<String> {
+    let lines = entered.iter().flat_map(|text| text.lines());
+    let lines = lines.map(str::trim).filter(|line| !line.is_empty());
+    lines.map(str::to_owned).collect()
+}
+
+/// An entry that stands in a list twice.
+fn twice(list: &[String]) -> Option<&String> {
+    (1..list.len())
+        .map(|position| &list[position])
+        .zip(1..)
+        .find_map(|(entry, position)| list[..position].contains(entry).then_some(entry))
+}
+
+fn kind_word(kind: AttributeKind) -> &'static str {
+    match kind {
+        AttributeKind::Integer => "integer",
+        AttributeKind::Categorical => "categorical",
+        AttributeKind::Numeric => "numeric",
+    }
+}
+
+fn kind_of(word: &str) -> Option<AttributeKind> {
+    match word {
+        "integer" => Some(AttributeKind::Integer),
+        "categorical" => Some(AttributeKind::Categorical),
+        "numeric" => Some(AttributeKind::Numeric),
+        _ => None,
+    }
+}
+
+fn outside_word(outside: OutsidePolicy) -> &'static str {
+    match outside {
+        OutsidePolicy::Reject => "reject",
+        OutsidePolicy::Clip => "clip",
+        OutsidePolicy::Level => "level",
+        OutsidePolicy::Skip => "skip",
+    }
+}
+
+fn outside_of(word: &str) -> OutsidePolicy {
+    match word {
+        "clip" => OutsidePolicy::Clip,
+        "level" => OutsidePolicy::Level,
+        "skip" => OutsidePolicy::Skip,
+        _ => OutsidePolicy::Reject,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probity_data::builtin;
+
+    fn census() -> TableSchema {
+        TableSchema::of(&builtin::schema("census").unwrap().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_form_that_nobody_changes_changes_nothing() {
+        for name in builtin::names() {
+            let drafted = TableSchema::of(&builtin::schema(name).unwrap().unwrap()).unwrap();
+            let mut form = filled(&drafted);
+            let mut read =
+                schema(&mut form, &drafted).unwrap_or_else(|| panic!("{:?}", form.errors()));
+            // Whether an unordered category says so or not is the same.
+            for (read, drafted) in read.attributes.iter_mut().zip(&drafted.attributes) {
+                read.ordered = drafted.ordered;
+            }
+            assert_eq!(read, drafted, "{name}");
+            read.check().unwrap();
+        }
+    }
+
+    #[test]
+    fn another_kind_is_filled_in_already() {
+        let drafted = census();
+        let age = drafted
+            .attributes
+            .iter()
+            .position(|column| column.kind == AttributeKind::Integer);
+        let names = Names::of(age.unwrap());
+        for kind in ["categorical", "numeric"] {
+            let mut form = filled(&drafted).with(&names.kind, kind);
+            let changed =
+                schema(&mut form, &drafted).unwrap_or_else(|| panic!("{:?}", form.errors()));
+            changed.check().unwrap();
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_at_its_field() {
+        let drafted = census();
+        for (field, value, needle) in [
+            ("classes", "one", "two outcomes"),
+            ("classes", "one\none", "twice"),
+            ("c0-min", "", "needed"),
+            ("c0-min", "1.5", "not a whole number"),
+            ("c0-max", "-5", "below"),
+            ("c0-kind", "other", "kind"),
+        ] {
+            let mut form = filled(&drafted)
+                .with("c0-kind", "integer")
+                .with("c0-min", "1")
+                .with("c0-max", "2");
+            form.set(field, value);
+            assert!(schema(&mut form, &drafted).is_none(), "{field}={value}");
+            let error = form
+                .error(field)
+                .unwrap_or_else(|| panic!("{:?}", form.errors()));
+            assert!(error.contains(needle), "{error}");
+        }
+    }
+
+    #[test]
+    fn edges_ascend() {
+        let read = |text: &str| edges(&mut Form::default().with("bins", text), "bins");
+        assert_eq!(read("0, 1.5;3"), Some(vec![0.0, 1.5, 3.0]));
+        for wrong in ["", "1", "1 1", "2 1", "0 inf", "a b"] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+}

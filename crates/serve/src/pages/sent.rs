@@ -1,0 +1,201 @@
+//! Forms as they arrive: only from a page of this service, and of the sender's own session.
+//!
+//! Two independent checks protect each form that changes something. The browser says where the request comes from
+//! (`Sec-Fetch-Site`, or else `Origin`), which must be the service itself. And the form carries a secret of the session,
+//! which no other site can read. Besides, the session's cookie is not sent along with requests of other sites (`SameSite`).
+
+use std::time::Duration;
+
+use axum::extract::{Form as UrlEncoded, FromRequest, FromRequestParts, Request};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+
+use super::answer::Failure;
+use super::form::Form;
+use super::session::Visitor;
+use crate::Service;
+use crate::operations::form::Form as WithFile;
+use crate::operations::upload::ReceivedFile;
+use crate::problem::{Problem, ProblemKind};
+
+/// Name of the field with the session's secret.
+const CSRF: &str = "csrf";
+
+/// How long a form may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Refuses a form that does not come from a page of this service.
+///
+/// # Errors
+/// When the request comes from elsewhere, or does not say where from.
+pub(super) fn check_origin(headers: &HeaderMap) -> Result<(), Problem> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let is_own = match (text("sec-fetch-site"), text("origin"), text("host")) {
+        (Some(site), _, _) => site == "same-origin",
+        (None, Some(origin), Some(host)) => origin
+            .split_once("://")
+            .is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(host)),
+        _ => false,
+    };
+    if is_own {
+        return Ok(());
+    }
+    Err(Problem::new(
+        ProblemKind::Forbidden,
+        "This form was not sent by a page of this service. Open the page here, and fill the form in again.",
+    ))
+}
+
+fn not_of_this_session() -> Problem {
+    Problem::new(
+        ProblemKind::Forbidden,
+        "This form belongs to another session: you logged in anew since it was opened. Load the page again.",
+    )
+}
+
+/// A form without a file, from a visitor who is logged in.
+pub(super) struct SentForm {
+    /// Who sent it.
+    pub visitor: Visitor,
+    /// What was entered.
+    pub form: Form,
+}
+
+impl FromRequest<Service> for SentForm {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, service: &Service) -> Result<SentForm, Response> {
+        let (mut parts, body) = request.into_parts();
+        let visitor = Visitor::from_request_parts(&mut parts, service).await?;
+        let is_own = check_origin(&parts.headers);
+        // Read first: a connection whose request was not read to its end cannot be used again.
+        let form = read(Request::from_parts(parts, body), service).await;
+        is_own.map_err(refused)?;
+        let form = form.map_err(refused)?;
+        if !visitor.owns_form(form.value(CSRF)) {
+            return Err(refused(not_of_this_session()));
+        }
+        Ok(SentForm { visitor, form })
+    }
+}
+
+/// The form of the log-in: there is no session yet, so only its origin is checked.
+pub(super) struct LoginForm(pub Form);
+
+impl FromRequest<Service> for LoginForm {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, service: &Service) -> Result<LoginForm, Response> {
+        let is_own = check_origin(request.headers());
+        let form = read(request, service).await;
+        is_own.map_err(refused)?;
+        form.map(LoginForm).map_err(refused)
+    }
+}
+
+fn refused(problem: Problem) -> Response {
+    Failure(problem).into_response()
+}
+
+async fn read(request: Request, service: &Service) -> Result<Form, Problem> {
+    let pairs = UrlEncoded::<Vec<(String, String)>>::from_request(request, service);
+    match tokio::time::timeout(PATIENCE, pairs).await {
+        Ok(Ok(UrlEncoded(pairs))) => Ok(Form::sent(pairs)),
+        Ok(Err(rejection)) => Err(unreadable(rejection.status(), &rejection.body_text())),
+        Err(_) => Err(Problem::new(
+            ProblemKind::TooSlow,
+            "The form did not arrive in time.",
+        )),
+    }
+}
+
+fn unreadable(status: StatusCode, detail: &str) -> Problem {
+    let kind = match status {
+        StatusCode::PAYLOAD_TOO_LARGE => ProblemKind::TooLarge,
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => ProblemKind::UnsupportedType,
+        _ => ProblemKind::Malformed,
+    };
+    Problem::new(kind, format!("The form cannot be read: {detail}."))
+}
+
+/// A form with a file, from a visitor who is logged in.
+pub(super) struct SentFile {
+    /// Who sent it.
+    pub visitor: Visitor,
+    /// What was entered besides.
+    pub form: Form,
+    /// What the file is called at the visitor's; empty when none was chosen.
+    pub name: String,
+    /// The file. What is wrong with it belongs to the form that comes back.
+    pub file: Result<ReceivedFile, Problem>,
+}
+
+impl FromRequest<Service> for SentFile {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, service: &Service) -> Result<SentFile, Response> {
+        let (mut parts, body) = request.into_parts();
+        let visitor = Visitor::from_request_parts(&mut parts, service).await?;
+        check_origin(&parts.headers).map_err(refused)?;
+        let is_own = |form: &WithFile| match visitor.owns_form(form.text(CSRF)) {
+            true => Ok(()),
+            false => Err(not_of_this_session()),
+        };
+        let request = Request::from_parts(parts, body);
+        let received = WithFile::receive_if(service, request, is_own).await;
+        let mut received = received.map_err(refused)?;
+        is_own(&received).map_err(refused)?;
+        let file = received.take_file();
+        let texts = std::mem::take(&mut received.texts);
+        Ok(SentFile {
+            visitor,
+            form: Form::sent(texts.into_iter().collect()),
+            name: received.file_name,
+            file,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::header;
+
+    fn check(pairs: &[(header::HeaderName, &'static str)]) -> bool {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.insert(name.clone(), header::HeaderValue::from_static(value));
+        }
+        check_origin(&headers).is_ok()
+    }
+
+    #[test]
+    fn forms_come_from_the_service_itself() {
+        let site = header::HeaderName::from_static("sec-fetch-site");
+        let host = (header::HOST, "127.0.0.1:8080");
+        let origin = |origin| (header::ORIGIN, origin);
+        assert!(check(&[host.clone(), (site.clone(), "same-origin")]));
+        assert!(check(&[host.clone(), origin("http://127.0.0.1:8080")]));
+        assert!(check(&[
+            (header::HOST, "Probity.example"),
+            origin("https://probity.example")
+        ]));
+        for refused in [
+            vec![host.clone()],
+            vec![host.clone(), (site.clone(), "cross-site")],
+            vec![host.clone(), (site.clone(), "same-site")],
+            vec![host.clone(), (site.clone(), "none")],
+            vec![host.clone(), origin("null")],
+            vec![host.clone(), origin("http://127.0.0.1:8081")],
+            vec![host.clone(), origin("http://evil.example")],
+            vec![
+                host.clone(),
+                origin("http://evil.example#://127.0.0.1:8080"),
+            ],
+            vec![host, origin("http://127.0.0.1:8080"), (site, "cross-site")],
+            vec![origin("http://127.0.0.1:8080")],
+        ] {
+            assert!(!check(&refused), "{refused:?}");
+        }
+    }
+}

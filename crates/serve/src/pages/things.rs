@@ -1,0 +1,127 @@
+//! Data sets, models and jobs as lines of a list.
+
+use super::views::{Link, State, Thing};
+use super::words::{bytes, counted, duration, kind, list, moment, percent_done, phase, state};
+use crate::jobs::board::JobView;
+use crate::store::{DataKind, DataSet, JobKind, JobState, Model, ModelKind, ModelOrigin};
+
+/// A data set.
+pub(super) fn of_data(data: &DataSet) -> Thing {
+    let address = format!("/data/{}", data.id);
+    let is_ready = data.has_schema || data.kind == DataKind::Texts;
+    let (class, text, link, link_text) = match is_ready {
+        true => ("good", "ready", "train", "Train a model"),
+        false => ("warn", "not described yet", "columns", "Describe"),
+    };
+    Thing {
+        id: data.id.to_string(),
+        title: data.label.clone(),
+        detail: format!(
+            "{} · {} · {}",
+            size(data),
+            bytes(data.bytes),
+            moment(data.created)
+        ),
+        state: State {
+            name: "",
+            class,
+            text: text.to_owned(),
+        },
+        can_be_picked: false,
+        links: vec![Link {
+            address: format!("{address}/{link}"),
+            text: link_text.to_owned(),
+        }],
+        address,
+    }
+}
+
+/// How much a data set holds.
+pub(super) fn size(data: &DataSet) -> String {
+    let rows = data.sketch.rows;
+    match data.kind {
+        DataKind::Texts => counted(rows, "text", "texts"),
+        DataKind::Table => format!(
+            "{} in {}",
+            counted(rows, "row", "rows"),
+            counted(data.sketch.columns.len() as u64, "column", "columns")
+        ),
+    }
+}
+
+/// A model.
+pub(super) fn of_model(model: &Model) -> Thing {
+    let address = format!("/models/{}", model.id);
+    Thing {
+        id: model.id.to_string(),
+        title: model.label.clone(),
+        detail: format!("{} · {}", origin(model), moment(model.created)),
+        state: State::default(),
+        can_be_picked: false,
+        links: vec![Link {
+            address: format!("{address}/audit"),
+            text: "Audit".to_owned(),
+        }],
+        address,
+    }
+}
+
+/// What a model classifies and where it comes from.
+pub(super) fn origin(model: &Model) -> String {
+    let inputs = match model.description.kind {
+        ModelKind::Table => {
+            let attributes = model.description.attributes.len() as u64;
+            format!("decides by {}", counted(attributes, "column", "columns"))
+        }
+        ModelKind::Texts => "decides about texts".to_owned(),
+    };
+    let origin = match model.origin {
+        ModelOrigin::Uploaded => "uploaded",
+        ModelOrigin::Trained => "trained here",
+        ModelOrigin::Repaired => "repaired here",
+    };
+    format!("{inputs}, {origin}")
+}
+
+/// The page of a job: that of its result when there is one, else that of its progress.
+pub(super) fn address(view: &JobView) -> String {
+    let job = &view.job;
+    match (job.state, job.kind) {
+        (JobState::Done, JobKind::Train) => format!("/models/{}", job.id),
+        (JobState::Done, _) => format!("/runs/{}", job.id),
+        _ => format!("/jobs/{}", job.id),
+    }
+}
+
+/// A job.
+pub(super) fn of_job(view: &JobView) -> Thing {
+    let job = &view.job;
+    let mut detail = vec![kind(job.kind).to_owned()];
+    if job.state.is_final() {
+        if let (Some(started), Some(ended)) = (job.started, job.ended) {
+            detail.push(duration(ended.0.saturating_sub(started.0)));
+        }
+        detail.push(moment(job.ended.unwrap_or(job.created)));
+    } else {
+        detail.push(phase(job, view.progress.as_ref()));
+        if let Some(percent) = percent_done(view.progress.as_ref()) {
+            detail.push(format!("{percent}\u{a0}%"));
+        }
+    }
+    let links = match job.state {
+        JobState::Done if job.kind != JobKind::Train => vec![Link {
+            address: format!("/runs/{}/report", job.id),
+            text: "Report".to_owned(),
+        }],
+        _ => Vec::new(),
+    };
+    Thing {
+        id: job.id.to_string(),
+        address: address(view),
+        title: job.label.clone(),
+        detail: list(&detail).replace(", ", " · "),
+        state: state(job.state),
+        can_be_picked: job.state == JobState::Done && job.kind == JobKind::Audit,
+        links,
+    }
+}

@@ -1,0 +1,291 @@
+//! Tables and texts that users uploaded.
+
+use rusqlite::{OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{Count, InJson, Store, StoreError};
+use crate::identifier::Id;
+use crate::moment::Moment;
+
+/// What a data set holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DataKind {
+    /// Rows of attributes, described by a schema.
+    Table,
+    /// Texts, with or without labels.
+    Texts,
+}
+
+/// The form of an uploaded file; it decides what the file is called on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileForm {
+    /// Comma-separated values.
+    Csv,
+    /// The same, compressed with gzip.
+    CsvGz,
+    /// The same, compressed with xz.
+    CsvXz,
+    /// Tab-separated values.
+    Tsv,
+    /// The same, compressed with gzip.
+    TsvGz,
+    /// The same, compressed with xz.
+    TsvXz,
+    /// Parquet.
+    Parquet,
+    /// A text on each line.
+    Txt,
+    /// The same, compressed with gzip.
+    TxtGz,
+    /// The same, compressed with xz.
+    TxtXz,
+}
+
+impl FileForm {
+    /// All forms.
+    pub const ALL: [FileForm; 10] = [
+        FileForm::Csv,
+        FileForm::CsvGz,
+        FileForm::CsvXz,
+        FileForm::Tsv,
+        FileForm::TsvGz,
+        FileForm::TsvXz,
+        FileForm::Parquet,
+        FileForm::Txt,
+        FileForm::TxtGz,
+        FileForm::TxtXz,
+    ];
+
+    /// How the names of such files end.
+    pub fn ending(self) -> &'static str {
+        match self {
+            FileForm::Csv => "csv",
+            FileForm::CsvGz => "csv.gz",
+            FileForm::CsvXz => "csv.xz",
+            FileForm::Tsv => "tsv",
+            FileForm::TsvGz => "tsv.gz",
+            FileForm::TsvXz => "tsv.xz",
+            FileForm::Parquet => "parquet",
+            FileForm::Txt => "txt",
+            FileForm::TxtGz => "txt.gz",
+            FileForm::TxtXz => "txt.xz",
+        }
+    }
+
+    /// The form that the ending of a user's file name stands for.
+    pub fn of_name(name: &str) -> Option<FileForm> {
+        let name = name.to_ascii_lowercase();
+        FileForm::ALL.into_iter().find(|form| {
+            name.strip_suffix(form.ending())
+                .is_some_and(|stem| stem.ends_with('.'))
+        })
+    }
+
+    /// Whether tabs separate the columns of a file of this form.
+    pub fn is_tabs(self) -> bool {
+        matches!(self, FileForm::Tsv | FileForm::TsvGz | FileForm::TsvXz)
+    }
+
+    /// Whether a file of this form holds a text on each line.
+    pub fn is_lines(self) -> bool {
+        matches!(self, FileForm::Txt | FileForm::TxtGz | FileForm::TxtXz)
+    }
+}
+
+/// What the cells of a column look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ColumnKind {
+    /// Whole numbers.
+    Integer,
+    /// Numbers.
+    Numeric,
+    /// Words.
+    Words,
+}
+
+/// One column at a glance.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ColumnSketch {
+    /// Its name.
+    pub name: String,
+    /// What its cells look like.
+    pub kind: ColumnKind,
+    /// Different values, counted up to a thousand.
+    pub distinct: u64,
+    /// Cells without a value: empty, `?`, `NA`, `N/A`, `null` or `nan`.
+    pub missing: u64,
+    /// The first few different values, cut to sixty characters.
+    pub examples: Vec<String>,
+}
+
+/// How the text of a table is laid out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Layout {
+    /// Field separator: one ASCII character.
+    #[schema(value_type = String, example = ",")]
+    pub separator: char,
+    /// Column names by position, for a file whose first line does not name them.
+    pub columns: Vec<String>,
+}
+
+impl Default for Layout {
+    fn default() -> Layout {
+        Layout {
+            separator: ',',
+            columns: Vec::new(),
+        }
+    }
+}
+
+/// A data set at a glance: what its upload found out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Sketch {
+    /// How a table is laid out; of no meaning for Parquet and for texts.
+    pub layout: Layout,
+    /// Rows or texts.
+    pub rows: u64,
+    /// The columns; none for a file with a text on each line.
+    pub columns: Vec<ColumnSketch>,
+    /// The first few rows, their cells cut to sixty characters.
+    #[serde(default)]
+    pub first_rows: Vec<Vec<String>>,
+}
+
+/// A table or texts that a user uploaded.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct DataSet {
+    /// Identifier.
+    pub id: Id,
+    /// The token that it was uploaded with.
+    pub owner: Id,
+    /// What its user calls it.
+    pub label: String,
+    /// What it holds.
+    pub kind: DataKind,
+    /// Form of the file.
+    pub form: FileForm,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// When it was uploaded.
+    pub created: Moment,
+    /// What the upload found out.
+    #[serde(flatten)]
+    pub sketch: Sketch,
+    /// Whether it has a schema, so that a model can be trained on it; tables only.
+    pub has_schema: bool,
+}
+
+const COLUMNS: &str = "id, owner, label, kind, form, bytes, created, sketch, has_schema";
+
+impl DataSet {
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<DataSet> {
+        Ok(DataSet {
+            id: row.get(0)?,
+            owner: row.get(1)?,
+            label: row.get(2)?,
+            kind: row.get::<_, InJson<_>>(3)?.0,
+            form: row.get::<_, InJson<_>>(4)?.0,
+            bytes: row.get::<_, Count>(5)?.0,
+            created: row.get(6)?,
+            sketch: row.get::<_, InJson<_>>(7)?.0,
+            has_schema: row.get(8)?,
+        })
+    }
+}
+
+impl Store {
+    /// Adds a data set.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn add_data_set(&self, data: &DataSet) -> Result<(), StoreError> {
+        self.connection().execute(
+            &format!("INSERT INTO data_sets ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+            params![
+                data.id,
+                data.owner,
+                data.label,
+                InJson(data.kind),
+                InJson(data.form),
+                Count(data.bytes),
+                data.created,
+                InJson(&data.sketch),
+                data.has_schema
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// All data sets, the newest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn data_sets(&self) -> Result<Vec<DataSet>, StoreError> {
+        let connection = self.connection();
+        let mut statement = connection.prepare(&format!(
+            "SELECT {COLUMNS} FROM data_sets ORDER BY rowid DESC"
+        ))?;
+        let rows = statement.query_map([], DataSet::from_row)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The data set `id`, if there is one.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn data_set(&self, id: &Id) -> Result<Option<DataSet>, StoreError> {
+        Ok(self
+            .connection()
+            .prepare(&format!("SELECT {COLUMNS} FROM data_sets WHERE id = ?"))?
+            .query_row(params![id], DataSet::from_row)
+            .optional()?)
+    }
+
+    /// Notes that a data set has a schema.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn note_schema(&self, id: &Id) -> Result<(), StoreError> {
+        self.connection().execute(
+            "UPDATE data_sets SET has_schema = TRUE WHERE id = ?",
+            params![id],
+        )?;
+        Ok(())
+    }
+
+    /// Forgets a data set.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn remove_data_set(&self, id: &Id) -> Result<(), StoreError> {
+        self.connection()
+            .execute("DELETE FROM data_sets WHERE id = ?", params![id])?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ending_tells_the_form() {
+        for (name, form) in [
+            ("people.csv", Some(FileForm::Csv)),
+            ("People.CSV.GZ", Some(FileForm::CsvGz)),
+            ("../../etc/people.txt.xz", Some(FileForm::TxtXz)),
+            ("people.parquet", Some(FileForm::Parquet)),
+            ("csv", None),
+            ("people.gz", None),
+            ("people.exe", None),
+            ("", None),
+        ] {
+            assert_eq!(FileForm::of_name(name), form, "{name}");
+        }
+    }
+}

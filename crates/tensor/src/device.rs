@@ -1,0 +1,221 @@
+//! The only place that knows backends: which devices there are, and what each is good for.
+//!
+//! `flex` is burn's CPU backend and the default without a GPU; `ndarray` is its predecessor,
+//! deprecated upstream, selectable while it exists. `wgpu` (burn's WGSL path) and `cuda` are
+//! compiled in by the features of those names. `auto` is the first GPU that answers, else `flex`.
+
+#[cfg(any(feature = "ndarray", feature = "wgpu", feature = "cuda"))]
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use burn::tensor::Device;
+#[cfg(any(feature = "ndarray", feature = "wgpu", feature = "cuda"))]
+use burn::tensor::Tensor;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Why a device cannot be used.
+#[derive(Debug, Error)]
+pub enum DeviceError {
+    /// This build lacks the backend.
+    #[error("this build of probity has no '{device}' support; build it with --features {device}")]
+    NotBuilt {
+        /// The device asked for.
+        device: DeviceName,
+    },
+    /// The backend is built in but no device answers.
+    #[error("no {device} device answers on this machine ({problem}); use --device auto or flex")]
+    NotAnswering {
+        /// The device asked for.
+        device: DeviceName,
+        /// What the backend says.
+        problem: String,
+    },
+    /// The thread pool cannot be made.
+    #[error("cannot start {threads} threads: {problem}")]
+    Threads {
+        /// Threads asked for.
+        threads: usize,
+        /// What the pool says.
+        problem: String,
+    },
+}
+
+/// A device by name.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum DeviceName {
+    /// The first GPU that answers, else flex.
+    #[default]
+    Auto,
+    /// burn's CPU backend.
+    Flex,
+    /// burn's older CPU backend.
+    Ndarray,
+    /// GPU through wgpu (WGSL).
+    Wgpu,
+    /// NVIDIA GPU through CUDA.
+    Cuda,
+}
+
+impl std::fmt::Display for DeviceName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            DeviceName::Auto => "auto",
+            DeviceName::Flex => "flex",
+            DeviceName::Ndarray => "ndarray",
+            DeviceName::Wgpu => "wgpu",
+            DeviceName::Cuda => "cuda",
+        })
+    }
+}
+
+/// A device that answered.
+#[derive(Debug, Clone)]
+pub struct ComputeDevice {
+    name: DeviceName,
+    device: Device,
+}
+
+impl ComputeDevice {
+    /// The CPU device that every build has.
+    pub fn flex() -> ComputeDevice {
+        ComputeDevice {
+            name: DeviceName::Flex,
+            device: Device::flex(),
+        }
+    }
+
+    /// Opens the device called `name` and makes it compute something small.
+    ///
+    /// # Errors
+    /// When the backend is not built in or no device answers.
+    pub fn open(name: DeviceName) -> Result<ComputeDevice, DeviceError> {
+        match name {
+            DeviceName::Auto => Ok([DeviceName::Cuda, DeviceName::Wgpu]
+                .into_iter()
+                .find_map(|gpu| Self::open(gpu).ok().filter(|gpu| !gpu.is_software()))
+                .unwrap_or_else(Self::flex)),
+            DeviceName::Flex => Ok(Self::flex()),
+            #[cfg(feature = "ndarray")]
+            #[allow(deprecated)] // selectable while upstream keeps it
+            DeviceName::Ndarray => answering(name, Device::ndarray),
+            #[cfg(feature = "wgpu")]
+            DeviceName::Wgpu => answering(name, || Device::wgpu(Default::default())),
+            #[cfg(feature = "cuda")]
+            DeviceName::Cuda => answering(name, || Device::cuda(0)),
+            #[cfg(not(all(feature = "ndarray", feature = "wgpu", feature = "cuda")))]
+            device => Err(DeviceError::NotBuilt { device }),
+        }
+    }
+
+    /// Its name; never `auto`.
+    pub fn name(&self) -> DeviceName {
+        self.name
+    }
+
+    /// The burn device.
+    pub fn burn(&self) -> &Device {
+        &self.device
+    }
+
+    /// What the hardware calls itself, when the backend says.
+    pub fn hardware(&self) -> String {
+        #[cfg(any(feature = "wgpu", feature = "cuda"))]
+        if self.is_gpu()
+            && let Ok(Some(identity)) = catch_unwind(AssertUnwindSafe(|| self.device.identity()))
+        {
+            return format!("{identity:?}");
+        }
+        "CPU".to_owned()
+    }
+
+    /// Whether it is a GPU backend.
+    pub fn is_gpu(&self) -> bool {
+        matches!(self.name, DeviceName::Wgpu | DeviceName::Cuda)
+    }
+
+    /// Whether a GPU backend runs on the CPU after all (a software driver): right for tests, far
+    /// slower than flex for work.
+    fn is_software(&self) -> bool {
+        let hardware = self.hardware().to_lowercase();
+        ["llvmpipe", "lavapipe", "swiftshader", "softpipe"]
+            .iter()
+            .any(|software| hardware.contains(software))
+    }
+
+    /// The height of the tiles that batches are cut into. Fixed for a device: it is part of what
+    /// makes results independent of batch size. A CPU tile stays in the first-level cache; a
+    /// GPU tile is worth its launch.
+    pub fn tile_rows(&self) -> usize {
+        if self.is_gpu() { 4096 } else { 128 }
+    }
+}
+
+/// The device that `make` gives, if it can compute. Backends report a missing driver by a panic,
+/// which must not reach the user; its message becomes the error's.
+#[cfg(any(feature = "ndarray", feature = "wgpu", feature = "cuda"))]
+fn answering(
+    name: DeviceName,
+    make: impl FnOnce() -> Device,
+) -> Result<ComputeDevice, DeviceError> {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let answer = catch_unwind(AssertUnwindSafe(|| {
+        let device = make();
+        let sum = Tensor::<1>::from_floats([1.0, 2.0], &device).sum();
+        sum.try_into_data()
+            .map_err(|error| error.to_string())
+            .map(|_| device)
+    }));
+    std::panic::set_hook(hook);
+    let problem = match answer {
+        Ok(Ok(device)) => return Ok(ComputeDevice { name, device }),
+        Ok(Err(problem)) => problem,
+        Err(panic) => panic
+            .downcast_ref::<String>()
+            .cloned()
+            .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+            .unwrap_or_else(|| "the driver gives no reason".to_owned()),
+    };
+    let first_line = problem.lines().next().unwrap_or_default().to_owned();
+    Err(DeviceError::NotAnswering {
+        device: name,
+        problem: first_line,
+    })
+}
+
+/// Sets how many threads the CPU work uses; `None` leaves one a core. Results do not depend on it.
+///
+/// # Errors
+/// When the pool cannot be started.
+pub fn use_threads(threads: Option<usize>) -> Result<(), DeviceError> {
+    if let Some(threads) = threads {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build_global()
+            .map_err(|error| DeviceError::Threads {
+                threads,
+                problem: error.to_string(),
+            })?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flex_always_answers_and_auto_never_fails() {
+        assert_eq!(
+            ComputeDevice::open(DeviceName::Flex).unwrap().name(),
+            DeviceName::Flex
+        );
+        assert_ne!(
+            ComputeDevice::open(DeviceName::Auto).unwrap().name(),
+            DeviceName::Auto
+        );
+    }
+}

@@ -1,0 +1,5 @@
+//! The only place that knows devices: which there are, and the computations that run on them.
+
+pub mod device;
+#[cfg(feature = "onnx")]
+pub mod onnx;

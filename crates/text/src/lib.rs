@@ -1,0 +1,60 @@
+//! Text: words and their vectors, protected terms, and what keeps a changed text close to its original.
+//!
+//! | module          | what is there                                                               |
+//! |-----------------|-----------------------------------------------------------------------------|
+//! | [`tokenizer`]   | texts to tokens, tokens to numbers and back into texts                      |
+//! | [`words`]       | lists of distinct words with their numbers                                  |
+//! | [`embeddings`]  | tables of word vectors: GloVe and word2vec files, binary cache              |
+//! | [`neighbours`]  | exact nearest neighbours of words by cosine                                 |
+//! | [`lexicon`]     | protected attributes, their terms, matching, coverage of a corpus           |
+//! | [`validity`]    | L0, L2, Jaccard, BLEU and semantic similarity of two texts                  |
+//! | [`frequencies`] | counts of words                                                             |
+//! | [`corpus`]      | the reader of texts and labels                                              |
+//! | [`glove`]       | word vectors fitted to a corpus                                             |
+//! | [`comments`]    | generated comments with planted discrimination                              |
+//!
+//! Numbers of words agree everywhere: word i of a table has row i and is token i, and the last row, whose
+//! number is the number of words, stands for every other word.
+//!
+//! ```
+//! use crate::lexicon::{Lexicon, TermMatcher};
+//! use crate::tokenizer::{Tokenizer, splice};
+//!
+//! let tokenizer = Tokenizer::new(["she", "he", "is", "here"].into_iter())?;
+//! let lexicon = Lexicon::shipped();
+//! let matcher = TermMatcher::new(lexicon.attribute("gender")?, &tokenizer)?;
+//!
+//! let text = "She isn't here.";
+//! let tokens = tokenizer.tokens(text)?;
+//! let words: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
+//! let found = &matcher.find(&words)[0];
+//! let substitute = &matcher.substitutes(found.term)[0];
+//! let bytes = tokens[found.tokens.start].bytes.clone();
+//! assert_eq!(splice(text, &[(bytes, &substitute.text)]), "He isn't here.");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod comments;
+pub mod corpus;
+pub mod embeddings;
+pub mod frequencies;
+pub mod glove;
+pub mod lexicon;
+pub mod neighbours;
+pub mod tokenizer;
+pub mod validity;
+pub mod words;
+
+/// The folder of the real data sets, where there is one; says so where there is none.
+#[cfg(test)]
+pub(crate) fn test_data() -> Option<std::path::PathBuf> {
+    let folder = std::env::var_os("PROBITY_DATA_DIR").map_or_else(
+        || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+        std::path::PathBuf::from,
+    );
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    eprintln!("skipped: {} is not there", folder.display());
+    None
+}

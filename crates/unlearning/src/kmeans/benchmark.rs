@@ -1,0 +1,397 @@
+//! The online deletion benchmark (section 5): train once, then delete one row after the other.
+//!
+//! The baseline is Lloyd's algorithm with as many iterations, which trains anew for each request. A few of its trainings are
+//! timed, before and after the deletions, and stand for all. The quality of a clustering is taken before the deletions,
+//! against a Lloyd baseline that runs until it converges, as in the paper.
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::errors::KMeansError;
+use super::metrics::{normalized_mutual_information, silhouette};
+use super::model::{Algorithm, FitOptions, Model};
+use super::points::Points;
+use probity_run::stream::{Purpose, Words};
+
+/// Iterations after which a baseline that has not converged is taken as it is.
+const UNTIL_CONVERGED: usize = 300;
+/// Points of the curve of run time against deletions.
+const CURVE: usize = 40;
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct BenchmarkOptions {
+    /// Number of clusters.
+    pub clusters: usize,
+    /// Iterations of every training.
+    pub iterations: usize,
+    /// Rows to delete, one after the other.
+    pub deletions: usize,
+    /// Rows that a silhouette is taken of.
+    pub silhouette_rows: usize,
+    /// Timed trainings of the baseline, half of them before the deletions.
+    pub retrainings: usize,
+}
+
+/// Rows with labels to compare clusters with.
+#[derive(Debug, Clone, Copy)]
+pub struct Labelled<'a> {
+    /// The rows.
+    pub points: &'a Points,
+    /// The label of each row, in the order of the ids; empty where there are none.
+    pub labels: &'a [u32],
+}
+
+/// How good a clustering is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Quality {
+    /// Σ|x − c|² in scaled units.
+    pub loss: f64,
+    /// Silhouette coefficient, where two clusters are there.
+    pub silhouette: Option<f64>,
+    /// Normalized mutual information with the labels, where there are any.
+    pub nmi: Option<f64>,
+}
+
+/// The baseline of one seed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Baseline {
+    /// The seed.
+    pub seed: u64,
+    /// Of a clustering that has converged.
+    pub quality: Quality,
+    /// Seconds of each timed training.
+    pub training_seconds: Vec<f64>,
+}
+
+/// One replicate of one algorithm.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Replicate {
+    /// The seed.
+    pub seed: u64,
+    /// Before the deletions.
+    pub quality: Quality,
+    /// Seconds of the training.
+    pub training_seconds: f64,
+    /// Seconds of all deletions.
+    pub deletion_seconds: f64,
+    /// Seconds of a training of the same algorithm on what remains.
+    pub retraining_seconds: f64,
+    /// Deletions that changed no centroid.
+    pub free: usize,
+    /// Deletions of a seed; unknown for a tree.
+    pub reseeded: usize,
+    /// Whether the model then equals that retraining, byte for byte.
+    pub exact: bool,
+    /// Seconds, training included, after so many deletions.
+    pub curve: Vec<(usize, f64)>,
+}
+
+impl Replicate {
+    /// Seconds of training once and all deletions.
+    pub fn seconds(&self) -> f64 {
+        self.training_seconds + self.deletion_seconds
+    }
+}
+
+/// Rows to delete: so many, drawn by the seed without replacement.
+pub fn requests(points: &Points, count: usize, seed: u64) -> Vec<u64> {
+    let words = Words::new(seed, Purpose::Requests, &[0]);
+    let mut ids: Vec<u64> = points.live_slots().map(|slot| points.id(slot)).collect();
+    ids.sort_by_cached_key(|&id| words.word(id));
+    ids.truncate(count);
+    ids
+}
+
+/// Quality and training times of Lloyd's algorithm.
+///
+/// # Errors
+/// More clusters than rows, before or after the deletions.
+pub fn baseline(
+    data: Labelled<'_>,
+    options: &BenchmarkOptions,
+    seed: u64,
+) -> Result<Baseline, KMeansError> {
+    let fit = |iterations: usize| FitOptions {
+        clusters: options.clusters,
+        iterations,
+        algorithm: Algorithm::Lloyd,
+        seed,
+    };
+    let converged = Model::fit(data.points.clone(), &fit(UNTIL_CONVERGED))?;
+    let quality = quality(data, &converged, options, seed);
+    drop(converged);
+    let remaining = without(data.points, &requests(data.points, options.deletions, seed));
+    let half = options.retrainings.div_ceil(2);
+    let mut training_seconds = Vec::new();
+    for number in 0..options.retrainings.max(1) {
+        let points = if number < half.max(1) {
+            data.points
+        } else {
+            &remaining
+        };
+        training_seconds.push(timed(points, &fit(options.iterations))?.1);
+    }
+    Ok(Baseline {
+        seed,
+        quality,
+        training_seconds,
+    })
+}
+
+/// One replicate of `algorithm`. `done` is told how many deletions are done, and says whether to go on.
+///
+/// # Errors
+/// Options that make no sense for these rows, or fewer rows left than clusters.
+pub fn replicate(
+    data: Labelled<'_>,
+    algorithm: &Algorithm,
+    options: &BenchmarkOptions,
+    seed: u64,
+    done: &mut dyn FnMut(usize) -> bool,
+) -> Result<Option<Replicate>, KMeansError> {
+    let fit = FitOptions {
+        clusters: options.clusters,
+        iterations: options.iterations,
+        algorithm: algorithm.clone(),
+        seed,
+    };
+    let (mut model, training_seconds) = timed(data.points, &fit)?;
+    let quality = quality(data, &model, options, seed);
+    let requests = requests(data.points, options.deletions, seed);
+    let (mut free, mut reseeded, mut deletion_seconds) = (0, 0, 0.0);
+    let mut curve = vec![(0, training_seconds)];
+    let marks = marks(requests.len());
+    for (number, &id) in requests.iter().enumerate() {
+        let start = Instant::now();
+        let deleted = model.delete(&[id])?;
+        deletion_seconds += start.elapsed().as_secs_f64();
+        free += usize::from(deleted.free);
+        reseeded += usize::from(deleted.reseeded);
+        if marks.binary_search(&(number + 1)).is_ok() {
+            curve.push((number + 1, training_seconds + deletion_seconds));
+        }
+        if !done(number + 1) {
+            return Ok(None);
+        }
+    }
+    let (retrained, retraining_seconds) = timed(&without(data.points, &requests), &fit)?;
+    Ok(Some(Replicate {
+        seed,
+        quality,
+        training_seconds,
+        deletion_seconds,
+        retraining_seconds,
+        free,
+        reseeded,
+        exact: model.to_bytes() == retrained.to_bytes(),
+        curve,
+    }))
+}
+
+/// A training and its seconds, the copy of the rows left out.
+fn timed(points: &Points, fit: &FitOptions) -> Result<(Model, f64), KMeansError> {
+    let points = points.clone();
+    let start = Instant::now();
+    let model = Model::fit(points, fit)?;
+    Ok((model, start.elapsed().as_secs_f64()))
+}
+
+fn without(points: &Points, ids: &[u64]) -> Points {
+    let mut points = points.clone();
+    for slot in ids
+        .iter()
+        .filter_map(|&id| points.slot(id))
+        .collect::<Vec<usize>>()
+    {
+        points.remove(slot);
+    }
+    points.compact();
+    points
+}
+
+fn quality(data: Labelled<'_>, model: &Model, options: &BenchmarkOptions, seed: u64) -> Quality {
+    let (assignment, loss) = model.assignment();
+    let pairs: Vec<(usize, u32)> = assignment
+        .iter()
+        .zip(data.labels)
+        .map(|(&(_, cluster), &label)| (cluster, label))
+        .collect();
+    Quality {
+        loss,
+        silhouette: silhouette(
+            data.points,
+            &assignment,
+            options.clusters,
+            options.silhouette_rows,
+            seed,
+        ),
+        nmi: (!pairs.is_empty()).then(|| normalized_mutual_information(&pairs)),
+    }
+}
+
+/// Numbers of deletions at about equal distances on a logarithmic scale, the last one included.
+fn marks(deletions: usize) -> Vec<usize> {
+    let mut marks: Vec<usize> = (0..=CURVE)
+        .map(|step| (deletions as f64).powf(step as f64 / CURVE as f64).round() as usize)
+        .collect();
+    marks.dedup();
+    marks
+}
+
+/// Mean and standard deviation (of a sample; 0 of a single value).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Spread {
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub sd: f64,
+}
+
+impl Spread {
+    /// Of `values`; `None` if there are none.
+    pub fn of(values: &[f64]) -> Option<Spread> {
+        let n = values.len() as f64;
+        if values.is_empty() {
+            return None;
+        }
+        let mean = values.iter().sum::<f64>() / n;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let sd = if values.len() > 1 {
+            (squares / (n - 1.0)).sqrt()
+        } else {
+            0.0
+        };
+        Some(Spread { mean, sd })
+    }
+}
+
+/// All replicates of one algorithm, beside the baseline's of the same seeds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AlgorithmFigures {
+    /// The algorithm with its options.
+    pub algorithm: String,
+    /// Seconds of training once and all deletions.
+    pub seconds: Option<Spread>,
+    /// Seconds of so many trainings of the baseline, over `seconds`.
+    pub speedup: Option<Spread>,
+    /// The same against trainings of the algorithm itself.
+    pub speedup_against_itself: Option<Spread>,
+    /// Loss over the mean loss of the converged baselines.
+    pub loss_ratio: Option<Spread>,
+    /// Silhouette coefficient.
+    pub silhouette: Option<Spread>,
+    /// Normalized mutual information with the labels.
+    pub nmi: Option<Spread>,
+    /// Share of deletions that changed no centroid.
+    pub free_share: Option<Spread>,
+    /// Whether every model equalled a retraining, byte for byte, after its deletions.
+    pub exact: bool,
+    /// What the figures are of.
+    pub replicates: Vec<Replicate>,
+}
+
+impl AlgorithmFigures {
+    /// Sums up `replicates`; `baselines` are of the same seeds, in the same order.
+    pub fn of(
+        algorithm: String,
+        replicates: Vec<Replicate>,
+        baselines: &[Baseline],
+        deletions: usize,
+    ) -> AlgorithmFigures {
+        let all = |figure: &dyn Fn(&Replicate) -> f64| -> Option<Spread> {
+            Spread::of(&replicates.iter().map(figure).collect::<Vec<f64>>())
+        };
+        let some = |figure: &dyn Fn(&Replicate) -> Option<f64>| -> Option<Spread> {
+            Spread::of(&replicates.iter().filter_map(figure).collect::<Vec<f64>>())
+        };
+        let losses: Vec<f64> = baselines.iter().map(|b| b.quality.loss).collect();
+        let loss = Spread::of(&losses).map_or(f64::NAN, |spread| spread.mean);
+        let speedups: Vec<f64> = replicates
+            .iter()
+            .zip(baselines)
+            .map(|(replicate, baseline)| {
+                baseline_seconds(baseline, deletions) / replicate.seconds()
+            })
+            .collect();
+        AlgorithmFigures {
+            algorithm,
+            seconds: all(&|replicate| replicate.seconds()),
+            speedup: Spread::of(&speedups),
+            speedup_against_itself: all(&|replicate| {
+                let training = (replicate.training_seconds + replicate.retraining_seconds) / 2.0;
+                training * deletions as f64 / replicate.seconds()
+            }),
+            loss_ratio: all(&|replicate| replicate.quality.loss / loss),
+            silhouette: some(&|replicate| replicate.quality.silhouette),
+            nmi: some(&|replicate| replicate.quality.nmi),
+            free_share: all(&|replicate| replicate.free as f64 / deletions.max(1) as f64),
+            exact: replicates.iter().all(|replicate| replicate.exact),
+            replicates,
+        }
+    }
+}
+
+/// Seconds of so many trainings of the baseline: the mean of those that were timed, times their number.
+pub fn baseline_seconds(baseline: &Baseline, trainings: usize) -> f64 {
+    Spread::of(&baseline.training_seconds).map_or(f64::NAN, |spread| spread.mean * trainings as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spreads_and_marks() {
+        let spread = Spread::of(&[1.0, 3.0]).unwrap();
+        assert_eq!((spread.mean, spread.sd), (2.0, 2_f64.sqrt()));
+        assert_eq!(Spread::of(&[]), None);
+        assert_eq!(marks(3), [1, 2, 3]);
+        assert_eq!(marks(1000).last(), Some(&1000));
+    }
+
+    #[test]
+    fn a_replicate_is_exact_and_counts_its_deletions() {
+        let words = Words::new(1, Purpose::Mixture, &[0]);
+        let rows = (0..600).map(|at| words.below(1 << 24, at) as i32).collect();
+        let points = Points::new((1..=200).collect(), rows, 3).unwrap();
+        let labels: Vec<u32> = (0..200).map(|at| at % 4).collect();
+        let data = Labelled {
+            points: &points,
+            labels: &labels,
+        };
+        let options = BenchmarkOptions {
+            clusters: 4,
+            iterations: 5,
+            deletions: 50,
+            silhouette_rows: 100,
+            retrainings: 2,
+        };
+        let base = baseline(data, &options, 7).unwrap();
+        let lattice = Algorithm::Quantized {
+            epsilon: 0.25,
+            gamma: 0.2,
+        };
+        for algorithm in [Algorithm::Lloyd, lattice] {
+            let mut told = 0;
+            let done = &mut |count| {
+                told = count;
+                true
+            };
+            let replicate = replicate(data, &algorithm, &options, 7, done)
+                .unwrap()
+                .unwrap();
+            assert!(replicate.exact);
+            assert_eq!(told, 50);
+            let figures = AlgorithmFigures::of(
+                "x".to_owned(),
+                vec![replicate],
+                std::slice::from_ref(&base),
+                50,
+            );
+            assert!(figures.loss_ratio.unwrap().mean >= 0.99);
+            assert!(figures.nmi.unwrap().mean < 0.2);
+        }
+    }
+}

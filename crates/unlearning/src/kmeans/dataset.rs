@@ -1,0 +1,288 @@
+//! Files as points: columns, their declared bounds, and the ids of the rows.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::errors::KMeansError;
+use super::points::Points;
+use probity_data::read::{Place, ReadError};
+use probity_data::samples::{Samples, SamplesError, SamplesOptions, bounds_of};
+use probity_data::schema::{Kind, Schema};
+
+/// Why a file cannot be clustered.
+#[derive(Debug, Error)]
+pub enum DatasetError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Samples(#[from] SamplesError),
+    /// Rows and options do not fit.
+    #[error("{}: {source}", file.display())]
+    Points {
+        /// The file.
+        file: PathBuf,
+        /// What does not fit.
+        source: KMeansError,
+    },
+    /// A column without declared bounds.
+    #[error(
+        "{}: the column '{column}' has no declared bounds; give --bounds {column}=MIN,MAX, or --bounds MIN,MAX for all columns, or a --schema. Bounds are not taken from the rows, because a deletion could change them",
+        file.display()
+    )]
+    NoBounds {
+        /// The file.
+        file: PathBuf,
+        /// The column.
+        column: String,
+    },
+    /// An id that is no whole number.
+    #[error(
+        "{}, {place}, column '{column}': {value} is no row id; ids are whole numbers from 0 to 2^53",
+        file.display()
+    )]
+    NoId {
+        /// The file.
+        file: PathBuf,
+        /// The row.
+        place: Place,
+        /// The id column.
+        column: String,
+        /// What is there.
+        value: f64,
+    },
+    /// Only the id is there.
+    #[error("{} has no column but the ids", file.display())]
+    OnlyIds {
+        /// The file.
+        file: PathBuf,
+    },
+}
+
+/// A column by name, with what its values are scaled by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Becomes 0.
+    pub min: f64,
+    /// Becomes 1.
+    pub max: f64,
+}
+
+/// Points with their columns, and labels where the file has them.
+#[derive(Debug, Clone)]
+pub struct Dataset {
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// The rows. Their ids are those of the id column, else their numbers in the file, from 1.
+    pub points: Points,
+    /// The label of each id, in the order of the ids; empty without labels.
+    pub labels: Vec<(u64, String)>,
+    /// Rows left out by an `outside = "skip"` policy.
+    pub skipped_rows: u64,
+}
+
+/// Reads `file` as points. Every column needs declared bounds: of `options`, of its schema, or 0 to 255 for images.
+///
+/// # Errors
+/// A file that cannot be read, a column without bounds, a value outside of them, ids that are no ids.
+pub fn read_dataset(
+    file: &Path,
+    labels: Option<&Path>,
+    options: &SamplesOptions,
+    id_column: Option<&str>,
+) -> Result<Dataset, DatasetError> {
+    for bounds in &options.bounds {
+        let (min, max) = (bounds.min, bounds.max);
+        if !(min.is_finite() && max.is_finite() && min < max) {
+            return Err(SamplesError::EmptyBounds { min, max }.into());
+        }
+    }
+    let mut samples = Samples::read_unscaled(file, labels, options, None)?;
+    let ids = match id_column {
+        Some(column) => take_ids(&mut samples, column)?,
+        None => samples.numbers.clone(),
+    };
+    for column in options.bounds.iter().filter_map(|b| b.column.as_ref()) {
+        if !samples.columns.contains(column) {
+            return Err(SamplesError::NoSuchColumn {
+                option: "bounds",
+                column: column.clone(),
+                file: file.to_owned(),
+            }
+            .into());
+        }
+    }
+    let is_image = options.schema.is_none()
+        && samples
+            .columns
+            .first()
+            .is_some_and(|name| name == FIRST_BLOCK);
+    let columns = samples
+        .columns
+        .iter()
+        .map(|name| {
+            let (min, max) = bounds_of_column(options, name)
+                .or(is_image.then_some((0.0, 255.0)))
+                .ok_or_else(|| DatasetError::NoBounds {
+                    file: file.to_owned(),
+                    column: name.clone(),
+                })?;
+            Ok(Column {
+                name: name.clone(),
+                min,
+                max,
+            })
+        })
+        .collect::<Result<Vec<Column>, DatasetError>>()?;
+    let mut labels: Vec<(u64, String)> = ids.iter().copied().zip(samples.labels.clone()).collect();
+    labels.sort_unstable();
+    let skipped_rows = samples.skipped_rows;
+    let points = points_of(samples, ids, &columns)?;
+    Ok(Dataset {
+        columns,
+        points,
+        labels,
+        skipped_rows,
+    })
+}
+
+/// What the reader of images calls the first of its columns.
+const FIRST_BLOCK: &str = "block_0_0";
+
+/// Scales rows by the bounds of `columns`.
+fn points_of(samples: Samples, ids: Vec<u64>, columns: &[Column]) -> Result<Points, DatasetError> {
+    let file = samples.file;
+    let bounds: Vec<(f64, f64)> = columns.iter().map(|c| (c.min, c.max)).collect();
+    if bounds.is_empty() {
+        return Err(DatasetError::OnlyIds { file });
+    }
+    let outside = samples.features.iter().enumerate().find(|&(at, &value)| {
+        let (min, max) = bounds[at % bounds.len()];
+        !(value >= min && value <= max)
+    });
+    if let Some((at, &value)) = outside {
+        let column = &columns[at % bounds.len()];
+        return Err(SamplesError::OutOfBounds {
+            file,
+            place: Place::Row(samples.numbers[at / bounds.len()]),
+            column: column.name.clone(),
+            value,
+            min: column.min,
+            max: column.max,
+        }
+        .into());
+    }
+    Points::from_values(ids, &samples.features, &bounds)
+        .map_err(|source| DatasetError::Points { file, source })
+}
+
+/// Rows of `file` with the columns of a model, in any order, for an assignment. Ids are row numbers.
+///
+/// # Errors
+/// A file that cannot be read, lacks a column of the model, or has a value outside of the bounds.
+pub fn read_for_model(
+    file: &Path,
+    options: &SamplesOptions,
+    columns: &[Column],
+) -> Result<Points, DatasetError> {
+    let like = Samples {
+        columns: columns.iter().map(|column| column.name.clone()).collect(),
+        ..Samples::default()
+    };
+    let samples = Samples::read_unscaled(file, None, options, Some(&like))?;
+    let at = columns
+        .iter()
+        .map(|column| {
+            samples
+                .columns
+                .iter()
+                .position(|name| *name == column.name)
+                .ok_or_else(|| {
+                    ReadError::MissingColumn {
+                        file: file.to_owned(),
+                        column: column.name.clone(),
+                        found: samples.columns.join(", "),
+                    }
+                    .into()
+                })
+        })
+        .collect::<Result<Vec<usize>, SamplesError>>()?;
+    let features = (0..samples.rows())
+        .flat_map(|row| {
+            let row = samples.row(row);
+            at.iter().map(move |&column| row[column])
+        })
+        .collect();
+    let ids = samples.numbers.clone();
+    let chosen = Samples {
+        features,
+        columns: like.columns,
+        ..samples
+    };
+    points_of(chosen, ids, columns)
+}
+
+/// The bounds that are declared for a column.
+fn bounds_of_column(options: &SamplesOptions, name: &str) -> Option<(f64, f64)> {
+    let by_schema = SamplesOptions {
+        scale_by_schema: true,
+        ..options.clone()
+    };
+    bounds_of(&by_schema, name).or_else(|| in_schema(options.schema.as_ref()?, name))
+}
+
+/// What [`bounds_of`] leaves out: indicators of a level, and domains of one value.
+fn in_schema(schema: &Schema, name: &str) -> Option<(f64, f64)> {
+    if let Some(attribute) = schema.attributes.iter().find(|a| a.name == name) {
+        let (min, _) = attribute.domain();
+        return (!matches!(attribute.kind, Kind::Numeric { .. }))
+            .then_some((f64::from(min), f64::from(min) + 1.0));
+    }
+    let of = |attribute: &str| {
+        name.strip_prefix(attribute)
+            .is_some_and(|rest| rest.starts_with('='))
+    };
+    schema
+        .attributes
+        .iter()
+        .any(|attribute| of(&attribute.name))
+        .then_some((0.0, 1.0))
+}
+
+/// Takes the id column out of the features.
+fn take_ids(samples: &mut Samples, column: &str) -> Result<Vec<u64>, DatasetError> {
+    let width = samples.columns.len();
+    let at = samples
+        .columns
+        .iter()
+        .position(|name| name == column)
+        .ok_or_else(|| SamplesError::NoSuchColumn {
+            option: "id-column",
+            column: column.to_owned(),
+            file: samples.file.clone(),
+        })?;
+    let mut ids = Vec::with_capacity(samples.rows());
+    for (row, values) in samples.features.chunks_exact(width).enumerate() {
+        let value = values[at];
+        if !(value >= 0.0 && value <= (1_u64 << 53) as f64 && value.fract() == 0.0) {
+            return Err(DatasetError::NoId {
+                file: samples.file.clone(),
+                place: Place::Row(samples.numbers[row]),
+                column: column.to_owned(),
+                value,
+            });
+        }
+        ids.push(value as u64);
+    }
+    let mut position = 0;
+    samples.features.retain(|_| {
+        let keep = position % width != at;
+        position += 1;
+        keep
+    });
+    samples.columns.remove(at);
+    Ok(ids)
+}

@@ -1,0 +1,387 @@
+//! Divide-and-conquer k-means (section 4.2, Algorithm 2): a tree whose nodes cluster the centroids of their children.
+//!
+//! Each row belongs to one leaf, drawn from the seed and its id. A node clusters its rows with Lloyd's algorithm
+//! from k-means++ seeds, and its centroids are the rows of its parent, each under the id (child, cluster). The
+//! root's centroids are the model. A node of at most k rows hands them on as they are.
+//!
+//! **Theorem.** After [`DivideConquer::delete`] the tree equals the one that [`DivideConquer::fit`] makes of the
+//! remaining rows. *Proof.* Which leaf a row belongs to depends on its id and the seed alone. A node depends on
+//! its rows and its place in the tree alone; a leaf that loses rows equals a fit of the others
+//! ([`super::trace`]), a leaf that loses none is unchanged, and a node is made anew where the centroids of a child
+//! differ. ∎
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::codec::{Reader, Writer, damaged};
+use super::errors::KMeansError;
+use super::points::Points;
+use super::rule::{Parameters, Rule};
+use super::trace::{Key, Trace};
+use super::tree::Tree;
+use probity_run::stream::{Purpose, Words};
+
+/// A node that has been solved.
+#[derive(Debug, Clone)]
+enum Node {
+    /// At most k rows, handed on as they are.
+    Few(Points),
+    /// More rows, clustered.
+    Clustered(Box<Trace>),
+}
+
+impl Node {
+    fn solve(points: Points, parameters: &Parameters, key: Key) -> Result<Node, KMeansError> {
+        if points.len() <= parameters.clusters {
+            return Ok(Node::Few(points));
+        }
+        Ok(Node::Clustered(Box::new(Trace::fit(
+            points, parameters, key,
+        )?)))
+    }
+
+    fn points(&self) -> &Points {
+        match self {
+            Node::Few(points) => points,
+            Node::Clustered(trace) => trace.points(),
+        }
+    }
+
+    /// What the parent clusters.
+    fn centroids(&self) -> &[i32] {
+        match self {
+            Node::Few(points) => points.values(),
+            Node::Clustered(trace) => trace.centroids(),
+        }
+    }
+
+    /// Deletes rows that are there; whether that was free.
+    fn delete(&mut self, ids: &[u64], clusters: usize) -> Result<bool, KMeansError> {
+        match self {
+            Node::Clustered(trace) if trace.points().len() - ids.len() > clusters => {
+                return Ok(trace.delete(ids)?.is_free());
+            }
+            _ => {}
+        }
+        let mut points = match self {
+            Node::Few(points) => points.clone(),
+            Node::Clustered(trace) => trace.points().clone(),
+        };
+        for &id in ids {
+            let slot = points.slot(id).ok_or(KMeansError::UnknownId { id })?;
+            points.remove(slot);
+        }
+        points.compact();
+        *self = Node::Few(points);
+        Ok(false)
+    }
+}
+
+/// A tree of clusterings with everything that deletion needs.
+#[derive(Debug, Clone)]
+pub struct DivideConquer {
+    parameters: Parameters,
+    tree: Tree,
+    seed: u64,
+    columns: usize,
+    /// The root first, the leaves last.
+    levels: Vec<Vec<Node>>,
+}
+
+/// What a deletion did to the tree.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TreeDeletion {
+    /// Rows deleted.
+    pub deleted: usize,
+    /// Nodes whose clustering changed, from the leaves to the root.
+    pub changed_nodes: usize,
+}
+
+impl DivideConquer {
+    /// Clusters `points` into `clusters` clusters, with at most `iterations` iterations a node.
+    ///
+    /// # Errors
+    /// No cluster, or more than rows.
+    pub fn fit(
+        points: Points,
+        clusters: usize,
+        iterations: usize,
+        tree: Tree,
+        seed: u64,
+    ) -> Result<DivideConquer, KMeansError> {
+        let parameters = Parameters {
+            clusters,
+            iterations,
+            rule: Rule::Lloyd,
+        };
+        parameters.check(points.columns(), Key { seed, node: 0 })?;
+        if points.len() < clusters {
+            return Err(KMeansError::TooFewRows {
+                clusters,
+                rows: points.len(),
+            });
+        }
+        let columns = points.columns();
+        let shares = share_out(points, &tree, seed)?;
+        let depth = tree.children().len();
+        let leaves = shares
+            .into_par_iter()
+            .enumerate()
+            .map(|(leaf, points)| Node::solve(points, &parameters, key(seed, depth, leaf)))
+            .collect::<Result<Vec<Node>, KMeansError>>()?;
+        let mut model = DivideConquer {
+            parameters,
+            levels: vec![leaves],
+            tree,
+            seed,
+            columns,
+        };
+        let widths = model.tree.widths();
+        for level in (0..depth).rev() {
+            let nodes = (0..widths[level])
+                .map(|node| {
+                    let points = model.rows_of(level, node, &model.levels[0])?;
+                    Node::solve(points, &parameters, key(seed, level, node))
+                })
+                .collect::<Result<Vec<Node>, KMeansError>>()?;
+            model.levels.insert(0, nodes);
+        }
+        Ok(model)
+    }
+
+    /// Number of clusters.
+    pub fn clusters(&self) -> usize {
+        self.parameters.clusters
+    }
+
+    /// The shape.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Iterations of a node at most.
+    pub fn iterations(&self) -> usize {
+        self.parameters.iterations
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The centroids, `[clusters, columns]`, fixed point.
+    pub fn centroids(&self) -> &[i32] {
+        self.levels[0][0].centroids()
+    }
+
+    /// The remaining rows, leaf by leaf.
+    pub fn leaves(&self) -> impl Iterator<Item = &Points> {
+        self.levels[self.levels.len() - 1].iter().map(Node::points)
+    }
+
+    /// Number of remaining rows.
+    pub fn rows(&self) -> usize {
+        self.leaves().map(Points::len).sum()
+    }
+
+    /// Whether row `id` is there.
+    pub fn contains(&self, id: u64) -> bool {
+        self.leaf(id).points().slot(id).is_some()
+    }
+
+    fn leaf(&self, id: u64) -> &Node {
+        &self.levels[self.levels.len() - 1][leaf_of(&self.tree, self.seed, id)]
+    }
+
+    /// Deletes the rows `ids`, in any order. All of it happens or, with an error, nothing.
+    ///
+    /// # Errors
+    /// An id that is not there or comes twice; fewer rows left than clusters.
+    pub fn delete(&mut self, ids: &[u64]) -> Result<TreeDeletion, KMeansError> {
+        if let Some(&id) = ids.iter().find(|&&id| !self.contains(id)) {
+            return Err(KMeansError::UnknownId { id });
+        }
+        let mut sorted = ids.to_vec();
+        sorted.sort_unstable();
+        if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(KMeansError::RepeatedId { id: pair[0] });
+        }
+        let rows = self.rows();
+        if rows - ids.len() < self.parameters.clusters {
+            return Err(KMeansError::TooFewRemain {
+                clusters: self.parameters.clusters,
+                rows,
+                deleted: ids.len(),
+            });
+        }
+        let mut by_leaf: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+        for id in sorted {
+            let leaf = leaf_of(&self.tree, self.seed, id);
+            by_leaf.entry(leaf).or_default().push(id);
+        }
+        let mut level = self.levels.len() - 1;
+        let mut changed = Vec::new();
+        for (leaf, ids) in by_leaf {
+            let node = &mut self.levels[level][leaf];
+            let before = node.centroids().to_vec();
+            node.delete(&ids, self.parameters.clusters)?;
+            if node.centroids() != before {
+                changed.push(leaf);
+            }
+        }
+        let mut changed_nodes = changed.len();
+        while level > 0 && !changed.is_empty() {
+            level -= 1;
+            changed = self.solve_anew(level, &changed)?;
+            changed_nodes += changed.len();
+        }
+        Ok(TreeDeletion {
+            deleted: ids.len(),
+            changed_nodes,
+        })
+    }
+
+    /// Solves the parents at `level` of changed `children` again; which of them give other centroids.
+    fn solve_anew(&mut self, level: usize, children: &[usize]) -> Result<Vec<usize>, KMeansError> {
+        let width = self.tree.children()[level] as usize;
+        let mut parents: Vec<usize> = children.iter().map(|child| child / width).collect();
+        parents.dedup();
+        let mut changed = Vec::new();
+        for parent in parents {
+            let points = self.rows_of(level, parent, &self.levels[level + 1])?;
+            let node = Node::solve(points, &self.parameters, key(self.seed, level, parent))?;
+            if node.centroids() != self.levels[level][parent].centroids() {
+                changed.push(parent);
+            }
+            self.levels[level][parent] = node;
+        }
+        Ok(changed)
+    }
+
+    /// The centroids of the children of `node` at `level`, each under its own id.
+    fn rows_of(&self, level: usize, node: usize, below: &[Node]) -> Result<Points, KMeansError> {
+        let width = self.tree.children()[level] as usize;
+        let mut ids = Vec::new();
+        let mut rows = Vec::new();
+        for (child, state) in below.iter().enumerate().skip(node * width).take(width) {
+            let centroids = state.centroids();
+            let first = (child * self.parameters.clusters) as u64;
+            ids.extend(first..first + (centroids.len() / self.columns) as u64);
+            rows.extend_from_slice(centroids);
+        }
+        Points::new(ids, rows, self.columns)
+    }
+
+    /// Appends the model with its rows.
+    pub fn write(&self, to: &mut Writer) {
+        self.parameters.write(to);
+        to.u64(self.seed);
+        to.u64(self.columns as u64);
+        to.all(self.tree.children().iter().copied(), u64::to_le_bytes);
+        for node in self.levels.iter().flatten() {
+            match node {
+                Node::Few(points) => {
+                    to.u64(0);
+                    points.write(to);
+                }
+                Node::Clustered(trace) => {
+                    to.u64(1);
+                    trace.points().write(to);
+                    trace.write(to);
+                }
+            }
+        }
+    }
+
+    /// Takes a model with its rows.
+    ///
+    /// # Errors
+    /// Bytes that [`DivideConquer::write`] does not write.
+    pub fn read(from: &mut Reader<'_>) -> Result<DivideConquer, KMeansError> {
+        let parameters = Parameters::read(from)?;
+        let seed = from.u64()?;
+        let columns = from.count()?;
+        let tree = Tree::new(from.all(u64::from_le_bytes)?)?;
+        let mut levels = Vec::new();
+        for width in tree.widths() {
+            let nodes = (0..width)
+                .map(|_| read_node(from, &parameters, columns))
+                .collect::<Result<Vec<Node>, KMeansError>>()?;
+            levels.push(nodes);
+        }
+        let model = DivideConquer {
+            parameters,
+            tree,
+            seed,
+            columns,
+            levels,
+        };
+        if model.centroids().len() != parameters.clusters * columns {
+            return Err(damaged("its root has another number of clusters"));
+        }
+        Ok(model)
+    }
+}
+
+fn read_node(
+    from: &mut Reader<'_>,
+    parameters: &Parameters,
+    columns: usize,
+) -> Result<Node, KMeansError> {
+    let kind = from.u64()?;
+    let points = Points::read(from)?;
+    if points.columns() != columns {
+        return Err(damaged("a node has another number of columns"));
+    }
+    match kind {
+        0 => Ok(Node::Few(points)),
+        1 => {
+            let trace = Trace::read(from, points)?;
+            if trace.parameters() != parameters {
+                return Err(damaged("a node has other parameters"));
+            }
+            Ok(Node::Clustered(Box::new(trace)))
+        }
+        _ => Err(damaged("a node is of an unknown kind")),
+    }
+}
+
+fn key(seed: u64, level: usize, node: usize) -> Key {
+    Key {
+        seed,
+        node: ((level as u64 + 1) << 32) | node as u64,
+    }
+}
+
+/// The leaf of a row: uniform, from its id and the seed.
+fn leaf_of(tree: &Tree, seed: u64, id: u64) -> usize {
+    let word = Words::new(seed, Purpose::Leaf, &[0]).word(id);
+    ((u128::from(word) * u128::from(tree.leaves())) >> 64) as usize
+}
+
+/// The rows of each leaf.
+fn share_out(points: Points, tree: &Tree, seed: u64) -> Result<Vec<Points>, KMeansError> {
+    let columns = points.columns();
+    let leaves = tree.leaves() as usize;
+    let mut slots: Vec<Vec<usize>> = vec![Vec::new(); leaves];
+    for slot in points.live_slots() {
+        slots[leaf_of(tree, seed, points.id(slot))].push(slot);
+    }
+    slots
+        .into_iter()
+        .map(|slots| {
+            let ids = slots.iter().map(|&slot| points.id(slot)).collect();
+            let mut rows = Vec::with_capacity(slots.len() * columns);
+            for slot in slots {
+                rows.extend_from_slice(points.row(slot));
+            }
+            Points::new(ids, rows, columns)
+        })
+        .collect()
+}

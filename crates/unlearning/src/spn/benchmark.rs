@@ -1,0 +1,226 @@
+//! The paper's protocol (section 5): delete rows one after the other, against learning anew each time.
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::unlearn::DeletionEffort;
+use super::{Dataset, Spn, SpnError, SpnParameters, Variable};
+use probity_run::stream::{Purpose, permutation};
+
+/// What is measured, and how often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Protocol {
+    /// Rows to learn from, drawn anew for each repeat; fewer where there are fewer.
+    pub rows: usize,
+    /// Rows deleted one after the other.
+    pub deletions: usize,
+    /// Repeats.
+    pub repeats: usize,
+}
+
+/// Mean and sample standard deviation over repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation; 0 for a single repeat.
+    pub deviation: f64,
+}
+
+/// What the protocol gave, in seconds and nats.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BenchmarkFigures {
+    /// Rows that each repeat learnt from.
+    pub rows: usize,
+    /// Columns.
+    pub variables: usize,
+    /// Rows that each repeat deleted.
+    pub deletions: usize,
+    /// Seconds to learn once.
+    pub learn_seconds: Spread,
+    /// Seconds to learn once without the state for deletion.
+    pub learn_without_state_seconds: Spread,
+    /// Seconds to learn anew after each deletion, summed over the deletions.
+    pub retrain_seconds: Spread,
+    /// Seconds to delete, summed over the deletions.
+    pub unlearn_seconds: Spread,
+    /// Retraining time over unlearning time, both over all repeats.
+    pub speed_up: f64,
+    /// Mean log-likelihood of the rows that were not learnt from; none where there are none.
+    pub test_log_likelihood: Option<Spread>,
+    /// Whether deletion gave the bytes of learning anew, compared after the last deletion of each repeat.
+    pub identical: bool,
+    /// What all deletions had to do.
+    pub effort: DeletionEffort,
+}
+
+/// Rows to draw from: row-major values.
+#[derive(Debug, Clone)]
+pub struct Pool {
+    /// The columns.
+    pub variables: Vec<Variable>,
+    /// `[rows, variables]`.
+    pub values: Vec<f64>,
+}
+
+impl Pool {
+    /// The rows of `data`.
+    pub fn new(data: &Dataset) -> Pool {
+        let width = data.variables().len() as u32;
+        let rows = data.remaining();
+        let row = |&at: &u32| (0..width).map(move |variable| data.value(at, variable));
+        Pool {
+            variables: data.variables().to_vec(),
+            values: rows.iter().flat_map(row).collect(),
+        }
+    }
+
+    fn rows(&self) -> usize {
+        self.values.len() / self.variables.len().max(1)
+    }
+
+    fn row(&self, at: u32) -> &[f64] {
+        let width = self.variables.len();
+        &self.values[at as usize * width..(at as usize + 1) * width]
+    }
+
+    /// The rows `chosen`, with the ids 1, 2, 3 …
+    fn dataset(&self, chosen: &[u32]) -> Result<Dataset, SpnError> {
+        let ids: Vec<u64> = (1..=chosen.len() as u64).collect();
+        let values: Vec<f64> = chosen
+            .iter()
+            .flat_map(|&at| self.row(at))
+            .copied()
+            .collect();
+        Dataset::new(self.variables.clone(), &ids, &[], &values)
+    }
+}
+
+/// The most rows that the test likelihood is taken over.
+const TEST_ROWS: usize = 5000;
+
+/// Runs the protocol on rows of `pool`; `go_on` hears of every finished repeat and can end it.
+///
+/// # Errors
+/// Parameters out of their range, or fewer than two rows.
+pub fn run(
+    parameters: SpnParameters,
+    pool: &Pool,
+    protocol: Protocol,
+    go_on: &mut dyn FnMut(usize) -> bool,
+) -> Result<BenchmarkFigures, SpnError> {
+    let rows = protocol.rows.min(pool.rows());
+    let deletions = protocol.deletions.min(rows.saturating_sub(1));
+    let mut repeats = Vec::new();
+    for repeat in 0..protocol.repeats {
+        repeats.push(measure(parameters, pool, rows, deletions, repeat as u64)?);
+        if !go_on(repeat + 1) {
+            break;
+        }
+    }
+    let spread = |value: fn(&Repeat) -> f64| spread(repeats.iter().map(value));
+    let total = |value: fn(&Repeat) -> f64| repeats.iter().map(value).sum::<f64>();
+    let mut effort = DeletionEffort::default();
+    for repeat in &repeats {
+        effort.add(&repeat.effort);
+    }
+    let tested = repeats.iter().all(|repeat| repeat.likelihood.is_finite());
+    Ok(BenchmarkFigures {
+        rows,
+        variables: pool.variables.len(),
+        deletions,
+        learn_seconds: spread(|repeat| repeat.learn),
+        learn_without_state_seconds: spread(|repeat| repeat.learn_without_state),
+        retrain_seconds: spread(|repeat| repeat.retrain),
+        unlearn_seconds: spread(|repeat| repeat.unlearn),
+        speed_up: total(|repeat| repeat.retrain) / total(|repeat| repeat.unlearn),
+        test_log_likelihood: tested.then(|| spread(|repeat| repeat.likelihood)),
+        identical: repeats.iter().all(|repeat| repeat.identical),
+        effort,
+    })
+}
+
+struct Repeat {
+    learn: f64,
+    learn_without_state: f64,
+    retrain: f64,
+    unlearn: f64,
+    likelihood: f64,
+    identical: bool,
+    effort: DeletionEffort,
+}
+
+fn measure(
+    parameters: SpnParameters,
+    pool: &Pool,
+    rows: usize,
+    deletions: usize,
+    repeat: u64,
+) -> Result<Repeat, SpnError> {
+    let all = pool.rows() as u32;
+    let order = permutation(parameters.seed, Purpose::SpnBenchmark, 2 * repeat, all);
+    let (chosen, rest) = order.split_at(rows);
+    let data = pool.dataset(chosen)?;
+    let copy = data.clone();
+    let started = Instant::now();
+    let network = Spn::learn_network(parameters, copy)?;
+    let learn_without_state = started.elapsed().as_secs_f64();
+    let started = Instant::now();
+    let mut spn = Spn::learn(parameters, data)?;
+    let learn = started.elapsed().as_secs_f64();
+    let test: Vec<Vec<Option<f64>>> = rest
+        .iter()
+        .take(TEST_ROWS)
+        .map(|&at| pool.row(at).iter().copied().map(Some).collect())
+        .collect();
+    let scores = network.log_densities(&test);
+    let victims = permutation(
+        parameters.seed,
+        Purpose::SpnBenchmark,
+        2 * repeat + 1,
+        rows as u32,
+    );
+    let mut effort = DeletionEffort::default();
+    let (mut unlearn, mut retrain) = (0.0, 0.0);
+    let mut identical = true;
+    for (done, &victim) in victims.iter().take(deletions).enumerate() {
+        let started = Instant::now();
+        effort.add(&spn.delete(&[u64::from(victim) + 1])?);
+        unlearn += started.elapsed().as_secs_f64();
+        let remaining = spn.data().compacted();
+        let started = Instant::now();
+        let fresh = Spn::learn(parameters, remaining)?;
+        retrain += started.elapsed().as_secs_f64();
+        if done + 1 == deletions {
+            identical = fresh.to_bytes()? == spn.to_bytes()?;
+        }
+    }
+    Ok(Repeat {
+        learn,
+        learn_without_state,
+        retrain,
+        unlearn,
+        likelihood: scores.iter().sum::<f64>() / scores.len() as f64,
+        identical,
+        effort,
+    })
+}
+
+fn spread(values: impl Iterator<Item = f64>) -> Spread {
+    let values: Vec<f64> = values.collect();
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values
+        .iter()
+        .map(|value| (value - mean) * (value - mean))
+        .sum();
+    Spread {
+        mean,
+        deviation: if values.len() > 1 {
+            (squares / (count - 1.0)).sqrt()
+        } else {
+            0.0
+        },
+    }
+}

@@ -1,0 +1,86 @@
+//! Seeds of a clustering: a race that rows which do not win leave no mark on.
+
+use rand::RngExt;
+
+use super::Space;
+use crate::spn::variable::INDICATOR;
+use probity_run::stream::{Purpose, stream};
+
+/// The squared distance of two rows.
+fn gap(space: Space<'_>, a: u32, b: u32) -> i64 {
+    let mut total = 0;
+    for &variable in space.scope {
+        let column = &space.geometry.coordinates[variable as usize];
+        let (x, y) = (i64::from(column[a as usize]), i64::from(column[b as usize]));
+        total += match space.geometry.indicators[variable as usize] {
+            None => (x - y) * (x - y),
+            Some(_) if x == y => 0,
+            Some(_) => 2 * i64::from(INDICATOR).pow(2),
+        };
+    }
+    total
+}
+
+/// The time at which a row of `weight` finishes the race of a stage; the id settles ties.
+fn finish(space: Space<'_>, stage: usize, position: u32, weight: i64) -> (f64, u64) {
+    let id = space.data.id(position);
+    if weight == 0 {
+        return (f64::INFINITY, id);
+    }
+    let uniform: f64 = stream(space.key, Purpose::SpnSeeding, id, stage as u64).random();
+    (-(1.0 - uniform).ln() / weight as f64, id)
+}
+
+fn earlier(a: (f64, u64), b: (f64, u64)) -> bool {
+    a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).is_lt()
+}
+
+/// The weight of a row at the stage after `seeds`: the squared distance to the nearest of them.
+fn weight(space: Space<'_>, seeds: &[u32], position: u32) -> i64 {
+    let gaps = seeds.iter().map(|&seed| gap(space, seed, position));
+    gaps.min().unwrap_or(1)
+}
+
+/// The seeds; fewer than asked for where no other row differs from them.
+pub(super) fn draw_seeds(space: Space<'_>, positions: &[u32]) -> Vec<u32> {
+    let mut seeds = Vec::with_capacity(space.clusters);
+    let mut weights = vec![1; positions.len()];
+    while seeds.len() < space.clusters {
+        let stage = seeds.len();
+        let mut best: Option<((f64, u64), u32)> = None;
+        for (&position, &weight) in positions.iter().zip(&weights) {
+            let time = finish(space, stage, position, weight);
+            if time.0.is_finite() && best.is_none_or(|(first, _)| earlier(time, first)) {
+                best = Some((time, position));
+            }
+        }
+        let Some((_, winner)) = best else {
+            break;
+        };
+        for (&position, weight) in positions.iter().zip(&mut weights) {
+            let gap = gap(space, winner, position);
+            *weight = if stage == 0 { gap } else { gap.min(*weight) };
+        }
+        seeds.push(winner);
+    }
+    seeds
+}
+
+/// Whether a row that comes would win a stage of the race that `seeds` have won, or be a further seed.
+pub(super) fn would_be_seed(space: Space<'_>, seeds: &[u32], position: u32) -> bool {
+    (0..=seeds.len()).any(|stage| {
+        let own = finish(
+            space,
+            stage,
+            position,
+            weight(space, &seeds[..stage], position),
+        );
+        match seeds.get(stage) {
+            Some(&winner) => {
+                let first = weight(space, &seeds[..stage], winner);
+                earlier(own, finish(space, stage, winner, first))
+            }
+            None => stage < space.clusters && own.0.is_finite(),
+        }
+    })
+}

@@ -1,0 +1,345 @@
+//! The G-test of independence, whose update costs O(variables²) a row.
+//!
+//! For a pair of columns with contingency table O over declared bins, row sums R, column sums C and n rows,
+//! G = 2 (Σ O ln O − Σ R ln R − Σ C ln C + n ln n) is asymptotically χ² with (r − 1)(c − 1) degrees of
+//! freedom, r and c being the numbers of bins in use. The columns are dependent when G exceeds the
+//! quantile of the chosen significance (as in Gens and Domingos, "Learning the structure of
+//! sum-product networks", 2013).
+//!
+//! Between two columns of numbers (or a number and two categories) coarse bins hide what a line shows: they
+//! are also dependent when (n − 1) r² exceeds the quantile with one degree of freedom, r being their
+//! correlation (the linear-by-linear association test of Mantel, 1963).
+//!
+//! **Lemma.** With m ln m rounded once to a whole number of 2⁻²⁸, G is a function of the table in exact
+//! integers: updating it cell by cell gives what computing it afresh gives. Adding or removing a row
+//! changes one cell of each table, hence O(1) for each pair. So do the sums and products that r is
+//! computed from, which are whole numbers too.
+
+use std::sync::OnceLock;
+
+use statrs::function::gamma::gamma_ur;
+
+use super::components::Components;
+use crate::spn::Dataset;
+use crate::spn::variable::{Binning, Domain};
+
+/// Binary digits after the point.
+const FRACTION: i32 = 28;
+
+/// What all tests of a model share: bins of every value, m ln m, and quantiles.
+#[derive(Debug)]
+pub struct GtestRule {
+    sizes: Vec<usize>,
+    bins: Vec<Vec<u16>>,
+    /// By variable: places on a line by position, where it has one.
+    lines: Vec<Vec<i32>>,
+    /// By variable: whether its values are numbers.
+    numbers: Vec<bool>,
+    m_log_m: Vec<i64>,
+    quantiles: Vec<OnceLock<i64>>,
+    line_quantile: f64,
+    significance: f64,
+}
+
+impl GtestRule {
+    /// The rule for the rows of `data`, with at most `bins` bins for columns of numbers.
+    pub fn new(data: &Dataset, bins: u16, significance: f64) -> GtestRule {
+        let (binnings, bins) = data.table_bins(bins);
+        let rows = data.positions();
+        let variables = data.variables();
+        let numbers: Vec<bool> = variables
+            .iter()
+            .map(|variable| !matches!(variable.domain(), Domain::Categorical { .. }))
+            .collect();
+        let mut lines = data.coordinates();
+        for (line, variable) in lines.iter_mut().zip(variables) {
+            if variable.indicators().is_some() || !numbers.contains(&true) {
+                *line = Vec::new();
+            }
+        }
+        let sizes: Vec<usize> = binnings.iter().map(Binning::len).collect();
+        let largest = sizes.iter().copied().max().unwrap_or(1);
+        let unit = f64::from(1 << FRACTION);
+        let m_log_m = (0..=rows)
+            .map(|m| match m {
+                0 => 0,
+                m => (m as f64 * (m as f64).ln() * unit).round() as i64,
+            })
+            .collect();
+        GtestRule {
+            sizes,
+            bins,
+            lines,
+            numbers,
+            m_log_m,
+            quantiles: (0..=largest * largest).map(|_| OnceLock::new()).collect(),
+            line_quantile: chi_squared_quantile(1.0, significance),
+            significance,
+        }
+    }
+
+    /// Whether the correlation of two variables is looked at.
+    fn on_lines(&self, a: u32, b: u32) -> bool {
+        let (a, b) = (a as usize, b as usize);
+        let lined = |at: usize| !self.lines[at].is_empty();
+        lined(a) && lined(b) && (self.numbers[a] || self.numbers[b])
+    }
+
+    /// Half the quantile of χ² with `freedom` degrees of freedom, in the unit of G.
+    fn half_quantile(&self, freedom: usize) -> i64 {
+        *self.quantiles[freedom].get_or_init(|| {
+            let quantile = chi_squared_quantile(freedom as f64, self.significance);
+            (0.5 * quantile * f64::from(1 << FRACTION)).round() as i64
+        })
+    }
+}
+
+/// The x at which a χ² variable with `freedom` degrees of freedom exceeds x with probability `tail`, by
+/// bisection.
+fn chi_squared_quantile(freedom: f64, tail: f64) -> f64 {
+    let exceeds = |x: f64| gamma_ur(0.5 * freedom, 0.5 * x) > tail;
+    let mut low = 0.0;
+    let mut high = 2.0 * freedom + 2.0;
+    while exceeds(high) {
+        low = high;
+        high *= 2.0;
+    }
+    while high - low > 1e-9 * high {
+        let middle = 0.5 * (low + high);
+        if exceeds(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    0.5 * (low + high)
+}
+
+/// Contingency tables of all pairs of columns of a scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tables {
+    rows: usize,
+    /// By place in the scope: rows in each bin, and the sum of their m ln m.
+    margins: Vec<Vec<u32>>,
+    margin_sums: Vec<i64>,
+    /// First cell of each pair (a < b, by a then b), and all cells, row-major.
+    starts: Vec<usize>,
+    cells: Vec<u32>,
+    joint_sums: Vec<i64>,
+    lines: Lines,
+}
+
+/// Sums over places on lines, for the correlation of pairs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Lines {
+    sums: Vec<i64>,
+    squares: Vec<i64>,
+    /// By pair; none at all where no column of the scope holds numbers.
+    products: Vec<i64>,
+}
+
+impl Lines {
+    fn change(&mut self, places: &[i64], sign: i64) {
+        if self.products.is_empty() {
+            return;
+        }
+        let mut pair = 0;
+        for (a, &x) in places.iter().enumerate() {
+            self.sums[a] += sign * x;
+            self.squares[a] += sign * x * x;
+            for &y in &places[a + 1..] {
+                self.products[pair] += sign * x * y;
+                pair += 1;
+            }
+        }
+    }
+
+    /// (n − 1) r² of a pair; 0 where a column does not vary on its line.
+    fn association(&self, rows: usize, a: usize, b: usize, pair: usize) -> f64 {
+        let n = rows as i128;
+        let sum = |at: usize| i128::from(self.sums[at]);
+        let spread = |at: usize| n * i128::from(self.squares[at]) - sum(at) * sum(at);
+        let joint = n * i128::from(self.products[pair]) - sum(a) * sum(b);
+        let scale = spread(a) as f64 * spread(b) as f64;
+        if scale == 0.0 {
+            return 0.0;
+        }
+        (rows as f64 - 1.0) * (joint as f64) * (joint as f64) / scale
+    }
+}
+
+impl Tables {
+    /// Tables of no rows.
+    fn empty(rule: &GtestRule, scope: &[u32]) -> Tables {
+        let size = |at: usize| rule.sizes[scope[at] as usize];
+        let mut starts = Vec::with_capacity(scope.len() * (scope.len() - 1) / 2);
+        let mut total = 0;
+        for a in 0..scope.len() {
+            for b in a + 1..scope.len() {
+                starts.push(total);
+                total += size(a) * size(b);
+            }
+        }
+        let pairs = starts.len();
+        let numbers = scope
+            .iter()
+            .any(|&variable| rule.numbers[variable as usize]);
+        Tables {
+            lines: Lines {
+                sums: vec![0; scope.len()],
+                squares: vec![0; scope.len()],
+                products: vec![0; if numbers { pairs } else { 0 }],
+            },
+            rows: 0,
+            margins: (0..scope.len()).map(|at| vec![0; size(at)]).collect(),
+            margin_sums: vec![0; scope.len()],
+            joint_sums: vec![0; starts.len()],
+            cells: vec![0; total],
+            starts,
+        }
+    }
+
+    /// The tables of the rows at `positions`.
+    pub fn count(rule: &GtestRule, scope: &[u32], positions: &[u32]) -> Tables {
+        let mut tables = Tables::empty(rule, scope);
+        let mut row = Row::new(scope.len());
+        for &position in positions {
+            row.read(rule, scope, position);
+            tables.lines.change(&row.places, 1);
+            let row = &row.bins;
+            tables.visit(row, |cell| *cell += 1);
+            for (margin, &bin) in tables.margins.iter_mut().zip(row) {
+                margin[bin] += 1;
+            }
+        }
+        tables.rows = positions.len();
+        tables.sum_up(rule);
+        tables
+    }
+
+    fn sum_up(&mut self, rule: &GtestRule) {
+        let sum = |counts: &[u32]| {
+            counts
+                .iter()
+                .map(|&c| rule.m_log_m[c as usize])
+                .sum::<i64>()
+        };
+        self.margin_sums = self.margins.iter().map(|margin| sum(margin)).collect();
+        let ends = self
+            .starts
+            .iter()
+            .skip(1)
+            .copied()
+            .chain([self.cells.len()]);
+        self.joint_sums = self
+            .starts
+            .iter()
+            .zip(ends)
+            .map(|(&start, end)| sum(&self.cells[start..end]))
+            .collect();
+    }
+
+    /// Shows `change` the cell of the row's bins in every table.
+    fn visit(&mut self, row: &[usize], mut change: impl FnMut(&mut u32)) {
+        let mut pair = 0;
+        for a in 0..row.len() {
+            for b in a + 1..row.len() {
+                let cell = self.starts[pair] + row[a] * self.margins[b].len() + row[b];
+                change(&mut self.cells[cell]);
+                pair += 1;
+            }
+        }
+    }
+
+    /// Counts the row at `position` in.
+    pub fn add(&mut self, rule: &GtestRule, scope: &[u32], position: u32) {
+        let step = |count: &mut u32| {
+            *count += 1;
+            rule.m_log_m[*count as usize] - rule.m_log_m[*count as usize - 1]
+        };
+        self.change(rule, scope, position, step, 1);
+        self.rows += 1;
+    }
+
+    /// Takes the row at `position`, which was counted in, out again.
+    pub fn remove(&mut self, rule: &GtestRule, scope: &[u32], position: u32) {
+        let step = |count: &mut u32| {
+            *count -= 1;
+            rule.m_log_m[*count as usize] - rule.m_log_m[*count as usize + 1]
+        };
+        self.change(rule, scope, position, step, -1);
+        self.rows -= 1;
+    }
+
+    fn change(
+        &mut self,
+        rule: &GtestRule,
+        scope: &[u32],
+        position: u32,
+        step: impl Fn(&mut u32) -> i64,
+        sign: i64,
+    ) {
+        let mut row = Row::new(scope.len());
+        row.read(rule, scope, position);
+        self.lines.change(&row.places, sign);
+        let row = &row.bins;
+        let mut pair = 0;
+        for a in 0..row.len() {
+            self.margin_sums[a] += step(&mut self.margins[a][row[a]]);
+            for b in a + 1..row.len() {
+                let cell = self.starts[pair] + row[a] * self.margins[b].len() + row[b];
+                self.joint_sums[pair] += step(&mut self.cells[cell]);
+                pair += 1;
+            }
+        }
+    }
+
+    /// The connected components of the dependence graph of the columns of `scope`.
+    pub fn components(&self, rule: &GtestRule, scope: &[u32]) -> Components {
+        let columns = self.margins.len();
+        let used: Vec<usize> = self
+            .margins
+            .iter()
+            .map(|margin| margin.iter().filter(|&&count| count > 0).count())
+            .collect();
+        let total = rule.m_log_m[self.rows];
+        let mut components = Components::new(columns);
+        components.join_where(|a, b| {
+            let freedom = (used[a] - 1) * (used[b] - 1);
+            let pair = a * (2 * columns - a - 1) / 2 + b - a - 1;
+            let half_g = self.joint_sums[pair] - self.margin_sums[a] - self.margin_sums[b] + total;
+            if freedom > 0 && half_g > rule.half_quantile(freedom) {
+                return true;
+            }
+            rule.on_lines(scope[a], scope[b])
+                && self.lines.association(self.rows, a, b, pair) > rule.line_quantile
+        });
+        components
+    }
+}
+
+/// The bins of a row and its places on lines, by place in the scope.
+struct Row {
+    bins: Vec<usize>,
+    places: Vec<i64>,
+}
+
+impl Row {
+    fn new(width: usize) -> Row {
+        Row {
+            bins: vec![0; width],
+            places: vec![0; width],
+        }
+    }
+
+    fn read(&mut self, rule: &GtestRule, scope: &[u32], position: u32) {
+        let cells = self.bins.iter_mut().zip(&mut self.places);
+        for ((bin, place), &variable) in cells.zip(scope) {
+            let (variable, position) = (variable as usize, position as usize);
+            *bin = usize::from(rule.bins[variable][position]);
+            *place = rule.lines[variable]
+                .get(position)
+                .map_or(0, |&x| i64::from(x));
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The randomised dependence coefficient (Lopez-Paz, Hennig, Schölkopf 2013), computed anew each time.
+//!
+//! Each column is replaced by its empirical distribution function (one indicator a level for
+//! categories), mapped by ten random sine features, and whitened; the coefficient of two columns is the
+//! largest canonical correlation of their features. The random projections are keyed by (seed,
+//! variable) alone, and sums run over rows in the order of their ids, so that the coefficient is a function of
+//! the remaining rows. A deletion recomputes it, as in the paper, which is its bottleneck there.
+
+use rand::RngExt;
+
+use super::components::Components;
+use crate::spn::Dataset;
+use crate::spn::variable::Domain;
+use probity_run::stream::{Purpose, stream};
+
+/// Random features a column, as the paper's software (SPFlow) has it.
+const FEATURES: usize = 10;
+/// Scale of the projections.
+const SCALE: f64 = 1.0 / 6.0;
+/// Directions with less than this share of the largest variance are numerically void.
+const VOID: f64 = 1e-7;
+
+/// The connected components of the graph of pairs whose coefficient is above `threshold`;
+/// `positions` ascending.
+pub fn components(
+    data: &Dataset,
+    seed: u64,
+    threshold: f64,
+    scope: &[u32],
+    positions: &[u32],
+) -> Components {
+    let features: Vec<Vec<Vec<f64>>> = scope
+        .iter()
+        .map(|&variable| whitened(data, seed, variable, positions))
+        .collect();
+    let mut components = Components::new(scope.len());
+    components.join_where(|a, b| coefficient(&features[a], &features[b]) > threshold);
+    components
+}
+
+/// Uncorrelated features of one column: unit vectors over rows.
+fn whitened(data: &Dataset, seed: u64, variable: u32, positions: &[u32]) -> Vec<Vec<f64>> {
+    let column = data.column(variable);
+    let values: Vec<i32> = positions.iter().map(|&at| column[at as usize]).collect();
+    let categorical = matches!(
+        data.variables()[variable as usize].domain(),
+        Domain::Categorical { .. }
+    );
+    let mut sorted = values.clone();
+    sorted.sort_unstable();
+    let rows = values.len() as f64;
+    let below = |value: i32| sorted.partition_point(|&other| other <= value) as f64 / rows;
+    let mut distinct = sorted.clone();
+    distinct.dedup();
+    // Features depend on the value alone, so they are computed once for each distinct value.
+    let inputs = |value: i32| -> Vec<(u64, f64)> {
+        if !categorical {
+            return vec![(1, below(value))];
+        }
+        let levels = distinct.iter().map(|&level| {
+            let share = below(level) - below(level - 1);
+            let rank = if level == value { 1.0 } else { 1.0 - share };
+            (level as u64 + 1, rank)
+        });
+        levels.collect()
+    };
+    let axes = if categorical { distinct.len() } else { 1 } as f64 + 1.0;
+    let weight = |axis: u64, feature: usize| {
+        SCALE / axes * normal(seed, u64::from(variable), axis, feature as u64)
+    };
+    let mut weights: Vec<(u64, Vec<f64>)> = Vec::new();
+    let mut mapped = Vec::with_capacity(distinct.len());
+    for &value in &distinct {
+        let mut sums: Vec<f64> = (0..FEATURES).map(|feature| weight(0, feature)).collect();
+        for (axis, input) in inputs(value) {
+            let at = weights.iter().position(|(have, _)| *have == axis);
+            let at = at.unwrap_or_else(|| {
+                weights.push((axis, (0..FEATURES).map(|f| weight(axis, f)).collect()));
+                weights.len() - 1
+            });
+            for (sum, weight) in sums.iter_mut().zip(&weights[at].1) {
+                *sum += weight * input;
+            }
+        }
+        mapped.push(sums.into_iter().map(f64::sin).collect::<Vec<f64>>());
+    }
+    let place: Vec<usize> = values
+        .iter()
+        .map(|value| distinct.partition_point(|other| other < value))
+        .collect();
+    whiten(&mut mapped, &place)
+}
+
+/// A standard normal draw (Box and Muller).
+fn normal(seed: u64, variable: u64, axis: u64, feature: u64) -> f64 {
+    let item = variable << 32 | axis;
+    let mut draws = stream(seed, Purpose::SpnProjection, item, feature);
+    let radius: f64 = 1.0 - draws.random::<f64>();
+    let angle: f64 = draws.random();
+    (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+}
+
+/// Centres the features of distinct values, rotates them to principal axes and scales these to
+/// length 1 over all rows; `place` says which value a row has.
+fn whiten(mapped: &mut [Vec<f64>], place: &[usize]) -> Vec<Vec<f64>> {
+    let rows = place.len() as f64;
+    let mut counts = vec![0.0; mapped.len()];
+    for &at in place {
+        counts[at] += 1.0;
+    }
+    for feature in 0..FEATURES {
+        let total: f64 = mapped
+            .iter()
+            .zip(&counts)
+            .map(|(m, c)| m[feature] * c)
+            .sum();
+        for values in mapped.iter_mut() {
+            values[feature] -= total / rows;
+        }
+    }
+    let mut covariance = [[0.0; FEATURES]; FEATURES];
+    for (values, count) in mapped.iter().zip(&counts) {
+        for a in 0..FEATURES {
+            for b in 0..FEATURES {
+                covariance[a][b] += count * values[a] * values[b];
+            }
+        }
+    }
+    let (variances, axes) = eigen(covariance);
+    let largest = variances.iter().copied().fold(0.0, f64::max);
+    let kept = (0..FEATURES).filter(|&at| variances[at] > VOID * largest && largest > 0.0);
+    kept.map(|at| {
+        let length = variances[at].sqrt();
+        let projected: Vec<f64> = mapped
+            .iter()
+            .map(|values| (0..FEATURES).map(|f| values[f] * axes[f][at]).sum::<f64>() / length)
+            .collect();
+        place.iter().map(|&value| projected[value]).collect()
+    })
+    .collect()
+}
+
+/// The largest canonical correlation of whitened features: the largest singular value of their products.
+fn coefficient(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
+    let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+    let cross: Vec<Vec<f64>> = a
+        .iter()
+        .map(|x| b.iter().map(|y| product(x, y)).collect())
+        .collect();
+    let mut gram = [[0.0; FEATURES]; FEATURES];
+    for (i, x) in cross.iter().enumerate() {
+        for (j, y) in cross.iter().enumerate() {
+            gram[i][j] = product(x, y);
+        }
+    }
+    let (squares, _) = eigen(gram);
+    squares.iter().copied().fold(0.0, f64::max).sqrt().min(1.0)
+}
+
+type Square = [[f64; FEATURES]; FEATURES];
+
+/// Eigenvalues and eigenvectors (in columns) of a symmetric matrix by cyclic Jacobi rotations.
+fn eigen(mut matrix: Square) -> ([f64; FEATURES], Square) {
+    let mut vectors = [[0.0; FEATURES]; FEATURES];
+    for (at, row) in vectors.iter_mut().enumerate() {
+        row[at] = 1.0;
+    }
+    for _ in 0..30 {
+        let mut rotated = false;
+        for p in 0..FEATURES {
+            for q in p + 1..FEATURES {
+                let (app, aqq, apq) = (matrix[p][p], matrix[q][q], matrix[p][q]);
+                if apq.abs() <= 1e-15 * (app * aqq).abs().sqrt() || apq == 0.0 {
+                    continue;
+                }
+                rotated = true;
+                let ratio = (aqq - app) / (2.0 * apq);
+                let tangent = ratio.signum() / (ratio.abs() + (ratio * ratio + 1.0).sqrt());
+                let cosine = 1.0 / (tangent * tangent + 1.0).sqrt();
+                rotate(&mut matrix, &mut vectors, p, q, cosine, tangent * cosine);
+            }
+        }
+        if !rotated {
+            break;
+        }
+    }
+    (std::array::from_fn(|at| matrix[at][at]), vectors)
+}
+
+fn rotate(matrix: &mut Square, vectors: &mut Square, p: usize, q: usize, cosine: f64, sine: f64) {
+    for row in matrix.iter_mut() {
+        let (x, y) = (row[p], row[q]);
+        row[p] = cosine * x - sine * y;
+        row[q] = sine * x + cosine * y;
+    }
+    let (upper, lower) = (matrix[p], matrix[q]);
+    for (column, (x, y)) in upper.iter().zip(&lower).enumerate() {
+        matrix[p][column] = cosine * x - sine * y;
+        matrix[q][column] = sine * x + cosine * y;
+    }
+    for row in vectors.iter_mut() {
+        let (x, y) = (row[p], row[q]);
+        row[p] = cosine * x - sine * y;
+        row[q] = sine * x + cosine * y;
+    }
+}

@@ -1,0 +1,202 @@
+//! LearnSPN (Algorithm 1) with a state at every node.
+
+use rand::RngExt;
+
+use super::clustering::{Geometry, Space};
+use super::independence::gtest::GtestRule;
+use super::leaves::{LeafRule, LeafStatistics};
+use super::structure::{Arena, Child, Inner, Node, NodeId, Part};
+use super::{Dataset, Network, SpnError, SpnParameters};
+use probity_run::stream::{Purpose, stream};
+
+/// Everything that decisions and statistics are computed from, besides the rows of a node.
+#[derive(Debug)]
+pub struct Rules {
+    /// Checked parameters.
+    pub parameters: SpnParameters,
+    /// All rows.
+    pub data: Dataset,
+    /// What G-tests share.
+    pub gtest: GtestRule,
+    /// How rows lie in the space of the clustering.
+    pub geometry: Geometry,
+    /// By variable.
+    pub leaves: Vec<LeafRule>,
+}
+
+impl Rules {
+    pub(super) fn new(parameters: SpnParameters, data: Dataset) -> Result<Rules, SpnError> {
+        parameters.check()?;
+        Ok(Rules {
+            gtest: GtestRule::new(&data, parameters.bins, parameters.threshold),
+            geometry: Geometry::new(&data),
+            leaves: data
+                .variables()
+                .iter()
+                .map(|variable| LeafRule::new(variable, parameters.bins))
+                .collect(),
+            parameters,
+            data,
+        })
+    }
+
+    /// The space in which a node is clustered.
+    pub(super) fn space<'a>(&'a self, scope: &'a [u32], key: u64) -> Space<'a> {
+        Space {
+            geometry: &self.geometry,
+            data: &self.data,
+            scope,
+            key,
+            clusters: usize::from(self.parameters.clusters),
+        }
+    }
+
+    /// The statistics of `rows` at a leaf of `variable`.
+    pub(super) fn leaf_statistics(&self, variable: u32, rows: &[u32]) -> LeafStatistics {
+        let rule = &self.leaves[variable as usize];
+        let column = self.data.column(variable);
+        let mut statistics = rule.empty();
+        for &row in rows {
+            rule.add(&mut statistics, column[row as usize]);
+        }
+        statistics
+    }
+
+    /// The key of the root.
+    pub(super) fn root_key(&self) -> u64 {
+        stream(self.parameters.seed, Purpose::SpnNode, 0, 0).random()
+    }
+}
+
+/// The key of a child: a function of its parent's key and of its name.
+pub(super) fn child_key(parent: u64, name: u64) -> u64 {
+    stream(parent, Purpose::SpnNode, name, 1).random()
+}
+
+/// A sum-product network with all that is needed to delete rows from it.
+#[derive(Debug)]
+pub struct Spn {
+    pub(super) rules: Rules,
+    pub(super) arena: Arena,
+    pub(super) root: NodeId,
+}
+
+/// What stays at a node after its decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keep {
+    /// Everything that a deletion needs.
+    State,
+    /// What the network is made of.
+    Network,
+}
+
+/// A node that is still to be learnt.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub node: NodeId,
+    pub scope: Vec<u32>,
+    pub key: u64,
+    pub rows: Vec<u32>,
+}
+
+impl Spn {
+    /// Learns a network of all rows of `data`.
+    ///
+    /// # Errors
+    /// Parameters out of their range.
+    pub fn learn(parameters: SpnParameters, data: Dataset) -> Result<Spn, SpnError> {
+        Spn::learn_keeping(parameters, data, Keep::State)
+    }
+
+    /// Learns the same network without the state that deletion needs, for comparison.
+    ///
+    /// # Errors
+    /// Parameters out of their range.
+    pub fn learn_network(parameters: SpnParameters, data: Dataset) -> Result<Network, SpnError> {
+        Ok(Spn::learn_keeping(parameters, data, Keep::Network)?.network())
+    }
+
+    fn learn_keeping(
+        parameters: SpnParameters,
+        data: Dataset,
+        keep: Keep,
+    ) -> Result<Spn, SpnError> {
+        let rules = Rules::new(parameters, data)?;
+        let mut arena = Arena::default();
+        let root = arena.reserve();
+        let pending = Pending {
+            node: root,
+            scope: (0..rules.data.variables().len() as u32).collect(),
+            key: rules.root_key(),
+            rows: rules.data.remaining(),
+        };
+        let mut spn = Spn { rules, arena, root };
+        spn.grow(vec![pending], keep);
+        Ok(spn)
+    }
+
+    /// Learns the network of the rows that are left, from nothing.
+    ///
+    /// # Errors
+    /// None for a network that could be learnt.
+    pub fn retrained(&self) -> Result<Spn, SpnError> {
+        Spn::learn(self.rules.parameters, self.rules.data.compacted())
+    }
+
+    /// The rows.
+    pub fn data(&self) -> &Dataset {
+        &self.rules.data
+    }
+
+    /// The parameters.
+    pub fn parameters(&self) -> &SpnParameters {
+        &self.rules.parameters
+    }
+
+    /// Learns all that is pending and what follows from it.
+    pub(super) fn grow(&mut self, mut pending: Vec<Pending>, keep: Keep) {
+        while let Some(next) = pending.pop() {
+            if let [variable] = next.scope[..] {
+                let leaf = self.leaf(variable, &next.rows);
+                self.arena.set(next.node, leaf);
+                continue;
+            }
+            let mut inner = Inner::new(&self.rules, next.scope, next.key, next.rows);
+            let plan = inner.decide(&self.rules, |inner| inner.cluster(&self.rules));
+            for part in plan.parts() {
+                pending.push(self.new_child(&mut inner, &part));
+            }
+            if keep == Keep::Network {
+                inner.forget_state();
+            }
+            self.arena.set(next.node, Node::Inner(Box::new(inner)));
+        }
+    }
+
+    /// Reserves a child of `inner`.
+    pub(super) fn new_child(&mut self, inner: &mut Inner, part: &Part) -> Pending {
+        let name = part.name();
+        let node = self.arena.reserve();
+        inner.children.push(Child { name, node });
+        let (scope, rows) = match part {
+            Part::Scope(scope) => (scope.clone(), inner.rows.clone()),
+            Part::Cluster(cluster) => {
+                let rows = inner.clustering.as_ref().map(|c| c.rows_of(*cluster));
+                (inner.scope.clone(), rows.unwrap_or_default())
+            }
+        };
+        Pending {
+            node,
+            scope,
+            key: child_key(inner.key, name),
+            rows,
+        }
+    }
+
+    fn leaf(&self, variable: u32, rows: &[u32]) -> Node {
+        Node::Leaf {
+            variable,
+            statistics: self.rules.leaf_statistics(variable, rows),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The model file of `probity spn`: the network with its state, and how tables are read for it.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::table::TableOptions;
+use super::{Spn, SpnError};
+use crate::model_file::{ModelFileError, read_model, write_model};
+
+/// Name of the model in its directory.
+pub const MODEL: &str = "model.spn";
+
+/// Why a model cannot be stored or loaded.
+#[derive(Debug, Error)]
+pub enum SpnModelError {
+    /// The file is not there, is another one, or was changed.
+    #[error(transparent)]
+    File(#[from] ModelFileError),
+    /// What it holds is no network.
+    #[error("{}: {error}", file.display())]
+    Network {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        error: SpnError,
+    },
+}
+
+/// A network with what is needed to read further tables for it.
+#[derive(Debug)]
+pub struct SpnModel {
+    /// The network and its learning state.
+    pub spn: Spn,
+    /// How its table was read.
+    pub table: TableOptions,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    /// As TOML: the description of columns is made for that.
+    table: String,
+    network: Vec<u8>,
+}
+
+impl SpnModel {
+    /// The bytes of the model: equal models have equal bytes.
+    ///
+    /// # Errors
+    /// None for a model that could be learnt.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, SpnError> {
+        let refused = |problem: String| SpnError::Bytes { problem };
+        let stored = Stored {
+            table: toml::to_string(&self.table).map_err(|error| refused(error.to_string()))?,
+            network: self.spn.to_bytes()?,
+        };
+        postcard::to_stdvec(&stored).map_err(|error| refused(error.to_string()))
+    }
+
+    /// Reads what [`SpnModel::to_bytes`] wrote.
+    ///
+    /// # Errors
+    /// [`SpnError::Bytes`] for anything else.
+    pub fn from_bytes(bytes: &[u8]) -> Result<SpnModel, SpnError> {
+        let refused = |problem: String| SpnError::Bytes { problem };
+        let stored: Stored =
+            postcard::from_bytes(bytes).map_err(|error| refused(error.to_string()))?;
+        Ok(SpnModel {
+            table: toml::from_str(&stored.table).map_err(|error| refused(error.to_string()))?,
+            spn: Spn::from_bytes(&stored.network)?,
+        })
+    }
+
+    /// Stores the model in `directory`, in place of the one that is there.
+    ///
+    /// # Errors
+    /// When it cannot be written; the directory is then as it was.
+    pub fn store(&self, directory: &Path) -> Result<(), SpnModelError> {
+        let file = directory.join(MODEL);
+        let bytes = self.to_bytes().map_err(|error| SpnModelError::Network {
+            file: file.clone(),
+            error,
+        })?;
+        Ok(write_model(&file, "spn", &bytes)?)
+    }
+
+    /// Loads the model of `directory`.
+    ///
+    /// # Errors
+    /// When there is none, or it was changed.
+    pub fn load(directory: &Path) -> Result<SpnModel, SpnModelError> {
+        let file = directory.join(MODEL);
+        let bytes = read_model(&file, "spn")?;
+        SpnModel::from_bytes(&bytes).map_err(|error| SpnModelError::Network { file, error })
+    }
+}
