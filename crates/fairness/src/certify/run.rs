@@ -15,8 +15,7 @@ use super::{Certificate, exhaustive};
 use crate::audit_error::AuditError;
 use crate::domain::TabularDomain;
 use crate::estimate::{clopper_pearson, estimated_sets};
-use crate::modality::ModalityName;
-use crate::modality::text::named_or_all;
+use crate::modality::{ModalityName, named_or_all};
 use crate::opened::{
     open_lexicon, open_model, open_table, open_text_model, open_texts, positions,
     protected_or_marked, reading_schema,

@@ -6,7 +6,7 @@
 //! estimates, run directory, samples file and verification are the same for all.
 
 mod table;
-pub(crate) mod text;
+mod text;
 
 use std::collections::BTreeMap;
 
@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use table::{TableCase, TableColumns, TableDetails, TableInputs, TableWitness};
 pub use text::{
     TextCase, TextCounts, TextDetails, TextInputs, TextTally, TextWitness, ValiditySummary,
+    named_or_all,
 };
 
 use super::audit_error::AuditError;
@@ -29,6 +30,7 @@ use super::strategies::tuning::Tuning;
 use super::strategies::{StrategyName, WithStrategy};
 use probity_data::read::ReadError;
 use probity_nn::ModelError;
+use probity_predictor::Ender;
 use probity_tensor::device::ComputeDevice;
 
 /// What is classified.
@@ -134,6 +136,16 @@ pub trait Modality: Sync + Sized {
         seed: u64,
     ) -> Result<Vec<EstimatedSet<Self::Domain>>, AuditError>;
 
+    /// What ends the process of a predictor, if it has one.
+    fn ender(&self) -> Option<&Ender> {
+        None
+    }
+
+    /// The largest difference between two answers of a predictor to one row.
+    fn instability(&self) -> f32 {
+        0.0
+    }
+
     /// Columns of the samples file.
     fn columns(&self) -> ArrowSchema;
 
@@ -214,6 +226,11 @@ pub trait Witness: Sync {
 
     /// SHA-256 of what was opened, by role.
     fn sha256(&self) -> &BTreeMap<String, String>;
+
+    /// What ends the process of a predictor, if it has one.
+    fn ender(&self) -> Option<&Ender> {
+        None
+    }
 
     /// What keeps `row` and `other` from being variants of each other, as a sentence.
     ///

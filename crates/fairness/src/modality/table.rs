@@ -31,7 +31,6 @@ use probity_nn::{Classifier, ModelError, Rows, predicted_class};
 use probity_predictor::Ender;
 use probity_predictor::source::{OpenPredictor, PredictorOptions};
 use probity_predictor::stability::check_stability;
-use probity_run::specification::FieldError;
 use probity_tensor::device::ComputeDevice;
 
 /// Rows of the data that a predictor is asked for twice before a search.
@@ -143,16 +142,6 @@ impl TableCase {
     pub fn table(&self) -> &Table {
         &self.table
     }
-
-    /// What ends the process of a predictor, if it has one.
-    pub fn ender(&self) -> Option<&Ender> {
-        self.ender.as_ref()
-    }
-
-    /// The largest difference between two answers of a predictor to one row.
-    pub fn instability(&self) -> f32 {
-        self.instability
-    }
 }
 
 /// The predictor that `specification` names, told what is made of values outside their domains.
@@ -168,14 +157,6 @@ fn predictor_of(
     Ok(Some(predictor))
 }
 
-/// The model directory of `specification`, which must name one.
-pub(super) fn model_of(specification: &AuditSpecification) -> Result<&Path, AuditError> {
-    specification
-        .model
-        .as_deref()
-        .ok_or_else(|| FieldError::new("model", "missing", "given, or a predictor").into())
-}
-
 impl Modality for TableCase {
     const NAME: ModalityName = ModalityName::Table;
     type Domain = TabularDomain;
@@ -189,7 +170,7 @@ impl Modality for TableCase {
     ) -> Result<TableCase, AuditError> {
         match predictor_of(specification)? {
             Some(predictor) => TableCase::of_predictor(specification, &predictor),
-            None => TableCase::of_network(specification, model_of(specification)?, device),
+            None => TableCase::of_network(specification, specification.model()?, device),
         }
     }
 
@@ -251,6 +232,14 @@ impl Modality for TableCase {
         .collect()
     }
 
+    fn ender(&self) -> Option<&Ender> {
+        self.ender.as_ref()
+    }
+
+    fn instability(&self) -> f32 {
+        self.instability
+    }
+
     fn columns(&self) -> ArrowSchema {
         TableColumns::new(&self.schema, &self.domain).names()
     }
@@ -292,7 +281,7 @@ impl Modality for TableCase {
         }
         let opened = open_model(match model {
             Some(model) => model,
-            None => model_of(specification)?,
+            None => specification.model()?,
         })?;
         let (schema, network) = (opened.value.schema, opened.value.network);
         TableWitness::of_network(schema, network, &specification.protected, opened.sha256)
@@ -514,11 +503,6 @@ impl TableWitness {
             ender: None,
         })
     }
-
-    /// What ends the process of a predictor, if it has one.
-    pub fn ender(&self) -> Option<&Ender> {
-        self.ender.as_ref()
-    }
 }
 
 impl Witness for TableWitness {
@@ -532,6 +516,10 @@ impl Witness for TableWitness {
 
     fn sha256(&self) -> &BTreeMap<String, String> {
         &self.sha256
+    }
+
+    fn ender(&self) -> Option<&Ender> {
+        self.ender.as_ref()
     }
 
     fn are_variants(&self, row: &[i32], other: &[i32]) -> Result<(), String> {

@@ -14,7 +14,6 @@ use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::table::model_of;
 use super::{Answers, EstimatedSet, Method, Modality, ModalityName, Sample, SampleInputs, Witness};
 use crate::audit_error::AuditError;
 use crate::check::check_all;
@@ -134,7 +133,7 @@ impl TextCase {
         keep: &dyn Fn(usize) -> bool,
         device: &ComputeDevice,
     ) -> Result<TextCase, AuditError> {
-        let directory = model_of(specification)?;
+        let directory = specification.model()?;
         let options = &specification.text;
         let model = open_text_model(directory)?;
         let mut sha256 = BTreeMap::from([("model".to_owned(), model.sha256)]);
@@ -277,7 +276,7 @@ impl TextCase {
 }
 
 /// The attributes `named`, else all of `lexicon`.
-pub(crate) fn named_or_all(named: &[String], lexicon: &Lexicon) -> Vec<String> {
+pub fn named_or_all(named: &[String], lexicon: &Lexicon) -> Vec<String> {
     if !named.is_empty() {
         return named.to_vec();
     }
@@ -533,7 +532,7 @@ impl Modality for TextCase {
     ) -> Result<TextWitness, AuditError> {
         let model = open_text_model(match model {
             Some(model) => model,
-            None => model_of(specification)?,
+            None => specification.model()?,
         })?;
         let lexicon = open_lexicon(specification.text.lexicon.as_deref())?;
         let attributes = named_or_all(&specification.protected, &lexicon.value);

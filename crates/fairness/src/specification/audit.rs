@@ -1,6 +1,6 @@
 //! What an audit is asked for.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -93,6 +93,9 @@ impl Specification for AuditSpecification {
 
     fn rules(&self) -> Result<(), FieldError> {
         needed("data", &self.data)?;
+        if self.predictor.source.is_none() {
+            self.model()?;
+        }
         named_once("protected", &self.protected)?;
         let is_text = self.modality == ModalityName::Text;
         let given: Vec<StrategyName> = self.strategy.into_iter().collect();
@@ -111,7 +114,8 @@ impl Specification for AuditSpecification {
             unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
             unused("predictor.source", self.predictor.source.is_none(), "texts")?;
         } else {
-            unused("text", self.text == TextSpecification::default(), "tables")?;
+            let given = self.text.given();
+            unused(given.unwrap_or("text"), given.is_none(), "tables")?;
         }
         self.predictor.rules(self.model.is_some())
     }
@@ -139,6 +143,15 @@ impl AuditSpecification {
             self.text.local_strategy.get_or_insert(strategy);
         }
         self
+    }
+
+    /// The model directory.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn model(&self) -> Result<&Path, FieldError> {
+        let missing = || FieldError::new("model", "missing", "given, or a predictor");
+        self.model.as_deref().ok_or_else(missing)
     }
 
     /// What a message calls what was opened as `role`.

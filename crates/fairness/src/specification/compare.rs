@@ -95,6 +95,9 @@ impl Specification for CompareSpecification {
 
     fn rules(&self) -> Result<(), FieldError> {
         needed("data", &self.data)?;
+        if self.predictor.source.is_none() {
+            self.audit().model()?;
+        }
         named_once("protected", &self.protected)?;
         let names = self
             .strategies
@@ -117,6 +120,11 @@ impl CompareSpecification {
             (true, None) => STRATEGIES.to_vec(),
             (true, Some(_)) => BLACK_BOX_STRATEGIES.to_vec(),
         }
+    }
+
+    /// What a message calls the model.
+    pub fn name(&self) -> String {
+        self.audit().name_of("model")
     }
 
     /// An audit of the same model from the same data: what is opened for it is what is compared on.

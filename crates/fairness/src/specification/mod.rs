@@ -167,6 +167,26 @@ impl Default for TextSpecification {
     }
 }
 
+impl TextSpecification {
+    /// The first field that says something.
+    fn given(&self) -> Option<&'static str> {
+        let usual = TextSpecification::default();
+        let fields = [
+            ("text.column", self.column.is_some()),
+            ("text.lexicon", self.lexicon.is_some()),
+            ("text.encoder", self.encoder.is_some()),
+            ("text.local_strategy", self.local_strategy.is_some()),
+            ("text.neighbours", self.neighbours != usual.neighbours),
+            ("text.max_l0", self.max_l0.is_some()),
+            ("text.min_similarity", self.min_similarity.is_some()),
+        ];
+        fields
+            .iter()
+            .find(|(_, is_given)| *is_given)
+            .map(|(field, _)| *field)
+    }
+}
+
 /// Refuses a file or directory that is not named.
 pub(crate) fn needed(field: &str, path: &Path) -> Result<(), FieldError> {
     match path.as_os_str().is_empty() {

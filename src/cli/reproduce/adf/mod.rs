@@ -47,7 +47,7 @@ pub(in crate::cli) struct AdfArgs {
     #[arg(long)]
     local: Option<u32>,
     /// Table V: search time of each search [default: 20s]
-    #[arg(long, value_parser = crate::cli::audit::duration)]
+    #[arg(long, value_parser = crate::cli::inputs::duration)]
     time: Option<std::time::Duration>,
     /// Searches, with the seeds from --seed on; for texts and table XII, networks trained and searched; for tables XIII and XIV, networks retrained. Figures are means
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]

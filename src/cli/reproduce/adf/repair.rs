@@ -15,23 +15,20 @@ use crate::cli::output::Output;
 use crate::cli::render::table;
 use crate::cli::reproduce::not_found;
 use probity::data::builtin;
-use probity::fairness::audit::{AuditOptions, PreparedAudit, audit};
+use probity::fairness::audit::{Audit, AuditSpecification};
 use probity::fairness::mean::Mean;
+use probity::fairness::modality::TableCase;
 use probity::fairness::paper::DataSet;
 use probity::fairness::repair::figures::ModelFigures;
 use probity::fairness::repair::paper::{
     PAPER_PROTOCOL, PaperRow, PaperSet, Protocol, SETS, repair_by,
 };
 use probity::fairness::repair::summary::{RepairSummary, SharePoint};
-use probity::fairness::samples::SamplesFormat;
 use probity::fairness::search::Ending;
-use probity::fairness::strategies::StrategyName;
-use probity::fairness::strategies::tuning::Tuning;
-use probity::nn::Objective;
-use probity::nn::model::Model;
 use probity::nn::train::EpochReport;
 use probity::nn::training_run::{TrainingRun, run_training};
 use probity::run::run_directory::{RunDirectory, file_sha256};
+use probity::run::specification::Specification;
 use probity::tensor::device::ComputeDevice;
 
 /// Networks that one repair trains, as in the paper.
@@ -245,39 +242,18 @@ impl Bench<'_> {
 
     /// The directory of an audit by `attribute`, beside the model; `None` when interrupted.
     fn search(&self, model: &Path, attribute: &str, seed: u64) -> anyhow::Result<Option<PathBuf>> {
-        let options = AuditOptions {
-            command: "audit".to_owned(),
-            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-            model: model.to_owned(),
-            model_sha256: Model::load(model)?.sha256(),
-            data: self.data.clone(),
-            data_sha256: file_sha256(&self.data)?,
-            outside: None,
-            protected: vec![attribute.to_owned()],
-            strategy: StrategyName::Adf,
-            objective: Objective::Margin,
-            seeds: self.args.seeds,
-            clusters: 4,
-            max_iter: 10,
-            local: self.args.local.unwrap_or(LOCAL),
-            step_global: 1,
-            step_local: 1,
-            // The share is measured before and after the repair.
-            estimate: 1,
-            time_seconds: None,
-            max_found: None,
-            fail_above: None,
-            batch: 4096,
-            samples_format: SamplesFormat::Parquet,
-            seed,
-            device: self.device.name(),
-            hardware: self.device.hardware(),
-            tuning: Tuning::default(),
-            predictor: None,
-        };
-        let prepared = PreparedAudit::new(options, self.device)?;
+        let mut specification = AuditSpecification::default();
+        specification.model = Some(model.to_owned());
+        specification.data.clone_from(&self.data);
+        specification.protected = vec![attribute.to_owned()];
+        specification.seed = seed;
+        // The share is measured before and after the repair.
+        specification.estimate = 1;
+        specification.search.seeds = self.args.seeds;
+        specification.search.local = self.args.local.unwrap_or(LOCAL);
+        let audit = Audit::<TableCase>::open(specification.check()?, self.device)?;
         let run = RunDirectory::create(&model.with_file_name(format!("audit-{attribute}")))?;
-        let found = audit(&prepared, &run, false, &mut |_| self.interrupt.flow())?;
+        let found = audit.run(&run, false, &mut |_| self.interrupt.flow())?;
         Ok((found.ending != Ending::Interrupted).then(|| run.path().to_owned()))
     }
 }

@@ -12,25 +12,24 @@ use anyhow::{Context, bail};
 use serde::Serialize;
 
 use super::{AdfArgs, AdfTable, PAPER, render_tables};
-use crate::cli::inputs::absolute;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
 use probity::data::builtin;
 use probity::data::table::{Labels, Table};
-use probity::fairness::case::{Case, CaseData};
 use probity::fairness::mean::Mean;
+use probity::fairness::modality::{Method, TableCase};
+use probity::fairness::model_under_test::ModelUnderTest;
+use probity::fairness::opened::{Opened, open_table};
 use probity::fairness::paper::{DataSet, PaperRow, ROWS};
 use probity::fairness::search::{Ending, SearchOptions};
+use probity::fairness::specification::{SearchSpecification, TextSpecification};
 use probity::fairness::strategies::StrategyName;
 use probity::fairness::strategies::tuning::Tuning;
-use probity::fairness::subject::Subject;
 use probity::fairness::trial::{Begin, Trial, TrialFigures, TrialOutcome};
-use probity::nn::Objective;
 use probity::nn::fnn::Network;
 use probity::nn::import::ImportConfig;
 use probity::nn::train::train;
 use probity::nn::weights::read_weights;
-use probity::run::run_directory::file_sha256;
 use probity::tensor::device::ComputeDevice;
 
 const ADF_FNN: &str = include_str!("../../../../models/adf-fnn.toml");
@@ -189,24 +188,20 @@ impl Bench<'_> {
         file: &Path,
         network: &Network,
         attribute: &str,
-    ) -> anyhow::Result<Case> {
-        let source = CaseData {
-            data: &absolute(file),
-            data_sha256: &file_sha256(file)?,
-            outside: None,
-            protected: &[attribute.to_owned()],
+    ) -> anyhow::Result<TableCase> {
+        let schema = schema(data)?;
+        let model = Opened {
+            value: ModelUnderTest::network(network, &self.device),
+            sha256: String::new(),
         };
-        let subject = Subject::network(network, &self.device);
-        Ok(Case::new(
-            schema(data)?,
-            network.layout.clone(),
-            subject,
-            source,
-        )?)
+        let table = open_table(file, &schema, Labels::Optional)?;
+        let inputs = (schema, network.layout.clone());
+        let protected = vec![attribute.to_owned()];
+        Ok(TableCase::new(inputs, model, table, protected)?)
     }
 
     /// What each strategy comes to; `None` when interrupted.
-    fn cells(&self, data: DataSet, case: &Case) -> anyhow::Result<Option<Vec<Cell>>> {
+    fn cells(&self, data: DataSet, case: &TableCase) -> anyhow::Result<Option<Vec<Cell>>> {
         let searches = searches(self.args.table);
         let mut runs: Vec<Vec<(TrialFigures, usize)>> = vec![Vec::new(); searches.len()];
         for repeat in 0..u64::from(self.args.repeats) {
@@ -256,7 +251,7 @@ impl Bench<'_> {
     fn starts(
         &self,
         data: DataSet,
-        case: &Case,
+        case: &TableCase,
         seed: u64,
     ) -> anyhow::Result<Option<Vec<Vec<i32>>>> {
         let options = SearchOptions {
@@ -284,7 +279,7 @@ impl Bench<'_> {
 
     fn search(
         &self,
-        case: &Case,
+        case: &TableCase,
         strategy: StrategyName,
         begin: Begin<'_>,
         options: &SearchOptions,
@@ -292,12 +287,14 @@ impl Bench<'_> {
     ) -> anyhow::Result<Option<TrialOutcome>> {
         let trial = Trial {
             case,
-            strategy,
-            objective: Objective::Margin,
-            steps: (1, 1),
-            tuning: &self.tuning,
+            method: Method {
+                strategy,
+                search: &SearchSpecification::default(),
+                tuning: &self.tuning,
+                text: &TextSpecification::default(),
+                seed,
+            },
             begin,
-            seed,
             options,
         };
         let outcome = trial

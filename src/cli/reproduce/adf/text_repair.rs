@@ -17,15 +17,15 @@ use crate::cli::inputs::absolute;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
 use crate::cli::progress::TextRepairBar;
+use probity::fairness::opened::open_lexicon;
 use probity::fairness::repair::labels::LabelRule;
 use probity::fairness::repair::options::RepairMethod;
+use probity::fairness::strategies::StrategyName;
 use probity::fairness::text::paper::{ATTRIBUTES, BY_STRATEGY, find, repaired};
-use probity::fairness::text::protected::open_lexicon;
 use probity::fairness::text::repair::{
     PreparedTextRepair, TextRepairError, TextRepairOptions, TextRepairState, TextRepairSummary,
     repair_texts_from,
 };
-use probity::fairness::text::strategy::TextStrategyName;
 use probity::nn::Objective;
 use probity::nn::recurrent::network::CellKind;
 use probity::nn::text_train::Course;
@@ -37,20 +37,20 @@ use probity::tensor::device::use_threads;
 const MAX_FOUND: u64 = 20_000;
 
 /// The remedies that are compared: a method, and the strategy that finds samples.
-type Remedy = (RepairMethod, TextStrategyName);
+type Remedy = (RepairMethod, StrategyName);
 
 /// Those of Table XIII.
 const METHODS: [Remedy; 2] = [
-    (RepairMethod::Samples, TextStrategyName::AdfAsc),
-    (RepairMethod::Certified, TextStrategyName::AdfAsc),
+    (RepairMethod::Samples, StrategyName::AdfAsc),
+    (RepairMethod::Certified, StrategyName::AdfAsc),
 ];
 
 /// Those of Table XIV, in its order after that of Table XIII.
 const STRATEGIES: [Remedy; 4] = [
-    (RepairMethod::Samples, TextStrategyName::AdfAsc),
-    (RepairMethod::Samples, TextStrategyName::Asc),
-    (RepairMethod::Samples, TextStrategyName::Hf),
-    (RepairMethod::Samples, TextStrategyName::AdfHf),
+    (RepairMethod::Samples, StrategyName::AdfAsc),
+    (RepairMethod::Samples, StrategyName::Asc),
+    (RepairMethod::Samples, StrategyName::Hf),
+    (RepairMethod::Samples, StrategyName::AdfHf),
 ];
 
 #[derive(Serialize)]
@@ -79,7 +79,7 @@ pub(super) struct ReproducedTextRepair {
 #[derive(Serialize)]
 pub(super) struct RemedySummary {
     pub(super) method: RepairMethod,
-    pub(super) strategy: TextStrategyName,
+    pub(super) strategy: StrategyName,
     #[serde(flatten)]
     pub(super) summary: TextRepairSummary,
 }
@@ -273,7 +273,7 @@ impl Bench<'_> {
         attribute: &str,
         (method, strategy): Remedy,
     ) -> anyhow::Result<TextRepairOptions> {
-        let (_, lexicon_sha256) = open_lexicon(None)?;
+        let lexicon_sha256 = open_lexicon(None)?.sha256;
         let args = self.args;
         Ok(TextRepairOptions {
             command: "repair".to_owned(),
@@ -287,7 +287,7 @@ impl Bench<'_> {
             protected: vec![attribute.to_owned()],
             runs: Vec::new(),
             strategy,
-            independent: TextStrategyName::AdfAsc,
+            independent: StrategyName::AdfAsc,
             objective: Objective::Loss,
             seeds: args.seeds,
             max_iter: 10,
