@@ -1,25 +1,22 @@
 //! Sum-product networks on the paper's data sets: deletions are exact, training is complete, and the G-test's
 //! networks explain held-out rows as well as those of the randomised dependence coefficient.
 //!
-//! The data are looked for in PROBITY_DATA_DIR, else in ../shared/data; without them these tests say so and pass.
-
-use std::path::PathBuf;
+//! The data are looked for in PROBITY_DATA_DIR, else in ../shared/data; without them these tests are skipped.
 
 use probity::run::stream::{Purpose, permutation};
 use probity::unlearning::spn::benchmark::{Pool, Protocol, run};
 use probity::unlearning::spn::paper::{CASES, PaperCase};
 use probity::unlearning::spn::{Dataset, Independence, Spn, SpnParameters};
+use probity_testing::{Needed, data, skip};
 
 /// The rows of a data set, or `None` with a printed reason.
 fn pool(case: &PaperCase) -> Option<Pool> {
-    let folder = std::env::var_os("PROBITY_DATA_DIR").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
-        PathBuf::from,
-    );
+    let folder = data(&[])?;
     match case.find(std::slice::from_ref(&folder)) {
         Some(file) => Some(case.read(&file).unwrap()),
         None => {
-            println!("skipped: {} is not in {}", case.file(), folder.display());
+            let reason = format!("{} is not in {}", case.file(), folder.display());
+            skip(Needed::Data, &reason);
             None
         }
     }
