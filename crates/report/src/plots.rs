@@ -177,7 +177,9 @@ pub(super) fn deletions(bench: &KMeansFindings) -> Plot {
         let each = trainings.iter().sum::<f64>() / trainings.len() as f64;
         let all = bench.options.deletions as f64;
         let places = (1..=20).map(|step| (all * f64::from(step) / 20.0).max(1.0));
-        let points = places.map(|deletions| (deletions, each * deletions));
+        let points = std::iter::once(1.0)
+            .chain(places)
+            .map(|deletions| (deletions, each * deletions));
         series.push(Series::curve(
             0,
             "k-means, trained anew each time",
@@ -310,9 +312,8 @@ impl<N> TradeOff<N> {
         let (means, labels) = means
             .map(|(points, point)| (mean(points), point.share.to_string()))
             .unzip();
-        let single = |name: &str, colour, network: &N| Series {
-            labels: vec![name.to_owned()],
-            ..Series::new(name, colour, Mark::Points, vec![place(network)])
+        let single = |name: &str, colour, network: &N| {
+            Series::new(name, colour, Mark::Points, vec![place(network)])
         };
         let plot = Plot {
             x: (self.axes[0].to_owned(), Spacing::Linear),
