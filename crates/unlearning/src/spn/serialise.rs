@@ -16,6 +16,7 @@ use super::moments::Moments;
 use super::structure::{Arena, Child, Inner, Node, NodeId, Operation, Uninformative};
 use super::variable::{Domain, REAL_STEPS, Variable};
 use super::{Dataset, Spn, SpnError, SpnParameters};
+use crate::model_file::{decode, encode};
 
 /// The number of this form; another form has another number.
 const FORM: u32 = 1;
@@ -85,7 +86,7 @@ impl Spn {
                 .filter_map(|&node| self.written(node))
                 .collect(),
         };
-        postcard::to_stdvec(&written).map_err(|error| refuse(error.to_string()))
+        encode(&written).map_err(refuse)
     }
 
     fn written(&self, node: NodeId) -> Option<WrittenNode> {
@@ -114,8 +115,7 @@ impl Spn {
     /// # Errors
     /// [`SpnError::Bytes`] for anything else, also when statistics and rows disagree.
     pub fn from_bytes(bytes: &[u8]) -> Result<Spn, SpnError> {
-        let written: Written =
-            postcard::from_bytes(bytes).map_err(|error| refuse(error.to_string()))?;
+        let written: Written = decode(bytes).map_err(refuse)?;
         if written.form != FORM {
             return Err(refuse(format!("its form is {}, not {FORM}", written.form)));
         }
