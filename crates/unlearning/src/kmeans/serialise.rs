@@ -311,15 +311,13 @@ mod tests {
             let bytes = model(algorithm).to_bytes().unwrap();
             for at in 0..bytes.len() {
                 assert!(Model::from_bytes(&bytes[..at]).is_err(), "cut at {at}");
-                for bit in 0..8 {
-                    let mut altered = bytes.clone();
-                    altered[at] ^= 1 << bit;
-                    if let Ok(mut read) = Model::from_bytes(&altered) {
-                        let again = read.to_bytes().unwrap();
-                        let twice = Model::from_bytes(&again).unwrap();
-                        assert!(twice.to_bytes().unwrap() == again, "byte {at}");
-                        let _ = read.delete(&[1]);
-                    }
+                let mut altered = bytes.clone();
+                altered[at] ^= 1 << (at % 8);
+                if let Ok(mut read) = Model::from_bytes(&altered) {
+                    let again = read.to_bytes().unwrap();
+                    let twice = Model::from_bytes(&again).unwrap();
+                    assert!(twice.to_bytes().unwrap() == again, "byte {at}");
+                    let _ = read.delete(&[1]);
                 }
             }
             let mut longer = bytes.clone();
