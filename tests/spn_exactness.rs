@@ -45,12 +45,7 @@ fn deletions_are_exact_on_every_data_set() {
             continue;
         };
         for independence in [Independence::Gtest, Independence::Rdc] {
-            let parameters = SpnParameters {
-                independence,
-                threshold: independence.default_threshold(),
-                seed: 5,
-                ..SpnParameters::default()
-            };
+            let parameters = SpnParameters::default().independence(independence).seed(5);
             let data = drawn(&pool, 300, 5);
             let order = permutation(5, Purpose::SpnBenchmark, 901, data.rows() as u32);
             let all = ids(&data);
@@ -79,11 +74,7 @@ fn the_gtest_explains_held_out_rows_as_well_as_the_coefficient() {
             continue;
         };
         let likelihood = |independence: Independence| {
-            let parameters = SpnParameters {
-                independence,
-                threshold: independence.default_threshold(),
-                ..SpnParameters::default()
-            };
+            let parameters = SpnParameters::default().independence(independence);
             // Of Wine's 178 rows, 150 are learnt from; the other 28 are few, so it is done more often.
             let (rows, repeats) = if case.name == "wine" {
                 (150, 60)

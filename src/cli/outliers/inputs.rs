@@ -210,22 +210,22 @@ impl NoiseArgs {
             !(sensitivity == Sensitivity::Global && self.interval_share.is_some()),
             "--interval-share has nothing to pay for with --sensitivity global: that noise is public, and the interval is free"
         );
-        Ok(CountOptions {
-            sensitivity,
-            calibration: match self.calibration {
+        let mut options = CountOptions::default()
+            .sensitivity(sensitivity)
+            .calibration(match self.calibration {
                 None | Some(CalibrationArg::Tight) => Calibration::Tight,
                 Some(CalibrationArg::Theorem) => Calibration::Theorem,
-            },
-            bound: match self.bound {
+            })
+            .bound(match self.bound {
                 None | Some(BoundArg::Auto) => Bound::Auto,
                 Some(BoundArg::Exact) => Bound::Exact,
                 Some(BoundArg::Cover) => Bound::Cover,
                 Some(BoundArg::Reference) => Bound::Reference,
-            },
-            work_limit: self.work_limit.unwrap_or(WORK_LIMIT),
-            interval_share: self.interval_share,
-            confidence: self.confidence.unwrap_or(CONFIDENCE),
-        })
+            })
+            .work_limit(self.work_limit.unwrap_or(WORK_LIMIT))
+            .confidence(self.confidence.unwrap_or(CONFIDENCE));
+        options.interval_share = self.interval_share;
+        Ok(options)
     }
 }
 
