@@ -19,7 +19,6 @@ pub mod calls;
 pub mod certify;
 pub mod check;
 pub mod compare;
-pub mod compare_plot;
 pub mod distinct;
 pub mod domain;
 pub mod estimate;
