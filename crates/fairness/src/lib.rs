@@ -31,7 +31,6 @@ mod guidance;
 pub mod mean;
 mod option_checks;
 pub mod pairs;
-pub mod paper;
 pub mod repair;
 pub mod samples;
 pub mod search;

@@ -46,7 +46,6 @@ pub mod interval;
 pub mod kissing;
 pub mod ledger;
 pub mod noise;
-pub mod paper;
 pub mod records;
 pub mod sensitivity;
 pub mod smooth;

@@ -1,56 +1,30 @@
 //! The table and the plot of the deletion benchmark.
 
-use super::bench::Measured;
 use crate::cli::render::{percent, table};
 use probity::report::line_plot::{COLORS, Curve, LinePlot, Mark, Spacing};
-use probity::unlearning::kmeans::benchmark::{
-    BenchmarkOptions, Quality, Replicate, Spread, baseline_seconds,
-};
+use probity::unlearning::kmeans::benchmark::{BenchmarkOptions, Replicate, Spread};
+use probity::unlearning::kmeans::comparison::Comparison;
 
 /// Mean ± standard deviation with so many decimals.
-pub(in crate::cli) fn spread(spread: Option<Spread>, decimals: usize) -> String {
+fn spread(spread: Option<Spread>, decimals: usize) -> String {
     spread.map_or_else(
         || "-".to_owned(),
         |spread| format!("{:.decimals$} ± {:.decimals$}", spread.mean, spread.sd),
     )
 }
 
-/// Quality of the baselines: loss ratio, silhouette, mutual information, seconds for all deletions.
-pub(in crate::cli) fn of_baselines(measured: &Measured, deletions: usize) -> [Option<Spread>; 4] {
-    let all = |figure: &dyn Fn(&Quality) -> Option<f64>| {
-        let values: Vec<f64> = measured
-            .baselines
-            .iter()
-            .filter_map(|baseline| figure(&baseline.quality))
-            .collect();
-        Spread::of(&values)
-    };
-    let loss = all(&|quality| Some(quality.loss)).map_or(f64::NAN, |spread| spread.mean);
-    let seconds: Vec<f64> = measured
-        .baselines
-        .iter()
-        .map(|baseline| baseline_seconds(baseline, deletions))
-        .collect();
-    [
-        all(&|quality| Some(quality.loss / loss)),
-        all(&|quality| quality.silhouette),
-        all(&|quality| quality.nmi),
-        Spread::of(&seconds),
-    ]
-}
-
 /// All figures of one data set.
-pub(super) fn figures(measured: &Measured, options: &BenchmarkOptions) -> String {
-    let [loss_ratio, silhouette, nmi, seconds] = of_baselines(measured, options.deletions);
+pub(super) fn figures(measured: &Comparison, options: &BenchmarkOptions) -> String {
+    let baselines = measured.baseline_figures(options.deletions);
     let mut rows = vec![vec![
         "k-means, trained anew".to_owned(),
-        spread(seconds, 4),
+        spread(baselines.seconds, 4),
         "1".to_owned(),
         "-".to_owned(),
         "-".to_owned(),
-        spread(loss_ratio, 3),
-        spread(silhouette, 3),
-        spread(nmi, 3),
+        spread(baselines.loss_ratio, 3),
+        spread(baselines.silhouette, 3),
+        spread(baselines.nmi, 3),
     ]];
     rows.extend(measured.algorithms.iter().map(|figures| {
         vec![
@@ -97,8 +71,7 @@ pub(super) fn figures(measured: &Measured, options: &BenchmarkOptions) -> String
 }
 
 /// Seconds of training and deletions against the number of deletions, as in Figure 1 of the paper.
-pub(super) fn plot(measured: &Measured, deletions: usize) -> LinePlot {
-    let [_, _, _, seconds] = of_baselines(measured, deletions);
+pub(super) fn plot(measured: &Comparison, deletions: usize) -> LinePlot {
     let curve = |name: &str, color: &str, points| Curve {
         name: name.to_owned(),
         color: color.to_owned(),
@@ -106,7 +79,7 @@ pub(super) fn plot(measured: &Measured, deletions: usize) -> LinePlot {
         points,
     };
     let mut curves = Vec::new();
-    if let Some(seconds) = seconds {
+    if let Some(seconds) = measured.baseline_figures(deletions).seconds {
         let each = seconds.mean / deletions.max(1) as f64;
         let points = vec![(1.0, each), (deletions as f64, seconds.mean)];
         curves.push(curve("k-means", "#4d4d4d", points));

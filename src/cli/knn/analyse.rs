@@ -21,7 +21,7 @@ use probity::knn::verdicts::VerdictsFormat;
 /// File of the plot in the run directory.
 const PLOT: &str = "verdicts.svg";
 /// The progress bar.
-pub(in crate::cli) const BAR: &str = "{prefix} [{bar:28}] {pos}/{len} inputs, {msg}, {eta} left";
+const BAR: &str = "{prefix} [{bar:28}] {pos}/{len} inputs, {msg}, {eta} left";
 
 /// Options of the analysis.
 #[derive(Debug, Args)]
@@ -151,7 +151,7 @@ pub(super) fn run(args: AnalyseArgs, output: &Output) -> anyhow::Result<ExitCode
 }
 
 /// Shows progress on the bar.
-pub(in crate::cli) fn show(bar: &ProgressBar, progress: RobustnessProgress) {
+fn show(bar: &ProgressBar, progress: RobustnessProgress) {
     match progress {
         RobustnessProgress::Learning { poison } => {
             bar.reset();

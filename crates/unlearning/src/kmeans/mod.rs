@@ -17,6 +17,7 @@
 mod assign;
 pub mod benchmark;
 mod codec;
+pub mod comparison;
 pub mod dataset;
 pub mod directory;
 mod divide_conquer;
@@ -26,7 +27,6 @@ mod kernel;
 pub mod metrics;
 pub mod mixture;
 mod model;
-pub mod paper;
 pub mod points;
 mod refine;
 mod round;

@@ -38,7 +38,6 @@
 //! | [`table`]        | rows from a file by its schema                                        |
 //! | [`model`]        | the model file of the command                                         |
 //! | [`benchmark`]    | the paper's protocol                                                  |
-//! | [`paper`]        | the paper's data sets and figures                                     |
 
 pub mod benchmark;
 pub mod change;
@@ -53,7 +52,6 @@ pub mod leaves;
 pub mod model;
 pub mod moments;
 pub mod network;
-pub mod paper;
 pub mod parameters;
 pub mod picture;
 pub mod serialise;
