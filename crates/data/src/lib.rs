@@ -6,7 +6,6 @@ pub mod compressed;
 pub mod fetch;
 pub mod idx;
 pub mod infer;
-pub mod published;
 pub mod read;
 pub mod samples;
 pub mod schema;

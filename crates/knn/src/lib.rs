@@ -26,8 +26,8 @@
 //!    that resist most), then branch and bound over the removal sets that no bound excludes;
 //! 5. *unknown*, only at the deadline.
 //!
-//! [`run`] decides all inputs of two files and writes a run directory; [`verify`] replays it; [`paper`] sets up the
-//! paper's tables; [`tensor_distances`] ranks large sets by matrix products.
+//! [`run`] decides all inputs of two files and writes a run directory; [`verify`] replays it;
+//! [`tensor_distances`] ranks large sets by matrix products.
 //!
 //! ```
 //! # fn main() -> Result<(), crate::PoisoningError> {
@@ -80,7 +80,6 @@ mod losses;
 mod minimal_violating_removal;
 mod mixture;
 mod neighbours;
-pub mod paper;
 mod predict;
 mod quick_certify;
 mod response;

@@ -107,7 +107,7 @@ impl DataArgs {
 /// CPU threads.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Hardware")]
-pub(in crate::cli) struct Threads {
+pub(super) struct Threads {
     /// CPU threads [default: one a core]; no influence on results
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,

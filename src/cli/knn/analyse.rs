@@ -20,7 +20,7 @@ use probity::knn::run::{RobustnessProgress, RobustnessRun, check, decide_robustn
 use probity::knn::verdicts::VerdictsFormat;
 
 /// The progress bar.
-pub(in crate::cli) const BAR: &str = "{prefix} [{bar:28}] {pos}/{len} inputs, {msg}, {eta} left";
+const BAR: &str = "{prefix} [{bar:28}] {pos}/{len} inputs, {msg}, {eta} left";
 
 /// Options of the analysis.
 #[derive(Debug, Args)]
@@ -146,7 +146,7 @@ pub(super) fn run(args: AnalyseArgs, output: &Output) -> anyhow::Result<ExitCode
 }
 
 /// Shows progress on the bar.
-pub(in crate::cli) fn show(bar: &ProgressBar, progress: RobustnessProgress) {
+fn show(bar: &ProgressBar, progress: RobustnessProgress) {
     match progress {
         RobustnessProgress::Learning { poison } => {
             bar.reset();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 
 use super::inputs::{LearningArgs, TableArgs};
@@ -11,10 +11,10 @@ use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
 use probity::run::run_directory::{RunDirectory, file_sha256};
+use probity::unlearning::spn::SpnParameters;
 use probity::unlearning::spn::benchmark::{
     BenchmarkFigures, Pool, Protocol, Spread, run as measure,
 };
-use probity::unlearning::spn::{Independence, SpnParameters};
 
 /// Arguments of `probity spn bench`.
 #[derive(Debug, Args)]
@@ -49,28 +49,6 @@ pub(super) struct BenchArgs {
     /// Directory for summary.json [default: none is written]
     #[arg(long)]
     out: Option<PathBuf>,
-}
-
-/// Which tests of independence are measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum LearningKind {
-    /// The G-test
-    Gtest,
-    /// The randomised dependence coefficient
-    Rdc,
-    /// One after the other
-    Both,
-}
-
-impl LearningKind {
-    /// The tests, in order.
-    pub fn tests(self) -> &'static [Independence] {
-        match self {
-            LearningKind::Gtest => &[Independence::Gtest],
-            LearningKind::Rdc => &[Independence::Rdc],
-            LearningKind::Both => &[Independence::Gtest, Independence::Rdc],
-        }
-    }
 }
 
 #[derive(Serialize)]
@@ -137,7 +115,7 @@ pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> 
 }
 
 /// A time with its deviation.
-pub(in crate::cli) fn seconds(spread: &Spread) -> String {
+fn seconds(spread: &Spread) -> String {
     format!("{:.4} ± {:.4}", spread.mean, spread.deviation)
 }
 

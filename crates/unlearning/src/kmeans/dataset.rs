@@ -84,6 +84,19 @@ pub struct Dataset {
     pub skipped_rows: u64,
 }
 
+impl Dataset {
+    /// The labels as numbers, in the order of their text.
+    pub fn numbered_labels(&self) -> Vec<u32> {
+        let labels = || self.labels.iter().map(|(_, label)| label.as_str());
+        let mut classes: Vec<&str> = labels().collect();
+        classes.sort_unstable();
+        classes.dedup();
+        labels()
+            .map(|label| classes.partition_point(|class| *class < label) as u32)
+            .collect()
+    }
+}
+
 /// Reads `file` as points. Every column needs declared bounds: of `options`, of its schema, or 0 to 255 for images.
 ///
 /// # Errors
