@@ -14,7 +14,6 @@ use crate::cli::inputs::{Hardware, new_run};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
 use probity::knn::Method;
-use probity::knn::inputs::Inputs;
 use probity::knn::run::{RobustnessProgress, RobustnessRun, check, decide_robustness};
 use probity::knn::verdicts::VerdictsFormat;
 
@@ -92,9 +91,8 @@ fn percent(text: &str) -> Result<f64, String> {
 /// Runs the analysis.
 pub(super) fn run(args: AnalyseArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let device = args.hardware.open(output)?;
-    let (train, test) = args.data.sources()?;
     let samples = args.data.options()?;
-    let inputs = Inputs::read(&train, &test, &samples)?;
+    let inputs = args.data.read(&samples)?;
     let rows = inputs.training.rows();
     let poison = match (args.threat.poison, args.threat.poison_percent) {
         (Some(poison), _) => vec![poison],
@@ -119,8 +117,8 @@ pub(super) fn run(args: AnalyseArgs, output: &Output) -> anyhow::Result<ExitCode
         verdicts_format: args.verdicts_format,
         device: device.name(),
         learning: args.learning.learning(),
-        train,
-        test,
+        train: inputs.train.source.clone(),
+        test: inputs.test.source.clone(),
         samples,
     };
     // Everything that can be wrong with the input is found before anything is written.

@@ -16,8 +16,8 @@ use serde::Serialize;
 use super::dataset::{Dataset, DatasetError, read_dataset};
 use super::mixture::mixture;
 use super::points::Points;
+use probity_data::numbers::{Bounds, NumbersOptions};
 use probity_data::published::{Absent, find};
-use probity_data::samples::{Bounds, SamplesOptions};
 
 /// Mean and standard deviation, as the paper prints them.
 pub type Printed = (f64, f64);
@@ -280,13 +280,9 @@ impl PaperCase {
         match files {
             [file] => Ok(numbered(covertype(file)?)),
             [images, labels] => {
-                let options = SamplesOptions::default();
-                Ok(numbered(read_dataset(
-                    images,
-                    Some(labels),
-                    &options,
-                    None,
-                )?))
+                let options = NumbersOptions::default();
+                let files = (images.as_path(), Some(labels.as_path()));
+                Ok(numbered(read_dataset(files, &options, None)?))
             }
             _ => {
                 let [rows, columns, clusters] = self.shape;
@@ -344,16 +340,16 @@ fn covertype(file: &Path) -> Result<Dataset, DatasetError> {
         min: 0.0,
         max: 1.0,
     });
-    let options = SamplesOptions {
+    let options = NumbersOptions {
         label: Some("Cover_Type".to_owned()),
         // The number of the row, and two soil types that none of these rows has.
         ignore: ["Id", "Soil_Type7", "Soil_Type15"]
             .map(str::to_owned)
             .to_vec(),
         bounds,
-        ..SamplesOptions::default()
+        ..NumbersOptions::default()
     };
-    read_dataset(file, None, &options, None)
+    read_dataset(file, &options, None)
 }
 
 #[cfg(test)]
