@@ -436,10 +436,7 @@ impl<'a> Encoder<'a> {
                 if value.fract() != 0.0 {
                     return Err(self.attribute.expected());
                 }
-                if value < f64::from(*min) || value > f64::from(*max) {
-                    return self.outside("", Some(value));
-                }
-                Ok(Encoded::Code(value as i32))
+                self.encode_whole(value as i64, *min, *max)
             }
             Kind::Numeric { bins } => {
                 let last = bins.len() - 1;
@@ -465,14 +462,21 @@ impl<'a> Encoder<'a> {
                 Some(&code) => Ok(Encoded::Code(code)),
                 None => self.outside(cell, None),
             },
-            Kind::Integer { .. } => match whole_number(cell) {
-                Some(value) => self.encode_number(value as f64),
+            Kind::Integer { min, max } => match whole_number(cell) {
+                Some(value) => self.encode_whole(value, *min, *max),
                 None => Err(self.attribute.expected()),
             },
             Kind::Numeric { .. } => match cell.parse() {
                 Ok(value) => self.encode_number(value),
                 Err(_) => Err(self.attribute.expected()),
             },
+        }
+    }
+
+    fn encode_whole(&self, value: i64, min: i32, max: i32) -> Result<Encoded, String> {
+        match i32::try_from(value) {
+            Ok(code) if (min..=max).contains(&code) => Ok(Encoded::Code(code)),
+            _ => self.outside("", Some(value as f64)),
         }
     }
 

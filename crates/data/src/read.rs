@@ -155,13 +155,13 @@ impl<'a> Record<'a> {
     ///
     /// # Errors
     /// When it is not UTF-8, or of a type that is not read.
+    #[inline]
     pub fn cell(&self, position: usize) -> Result<&'a str, ReadError> {
         match &self.records.cells {
-            Cells::Text(text) => text.cell(position).ok_or_else(|| ReadError::Utf8 {
-                file: self.records.file.clone(),
-                place: self.place(),
-                column: self.column(position).to_owned(),
-            }),
+            Cells::Text(text) => match text.cell(position) {
+                Some(cell) => Ok(cell),
+                None => Err(self.not_utf8(position)),
+            },
             Cells::Arrow(arrow) => {
                 let text = arrow.text(&self.records.file, position)?;
                 Ok(text.unwrap_or_default())
@@ -174,22 +174,22 @@ impl<'a> Record<'a> {
     /// # Errors
     /// See [`Record::cell`].
     pub fn is_empty(&self, position: usize) -> Result<bool, ReadError> {
-        Ok(match self.value(position)? {
-            Value::Null => true,
-            Value::Number(_) => false,
-            Value::Text(text) => text.is_empty(),
-        })
+        Ok(self.cell(position)?.is_empty())
     }
 
     /// The finite number in the column at `position`, if it is one.
     ///
     /// # Errors
     /// See [`Record::cell`].
+    #[inline]
     pub fn number(&self, position: usize) -> Result<Option<f64>, ReadError> {
-        let number = match self.value(position)? {
-            Value::Null => None,
-            Value::Number(number) => Some(number),
-            Value::Text(text) => text.parse().ok(),
+        let number = match &self.records.cells {
+            Cells::Text(_) => self.cell(position)?.parse().ok(),
+            Cells::Arrow(arrow) => match arrow.value(&self.records.file, position)? {
+                Value::Null => None,
+                Value::Number(number) => Some(number),
+                Value::Text(text) => text.parse().ok(),
+            },
         };
         Ok(number.filter(|number: &f64| number.is_finite()))
     }
@@ -198,22 +198,43 @@ impl<'a> Record<'a> {
     ///
     /// # Errors
     /// [`ReadError::Value`] when the attribute's policy is to refuse it.
+    #[inline]
     pub fn encode(&self, position: usize, encoder: &Encoder<'_>) -> Result<Encoded, ReadError> {
-        let encoded = match self.value(position)? {
-            Value::Null => encoder.encode_missing(),
-            Value::Number(number) if encoder.takes_numbers() => encoder.encode_number(number),
-            Value::Number(_) => encoder.encode(self.cell(position)?),
-            Value::Text(text) => encoder.encode(text),
+        let encoded = match &self.records.cells {
+            Cells::Text(_) => encoder.encode(self.cell(position)?),
+            Cells::Arrow(arrow) => match arrow.value(&self.records.file, position)? {
+                Value::Null => encoder.encode_missing(),
+                Value::Number(number) if encoder.takes_numbers() => encoder.encode_number(number),
+                Value::Number(_) => encoder.encode(self.cell(position)?),
+                Value::Text(text) => encoder.encode(text),
+            },
         };
         match encoded {
             Ok(encoded) => Ok(encoded),
-            Err(expected) => Err(ReadError::Value {
+            Err(expected) => Err(self.refused(position, expected)),
+        }
+    }
+
+    #[cold]
+    fn refused(&self, position: usize, expected: String) -> ReadError {
+        match self.cell(position) {
+            Ok(value) => ReadError::Value {
                 file: self.records.file.clone(),
                 place: self.place(),
                 column: self.column(position).to_owned(),
-                value: self.cell(position)?.to_owned(),
+                value: value.to_owned(),
                 expected,
-            }),
+            },
+            Err(error) => error,
+        }
+    }
+
+    #[cold]
+    fn not_utf8(&self, position: usize) -> ReadError {
+        ReadError::Utf8 {
+            file: self.records.file.clone(),
+            place: self.place(),
+            column: self.column(position).to_owned(),
         }
     }
 
@@ -234,13 +255,6 @@ impl<'a> Record<'a> {
                 value: cell.to_owned(),
                 expected: label.classes.join(", "),
             })
-    }
-
-    fn value(&self, position: usize) -> Result<Value<'a>, ReadError> {
-        match &self.records.cells {
-            Cells::Text(_) => self.cell(position).map(Value::Text),
-            Cells::Arrow(arrow) => arrow.value(&self.records.file, position),
-        }
     }
 
     /// The file that is read; [`IN_MEMORY`] for batches.

@@ -33,6 +33,7 @@ impl Column<'_> {
     ///
     /// # Errors
     /// A cell that does not stand for numbers.
+    #[inline]
     pub fn append(
         &self,
         record: &Record<'_>,
@@ -49,9 +50,11 @@ impl Column<'_> {
             numbers.extend((min..=max).map(|level| f64::from(u8::from(level == code))));
             return Ok(true);
         }
-        let value = self.value(record)?;
-        numbers.extend(value);
-        Ok(value.is_some())
+        match self.value(record)? {
+            Some(number) => numbers.push(number),
+            None => return Ok(false),
+        }
+        Ok(true)
     }
 
     /// The one number of this column's cell; `None` if a policy leaves the row out.

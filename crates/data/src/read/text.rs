@@ -83,6 +83,7 @@ impl TextRecords {
     }
 
     /// The text of a cell, trimmed; `None` if it is not UTF-8.
+    #[inline]
     pub(super) fn cell(&self, position: usize) -> Option<&str> {
         std::str::from_utf8(self.record.get(position).unwrap_or_default()).ok()
     }
