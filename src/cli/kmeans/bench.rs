@@ -15,7 +15,6 @@ use crate::cli::inputs::new_run;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
 use crate::cli::render::plots;
-use probity::run::run_directory::file_sha256;
 use probity::unlearning::kmeans::Algorithm;
 use probity::unlearning::kmeans::benchmark::{BenchmarkOptions, Labelled};
 use probity::unlearning::kmeans::comparison::{Comparison, ComparisonProgress, compare};
@@ -103,7 +102,6 @@ pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> 
     args.threads.apply()?;
     args.clustering.refuse_idle(&args.algorithm)?;
     let dataset = args.data.read()?;
-    let data_sha256 = file_sha256(args.data.file())?;
     let rows = dataset.points.len();
     let options = args
         .size
@@ -142,7 +140,7 @@ pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> 
         command: "kmeans bench",
         probity_version: env!("CARGO_PKG_VERSION"),
         data: args.data.file().to_owned(),
-        data_sha256,
+        data_sha256: dataset.source.sha256,
         rows,
         columns: dataset.columns.len(),
         options,

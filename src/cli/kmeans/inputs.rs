@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::inputs::{bounds, character, schema};
 use probity::data::idx::Reduction;
-use probity::data::samples::{Bounds, SamplesOptions};
+use probity::data::numbers::{Bounds, NumbersOptions};
 use probity::data::schema::Format;
 use probity::tensor::device::use_threads;
 use probity::unlearning::kmeans::dataset::{Dataset, read_dataset};
@@ -39,8 +39,8 @@ pub(super) struct ReadingArgs {
 
 impl ReadingArgs {
     /// The same as a value, without bounds and labels.
-    pub fn options(&self) -> anyhow::Result<SamplesOptions> {
-        Ok(SamplesOptions {
+    pub fn options(&self) -> anyhow::Result<NumbersOptions> {
+        Ok(NumbersOptions {
             ignore: self.ignore.clone(),
             reduction: self.image_blocks.map(|block| Reduction {
                 block,
@@ -53,7 +53,7 @@ impl ReadingArgs {
                 ..Format::default()
             },
             schema: self.schema.as_deref().map(schema).transpose()?,
-            ..SamplesOptions::default()
+            ..NumbersOptions::default()
         })
     }
 }
@@ -89,18 +89,13 @@ impl DataArgs {
 
     /// Reads the rows.
     pub fn read(&self) -> anyhow::Result<Dataset> {
-        let options = SamplesOptions {
+        let options = NumbersOptions {
             bounds: self.bounds.clone(),
             label: self.label_column.clone(),
             ..self.reading.options()?
         };
-        let id_column = self.id_column.as_deref();
-        Ok(read_dataset(
-            &self.data,
-            self.labels.as_deref(),
-            &options,
-            id_column,
-        )?)
+        let files = (self.data.as_path(), self.labels.as_deref());
+        Ok(read_dataset(files, &options, self.id_column.as_deref())?)
     }
 }
 

@@ -10,7 +10,7 @@ use super::inputs::{LearningArgs, TableArgs};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
-use probity::run::run_directory::{RunDirectory, file_sha256};
+use probity::run::run_directory::RunDirectory;
 use probity::unlearning::spn::SpnParameters;
 use probity::unlearning::spn::benchmark::{
     BenchmarkFigures, Pool, Protocol, Spread, run as measure,
@@ -68,8 +68,8 @@ struct BenchSummary {
 /// Runs `probity spn bench`.
 pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let parameters = args.learning.parameters()?;
-    let (data, _) = args.table.options()?.read(&args.table.data)?;
-    let data_sha256 = file_sha256(&args.table.data)?;
+    let rows = args.table.options()?.read(&args.table.data)?;
+    let (data, _) = rows.value;
     let protocol = Protocol {
         rows: args.rows,
         deletions: args.deletions,
@@ -99,7 +99,7 @@ pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> 
         command: "spn bench",
         probity_version: env!("CARGO_PKG_VERSION"),
         data: args.table.data,
-        data_sha256,
+        data_sha256: rows.sha256,
         parameters,
         protocol,
         finished: done == protocol.repeats,

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::published::{Absent, find};
-use probity_data::samples::{Bounds, SamplesOptions};
+use probity_data::numbers::{Bounds, NumbersOptions};
 use probity_unlearning::kmeans::Points;
 use probity_unlearning::kmeans::dataset::{Dataset, DatasetError, read_dataset};
 use probity_unlearning::kmeans::mixture::mixture;
@@ -283,13 +283,9 @@ impl PaperCase {
         match files {
             [file] => Ok(numbered(covertype(file)?)),
             [images, labels] => {
-                let options = SamplesOptions::default();
-                Ok(numbered(read_dataset(
-                    images,
-                    Some(labels),
-                    &options,
-                    None,
-                )?))
+                let options = NumbersOptions::default();
+                let files = (images.as_path(), Some(labels.as_path()));
+                Ok(numbered(read_dataset(files, &options, None)?))
             }
             _ => {
                 let [rows, columns, clusters] = self.shape;
@@ -336,16 +332,16 @@ fn covertype(file: &Path) -> Result<Dataset, DatasetError> {
         min: 0.0,
         max: 1.0,
     });
-    let options = SamplesOptions {
+    let options = NumbersOptions {
         label: Some("Cover_Type".to_owned()),
         // The number of the row, and two soil types that none of these rows has.
         ignore: ["Id", "Soil_Type7", "Soil_Type15"]
             .map(str::to_owned)
             .to_vec(),
         bounds,
-        ..SamplesOptions::default()
+        ..NumbersOptions::default()
     };
-    read_dataset(file, None, &options, None)
+    read_dataset(file, &options, None)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::published::{Absent, find};
 use probity_data::idx::Reduction;
-use probity_data::samples::{Samples, SamplesOptions};
+use probity_data::numbers::{Numbers, NumbersOptions};
 use probity_data::schema::Format;
 use probity_knn::inputs::{Inputs, RobustnessError};
 use probity_run::stream::{Purpose, permutation, stream};
@@ -140,44 +140,46 @@ impl PaperCase {
                 split(named(file, "letter", &columns)?, 1000, seed)
             }
             (_, [images, labels, test_images, test_labels]) => {
-                let options = SamplesOptions {
+                let options = NumbersOptions {
                     reduction: Some(Reduction {
                         block: 4,
                         crop: Some(6),
                     }),
-                    ..SamplesOptions::default()
+                    ..NumbersOptions::default()
                 };
-                let train = Samples::read_training(images, Some(labels), &options)?;
-                let test = Samples::read_test(test_images, Some(test_labels), &options, &train)?;
+                let images = (images.as_path(), Some(labels.as_path()));
+                let test_images = (test_images.as_path(), Some(test_labels.as_path()));
+                let train = Numbers::training(images, &options)?;
+                let test = Numbers::test(test_images, &options, &train)?;
                 (train, test)
             }
-            _ => (Samples::default(), Samples::default()),
+            _ => (Numbers::default(), Numbers::default()),
         };
         let inserted = mutate(&mut train, self.poison, seed);
         Ok((Inputs::of(train, test)?, inserted))
     }
 }
 
-fn named(file: &Path, label: &str, columns: &[&str]) -> Result<Samples, RobustnessError> {
-    let options = SamplesOptions {
+fn named(file: &Path, label: &str, columns: &[&str]) -> Result<Numbers, RobustnessError> {
+    let options = NumbersOptions {
         label: Some(label.to_owned()),
         format: Format {
             header: false,
             columns: columns.iter().map(|&name| name.to_owned()).collect(),
             ..Format::default()
         },
-        ..SamplesOptions::default()
+        ..NumbersOptions::default()
     };
-    Ok(Samples::read_training(file, None, &options)?)
+    Ok(Numbers::read(file, &options)?)
 }
 
 /// The rows in random order, the last `test` of them apart.
-fn split(all: Samples, test: usize, seed: u64) -> (Samples, Samples) {
+fn split(all: Numbers, test: usize, seed: u64) -> (Numbers, Numbers) {
     let count = u32::try_from(all.rows()).unwrap_or(u32::MAX);
     let order = permutation(seed, Purpose::Split, 0, count);
     let (train, held_out) = order.split_at(order.len().saturating_sub(test));
-    let part = |rows: &[u32]| Samples {
-        file: all.file.clone(),
+    let part = |rows: &[u32]| Numbers {
+        source: all.source.clone(),
         columns: all.columns.clone(),
         features: rows
             .iter()
@@ -194,7 +196,7 @@ fn split(all: Samples, test: usize, seed: u64) -> (Samples, Samples) {
 }
 
 /// Adds 1 to `poison` mutated rows and says how many.
-fn mutate(train: &mut Samples, poison: usize, seed: u64) -> usize {
+fn mutate(train: &mut Numbers, poison: usize, seed: u64) -> usize {
     let rows = train.rows();
     let mut labels = train.labels.clone();
     labels.sort_unstable();

@@ -164,7 +164,7 @@ impl PaperCase {
     /// # Errors
     /// A file that is not what it should be.
     pub fn read(&self, file: &Path) -> Result<Pool, TableError> {
-        let (data, _) = self.options()?.read(file)?;
+        let (data, _) = self.options()?.read(file)?.value;
         Ok(Pool::new(&data))
     }
 
