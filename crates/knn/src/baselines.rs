@@ -1,8 +1,9 @@
 //! The methods that the paper compares with: enumeration, and certification for a fixed K.
 
-use super::analysis::{Certificate, Deadline, Verdict, Violation};
-use super::minimal_violating_removal::violating_removal;
-use super::system::{KnnSystem, Query};
+use crate::certify::minimal_removal::violating_removal;
+use crate::deadline::Deadline;
+use crate::system::{KnnSystem, Query};
+use crate::verdict::{Certificate, Verdict, Violation};
 
 /// Algorithm 1: learns anew from T \ R, not incrementally, for every removal set of at most n rows.
 ///

@@ -7,9 +7,9 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::dataset::TrainingSet;
-use super::errors::PoisoningError;
-use super::verdicts::VerdictsError;
+use crate::dataset::TrainingSet;
+use crate::errors::PoisoningError;
+use crate::verdicts::VerdictsError;
 use probity_data::samples::{Samples, SamplesError, SamplesOptions};
 use probity_run::run_directory::RunError;
 use probity_run::stream::{Purpose, stream};

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::inputs::{Inputs, RobustnessError};
-use super::run::{RobustnessRun, check};
-use super::system::KnnSystem;
-use super::verdicts::VerdictRow;
+use crate::inputs::{Inputs, RobustnessError};
+use crate::run::{RobustnessRun, check};
+use crate::system::KnnSystem;
+use crate::verdicts::VerdictRow;
 
 /// How many falsifications stood up.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
