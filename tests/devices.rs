@@ -20,9 +20,10 @@ use probity::nn::train::train;
 use probity::nn::train_options::{Categories, TrainOptions};
 use probity::nn::{Classifier, Differentiable, Objective, Rows, predicted_class};
 use probity::tensor::device::{ComputeDevice, DeviceName};
+use probity_testing::{Needed, skip};
 
 fn others() -> Vec<ComputeDevice> {
-    DeviceName::value_variants()
+    let devices: Vec<ComputeDevice> = DeviceName::value_variants()
         .iter()
         .filter(|name| !matches!(name, DeviceName::Auto | DeviceName::Flex))
         .filter_map(|&name| match ComputeDevice::open(name) {
@@ -31,11 +32,15 @@ fn others() -> Vec<ComputeDevice> {
                 Some(device)
             }
             Err(error) => {
-                eprintln!("skipped {name}: {error}");
+                eprintln!("{name}: {error}");
                 None
             }
         })
-        .collect()
+        .collect();
+    if devices.is_empty() {
+        skip(Needed::Device, "no device but the CPU answers");
+    }
+    devices
 }
 
 fn options() -> TrainOptions {

@@ -552,17 +552,10 @@ fn learning_stops_when_it_is_interrupted() {
 /// Table 2: the paper leaves one of its 225 inputs undecided. Here certified and falsified are all of them.
 #[test]
 fn the_paper_s_table_2_is_decided_completely() {
-    let data = std::env::var_os("PROBITY_DATA_DIR").map_or_else(
-        || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
-        std::path::PathBuf::from,
-    );
-    if !data.join("iris/iris.data").is_file() || !data.join("digits/optdigits.tes.gz").is_file() {
-        eprintln!(
-            "skipped: no iris and digits in `{}`; set PROBITY_DATA_DIR",
-            data.display()
-        );
+    let files = ["iris/iris.data", "digits/optdigits.tes.gz"];
+    let Some(data) = probity_testing::data(&files) else {
         return;
-    }
+    };
     let workspace = Workspace::new();
     let data = data.to_string_lossy().into_owned();
     let table = workspace

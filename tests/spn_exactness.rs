@@ -1,25 +1,22 @@
 //! Sum-product networks on the paper's data sets: deletions are exact, training is complete, and the G-test's
 //! networks explain held-out rows as well as those of the randomised dependence coefficient.
 //!
-//! The data are looked for in PROBITY_DATA_DIR, else in ../shared/data; without them these tests say so and pass.
-
-use std::path::PathBuf;
+//! The data are looked for in PROBITY_DATA_DIR, else in ../shared/data; without them these tests are skipped.
 
 use probity::run::stream::{Purpose, permutation};
 use probity::unlearning::spn::benchmark::{Pool, Protocol, run};
 use probity::unlearning::spn::paper::{CASES, PaperCase};
 use probity::unlearning::spn::{Dataset, Independence, Spn, SpnParameters};
+use probity_testing::{Needed, data, skip};
 
 /// The rows of a data set, or `None` with a printed reason.
 fn pool(case: &PaperCase) -> Option<Pool> {
-    let folder = std::env::var_os("PROBITY_DATA_DIR").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
-        PathBuf::from,
-    );
+    let folder = data(&[])?;
     match case.find(std::slice::from_ref(&folder)) {
         Some(file) => Some(case.read(&file).unwrap()),
         None => {
-            println!("skipped: {} is not in {}", case.file(), folder.display());
+            let reason = format!("{} is not in {}", case.file(), folder.display());
+            skip(Needed::Data, &reason);
             None
         }
     }
@@ -48,12 +45,7 @@ fn deletions_are_exact_on_every_data_set() {
             continue;
         };
         for independence in [Independence::Gtest, Independence::Rdc] {
-            let parameters = SpnParameters {
-                independence,
-                threshold: independence.default_threshold(),
-                seed: 5,
-                ..SpnParameters::default()
-            };
+            let parameters = SpnParameters::default().independence(independence).seed(5);
             let data = drawn(&pool, 300, 5);
             let order = permutation(5, Purpose::SpnBenchmark, 901, data.rows() as u32);
             let all = ids(&data);
@@ -82,11 +74,7 @@ fn the_gtest_explains_held_out_rows_as_well_as_the_coefficient() {
             continue;
         };
         let likelihood = |independence: Independence| {
-            let parameters = SpnParameters {
-                independence,
-                threshold: independence.default_threshold(),
-                ..SpnParameters::default()
-            };
+            let parameters = SpnParameters::default().independence(independence);
             // Of Wine's 178 rows, 150 are learnt from; the other 28 are few, so it is done more often.
             let (rows, repeats) = if case.name == "wine" {
                 (150, 60)

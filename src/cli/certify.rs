@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::inputs::{OutsideArg, absolute, new_run, with_outside};
 use super::output::Output;
-use super::render::{count, percent, table};
+use super::render::{count, interval, percent, table};
 use probity::fairness::certify::parts::Part;
 use probity::fairness::certify::run::{
     CertifyOptions, CertifySummary, PreparedCertify, Share, certify,
@@ -170,11 +170,7 @@ fn render(summary: &CertifySummary) -> String {
                 count(set.inputs),
                 share(&set.one_box),
                 share(&set.certified),
-                format!(
-                    "{} – {}",
-                    percent(set.certified.ci95[0]),
-                    percent(set.certified.ci95[1])
-                ),
+                interval(set.certified.ci95),
                 set.fair.as_ref().map_or("not counted".to_owned(), share),
                 format!("{:.2}", set.seconds),
             ]

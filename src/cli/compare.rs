@@ -14,10 +14,10 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::predictor::{PredictorArgs, name_of};
 use super::progress::AuditBar;
-use super::render::{count, percent, table};
+use super::render::{self, count, percent, table};
 use super::tuning::TuningArgs;
 use probity::fairness::compare::{
-    BY_CALLS, BY_TIME, CompareOptions, CompareSummary, PreparedComparison, StrategyFigures, compare,
+    CompareOptions, CompareSummary, PreparedComparison, StrategyFigures, compare,
 };
 use probity::fairness::mean::Mean;
 use probity::fairness::session::AuditProgress;
@@ -170,9 +170,8 @@ pub(super) fn run(args: CompareArgs, output: &Output) -> anyhow::Result<ExitCode
             "Interrupted: this is what was done by then. Go on with: probity compare --resume --out {path}\n"
         ));
     }
-    text.push_str(&format!(
-        "Run: {path}, with {TABLE}, {BY_TIME} and {BY_CALLS}\n"
-    ));
+    text.push_str(&render::plots(&directory)?);
+    text.push_str(&format!("Run: {path}, with {TABLE}\n"));
     output.result(&summary, &text)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -287,10 +286,9 @@ fn explanation(summary: &CompareSummary) -> String {
             continue;
         };
         text.push_str(&format!(
-            "themis, last search: causal discrimination score {} ({} – {} at confidence {}), {} inputs.\n",
+            "themis, last search: causal discrimination score {} ({} at confidence {}), {} inputs.\n",
             percent(score.score),
-            percent(score.interval[0]),
-            percent(score.interval[1]),
+            render::interval(score.interval),
             score.confidence,
             count(score.sampled)
         ));

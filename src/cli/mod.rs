@@ -14,6 +14,7 @@ mod demo;
 mod demo_text;
 mod devices;
 mod embeddings;
+mod fields;
 mod groups;
 mod import;
 mod import_text;

@@ -11,14 +11,14 @@ use super::groups::GroupArgs;
 use super::inputs::{Hardware, OutsideArg, absolute, new_run, with_outside};
 use super::interrupt::Interrupt;
 use super::output::Output;
-use super::render::count;
+use super::render::{count, plots};
 use super::render_repair;
 use super::repair_texts::{self, TextRepairArgs};
 use probity::fairness::repair::basis::{Basis, Origin, Start};
 use probity::fairness::repair::labels::LabelRule;
 use probity::fairness::repair::options::{RepairMethod, RepairRun};
 use probity::fairness::repair::pool::protected_of;
-use probity::fairness::repair::run::{PreparedRepair, TRADE_OFF, repair};
+use probity::fairness::repair::run::{PreparedRepair, repair};
 use probity::nn::model::Model;
 use probity::nn::text_model::is_text_model;
 use probity::nn::train_options::TrainOptions;
@@ -162,9 +162,7 @@ pub(super) fn run(args: RepairArgs, output: &Output) -> anyhow::Result<ExitCode>
     })?;
     bar.finish_and_clear();
     let mut text = render_repair::repair(&summary);
-    if summary.points.len() > 1 {
-        text.push_str(&format!("Plot: {}\n", directory.file(TRADE_OFF).display()));
-    }
+    text.push_str(&plots(&directory)?);
     if !summary.finished {
         text.push_str(&format!(
             "Interrupted: this is what was complete by then; {resume}\n"

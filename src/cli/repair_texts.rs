@@ -12,12 +12,11 @@ use super::inputs::{absolute, new_run};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::TextRepairBar;
-use super::render::{count, percent, table};
+use super::render::{count, percent, plots, table};
 use super::repair::RepairArgs;
 use probity::fairness::certify::parts::text_training;
 use probity::fairness::mean::Mean;
 use probity::fairness::repair::options::RepairMethod;
-use probity::fairness::repair::run::TRADE_OFF;
 use probity::fairness::text::protected::open_lexicon;
 use probity::fairness::text::repair::{
     PreparedTextRepair, RepairedText, TextRepairOptions, TextRepairSummary, open_audit,
@@ -103,9 +102,7 @@ pub(super) fn run(args: &RepairArgs, output: &Output) -> anyhow::Result<ExitCode
     })?;
     bar.clear();
     let mut text = render(&summary);
-    if summary.points.len() > 1 {
-        text.push_str(&format!("Plot: {}\n", directory.file(TRADE_OFF).display()));
-    }
+    text.push_str(&plots(&directory)?);
     if !summary.finished {
         text.push_str(&format!(
             "Interrupted: this is what was complete by then; {resume}\n"

@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use super::audit::AuditError;
 use super::case::Case;
 pub use super::compare_options::CompareOptions;
-use super::compare_plot::{found_by_calls, found_by_time};
 use super::search::Ending;
 use super::session::AuditProgress;
 use super::strategies::StrategyName;
@@ -24,13 +23,8 @@ use crate::mean::Mean;
 use probity_data::table::ReadCounts;
 use probity_nn::Classifier;
 use probity_predictor::source::{PredictorOptions, PredictorSource};
-use probity_run::run_directory::{RUN, RunDirectory, write_atomically};
+use probity_run::run_directory::{RUN, RunDirectory};
 use probity_tensor::device::{ComputeDevice, DeviceName};
-
-/// Name of the plot of found individuals against search time.
-pub const BY_TIME: &str = "found-by-time.svg";
-/// Name of the plot of found individuals against model calls.
-pub const BY_CALLS: &str = "found-by-calls.svg";
 
 /// What one strategy came to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -216,12 +210,6 @@ pub fn compare(
         run.write_checkpoint(&identity, &done)?;
     }
     let summary = prepared.summarise(done, finished);
-    for (name, plot) in [
-        (BY_TIME, found_by_time(&summary.strategies)),
-        (BY_CALLS, found_by_calls(&summary.strategies)),
-    ] {
-        write_atomically(&run.file(name), plot.as_bytes())?;
-    }
     run.write_summary(&summary)?;
     if finished {
         run.remove_checkpoint()?;

@@ -22,7 +22,6 @@ pub mod certify;
 pub mod check;
 pub mod compare;
 mod compare_options;
-pub mod compare_plot;
 pub mod distinct;
 pub mod domain;
 pub mod estimate;

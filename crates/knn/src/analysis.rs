@@ -1,4 +1,5 @@
-//! What all test inputs share: the K that can be learnt, incremental learning over them, attacks and bounds for each.
+//! What all test inputs share: the K that can be learnt, incremental learning over them, attacks
+//! and bounds for each.
 
 use std::sync::OnceLock;
 
@@ -15,7 +16,8 @@ const SHARED_ROUNDS: usize = 48;
 /// The candidates that a K is held against in a relaxation.
 const REFERENCES: usize = 4;
 
-/// What is shared by all test inputs: the certified K set, incremental learning over it, and what was found for one K.
+/// What is shared by all test inputs: the certified K set, incremental learning over it, and what
+/// was found for one K.
 pub struct Analysis<'a> {
     pub(crate) system: &'a KnnSystem,
     pub(crate) set: CertifiedKSet,
@@ -32,8 +34,9 @@ impl<'a> Analysis<'a> {
         Self::until(system, Deadline::never())
     }
 
-    /// Like [`Analysis::new`]; what is shared by the test inputs is not finished after the deadline. Verdicts stay
-    /// sound then, but few are reached: the deadline is for a run that ends.
+    /// Like [`Analysis::new`]; what is shared by the test inputs is not finished after the
+    /// deadline. Verdicts stay sound then, but few are reached: the deadline is for a run that
+    /// ends.
     pub fn until(system: &'a KnnSystem, deadline: Deadline<'a>) -> Self {
         Self::over(system, certified_until(system, deadline), deadline)
     }
@@ -63,8 +66,8 @@ impl<'a> Analysis<'a> {
         &self.set
     }
 
-    /// The K at index `at` of the set against those that are hardest to overtake, with bounds for any removals of at most n rows; made when
-    /// first needed.
+    /// The K at index `at` of the set against those that are hardest to overtake, with bounds for
+    /// any removals of at most n rows; made when first needed.
     pub(crate) fn relaxation(&self, at: usize) -> Option<&(Relaxation, FrankWolfe)> {
         let made = self.relaxations[at].get_or_init(|| {
             let references = self.attack(at).rivals(&self.update, REFERENCES);

@@ -1,5 +1,5 @@
-//! The driver (Algorithm 2): quick certificate, certified K set, search for a violation, tighter bounds, branch and
-//! bound; unknown at the limit.
+//! The driver (Algorithm 2): quick certificate, certified K set, search for a violation, tighter
+//! bounds, branch and bound; unknown at the limit.
 
 use crate::analysis::Analysis;
 use crate::baselines;
@@ -47,9 +47,10 @@ impl Analysis<'_> {
         }
     }
 
-    /// Algorithm 2 with its enumeration replaced. Every verdict but *unknown* is a theorem: the first two
-    /// certificates by Theorem 4.1 and the theorem of [`certified_k_set()`] with `Targets::feasible`, the third by the
-    /// completeness of `branch_and_bound`; a violation has been counted exactly.
+    /// Algorithm 2 with its enumeration replaced. Every verdict but *unknown* is a theorem: the
+    /// first two certificates by Theorem 4.1 and the theorem of [`certified_k_set()`] with
+    /// `Targets::feasible`, the third by the completeness of `branch_and_bound`; a violation has
+    /// been counted exactly.
     fn auto(&self, query: &Query, label: u16, deadline: Deadline<'_>) -> Verdict {
         if quick_certify(query).is_some() {
             return Verdict::Certified(Certificate::Quick);

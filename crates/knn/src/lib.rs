@@ -1,28 +1,32 @@
 //! Poisoning robustness of k-nearest-neighbour classification: certify, falsify, or say unknown.
 //!
-//! A training set T may hold up to n poisoned rows. The prediction for a test input x is *n-poisoning robust*
-//! if learning K from T \ R and then predicting x gives the same label for every R of at most n rows. Both phases
-//! are analysed: R can change the neighbours of x, and it can change the K that is learnt. After Li, Wang and Wang,
-//! *Systematic Testing of the Data-Poisoning Robustness of KNN* (ISSTA 2023).
+//! A training set T may hold up to n poisoned rows. The prediction for a test input x is
+//! *n-poisoning robust* if learning K from T \ R and then predicting x gives the same label for
+//! every R of at most n rows. Both phases are analysed: R can change the neighbours of x, and it
+//! can change the K that is learnt. After Li, Wang and Wang, *Systematic Testing of the
+//! Data-Poisoning Robustness of KNN* (ISSTA 2023).
 //!
 //! # What is learnt, exactly
 //! Every proof here rests on these rules; [`learn()`] and [`predict()`] follow them literally.
 //! - Rows are ranked by (distance, row): equal distances rank the lower row first.
-//! - Folds are dealt once from T by the seed, keyed by row; after a removal they are `G_j \ R`. Emptied folds are
-//!   skipped in the mean.
-//! - Candidate K are fixed from T. Where a K exceeds the rows that are left, in a fold's training part or in
-//!   T \ R, all rows that are left vote. A row whose training part is empty is counted as wrong.
-//! - The error of K is the mean over folds of |wrong| / |G_j \ R|, compared as an exact rational; the smallest K
-//!   wins ties. The most frequent label is predicted; the smallest label id wins ties.
+//! - Folds are dealt once from T by the seed, keyed by row; after a removal they are `G_j \ R`.
+//!   Emptied folds are skipped in the mean.
+//! - Candidate K are fixed from T. Where a K exceeds the rows that are left, in a fold's training
+//!   part or in T \ R, all rows that are left vote. A row whose training part is empty is counted
+//!   as wrong.
+//! - The error of K is the mean over folds of |wrong| / |G_j \ R|, compared as an exact rational;
+//!   the smallest K wins ties. The most frequent label is predicted; the smallest label id wins
+//!   ties.
 //!
 //! # How a verdict is reached
 //! [`Analysis::decide`] tries, in turn:
 //! 1. [`quick_certify()`]: all candidate K vote alike and resist n removals;
-//! 2. [`certified_k_set()`] and the feasible targets: every K that can be learnt, by a removal set that could also change
-//!    its vote, resists;
-//! 3. [`falsify()`]: a tabu search for a violation; each candidate is counted exactly by [`learn_update()`];
-//! 4. tightened amortised bounds for the K still in question, then branch and bound over the removal sets that no
-//!    bound excludes;
+//! 2. [`certified_k_set()`] and the feasible targets: every K that can be learnt, by a removal set
+//!    that could also change its vote, resists;
+//! 3. [`falsify()`]: a tabu search for a violation; each candidate is counted exactly by
+//!    [`learn_update()`];
+//! 4. tightened amortised bounds for the K still in question, then branch and bound over the
+//!    removal sets that no bound excludes;
 //! 5. *unknown*, only at the deadline.
 //!
 //! # Where the paper's algorithms are
@@ -41,11 +45,12 @@
 //! | Algorithm 6, KNN_learn_update | `learn/update.rs` |
 //! | certified K set (Li et al. 2022) | `certify/k_set.rs` |
 //!
-//! Beyond the paper: amortised bounds on what n removals can do to two errors at once (`certify/charging.rs`), and
-//! their tightening by Frank and Wolfe's method (`certify/frank_wolfe.rs`). What each decides: `docs/knn.md`.
+//! Beyond the paper: amortised bounds on what n removals can do to two errors at once
+//! (`certify/charging.rs`), and their tightening by Frank and Wolfe's method
+//! (`certify/frank_wolfe.rs`). What each decides: `docs/knn.md`.
 //!
-//! [`run`] decides all inputs of two files and writes a run directory; [`verify`] replays it; [`paper`] sets up the
-//! paper's tables.
+//! [`run`] decides all inputs of two files and writes a run directory; [`verify`] replays it;
+//! [`paper`] sets up the paper's tables.
 //!
 //! ```
 //! # fn main() -> Result<(), probity_knn::PoisoningError> {

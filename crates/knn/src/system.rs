@@ -1,4 +1,5 @@
-//! The whole system under audit: T, its folds, the candidate K, the threshold n, and what was learnt.
+//! The whole system under audit: T, its folds, the candidate K, the threshold n, and what was
+//! learnt.
 
 use probity_tensor::device::ComputeDevice;
 use probity_tensor::nearest::Approximation;
@@ -14,7 +15,8 @@ use crate::parameters::{Candidates, Setup};
 
 /// Fewer training rows than this are ranked by their true distances at once.
 const LARGE: usize = 4096;
-/// So are rows of fewer columns than this on a CPU, where a product saves little (see `benches/knn.rs`).
+/// So are rows of fewer columns than this on a CPU, where a product saves little (see
+/// `benches/knn.rs`).
 const WIDE: usize = 32;
 /// Values of one block of distances.
 const BLOCK_VALUES: usize = 1 << 24;
@@ -53,8 +55,9 @@ pub struct KnnSystem {
 }
 
 impl KnnSystem {
-    /// KNN_learn_init (Algorithm 5): ranks all neighbours once, counts the errors of every candidate K,
-    /// and keeps both for the analyses. Takes O(|T|^2 columns + |T| K_max) time and |T| (K_max + n) ids.
+    /// KNN_learn_init (Algorithm 5): ranks all neighbours once, counts the errors of every
+    /// candidate K, and keeps both for the analyses. Takes O(|T|^2 columns + |T| K_max) time and
+    /// |T| (K_max + n) ids.
     pub fn learn(setup: Setup) -> Self {
         Self::learn_within(setup, Deadline::never())
     }
@@ -82,8 +85,8 @@ impl KnnSystem {
         Self::from_neighbours(setup, neighbours, deadline)
     }
 
-    /// Like [`KnnSystem::learn_until`], and to the same result, with products on `device` where they help: for the
-    /// Euclidean distance of many rows.
+    /// Like [`KnnSystem::learn_until`], and to the same result, with products on `device` where
+    /// they help: for the Euclidean distance of many rows.
     ///
     /// # Errors
     /// A deadline that has passed. What a device cannot do is done without it.
@@ -111,7 +114,8 @@ impl KnnSystem {
     /// Like [`KnnSystem::learn_until`], with distances from `source` for `block` rows at a time.
     ///
     /// # Errors
-    /// Approximate distances, or a bound on their error, that are not finite; a deadline that has passed.
+    /// Approximate distances, or a bound on their error, that are not finite; a deadline that has
+    /// passed.
     pub fn learn_approximately(
         setup: Setup,
         block: usize,
@@ -225,10 +229,11 @@ impl KnnSystem {
         })
     }
 
-    /// K* of T \ R, with R as flags: all errors of every candidate K counted again, from the ranked neighbours of T.
+    /// K* of T \ R, with R as flags: all errors of every candidate K counted again, from the ranked
+    /// neighbours of T.
     ///
-    /// The order of the rows that are left does not depend on R, and n rows at most are gone from lists of K_max + n: the
-    /// first K_max rows left are those of a ranking of T \ R.
+    /// The order of the rows that are left does not depend on R, and n rows at most are gone from
+    /// lists of K_max + n: the first K_max rows left are those of a ranking of T \ R.
     pub(crate) fn learn_without(&self, removed: &[bool]) -> usize {
         let errors = count_errors(
             &self.setup.training,

@@ -22,8 +22,9 @@ pub struct ReplayCounts {
 
 /// Replays every falsification in `rows` through the plain learner.
 ///
-/// The neighbours are ranked anew, once, by their true distances. For each removal set all errors of every candidate
-/// K are counted again over all rows that are left: no increment, no bound, no certified K set.
+/// The neighbours are ranked anew, once, by their true distances. For each removal set all errors
+/// of every candidate K are counted again over all rows that are left: no increment, no bound, no
+/// certified K set.
 ///
 /// # Errors
 /// Parameters that do not fit.

@@ -51,9 +51,10 @@ impl Votes {
 
 /// The label of a test input: the most frequent one among its K nearest rows in T \ R.
 ///
-/// `ranked` lists training rows nearest first and `removed` flags R (rows beyond its end are kept, rows without a label do not vote). Where fewer than K rows are left, all
-/// of them vote. On equal counts the smallest label id wins. `None` only if no row is left. Source: Li,
-/// Wang and Wang (ISSTA 2023), section 2.2; rules for ties: the module's page.
+/// `ranked` lists training rows nearest first and `removed` flags R (rows beyond its end are kept,
+/// rows without a label do not vote). Where fewer than K rows are left, all of them vote. On equal
+/// counts the smallest label id wins. `None` only if no row is left. Source: Li, Wang and Wang
+/// (ISSTA 2023), section 2.2; rules for ties: the module's page.
 pub fn predict(
     ranked: impl IntoIterator<Item = usize>,
     labels: &[u16],

@@ -43,17 +43,3 @@ pub mod lexicon;
 pub mod tokenizer;
 pub mod validity;
 pub mod words;
-
-/// The folder of the real data sets, where there is one; says so where there is none.
-#[cfg(test)]
-pub(crate) fn test_data() -> Option<std::path::PathBuf> {
-    let folder = std::env::var_os("PROBITY_DATA_DIR").map_or_else(
-        || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-        std::path::PathBuf::from,
-    );
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!("skipped: {} is not there", folder.display());
-    None
-}

@@ -12,15 +12,14 @@ use super::render;
 use crate::cli::inputs::new_run;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
-use probity::run::run_directory::{file_sha256, write_atomically};
+use crate::cli::render::plots;
+use probity::run::run_directory::file_sha256;
 use probity::unlearning::kmeans::Algorithm;
 use probity::unlearning::kmeans::benchmark::{
     AlgorithmFigures, Baseline, BenchmarkOptions, Labelled, Replicate, baseline, replicate,
 };
 use probity::unlearning::kmeans::directory::describe;
 
-/// File of the plot in the run directory.
-const PLOT: &str = "deletions.svg";
 /// The progress bar.
 const BAR: &str = "{prefix} [{bar:28}] {pos}/{len} deletions, {msg}, {eta} left";
 
@@ -162,15 +161,9 @@ pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> 
         measured,
     };
     directory.write_summary(&summary)?;
-    let plot = directory.file(PLOT);
-    let svg = render::plot(&summary.measured, options.deletions).to_svg();
-    write_atomically(&plot, svg.as_bytes())?;
     let mut text = render::figures(&summary.measured, &options);
-    text.push_str(&format!(
-        "Run: {}\nPlot: {}\n",
-        directory.path().display(),
-        plot.display()
-    ));
+    text.push_str(&format!("Run: {}\n", directory.path().display()));
+    text.push_str(&plots(&directory)?);
     output.result(&summary, &text)?;
     let exact = summary
         .measured

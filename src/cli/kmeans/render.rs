@@ -1,11 +1,8 @@
-//! The table and the plot of the deletion benchmark.
+//! The table of the deletion benchmark.
 
 use super::bench::Measured;
 use crate::cli::render::{percent, table};
-use probity::report::line_plot::{COLORS, Curve, LinePlot, Mark, Spacing};
-use probity::unlearning::kmeans::benchmark::{
-    BenchmarkOptions, Quality, Replicate, Spread, baseline_seconds,
-};
+use probity::unlearning::kmeans::benchmark::{BenchmarkOptions, Quality, Spread, baseline_seconds};
 
 /// Mean ± standard deviation with so many decimals.
 pub(in crate::cli) fn spread(spread: Option<Spread>, decimals: usize) -> String {
@@ -94,48 +91,4 @@ pub(super) fn figures(measured: &Measured, options: &BenchmarkOptions) -> String
         text.push_str("Interrupted: this is what was measured by then.\n");
     }
     text
-}
-
-/// Seconds of training and deletions against the number of deletions, as in Figure 1 of the paper.
-pub(super) fn plot(measured: &Measured, deletions: usize) -> LinePlot {
-    let [_, _, _, seconds] = of_baselines(measured, deletions);
-    let curve = |name: &str, color: &str, points| Curve {
-        name: name.to_owned(),
-        color: color.to_owned(),
-        mark: Mark::Line,
-        points,
-    };
-    let mut curves = Vec::new();
-    if let Some(seconds) = seconds {
-        let each = seconds.mean / deletions.max(1) as f64;
-        let points = vec![(1.0, each), (deletions as f64, seconds.mean)];
-        curves.push(curve("k-means", "#4d4d4d", points));
-    }
-    for (figures, color) in measured.algorithms.iter().zip(COLORS.iter().cycle()) {
-        let short = figures.algorithm.split(',').next().unwrap_or_default();
-        curves.push(curve(short, color, mean_curve(&figures.replicates)));
-    }
-    LinePlot {
-        title: "One training and the deletions after it".to_owned(),
-        x_label: "deletions".to_owned(),
-        y_label: "seconds".to_owned(),
-        x_spacing: Spacing::Logarithmic,
-        y_spacing: Spacing::Logarithmic,
-        curves,
-    }
-}
-
-fn mean_curve(replicates: &[Replicate]) -> Vec<(f64, f64)> {
-    let Some(first) = replicates.first() else {
-        return Vec::new();
-    };
-    (0..first.curve.len())
-        .map(|at| {
-            let sum: f64 = replicates
-                .iter()
-                .map(|replicate| replicate.curve[at].1)
-                .sum();
-            (first.curve[at].0 as f64, sum / replicates.len() as f64)
-        })
-        .collect()
 }

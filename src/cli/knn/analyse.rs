@@ -13,13 +13,12 @@ use super::render;
 use crate::cli::inputs::{Hardware, new_run};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
+use crate::cli::render::plots;
 use probity::knn::Method;
 use probity::knn::inputs::Inputs;
 use probity::knn::run::{RobustnessProgress, RobustnessRun, check, decide_robustness};
 use probity::knn::verdicts::VerdictsFormat;
 
-/// File of the plot in the run directory.
-const PLOT: &str = "verdicts.svg";
 /// The progress bar.
 pub(in crate::cli) const BAR: &str = "{prefix} [{bar:28}] {pos}/{len} inputs, {msg}, {eta} left";
 
@@ -137,11 +136,7 @@ pub(super) fn run(args: AnalyseArgs, output: &Output) -> anyhow::Result<ExitCode
     bar.finish_and_clear();
     let path = directory.path().display();
     let mut text = render::summary(&summary, &inputs);
-    if summary.sweep.len() > 1 {
-        let plot = directory.file(PLOT);
-        render::plot(&plot, &summary)?;
-        text.push_str(&format!("Plot: {}\n", plot.display()));
-    }
+    text.push_str(&plots(&directory)?);
     if !summary.finished {
         text.push_str("Interrupted: this is what was decided by then.\n");
     }

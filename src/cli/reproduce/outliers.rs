@@ -11,9 +11,9 @@ use super::{DataFolders, not_found};
 use crate::cli::output::Output;
 use crate::cli::render::table;
 use probity::privacy::paper::{
-    ChoiceCurve, NoiseCurve, NoiseRow, PAPER_NOISE_BELOW, PaperFigure, TOPS, paper_figure,
+    ChoiceCurve, NoiseCurve, NoiseRow, PAPER_NOISE_BELOW, TOPS, paper_figure,
 };
-use probity::report::line_plot::{COLORS, Curve, LinePlot, Mark, Spacing};
+use probity::report::chart::{Chart, Mark, Plot, Series, Spacing};
 use probity::run::run_directory::write_atomically;
 
 /// Arguments of `probity reproduce outliers`.
@@ -86,20 +86,21 @@ pub(super) fn run(args: OutliersArgs, output: &Output) -> anyhow::Result<ExitCod
     let plot = if args.figure <= 4 {
         let curve = figure.noise_curve(&data)?;
         text.push_str(&noise_text(&curve));
-        let plot = noise_plot(&figure, &curve);
+        let plot = noise_plot(&curve);
         summary.noise = Some(curve);
         plot
     } else {
         let curve = figure.choice_curve(&data, args.seed, args.repeats)?;
         text.push_str(&choice_text(&curve, args.repeats));
-        let plot = choice_plot(&figure, &curve);
+        let plot = choice_plot(&curve);
         summary.choice = Some(curve);
         plot
     };
     let file = args
         .plot
         .unwrap_or_else(|| format!("figure-{}.svg", args.figure).into());
-    write_atomically(&file, plot.to_svg().as_bytes())?;
+    let title = format!("Figure {}: {}", figure.number, figure.name);
+    write_atomically(&file, plot.to_svg(&title).as_bytes())?;
     text.push_str(&format!("Plot: {}\n", file.display()));
     summary.plot = Some(file);
     output.result(&summary, &text)?;
@@ -153,7 +154,7 @@ fn noise_text(curve: &NoiseCurve) -> String {
     text
 }
 
-fn noise_plot(figure: &PaperFigure, curve: &NoiseCurve) -> LinePlot {
+fn noise_plot(curve: &NoiseCurve) -> Plot {
     let of = |value: fn(&NoiseRow) -> f64| {
         curve
             .rows
@@ -177,21 +178,15 @@ fn noise_plot(figure: &PaperFigure, curve: &NoiseCurve) -> LinePlot {
             vec![(0.7, PAPER_NOISE_BELOW)],
         ),
     ];
-    LinePlot {
-        title: format!("Figure {}: {}", figure.number, figure.name),
-        x_label: "epsilon (delta 0.01)".to_owned(),
-        y_label: "standard deviation of the noise".to_owned(),
-        x_spacing: Spacing::Linear,
-        y_spacing: Spacing::Logarithmic,
-        curves: curves
-            .into_iter()
-            .zip(COLORS)
-            .map(|((name, mark, points), color)| Curve {
-                name: name.to_owned(),
-                color: color.to_owned(),
-                mark,
-                points,
-            })
+    let series = curves.into_iter().enumerate();
+    Plot {
+        x: ("epsilon (delta 0.01)".to_owned(), Spacing::Linear),
+        y: (
+            "standard deviation of the noise".to_owned(),
+            Spacing::Logarithmic,
+        ),
+        series: series
+            .map(|(colour, (name, mark, points))| Series::new(name, colour, mark, points))
             .collect(),
     }
 }
@@ -241,30 +236,24 @@ fn choice_text(curve: &ChoiceCurve, repeats: u32) -> String {
     text
 }
 
-fn choice_plot(figure: &PaperFigure, curve: &ChoiceCurve) -> LinePlot {
-    let curves = TOPS.iter().zip(COLORS).flat_map(|(&top, color)| {
+fn choice_plot(curve: &ChoiceCurve) -> Plot {
+    let curves = TOPS.iter().enumerate().flat_map(|(colour, &top)| {
         let of = |value: fn(f64, f64) -> f64| {
             let rows = curve.rows.iter().filter(move |row| row.top == top);
             rows.map(move |row| (row.epsilon, value(row.precision, row.recall)))
                 .collect()
         };
-        let named = |what: &str, mark, points| Curve {
-            name: format!("{what}, h = {top}"),
-            color: color.to_owned(),
-            mark,
-            points,
+        let named = |what: &str, mark, points| {
+            Series::new(format!("{what}, h = {top}"), colour, mark, points)
         };
         [
             named("precision", Mark::Line, of(|precision, _| precision)),
             named("recall", Mark::Dashed, of(|_, recall| recall)),
         ]
     });
-    LinePlot {
-        title: format!("Figure {}: {}", figure.number, figure.name),
-        x_label: "epsilon".to_owned(),
-        y_label: "precision, recall".to_owned(),
-        x_spacing: Spacing::Linear,
-        y_spacing: Spacing::Linear,
-        curves: curves.collect(),
+    Plot {
+        x: ("epsilon".to_owned(), Spacing::Linear),
+        y: ("precision, recall".to_owned(), Spacing::FromZero),
+        series: curves.collect(),
     }
 }

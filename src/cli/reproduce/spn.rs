@@ -97,12 +97,9 @@ pub(super) fn run(args: SpnArgs, output: &Output) -> anyhow::Result<ExitCode> {
                 summary.finished = false;
                 break;
             }
-            let parameters = SpnParameters {
-                seed: args.seed,
-                independence,
-                threshold: independence.default_threshold(),
-                ..SpnParameters::default()
-            };
+            let parameters = SpnParameters::default()
+                .independence(independence)
+                .seed(args.seed);
             let template = format!("{} {{pos}}/{{len}} repeats, {{eta}} left", case.name);
             let bar = output.progress(u64::from(args.repeats), &template);
             let mut done = 0;

@@ -15,7 +15,6 @@ pub mod lesson;
 pub mod options;
 mod outcome;
 pub mod paper;
-pub mod plot;
 pub mod pool;
 pub mod run;
 pub mod summary;

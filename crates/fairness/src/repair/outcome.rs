@@ -6,8 +6,7 @@ use super::book::Trained;
 use super::choice::Choice;
 use super::error::RepairError;
 use super::figures::{ModelFigures, changes};
-use super::plot::trade_off;
-use super::run::{PreparedRepair, TRADE_OFF};
+use super::run::PreparedRepair;
 use super::summary::{
     CertifiedShare, Chosen, NetworkFigures, PartSizes, RepairSummary, RunSummary, SharePoint,
 };
@@ -19,7 +18,7 @@ use probity_data::table::Table;
 use probity_nn::Rows;
 use probity_nn::fnn::Network;
 use probity_nn::model::Model;
-use probity_run::run_directory::{RunDirectory, write_atomically};
+use probity_run::run_directory::RunDirectory;
 
 /// Splits a row of the certificates.
 const CERTIFICATE_SPLITS: u32 = 16;
@@ -102,9 +101,6 @@ impl Outcome<'_> {
             control: self.controls.iter().map(network_figures).collect(),
             before: self.before,
         };
-        if run.is_sweep() {
-            write_atomically(&directory.file(TRADE_OFF), trade_off(&summary).as_bytes())?;
-        }
         directory.write_summary(&summary)?;
         Ok(summary)
     }

@@ -28,9 +28,6 @@ use probity_nn::fnn::Fnn;
 use probity_run::run_directory::{RUN, RunDirectory};
 use probity_tensor::device::ComputeDevice;
 
-/// Name of the plot of a sweep in the run directory.
-pub const TRADE_OFF: &str = "trade-off.svg";
-
 /// How far a repair is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RepairProgress {

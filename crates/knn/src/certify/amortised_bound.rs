@@ -3,7 +3,8 @@
 use crate::learn::error_rate::ErrorCounts;
 use crate::system::KnnSystem;
 
-/// Where an analysis stands: the rows already removed, the exact error counts, and the removals left.
+/// Where an analysis stands: the rows already removed, the exact error counts, and the removals
+/// left.
 #[derive(Clone, Copy)]
 pub(crate) struct SearchState<'a> {
     pub(crate) system: &'a KnnSystem,
@@ -107,8 +108,8 @@ impl RemovalConstraint<'_> {
     }
 }
 
-/// Within what sums of weighted slacks can hold. A positive slack is only ever lowered: the weaker bound; a slack
-/// below the lower limit already excludes nothing.
+/// Within what sums of weighted slacks can hold. A positive slack is only ever lowered: the weaker
+/// bound; a slack below the lower limit already excludes nothing.
 pub(crate) fn clamped(slack: i128) -> i64 {
     const LIMIT: i64 = 1 << 54;
     i64::try_from(slack).map_or(if slack < 0 { -LIMIT } else { LIMIT }, |slack| {

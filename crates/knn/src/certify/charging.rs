@@ -1,25 +1,29 @@
 //! How much any removal can help one K against another: the counting argument behind every bound.
 //!
-//! For two candidates K and M let d_i in {-1, 0, 1} be (row i is wrong at K) - (wrong at M), and D_j the
-//! sum of d_i over fold j. K can be learnt from T \ R only if `sum_j D_j(R) / |G_j \ R| <= 0`, strictly if M < K.
+//! For two candidates K and M let d_i in {-1, 0, 1} be (row i is wrong at K) - (wrong at M), and
+//! D_j the sum of d_i over fold j. K can be learnt from T \ R only if `sum_j D_j(R) / |G_j \ R| <=
+//! 0`, strictly if M < K.
 //!
-//! **Lemma (charging).** For every row r there is a weight w(r) such that for all R of at most b rows
-//! `sum_j D_j(R) / |G_j \ R| >= gap - correction - sum_{r in R} w(r)`, with gap = sum_j D_j / |G_j|.
-//! *Proof.*
-//! 1. D_j(R) = D_j - (sum of d_r over R in G_j) - (gains of the rows left). The first sum is the direct
-//!    part of w. A row left can gain only by being put right at K or wrong at M.
+//! **Lemma (charging).** For every row r there is a weight w(r) such that for all R of at most b
+//! rows `sum_j D_j(R) / |G_j \ R| >= gap - correction - sum_{r in R} w(r)`, with gap = sum_j D_j /
+//! |G_j|. *Proof.*
+//! 1. D_j(R) = D_j - (sum of d_r over R in G_j) - (gains of the rows left). The first sum is the
+//!    direct part of w. A row left can gain only by being put right at K or wrong at M.
 //! 2. A row whose vote at K takes at least c removals to flip needs c members of R in its
-//!    first K + c - 1 neighbours: the a-th removed row before the K-th survivor has place at most K + a - 1. Each of
-//!    these rows is charged 1/c of the row's share 1/|G_j|, so a flip is paid for in full. Rows with the
-//!    label that has to win need not be charged: putting them back (and dropping the last voters) only
-//!    helps it. For a row that has to become wrong this applies if one rival only can beat its label.
-//! 3. If c = 1, either exactly one member of R lies in the first K neighbours' reach, and it flips the
-//!    vote alone: it is charged 1; or at least two lie in the first K + 1: all others there are
-//!    charged 1/2. Where d = 0 the gain needs *both* votes to end up right (at K and wrong at M, respectively): a row that
-//!    does both alone is charged 1, every other of the first max(K, M) + 1 is charged 1/2. The cheaper way is taken.
-//! 4. With u_j = 1/|G_j \ R|: D_j(R) u_j = D_j(R)/|G_j| + D_j(R) (u_j - 1/|G_j|), and the last term is at
-//!    least -N_j r_j / (|G_j| (|G_j| - r_j)) where r_j rows leave fold j and N_j bounds -D_j(R). As the
-//!    r_j sum to at most b, the correction b max_j N_j / (|G_j| (|G_j| - b)) covers all folds. ∎
+//!    first K + c - 1 neighbours: the a-th removed row before the K-th survivor has place at most K
+//!    + a - 1. Each of these rows is charged 1/c of the row's share 1/|G_j|, so a flip is paid for
+//!    in full. Rows with the label that has to win need not be charged: putting them back (and
+//!    dropping the last voters) only helps it. For a row that has to become wrong this applies if
+//!    one rival only can beat its label.
+//! 3. If c = 1, either exactly one member of R lies in the first K neighbours' reach, and it flips
+//!    the vote alone: it is charged 1; or at least two lie in the first K + 1: all others there are
+//!    charged 1/2. Where d = 0 the gain needs *both* votes to end up right (at K and wrong at M,
+//!    respectively): a row that does both alone is charged 1, every other of the first max(K, M) +
+//!    1 is charged 1/2. The cheaper way is taken.
+//! 4. With u_j = 1/|G_j \ R|: D_j(R) u_j = D_j(R)/|G_j| + D_j(R) (u_j - 1/|G_j|), and the last term
+//!    is at least -N_j r_j / (|G_j| (|G_j| - r_j)) where r_j rows leave fold j and N_j bounds
+//!    -D_j(R). As the r_j sum to at most b, the correction b max_j N_j / (|G_j| (|G_j| - b)) covers
+//!    all folds. ∎
 //!
 //! All arithmetic is in integers, in units of 1/`scale`, rounded towards the weaker bound.
 
@@ -34,10 +38,12 @@ use crate::certify::vote_flips::{Neighbourhood, VoteFlips};
 /// Gains are told apart by fold, for a smaller correction, while rows times folds stay below this.
 const TOLD_APART: usize = 1 << 21;
 
-/// Charges every row for what its removal can do for the K at index `at` against the one at `reference`.
+/// Charges every row for what its removal can do for the K at index `at` against the one at
+/// `reference`.
 ///
-/// `barred` rows cannot be removed any more (nor can those already removed). `known` holds what many calls on T
-/// share, with the place of K in it. The flips are noted in `costs`, if given (on T only).
+/// `barred` rows cannot be removed any more (nor can those already removed). `known` holds what
+/// many calls on T share, with the place of K in it. The flips are noted in `costs`, if given (on T
+/// only).
 pub(crate) fn bound_pair(
     state: SearchState<'_>,
     at: usize,
@@ -180,7 +186,8 @@ mod tests {
     proptest::proptest! {
         #![proptest_config(proptest::test_runner::Config::with_cases(300))]
 
-        /// Whatever is removed: if the charges of the removed rows exclude K, K is behind the reference.
+        /// Whatever is removed: if the charges of the removed rows exclude K, K is behind the
+        /// reference.
         #[test]
         fn charges_never_exclude_what_a_removal_achieves(
             points in proptest::collection::vec((0_u8..5, 0_u16..3), 4..12),

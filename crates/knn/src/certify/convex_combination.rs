@@ -1,7 +1,8 @@
 //! One K held against several references at once.
 //!
-//! **Lemma.** K is learnt only if it is not behind any reference, hence not behind any convex combination of them: the
-//! weighted sums of slacks and weights bound it as the charging lemma does. Any weights are sound.
+//! **Lemma.** K is learnt only if it is not behind any reference, hence not behind any convex
+//! combination of them: the weighted sums of slacks and weights bound it as the charging lemma
+//! does. Any weights are sound.
 
 use crate::certify::amortised_bound::{AmortisedBound, RemovalConstraint, top_rows};
 
@@ -10,8 +11,8 @@ pub(crate) const PARTS: i64 = 256;
 /// Steps of [`combine`].
 const STEPS: usize = 12;
 
-/// Charges against several references at once: a few steps of multiplicative weights look for the combination that
-/// leaves K the least room.
+/// Charges against several references at once: a few steps of multiplicative weights look for the
+/// combination that leaves K the least room.
 pub(crate) fn combine(
     parts: &[AmortisedBound],
     constraint: &RemovalConstraint<'_>,

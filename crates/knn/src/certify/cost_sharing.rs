@@ -1,8 +1,9 @@
 //! The charges of one pair (K, M), to be shared out again and again.
 //!
-//! [`crate::certify::charging`] charges every flip evenly, once. Here the flips of a pair are kept, so that
-//! others can be charged: those who make the bound tightest against a given fractional removal. Every outcome of
-//! [`CostSharing::charges`] is a sound bound of its own, whatever the fractions.
+//! [`crate::certify::charging`] charges every flip evenly, once. Here the flips of a pair are kept,
+//! so that others can be charged: those who make the bound tightest against a given fractional
+//! removal. Every outcome of [`CostSharing::charges`] is a sound bound of its own, whatever the
+//! fractions.
 
 use crate::certify::amortised_bound::AmortisedBound;
 use crate::certify::flip_costs::FlipCosts;
@@ -46,7 +47,8 @@ impl CostSharing {
         self.flips.append(row);
     }
 
-    /// Completes the record: what K pays for the removal of rows (`penalties`), the slack, and the losses of T.
+    /// Completes the record: what K pays for the removal of rows (`penalties`), the slack, and the
+    /// losses of T.
     pub(crate) fn finish(
         &mut self,
         system: &KnnSystem,
@@ -70,8 +72,9 @@ impl CostSharing {
 
     /// Records for every row i of T the single removals that raise d_i.
     ///
-    /// If R has exactly one member r among the first max(K, M) + 1 neighbours of i and i stays, both votes are those
-    /// without r alone: the first K survivors lie among the first K + 1, those at M among the first M + 1.
+    /// If R has exactly one member r among the first max(K, M) + 1 neighbours of i and i stays,
+    /// both votes are those without r alone: the first K survivors lie among the first K + 1, those
+    /// at M among the first M + 1.
     fn record_losses(&mut self, system: &KnnSystem, k: usize, m: usize) {
         let removed = system.nothing_removed();
         let labels = system.setup.training.labels();
@@ -114,17 +117,20 @@ impl CostSharing {
 
     /// Shares out all payments, given the fraction of each row that is removed.
     ///
-    /// **Lemma.** The result satisfies the charging lemma, whatever the fractions. *Proof.* It is enough to
-    /// bound each row i on its own: its gain g_i(R) = d_i - d_i(R), with d_i(R) = 0 if i is removed.
-    /// 1. *Sparing.* A flip that takes c of some rows is paid for in full if s < c of them go free and each of the others
-    ///    pays 1/(c - s): of c removed rows at least c - s pay.
-    /// 2. *Caps.* A flip gains at most one share, whoever makes it: a constant share, charged to the slack, pays
-    ///    for it, and nobody else has to. Where the removal of i gains a share as well (d_i = 1), g_i is 1 if i is removed and else
-    ///    the number of flips made. So one share covers the removal together with any one of the flips.
-    /// 3. *Losses.* Let L = d_i({r}) - d_i > 0 and P the first max(K, M) + 1 neighbours of i. If R meets P in r
-    ///    alone and i stays, g_i = -L: r may be paid L shares. In all other cases with r in R, another row of P or i is in R; each of
-    ///    those pays L shares, so that the sum is at least what 1 and 2 charge. Removals outside P pay what they
-    ///    did before, which is not negative. ∎
+    /// **Lemma.** The result satisfies the charging lemma, whatever the fractions. *Proof.* It is
+    /// enough to bound each row i on its own: its gain g_i(R) = d_i - d_i(R), with d_i(R) = 0 if i
+    /// is removed.
+    /// 1. *Sparing.* A flip that takes c of some rows is paid for in full if s < c of them go free
+    ///    and each of the others pays 1/(c - s): of c removed rows at least c - s pay.
+    /// 2. *Caps.* A flip gains at most one share, whoever makes it: a constant share, charged to
+    ///    the slack, pays for it, and nobody else has to. Where the removal of i gains a share as
+    ///    well (d_i = 1), g_i is 1 if i is removed and else the number of flips made. So one share
+    ///    covers the removal together with any one of the flips.
+    /// 3. *Losses.* Let L = d_i({r}) - d_i > 0 and P the first max(K, M) + 1 neighbours of i. If R
+    ///    meets P in r alone and i stays, g_i = -L: r may be paid L shares. In all other cases with
+    ///    r in R, another row of P or i is in R; each of those pays L shares, so that the sum is at
+    ///    least what 1 and 2 charge. Removals outside P pay what they did before, which is not
+    ///    negative. ∎
     ///
     /// For each row the cheapest of these at the given fractions is taken.
     pub(crate) fn charges(&self, fraction: &[f32]) -> AmortisedBound {
@@ -197,8 +203,9 @@ mod tests {
     proptest::proptest! {
         #![proptest_config(proptest::test_runner::Config::with_cases(2000))]
 
-        /// For every removal set and all fractions, counted exactly: the differences of wrong predictions over the sizes
-        /// of the folds of T are at least the gap less what the charges and constants allow.
+        /// For every removal set and all fractions, counted exactly: the differences of wrong
+        /// predictions over the sizes of the folds of T are at least the gap less what the charges
+        /// and constants allow.
         #[test]
         fn no_removal_gains_more_than_is_charged(
             points in proptest::collection::vec((0_u8..6, 0_u16..3), 4..11),

@@ -1,10 +1,11 @@
 //! The flips of votes that removals may cause, and who pays for them.
 //!
-//! A row gains for K against M by flips of its votes and, where it is wrong at K alone, by its own removal. Each gain
-//! is paid for in full by the removed rows that cause it, whoever these are: evenly, or as is cheapest for a given
-//! fractional removal.
+//! A row gains for K against M by flips of its votes and, where it is wrong at K alone, by its own
+//! removal. Each gain is paid for in full by the removed rows that cause it, whoever these are:
+//! evenly, or as is cheapest for a given fractional removal.
 
-/// The vote of one row at K, or at M, that removals may turn: who turns it alone, and who in company.
+/// The vote of one row at K, or at M, that removals may turn: who turns it alone, and who in
+/// company.
 #[derive(Debug, Clone, Copy, Default)]
 struct Flip {
     start: u32,
@@ -230,7 +231,8 @@ impl FlipCosts {
     }
 }
 
-/// The rows of `group` in `order`, those with the largest fractions first, ties as they stand; rows of no fraction last.
+/// The rows of `group` in `order`, those with the largest fractions first, ties as they stand; rows
+/// of no fraction last.
 fn most_removed(group: &[u32], fraction: &[f32], order: &mut Vec<u32>) {
     order.clear();
     let part_of = |row: &u32| fraction[*row as usize];

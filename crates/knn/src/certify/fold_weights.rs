@@ -5,7 +5,8 @@ const SCALE_LIMIT: u64 = 1 << 32;
 /// 840 is divisible by 1 to 8: small costs divide a share without rounding.
 const COSTS: u64 = 840;
 
-/// 1/|G_j \ R| in integer units, rounded down and up, and the factor of the correction, for each fold.
+/// 1/|G_j \ R| in integer units, rounded down and up, and the factor of the correction, for each
+/// fold.
 #[derive(Debug, Clone)]
 pub(crate) struct FoldWeights {
     pub(crate) low: Vec<i64>,

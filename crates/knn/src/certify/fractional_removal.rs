@@ -1,7 +1,8 @@
-//! The removal problem relaxed to fractions of rows and smoothed by entropy: a best answer that changes smoothly.
+//! The removal problem relaxed to fractions of rows and smoothed by entropy: a best answer that
+//! changes smoothly.
 //!
-//! Nothing here proves anything: any fractions make for sound charges (see `cost_sharing`). They decide how tight the
-//! bound gets.
+//! Nothing here proves anything: any fractions make for sound charges (see `cost_sharing`). They
+//! decide how tight the bound gets.
 
 use crate::certify::amortised_bound::{AmortisedBound, RemovalConstraint};
 
@@ -13,10 +14,12 @@ const TAIL: f64 = 12.0;
 const HALVINGS: usize = 24;
 
 /// The smoothed choice of removals that weigh most: of row r the fraction
-/// p(r) = 1 / (1 + exp((t - w(r)) / temperature)) goes, where the threshold t meets the constraint in total.
+/// p(r) = 1 / (1 + exp((t - w(r)) / temperature)) goes, where the threshold t meets the constraint
+/// in total.
 ///
-/// This p maximises the sum of p(r) w(r) plus temperature times the entropy of p. The maximum (`bound`) is a smooth
-/// function of the weights, and p its gradient: what a search for better weights needs.
+/// This p maximises the sum of p(r) w(r) plus temperature times the entropy of p. The maximum
+/// (`bound`) is a smooth function of the weights, and p its gradient: what a search for better
+/// weights needs.
 #[derive(Debug, Clone)]
 pub(crate) struct FractionalRemoval {
     /// One value in 0 ..= 1 a row.

@@ -1,7 +1,8 @@
-//! The tightest amortised bound for one K: the dual of the relaxed removal problem, by Frank and Wolfe's method.
+//! The tightest amortised bound for one K: the dual of the relaxed removal problem, by Frank and
+//! Wolfe's method.
 //!
-//! The primal chooses a fractional removal set; the dual chooses who is charged for each flip, and how the references
-//! are weighted. Every dual point is a sound bound.
+//! The primal chooses a fractional removal set; the dual chooses who is charged for each flip, and
+//! how the references are weighted. Every dual point is a sound bound.
 
 use rayon::prelude::*;
 
@@ -29,8 +30,8 @@ pub(crate) struct Relaxation {
 }
 
 impl Relaxation {
-    /// Records the K with index `at` among all candidates; `None` if there is nothing to hold it against, or if the
-    /// deadline passes.
+    /// Records the K with index `at` among all candidates; `None` if there is nothing to hold it
+    /// against, or if the deadline passes.
     pub(crate) fn of(
         system: &KnnSystem,
         at: usize,
@@ -92,16 +93,18 @@ impl FrankWolfe {
         })
     }
 
-    /// Takes at most `rounds` steps for removal sets that meet `constraint`, until K is refuted or no blend can refute it.
+    /// Takes at most `rounds` steps for removal sets that meet `constraint`, until K is refuted or
+    /// no blend can refute it.
     ///
-    /// **Lemma.** The result satisfies the charging lemma for K against a convex combination of references. *Proof.*
-    /// So do the charges of every round (lemma of [`CostSharing::charges`]); a blend of sound bounds is sound. K is
-    /// learnt only if it is behind no reference, hence not behind a weighted mean of them: the weighted sums of
-    /// slacks and weights bound it. ∎
+    /// **Lemma.** The result satisfies the charging lemma for K against a convex combination of
+    /// references. *Proof.* So do the charges of every round (lemma of [`CostSharing::charges`]); a
+    /// blend of sound bounds is sound. K is learnt only if it is behind no reference, hence not
+    /// behind a weighted mean of them: the weighted sums of slacks and weights bound it. ∎
     ///
-    /// A step: the smoothed primal answers the blend (see [`FractionalRemoval`]), every flip is charged anew at the
-    /// least expense for that answer (the linear minimisation), and so much of the outcome is blended in as lowers
-    /// the smoothed bound most (the line search). The temperature falls as the duality gap closes.
+    /// A step: the smoothed primal answers the blend (see [`FractionalRemoval`]), every flip is
+    /// charged anew at the least expense for that answer (the linear minimisation), and so much of
+    /// the outcome is blended in as lowers the smoothed bound most (the line search). The
+    /// temperature falls as the duality gap closes.
     pub(crate) fn go(
         &mut self,
         relaxation: &Relaxation,
@@ -171,7 +174,8 @@ impl FrankWolfe {
         best.1
     }
 
-    /// References that the answer to the blend overtakes least gain importance, as far as that lowers the bound.
+    /// References that the answer to the blend overtakes least gain importance, as far as that
+    /// lowers the bound.
     fn weigh_references(&mut self, constraint: &RemovalConstraint<'_>, unit: f64) {
         self.latest = mean(&self.blends, &self.importance, constraint.budget);
         let temperature = self.temperature * unit;

@@ -15,13 +15,14 @@ use crate::votes::Votes;
 
 /// Charges of more pairs than this many bytes hold are dropped after use.
 const CHARGE_BYTES: usize = 1 << 30;
-/// More charges than this are not worth mixing over references for all test inputs: the few K that one
-/// test input puts in question get that, and more, when it is their turn (see `frank_wolfe`).
+/// More charges than this are not worth mixing over references for all test inputs: the few K that
+/// one test input puts in question get that, and more, when it is their turn (see `frank_wolfe`).
 const MIXED_CHARGES: usize = 1 << 25;
 /// The candidates that each K is held against: those with the fewest errors on T.
 const REFERENCES: usize = 8;
 
-/// The candidates that no argument excludes, with the charges that may exclude them for one test input.
+/// The candidates that no argument excludes, with the charges that may exclude them for one test
+/// input.
 #[derive(Debug, Clone)]
 pub struct CertifiedKSet {
     indices: Vec<usize>,
@@ -46,18 +47,19 @@ impl CertifiedKSet {
     }
 }
 
-/// Excludes every candidate K that is worse than K* = learn(T) after *every* removal of at most n rows.
+/// Excludes every candidate K that is worse than K* = learn(T) after *every* removal of at most n
+/// rows.
 ///
-/// **Theorem.** For all R with |R| <= n, learn(T \ R) is in the result. *Proof.* K is excluded only if
-/// error^K > error^{K*} for all such R, or >= if K* < K; then K is not the argmin with the smallest-K rule.
-/// Two arguments show it, both from the charging lemma (`charging`):
-/// 1. *Stuck rows.* A row is stuck wrong at K if no n removals put it right; its error stays unless it is
-///    removed itself. Stuck rows bound error^K from below and charges bound error^{K*} from
+/// **Theorem.** For all R with |R| <= n, learn(T \ R) is in the result. *Proof.* K is excluded only
+/// if error^K > error^{K*} for all such R, or >= if K* < K; then K is not the argmin with the
+/// smallest-K rule. Two arguments show it, both from the charging lemma (`charging`):
+/// 1. *Stuck rows.* A row is stuck wrong at K if no n removals put it right; its error stays unless
+///    it is removed itself. Stuck rows bound error^K from below and charges bound error^{K*} from
 ///    above. One pass over each row's K_max + n neighbours finds the stuck rows of every K.
 /// 2. *Pairs.* For the K left, gains at K and losses at K* are charged together, row by row. ∎
 ///
-/// Li et al. bound both errors by counting rows that could flip, each with all n removals to itself; charging
-/// lets n removals be spent once.
+/// Li et al. bound both errors by counting rows that could flip, each with all n removals to
+/// itself; charging lets n removals be spent once.
 pub fn certified_k_set(system: &KnnSystem) -> CertifiedKSet {
     certified_until(system, Deadline::never())
 }
@@ -168,9 +170,9 @@ fn other_references(system: &KnnSystem, reference: usize) -> Vec<usize> {
 
 /// For every candidate K and fold: the rows that are wrong at K after any n removals.
 ///
-/// By the lemma of `minimal_winning_removal`, the label y of a row can win at K only if the excesses of the
-/// other labels over y in the first K + t rows sum to at most t, for some t <= n; checked at t = n,
-/// because removing further rows of other labels never hurts y.
+/// By the lemma of `minimal_winning_removal`, the label y of a row can win at K only if the
+/// excesses of the other labels over y in the first K + t rows sum to at most t, for some t <= n;
+/// checked at t = n, because removing further rows of other labels never hurts y.
 fn stuck_wrong(system: &KnnSystem) -> ErrorCounts {
     let folds = system.setup.folds();
     let training = &system.setup.training;

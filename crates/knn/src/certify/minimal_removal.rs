@@ -2,17 +2,19 @@
 
 use crate::votes::Votes;
 
-/// The fewest removals after which `label` is no longer the vote of the K nearest rows; `None` if more
-/// than `limit` are needed. `labels` are those of the ranked rows: all there are, or at least `k + limit`.
+/// The fewest removals after which `label` is no longer the vote of the K nearest rows; `None` if
+/// more than `limit` are needed. `labels` are those of the ranked rows: all there are, or at least
+/// `k + limit`.
 ///
-/// **Lemma** (section 5.1). Let P(t) be the first min(K + t, all) ranked rows. A removal set that changes the vote
-/// with t members in P(t) exists iff, without t of its `label` rows, P(t) votes for something else or is empty.
-/// *Proof.* After t removals in P(t) the rows left of P(t) are the K nearest (or all that are left). A
-/// label c beats y there iff count(c) - r_c beats count(y) - r_y; r_y <= t and r_c >= 0, so if any removal
-/// works, r_y = t, r_c = 0 does. Every removal set R has such a t: the number of its members in the
-/// shortest prefix that holds K survivors. ∎ By Theorem 5.1 the predicate is monotone in t. The
-/// paper searches it by bisection, counting anew each time; here P(t) grows by one row a step and the
-/// strongest rival is kept up to date, so all t up to the answer cost K + t steps in total.
+/// **Lemma** (section 5.1). Let P(t) be the first min(K + t, all) ranked rows. A removal set that
+/// changes the vote with t members in P(t) exists iff, without t of its `label` rows, P(t) votes
+/// for something else or is empty. *Proof.* After t removals in P(t) the rows left of P(t) are the
+/// K nearest (or all that are left). A label c beats y there iff count(c) - r_c beats count(y) -
+/// r_y; r_y <= t and r_c >= 0, so if any removal works, r_y = t, r_c = 0 does. Every removal set R
+/// has such a t: the number of its members in the shortest prefix that holds K survivors. ∎ By
+/// Theorem 5.1 the predicate is monotone in t. The paper searches it by bisection, counting anew
+/// each time; here P(t) grows by one row a step and the strongest rival is kept up to date, so all
+/// t up to the answer cost K + t steps in total.
 ///
 /// Each removed row counts, whatever its label: fewer than the result never suffice.
 pub fn minimal_violating_removal(
@@ -68,12 +70,14 @@ pub(crate) fn violating_removal(
     None
 }
 
-/// The fewest removals after which `label` *is* the vote of the K nearest rows, or `None` beyond `limit`.
+/// The fewest removals after which `label` *is* the vote of the K nearest rows, or `None` beyond
+/// `limit`.
 ///
-/// **Lemma.** At t removals in P(t) the label y wins only if the excesses max(0, count(c) - count(y)
-/// [+ 1 if c < y]) of all other labels c sum to at most t, and y occurs. *Proof.* With r_c removals among c
-/// and r_y >= 0 among y, winning needs r_c >= count(c) - count(y) (+ 1 on a lost tie) for each c, and
-/// the r_c sum to at most t. ∎ So no set with fewer than the result in its prefix makes y win.
+/// **Lemma.** At t removals in P(t) the label y wins only if the excesses max(0, count(c) -
+/// count(y) [+ 1 if c < y]) of all other labels c sum to at most t, and y occurs. *Proof.* With r_c
+/// removals among c and r_y >= 0 among y, winning needs r_c >= count(c) - count(y) (+ 1 on a lost
+/// tie) for each c, and the r_c sum to at most t. ∎ So no set with fewer than the result in its
+/// prefix makes y win.
 pub(crate) fn minimal_winning_removal(
     labels: &[u16],
     classes: usize,
@@ -194,8 +198,8 @@ mod tests {
 
     #[test]
     fn the_paper_s_example_needs_one_removal() {
-        // Example 5.2: K = 2, neighbours star, star, triangle, triangle, star. One star gone leaves a tie,
-        // which the paper gives to the triangle: its label id is the smaller one.
+        // Example 5.2: K = 2, neighbours star, star, triangle, triangle, star. One star gone leaves
+        // a tie, which the paper gives to the triangle: its label id is the smaller one.
         let (star, triangle) = (1, 0);
         let labels = [star, star, triangle, triangle, star];
         assert_eq!(minimal_violating_removal(&labels, 2, star, 5), Some(1));

@@ -1,9 +1,10 @@
 //! Proofs that no removal of at most n rows changes a label.
 //!
-//! [`quick`] and [`minimal_removal`] look at the prediction phase alone (Algorithms 3 and 4 of the paper). The other
-//! files bound the learning phase, beyond the paper, by a *charging argument* ([`charging`], [`amortised_bound`]): the removals that
-//! help one K against another are charged to single rows, so that the n heaviest rows bound what any n removals achieve.
-//! [`k_set`] excludes K for all test inputs by it, [`targets`] for one; [`frank_wolfe`] chooses who is charged so that
+//! [`quick`] and [`minimal_removal`] look at the prediction phase alone (Algorithms 3 and 4 of the
+//! paper). The other files bound the learning phase, beyond the paper, by a *charging argument*
+//! ([`charging`], [`amortised_bound`]): the removals that help one K against another are charged to
+//! single rows, so that the n heaviest rows bound what any n removals achieve. [`k_set`] excludes K
+//! for all test inputs by it, [`targets`] for one; [`frank_wolfe`] chooses who is charged so that
 //! the bound gets tight.
 
 pub(crate) mod amortised_bound;

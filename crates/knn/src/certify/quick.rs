@@ -5,11 +5,12 @@ use crate::votes::Votes;
 
 /// The label of the test input if no candidate K can be made to vote otherwise by n removals.
 ///
-/// **Theorem 4.1.** If this returns y, the prediction is n-poisoning robust and y is it. *Proof.* Whatever
-/// R with |R| <= n is removed, some candidate K is learnt. By the lemma of
-/// [`crate::minimal_violating_removal()`], its vote differs from y only if y loses P(t) without t of its rows for some t <= n,
-/// hence (Theorem 5.1: the predicate is monotone in t) for t = n, which is what is checked,
-/// with the rules for ties: a rival with a smaller label id and an equal count wins. ∎
+/// **Theorem 4.1.** If this returns y, the prediction is n-poisoning robust and y is it. *Proof.*
+/// Whatever R with |R| <= n is removed, some candidate K is learnt. By the lemma of
+/// [`crate::minimal_violating_removal()`], its vote differs from y only if y loses P(t) without t
+/// of its rows for some t <= n, hence (Theorem 5.1: the predicate is monotone in t) for t = n,
+/// which is what is checked, with the rules for ties: a rival with a smaller label id and an equal
+/// count wins. ∎
 ///
 /// That y is the vote of every K on T itself is the case t = 0. One pass over K_max + n labels: y's
 /// count and its strongest rival are updated in constant time a row.

@@ -52,12 +52,14 @@ impl Targets {
         Self(targets.collect())
     }
 
-    /// Those of [`Targets::in_prediction`] that can also be learnt by a removal set that changes the vote.
+    /// Those of [`Targets::in_prediction`] that can also be learnt by a removal set that changes
+    /// the vote.
     ///
-    /// **Lemma.** A removal set that changes the vote at K has at least `removals` = h members among the first
-    /// K + h - 1 rows of the test input's ranking. If even the n rows that help K most against K* under
-    /// that condition do not make up the gap (see `charging`), no such set makes K learnt.
-    /// *Proof.* As in the charging lemma, step 2, with the test input in place of the row. ∎
+    /// **Lemma.** A removal set that changes the vote at K has at least `removals` = h members
+    /// among the first K + h - 1 rows of the test input's ranking. If even the n rows that help K
+    /// most against K* under that condition do not make up the gap (see `charging`), no such set
+    /// makes K learnt. *Proof.* As in the charging lemma, step 2, with the test input in place of
+    /// the row. ∎
     pub fn feasible(analysis: &Analysis<'_>, query: &Query, label: u16) -> Self {
         let mut targets = Self::in_prediction(analysis, query, label);
         targets.0.retain(|target| {
@@ -78,8 +80,8 @@ impl Targets {
         targets
     }
 
-    /// Those of the targets that tighter bounds do not refute; see [`crate::certify::frank_wolfe`]. The first one that
-    /// resists ends the effort, for then a search is needed anyway.
+    /// Those of the targets that tighter bounds do not refute; see [`crate::certify::frank_wolfe`].
+    /// The first one that resists ends the effort, for then a search is needed anyway.
     pub(crate) fn left_by_relaxation(
         self,
         analysis: &Analysis<'_>,

@@ -30,8 +30,9 @@ impl Neighbourhood {
         self.rows.iter().copied().zip(self.labels.iter().copied())
     }
 
-    /// The only label that up to `budget` removals could make beat `label` among the first `k`, if there is just one:
-    /// then removing rows of it is idle. `None` too if the list is so short that it could be emptied.
+    /// The only label that up to `budget` removals could make beat `label` among the first `k`, if
+    /// there is just one: then removing rows of it is idle. `None` too if the list is so short that
+    /// it could be emptied.
     fn idle_rival(&self, k: usize, label: u16, budget: usize, classes: usize) -> Option<u16> {
         let prefix = self.rows.len().min(k + budget);
         if self.rows.len() <= budget {
@@ -56,8 +57,8 @@ impl Neighbourhood {
         }
     }
 
-    /// For every label: is `label` the vote of the first `k` rows once one row of that label among them
-    /// is gone?
+    /// For every label: is `label` the vote of the first `k` rows once one row of that label among
+    /// them is gone?
     pub(crate) fn right_without_one(&self, k: usize, label: u16, classes: usize) -> Vec<bool> {
         let mut counts = vec![0_i64; classes];
         for &other in self.labels.iter().take(k) {
@@ -150,9 +151,9 @@ impl VoteFlips<'_> {
         true
     }
 
-    /// Case 3 of the lemma for a single flip at `size`: whole shares for rows that flip it alone, halves for
-    /// the others. The first of two rows is always among the first `size`, so that place `size` matters only
-    /// where one of these flips nothing alone.
+    /// Case 3 of the lemma for a single flip at `size`: whole shares for rows that flip it alone,
+    /// halves for the others. The first of two rows is always among the first `size`, so that place
+    /// `size` matters only where one of these flips nothing alone.
     fn alone_or_in_pairs(&mut self, size: usize, part: impl Fn(u16) -> Part) {
         let reach = self.near.rows.len().min(size);
         let mut paired = Vec::new();
@@ -208,8 +209,8 @@ impl VoteFlips<'_> {
         }
     }
 
-    /// Pays for "right at `k` and wrong at `m`" by single rows that do both, and halves; returns true, having
-    /// paid nothing, if paying for the flip at `flipped` alone is cheaper.
+    /// Pays for "right at `k` and wrong at `m`" by single rows that do both, and halves; returns
+    /// true, having paid nothing, if paying for the flip at `flipped` alone is cheaper.
     fn jointly(&mut self, k: usize, m: usize, flipped: usize) -> bool {
         let longest = k.max(m);
         if self.budget > 1 && longest > 2 * flipped {
@@ -236,7 +237,8 @@ impl VoteFlips<'_> {
         } else {
             0
         };
-        // The single flip charges about `flipped` rows in full; an exact comparison is not worth its cost.
+        // The single flip charges about `flipped` rows in full; an exact comparison is not worth
+        // its cost.
         if self.budget > 1 && 2 * both.len() + halves > 2 * flipped {
             return true;
         }
@@ -257,7 +259,8 @@ impl VoteFlips<'_> {
         minimal_winning_removal(&self.near.labels, self.classes, k, self.label, self.budget)
     }
 
-    /// Charges for a flip that takes `cost` of the first `size + cost - 1` rows, those of the winner apart.
+    /// Charges for a flip that takes `cost` of the first `size + cost - 1` rows, those of the
+    /// winner apart.
     fn spread(&mut self, size: usize, cost: usize, winner: Option<u16>) {
         let reach = self.near.rows.len().min(size + cost - 1);
         let places: Vec<usize> = (0..reach)

@@ -46,7 +46,8 @@ impl<'a> LearningAttack<'a> {
         }
     }
 
-    /// The `count` other K, by index in the certified set, with the fewest errors after this attack.
+    /// The `count` other K, by index in the certified set, with the fewest errors after this
+    /// attack.
     pub(crate) fn rivals(&self, update: &LearnUpdate<'_>, count: usize) -> Vec<usize> {
         let mut removed = self.problem.nothing_removed();
         self.removal.iter().for_each(|&row| removed[row] = true);

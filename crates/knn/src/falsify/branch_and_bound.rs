@@ -22,16 +22,17 @@ pub(crate) enum Outcome {
 
 /// Searches all removal sets that could make one of the targets learnt and vote otherwise.
 ///
-/// **Theorem.** Without a deadline the search returns a violation iff there is one. *Proof.* A violation R makes some
-/// K learnt that votes otherwise; by the theorem of the certified K set and the lemma of `Targets::feasible`, K
-/// is a target. The search for one target keeps the invariant: if a violation by K exists that contains the
-/// rows removed so far and none that is barred, it is a descendant of the node. A node is closed only if K cannot
-/// vote otherwise within the budget left (lemma of `minimal_violating_removal`), or K cannot overtake some
-/// other candidate (charging lemma, on what is left of T). Otherwise, if the vote needs h > 0 more removals, R has a
-/// member among the first K + h - 1 rows left of the ranking: the children remove each of these in turn, and
-/// bar it for the later ones. If h = 0, children remove each row in descending order of weight, barring it for
-/// the later ones; R's heaviest row is the child where R is found. Once the b heaviest rows that remain cannot
-/// close the gap, neither can any later child. ∎
+/// **Theorem.** Without a deadline the search returns a violation iff there is one. *Proof.* A
+/// violation R makes some K learnt that votes otherwise; by the theorem of the certified K set and
+/// the lemma of `Targets::feasible`, K is a target. The search for one target keeps the invariant:
+/// if a violation by K exists that contains the rows removed so far and none that is barred, it is
+/// a descendant of the node. A node is closed only if K cannot vote otherwise within the budget
+/// left (lemma of `minimal_violating_removal`), or K cannot overtake some other candidate (charging
+/// lemma, on what is left of T). Otherwise, if the vote needs h > 0 more removals, R has a member
+/// among the first K + h - 1 rows left of the ranking: the children remove each of these in turn,
+/// and bar it for the later ones. If h = 0, children remove each row in descending order of weight,
+/// barring it for the later ones; R's heaviest row is the child where R is found. Once the b
+/// heaviest rows that remain cannot close the gap, neither can any later child. ∎
 pub(crate) fn branch_and_bound(
     analysis: &Analysis<'_>,
     query: &Query,
@@ -143,7 +144,8 @@ impl Search<'_, '_> {
         self.branch(&children, budget, forced, charges.as_ref())
     }
 
-    /// How many removals the vote at K still needs, and the open rows they come from; `None` if too many.
+    /// How many removals the vote at K still needs, and the open rows they come from; `None` if too
+    /// many.
     fn vote_window(&self, budget: usize) -> Option<(usize, Vec<u32>)> {
         let system = self.analysis.system;
         let left: Vec<u32> = self

@@ -7,11 +7,13 @@ use rayon::prelude::*;
 use crate::certify::minimal_removal::{minimal_winning_removal, violating_removal};
 use crate::system::KnnSystem;
 
-/// The effect of one prediction put right or wrong by one removal; costlier flips count as parts of it.
+/// The effect of one prediction put right or wrong by one removal; costlier flips count as parts of
+/// it.
 const WHOLE: i16 = 12;
 /// Flips that take more removals than this have no effect in the tables.
 const REACH: usize = 3;
-/// For every K of a few and every row, about how many wrong predictions its removal saves (negative) or makes.
+/// For every K of a few and every row, about how many wrong predictions its removal saves
+/// (negative) or makes.
 #[derive(Clone)]
 pub(crate) struct MarginalGains {
     tables: Vec<Vec<i16>>,
@@ -35,7 +37,8 @@ impl MarginalGains {
         Self { tables }
     }
 
-    /// How much the removal of each row helps the K at index `target` against all K, weighted by importance.
+    /// How much the removal of each row helps the K at index `target` against all K, weighted by
+    /// importance.
     pub(crate) fn help(&self, target: usize, importance: &[f32]) -> Vec<i64> {
         let parts: Vec<i64> = importance
             .iter()
@@ -54,7 +57,8 @@ impl MarginalGains {
         help
     }
 
-    /// Adds (`sign` 1) or takes away (-1) what `rows` contribute to all tables while `removed` is gone.
+    /// Adds (`sign` 1) or takes away (-1) what `rows` contribute to all tables while `removed` is
+    /// gone.
     pub(crate) fn recount(
         &mut self,
         system: &KnnSystem,
@@ -72,7 +76,8 @@ impl MarginalGains {
     }
 }
 
-/// Adds `sign` times what the prediction of `row` at `k` contributes to the effects of removing others, or itself.
+/// Adds `sign` times what the prediction of `row` at `k` contributes to the effects of removing
+/// others, or itself.
 fn count_effects(
     system: &KnnSystem,
     removed: &[bool],

@@ -1,4 +1,5 @@
-//! The search for a violation: direct removals around the test input, then removals that change what is learnt.
+//! The search for a violation: direct removals around the test input, then removals that change
+//! what is learnt.
 
 pub(crate) mod attack;
 pub(crate) mod branch_and_bound;
@@ -17,11 +18,12 @@ use crate::verdict::Violation;
 
 /// Searches for a removal set of at most n rows that changes the label of a test input.
 ///
-/// First the h nearest rows labelled `label` are removed, for a few target K. Then, for each target K: the h of them
-/// whose removal helps K most, and the set that makes K win best whatever the test input, which is searched once
-/// and shared; rows are exchanged (see `tabu_search`) until K, or any other K that votes otherwise, is learnt.
-/// *Soundness*: a set is returned only if exact counts over the certified K set ([`crate::learn::update`]) learn a K
-/// whose vote without the set differs from `label`.
+/// First the h nearest rows labelled `label` are removed, for a few target K. Then, for each target
+/// K: the h of them whose removal helps K most, and the set that makes K win best whatever the test
+/// input, which is searched once and shared; rows are exchanged (see `tabu_search`) until K, or any
+/// other K that votes otherwise, is learnt. *Soundness*: a set is returned only if exact counts
+/// over the certified K set ([`crate::learn::update`]) learn a K whose vote without the set differs
+/// from `label`.
 ///
 /// # Errors
 /// Another number of columns than T, or a value that is not finite.
@@ -144,7 +146,8 @@ impl Search<'_, '_> {
         )
     }
 
-    /// h rows with the label among the first K + h of the ranking: those with the smallest `order`, then the nearest.
+    /// h rows with the label among the first K + h of the ranking: those with the smallest `order`,
+    /// then the nearest.
     fn nearest_own(&self, target: Target, order: impl Fn(usize) -> i64) -> Vec<usize> {
         let labels = self.analysis.system.setup.training.labels();
         let mut own: Vec<(i64, usize, usize)> = self

@@ -1,9 +1,10 @@
 //! Tabu search over removal sets: those that make a chosen K win the cross-validation.
 //!
-//! Nothing here proves anything. It proposes; exact error counts decide. Removals are chosen greedily by the
-//! [`MarginalGains`] until n rows are gone, and then exchanged one by one: the removed row that is missed least goes back, and the row that then
-//! helps most is removed instead, even if that is a step back (tabu search). Each exchange is judged by the
-//! predictions that it changes, counted anew.
+//! Nothing here proves anything. It proposes; exact error counts decide. Removals are chosen
+//! greedily by the [`MarginalGains`] until n rows are gone, and then exchanged one by one: the
+//! removed row that is missed least goes back, and the row that then helps most is removed instead,
+//! even if that is a step back (tabu search). Each exchange is judged by the predictions that it
+//! changes, counted anew.
 
 use crate::certify::amortised_bound::top_rows;
 use crate::certify::k_set::CertifiedKSet;
@@ -133,8 +134,8 @@ pub(crate) struct TabuSearch<'s, 'a> {
 }
 
 impl<'s, 'a> TabuSearch<'s, 'a> {
-    /// Starts from the removal of `fixed` rows, which are kept, and of `others`; the least useful of these go back
-    /// until at most n rows are gone.
+    /// Starts from the removal of `fixed` rows, which are kept, and of `others`; the least useful
+    /// of these go back until at most n rows are gone.
     pub(crate) fn from(problem: &'s TabuProblem<'a>, fixed: &[usize], others: &[usize]) -> Self {
         let system = problem.system;
         let mut search = Self {
@@ -189,7 +190,8 @@ impl<'s, 'a> TabuSearch<'s, 'a> {
         }
     }
 
-    /// How much nearer to being learnt the target comes, by importance of its rivals, if `row` is toggled.
+    /// How much nearer to being learnt the target comes, by importance of its rivals, if `row` is
+    /// toggled.
     fn worth(&mut self, row: usize, importance: &[f32]) -> f32 {
         let problem = self.problem;
         let total: f32 = importance.iter().sum();
@@ -217,7 +219,8 @@ impl<'s, 'a> TabuSearch<'s, 'a> {
         worth
     }
 
-    /// How far the target is behind the best of its rivals, in wrong predictions; at most 0 if it may be learnt.
+    /// How far the target is behind the best of its rivals, in wrong predictions; at most 0 if it
+    /// may be learnt.
     fn behind(&self) -> i64 {
         behind(&self.totals, self.problem.target)
     }
@@ -258,15 +261,17 @@ impl<'s, 'a> TabuSearch<'s, 'a> {
         behind <= 1 && accept(self)
     }
 
-    /// Greedy choice reaches a share of 1 - 1/e of the best gain where gains only diminish (Nemhauser, Wolsey and Fisher,
-    /// 1978). They need not here, so this is a rule of thumb: what lies beyond is left to the bounds.
+    /// Greedy choice reaches a share of 1 - 1/e of the best gain where gains only diminish
+    /// (Nemhauser, Wolsey and Fisher, 1978). They need not here, so this is a rule of thumb: what
+    /// lies beyond is left to the bounds.
     fn is_hopeless(&self) -> bool {
         let gap = behind(&self.problem.totals, self.problem.target);
         let reached = gap - self.behind();
         gap as f64 * (1.0 - (-1.0_f64).exp()) > reached as f64
     }
 
-    /// Removes rows until n are gone, then exchanges, until `accept` is content. `spared` rows stay.
+    /// Removes rows until n are gone, then exchanges, until `accept` is content. `spared` rows
+    /// stay.
     pub(crate) fn towards(
         &mut self,
         deadline: Deadline<'_>,

@@ -37,7 +37,8 @@ impl ErrorCounts {
         &self.remaining
     }
 
-    /// The wrong predictions at the K with index `at`, one count a fold; empty if there is no such K.
+    /// The wrong predictions at the K with index `at`, one count a fold; empty if there is no such
+    /// K.
     pub fn wrong(&self, at: usize) -> &[u32] {
         let folds = self.remaining.len();
         let start = at.saturating_mul(folds);
@@ -145,9 +146,9 @@ impl ErrorCounts {
 /// The exact sign of the sum of d / s over `terms` (d, s).
 ///
 /// Digit by digit in base 2^32: the value is A + f with an integer A and a sum f of proper
-/// fractions, 0 <= f < number of terms. A >= 0 decides (f is zero iff every remainder is), and so does
-/// A <= -terms. Otherwise the next digits are drawn. The sum is a multiple of 1 / product(s), so a
-/// value that is still undecided once 2^(32 t) exceeds (terms + 1) * product(s) is zero.
+/// fractions, 0 <= f < number of terms. A >= 0 decides (f is zero iff every remainder is), and so
+/// does A <= -terms. Otherwise the next digits are drawn. The sum is a multiple of 1 / product(s),
+/// so a value that is still undecided once 2^(32 t) exceeds (terms + 1) * product(s) is zero.
 fn sign_of_sum(terms: &[(i64, u32)]) -> Ordering {
     let count = terms.len() as i128;
     let mut whole: i128 = 0;

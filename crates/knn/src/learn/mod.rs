@@ -21,10 +21,11 @@ const ROWS_A_TASK: usize = 2048;
 
 /// KNN_learn: the K with the smallest mean cross-validation error on T, the smallest on ties.
 ///
-/// Every row x of fold G_j is predicted from T \ G_j. Where fewer than K rows are left in T \ G_j all of them vote; where
-/// none is left the row counts as wrong. Empty folds are skipped. Counting is incremental over K: one
-/// walk along the ranked neighbours of x updates the most frequent label in constant time a step, so all
-/// K_max predictions of a row cost K_max steps. Source: section 2.2 and Algorithm 5.
+/// Every row x of fold G_j is predicted from T \ G_j. Where fewer than K rows are left in T \ G_j
+/// all of them vote; where none is left the row counts as wrong. Empty folds are skipped. Counting
+/// is incremental over K: one walk along the ranked neighbours of x updates the most frequent label
+/// in constant time a step, so all K_max predictions of a row cost K_max steps. Source: section 2.2
+/// and Algorithm 5.
 pub fn learn(setup: &Setup) -> usize {
     learn_in(setup.training(), setup.folds(), setup.parameters())
 }
@@ -51,12 +52,14 @@ pub struct Replay {
     pub label: u16,
 }
 
-/// Learns from T \ R and predicts `features`, from scratch: new distances, no increment, no shortcut.
+/// Learns from T \ R and predicts `features`, from scratch: new distances, no increment, no
+/// shortcut.
 ///
 /// This is the yardstick for every *falsified* verdict. Folds and candidate K are those of T.
 ///
 /// # Errors
-/// A removal set that repeats a row, names one that does not exist or takes all rows; a bad test input.
+/// A removal set that repeats a row, names one that does not exist or takes all rows; a bad test
+/// input.
 pub fn replay(
     setup: &Setup,
     removal: &[usize],
@@ -98,8 +101,8 @@ pub(crate) fn removal_flags(rows: usize, removal: &[usize]) -> Result<Vec<bool>,
     Ok(removed)
 }
 
-/// Counts the wrong predictions at the values `ks` (ascending) over all rows of T \ R, with R as flags. Once the deadline
-/// has passed, the rest is left out.
+/// Counts the wrong predictions at the values `ks` (ascending) over all rows of T \ R, with R as
+/// flags. Once the deadline has passed, the rest is left out.
 pub(crate) fn count_errors(
     training: &TrainingSet,
     folds: &Folds,

@@ -65,8 +65,8 @@ enum Ids {
 }
 
 impl Neighbours {
-    /// Ranks the rows of the other folds for every row of `training`, `depth` of them at most. Once the deadline has
-    /// passed, the rest is left out: it is for the caller to ask whether it has.
+    /// Ranks the rows of the other folds for every row of `training`, `depth` of them at most. Once
+    /// the deadline has passed, the rest is left out: it is for the caller to ask whether it has.
     pub(crate) fn rank(
         training: &TrainingSet,
         folds: &Folds,

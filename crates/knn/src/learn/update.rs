@@ -9,13 +9,15 @@ use crate::votes::Votes;
 /// KNN_learn_update (Algorithm 6) for a fixed set of K: which rows a removed row can influence.
 ///
 /// **Lemma.** Let L be the largest K of the set. A row x outside R is predicted differently from
-/// T \ G_j and from (T \ R) \ (G_j \ R) at some K of the set only if one of its L nearest rows is in R.
-/// *Proof.* If none of them is in R, the first L rows of both rankings are the same, and with them every
-/// vote of at most L rows. ∎ So counting anew only the rows of R and the rows that list a member of R
-/// among their L nearest gives exactly the counts of [`crate::learn::learn`] on T \ R.
-/// The paper's further filter (QuickCertify on the influenced rows) is left out: it costs as much as the recount.
+/// T \ G_j and from (T \ R) \ (G_j \ R) at some K of the set only if one of its L nearest rows is
+/// in R. *Proof.* If none of them is in R, the first L rows of both rankings are the same, and with
+/// them every vote of at most L rows. ∎ So counting anew only the rows of R and the rows that list
+/// a member of R among their L nearest gives exactly the counts of [`crate::learn::learn`] on T \
+/// R. The paper's further filter (QuickCertify on the influenced rows) is left out: it costs as
+/// much as the recount.
 ///
-/// Over a certified K set (see [`crate::certify::k_set`]) the K* it returns is still that of the plain learner.
+/// Over a certified K set (see [`crate::certify::k_set`]) the K* it returns is still that of the
+/// plain learner.
 #[derive(Debug, Clone)]
 pub struct LearnUpdate<'a> {
     system: &'a KnnSystem,

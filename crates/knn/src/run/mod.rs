@@ -140,8 +140,8 @@ pub enum RobustnessProgress {
 
 /// Decides the robustness of every input and writes the run directory.
 ///
-/// T is learnt once, for the largest threshold. Once `stop` is set learning ends, and no input is begun; what is decided
-/// by then is written, and the summary says `finished: false`.
+/// T is learnt once, for the largest threshold. Once `stop` is set learning ends, and no input is
+/// begun; what is decided by then is written, and the summary says `finished: false`.
 ///
 /// # Errors
 /// Parameters that do not fit, or a directory that cannot be written.
@@ -245,7 +245,8 @@ pub struct Effort<'f> {
     pub stop: &'f AtomicBool,
 }
 
-/// Learns from T; the second value is how many seconds that took. Nothing if `stop` was set before it was done.
+/// Learns from T; the second value is how many seconds that took. Nothing if `stop` was set before
+/// it was done.
 ///
 /// # Errors
 /// Distances that have no order.
@@ -263,8 +264,8 @@ pub fn learn_once(
     }
 }
 
-/// Decides the inputs `drawn`, as many at a time as there are threads, each on one thread. The second value says
-/// whether all of them were decided before `effort.stop` was set.
+/// Decides the inputs `drawn`, as many at a time as there are threads, each on one thread. The
+/// second value says whether all of them were decided before `effort.stop` was set.
 ///
 /// Verdicts do not depend on the number of threads, but for *unknown*: the time limit is wall time.
 ///

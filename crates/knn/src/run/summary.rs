@@ -37,7 +37,8 @@ pub struct RobustnessFigures {
     pub unknown: u64,
     /// Test inputs that were decided or left unknown.
     pub inputs: u64,
-    /// Seconds to rank all neighbours and count the errors of every K: once for all thresholds of a sweep.
+    /// Seconds to rank all neighbours and count the errors of every K: once for all thresholds of a
+    /// sweep.
     pub learn_seconds: f64,
     /// Seconds to find the K that can be learnt at all.
     pub k_set_seconds: f64,

@@ -1,7 +1,8 @@
 //! Deciding many test inputs side by side, each on one thread.
 //!
-//! What comes out does not depend on the number of threads: an input's decision depends on what is shared for one K, and
-//! that is the same whoever makes it first. Only the time limit knows the clock.
+//! What comes out does not depend on the number of threads: an input's decision depends on what is
+//! shared for one K, and that is the same whoever makes it first. Only the time limit knows the
+//! clock.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -46,7 +47,8 @@ impl<'c, 'a> WorkerPool<'c, 'a> {
 
     /// What came out for each input drawn; nothing for those that were not decided before the stop.
     ///
-    /// Every thread has a pool of its own: an input must not spend its time on parts of another one's work.
+    /// Every thread has a pool of its own: an input must not spend its time on parts of another
+    /// one's work.
     pub fn work(
         &self,
         observe: &mut dyn FnMut(RobustnessProgress),
@@ -87,7 +89,8 @@ impl<'c, 'a> WorkerPool<'c, 'a> {
         });
     }
 
-    /// Decides inputs until there are none, or until the stop: an input at hand then is not counted.
+    /// Decides inputs until there are none, or until the stop: an input at hand then is not
+    /// counted.
     fn decide_next(&self, outcomes: &mpsc::Sender<(usize, Outcome)>) {
         let stop = self.effort.stop;
         loop {

@@ -1,28 +1,28 @@
 //! Exact nearest neighbours of words by the cosine of their vectors.
 //!
 //! The *true* score of two words is the f64 cosine of their f32 vectors: sums in the order of the
-//! columns, the dot product divided by the root of the product of the squared lengths. Neighbours are ranked by
-//! descending true score, equal ones by ascending row. A word is not its own neighbour, and a vector of
-//! zeros has no neighbours and is nobody's.
+//! columns, the dot product divided by the root of the product of the squared lengths. Neighbours
+//! are ranked by descending true score, equal ones by ascending row. A word is not its own
+//! neighbour, and a vector of zeros has no neighbours and is nobody's.
 //!
 //! Matrix products of blocks of unit vectors give all scores at once, rounded; see [`super`].
 //!
-//! **Error bound.** Let u = 2^-24 and d the width. A unit vector is rounded from f64 to f32, number by number:
-//! a relative error of at most u + 2^-52 each. Each of the d products of two such numbers passes through at most
-//! d + 1 roundings of f32, in whatever order the device sums: together at most (d + 4) u (to first order) of
-//! the sum of the products' absolute values, which is at most 1 by Cauchy and Schwarz. The bound used takes twice that, which covers terms of second
-//! order, numbers too small for f32 (2^-126 each), and the f64 rounding of the true score. A GPU
-//! may shorten both factors to 8 significant bits: 2 x 2^-9 more, of which twice is taken, too.
+//! **Error bound.** Let u = 2^-24 and d the width. A unit vector is rounded from f64 to f32, number
+//! by number: a relative error of at most u + 2^-52 each. Each of the d products of two such
+//! numbers passes through at most d + 1 roundings of f32, in whatever order the device sums:
+//! together at most (d + 4) u (to first order) of the sum of the products' absolute values, which
+//! is at most 1 by Cauchy and Schwarz. The bound used takes twice that, which covers terms of
+//! second order, numbers too small for f32 (2^-126 each), and the f64 rounding of the true score. A
+//! GPU may shorten both factors to 8 significant bits: 2 x 2^-9 more, of which twice is taken, too.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::largest::candidates;
 use super::products::Products;
 use super::{Approximation, settle};
 use crate::device::ComputeDevice;
 
-/// Scores looked at together before single ones are.
-const STRIDE: usize = 32;
 /// Scores of one block of queries: small enough that their memory is used again for the next block.
 const BLOCK_VALUES: usize = 1 << 22;
 /// Queries of a block at least, so that a product is worth its call.
@@ -46,8 +46,8 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// The neighbours of the query at position `query`, nearest first: k, or all there are; none for a
-    /// position that is none.
+    /// The neighbours of the query at position `query`, nearest first: k, or all there are; none
+    /// for a position that is none.
     pub fn of(&self, query: usize) -> &[u32] {
         let end = |at: usize| self.ends.get(at).map_or(0, |&end| end as usize);
         let start = query.checked_sub(1).map_or(0, end);
@@ -78,11 +78,12 @@ impl Neighbours {
     }
 }
 
-/// The nearest rows of `queries` (rows of `vectors`, row-major `[rows, width]`), with matrix products on
-/// `device`, which has no influence on the result.
+/// The nearest rows of `queries` (rows of `vectors`, row-major `[rows, width]`), with matrix
+/// products on `device`, which has no influence on the result.
 ///
 /// Rows are excluded by [`NearestOptions::excluded`]; the row of the unknown word has a vector like
-/// others and is to be excluded by the caller. Numbers of rows that there are not get no neighbours.
+/// others and is to be excluded by the caller. Numbers of rows that there are not get no
+/// neighbours.
 pub fn nearest(
     vectors: &[f32],
     width: usize,
@@ -230,65 +231,6 @@ fn hide(scores: &mut [f32], offered: &[bool], query: usize) {
         *score = if offered { *score } else { f32::NEG_INFINITY };
     }
     scores[query] = f32::NEG_INFINITY;
-}
-
-/// The rows whose score is at least the k-th largest one less `margin`, with their scores turned into distances.
-fn candidates(scores: &[f32], k: usize, margin: f64) -> Vec<(f64, u32)> {
-    if k == 0 {
-        return Vec::new();
-    }
-    // The k largest so far, the smallest first.
-    let mut best: Vec<f32> = Vec::with_capacity(k + 1);
-    visit_from(scores, f32::NEG_INFINITY, |_, score| {
-        let place = best.partition_point(|&other| other < score);
-        best.insert(place, score);
-        if best.len() > k {
-            best.remove(0);
-        }
-        if best.len() == k {
-            best[0]
-        } else {
-            f32::NEG_INFINITY
-        }
-    });
-    let threshold = match best.first() {
-        Some(&least) if best.len() == k => below(f64::from(least) - margin),
-        _ => f32::MIN,
-    };
-    let mut rows = Vec::with_capacity(2 * k);
-    visit_from(scores, threshold, |row, score| {
-        rows.push((-f64::from(score), row as u32));
-        threshold
-    });
-    rows
-}
-
-/// The largest f32 that is no larger than `x`.
-fn below(x: f64) -> f32 {
-    let rounded = x as f32;
-    if f64::from(rounded) > x {
-        rounded.next_down()
-    } else {
-        rounded
-    }
-}
-
-/// Calls `visit` with every row whose finite score is at least the threshold, which is what the last call
-/// returned, at first `threshold`.
-fn visit_from(scores: &[f32], mut threshold: f32, mut visit: impl FnMut(usize, f32) -> f32) {
-    for (chunk, scores) in scores.chunks(STRIDE).enumerate() {
-        let largest = scores
-            .iter()
-            .fold(f32::NEG_INFINITY, |max, &x| if x > max { x } else { max });
-        if largest < threshold || largest == f32::NEG_INFINITY {
-            continue;
-        }
-        for (at, &score) in scores.iter().enumerate() {
-            if score >= threshold && score > f32::NEG_INFINITY {
-                threshold = visit(chunk * STRIDE + at, score);
-            }
-        }
-    }
 }
 
 /// The true score of two vectors; 0 if one of them is zero.

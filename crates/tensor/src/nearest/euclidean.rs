@@ -1,20 +1,21 @@
 //! Squared Euclidean distances of many rows at a time, as one matrix product on a device.
 //!
 //! With c the mean row, x' = x - c rounded to f32, and norms rounded to f32 as well, the product of
-//! `[-2 x', |x'|^2, 1]` and `[y', 1, |y'|^2]` is |x'|^2 - 2 x'.y' + |y'|^2. It is not exact; rows whose
-//! products are too close to tell apart are compared by their true distance ([`super::settle`]), so the order of
-//! neighbours does not depend on the device.
+//! `[-2 x', |x'|^2, 1]` and `[y', 1, |y'|^2]` is |x'|^2 - 2 x'.y' + |y'|^2. It is not exact; rows
+//! whose products are too close to tell apart are compared by their true distance
+//! ([`super::settle`]), so the order of neighbours does not depend on the device.
 //!
-//! **Error bound.** Let u be the unit roundoff of the product's inputs and sums, d the number of columns, a = |x'|
-//! and b = |y'|. Then |product - true| <= (d + 12) u (a + b)^2, to first order. *Proof.* The absolute
-//! values of the d + 2 terms of the product sum up to at most a^2 + 2 a b + b^2 = (a + b)^2. Each term
-//! passes through at most d + 2 roundings, in whatever order the device sums: (d + 2) u (a + b)^2. A
-//! device that shortens its inputs adds 2 u, the rounded norms u. Rounding x - c to x' moves x by at
-//! most u a, y by u b, so the distance |x' - y'| <= a + b by at most u (a + b), and its
-//! square by 2 u (a + b)^2. The true value is an f64 sum, off by (d + 2) 2^-53 (a + b)^2, less than u (a + b)^2. That
-//! makes d + 8; the rest covers terms of second order, and values too small for f32: those lose
-//! 2^-126 each, and the largest norm is at least 2^-40. ∎ The bound that is used takes twice the unit roundoff of f32 for u
-//! on a CPU, and 2^-9 on a GPU, whose matrix units may shorten f32 to 11 significant bits.
+//! **Error bound.** Let u be the unit roundoff of the product's inputs and sums, d the number of
+//! columns, a = |x'| and b = |y'|. Then |product - true| <= (d + 12) u (a + b)^2, to first order.
+//! *Proof.* The absolute values of the d + 2 terms of the product sum up to at most a^2 + 2 a b +
+//! b^2 = (a + b)^2. Each term passes through at most d + 2 roundings, in whatever order the device
+//! sums: (d + 2) u (a + b)^2. A device that shortens its inputs adds 2 u, the rounded norms u.
+//! Rounding x - c to x' moves x by at most u a, y by u b, so the distance |x' - y'| <= a + b by at
+//! most u (a + b), and its square by 2 u (a + b)^2. The true value is an f64 sum, off by (d + 2)
+//! 2^-53 (a + b)^2, less than u (a + b)^2. That makes d + 8; the rest covers terms of second order,
+//! and values too small for f32: those lose 2^-126 each, and the largest norm is at least 2^-40. ∎
+//! The bound that is used takes twice the unit roundoff of f32 for u on a CPU, and 2^-9 on a GPU,
+//! whose matrix units may shorten f32 to 11 significant bits.
 
 use super::Approximation;
 use super::products::Products;
@@ -34,8 +35,8 @@ pub struct SquaredDistances {
 }
 
 impl SquaredDistances {
-    /// Prepares the products of the rows of `features` (row-major, `columns` numbers a row); `None` if the rows are
-    /// too far apart, or too close, for f32.
+    /// Prepares the products of the rows of `features` (row-major, `columns` numbers a row); `None`
+    /// if the rows are too far apart, or too close, for f32.
     pub fn new(features: &[f64], columns: usize, device: &ComputeDevice) -> Option<Self> {
         let columns = columns.max(1);
         let rows = features.len() / columns;
@@ -97,7 +98,8 @@ impl Approximation for SquaredDistances {
 mod tests {
     use super::*;
 
-    /// Rows on a coarse grid, some moved by far less than f32 can tell: ties and near-ties all over.
+    /// Rows on a coarse grid, some moved by far less than f32 can tell: ties and near-ties all
+    /// over.
     fn features(rows: usize, columns: usize, scale: f64) -> Vec<f64> {
         let mut state = 7_u64;
         let mut draw = |below: u64| {

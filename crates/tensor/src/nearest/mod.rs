@@ -1,24 +1,27 @@
 //! Exact nearest neighbours, fast: a device proposes, the reference decides.
 //!
-//! The *reference* is an f64 formula with its terms in a fixed order; it defines who is near, and equal rows rank
-//! by their number. A device gives all values of a block of queries at once, as one matrix product, but rounded,
-//! on a GPU to few digits. With a proven bound e on |rounded - true| there are two ways to the true order:
-//! - *Candidates.* Of the k nearest by rounded values the last has the value a. At least k rows are truly at a + e
-//!   or nearer, so each of the k truly nearest is, and has a rounded value of at most a + 2e.
-//! - *Groups.* Sorted by rounded values, rows on two sides of a gap wider than 2e are in their true order; only rows
-//!   between two such gaps are compared by the reference.
+//! The *reference* is an f64 formula with its terms in a fixed order; it defines who is near, and
+//! equal rows rank by their number. A device gives all values of a block of queries at once, as one
+//! matrix product, but rounded, on a GPU to few digits. With a proven bound e on |rounded - true|
+//! there are two ways to the true order:
+//! - *Candidates.* Of the k nearest by rounded values the last has the value a. At least k rows are
+//!   truly at a + e or nearer, so each of the k truly nearest is, and has a rounded value of at
+//!   most a + 2e.
+//! - *Groups.* Sorted by rounded values, rows on two sides of a gap wider than 2e are in their true
+//!   order; only rows between two such gaps are compared by the reference.
 //!
-//! So a result does not depend on the device, the block size or the threads. [`cosine`] serves tables of word
-//! vectors, [`euclidean`] the training rows of k-NN.
+//! So a result does not depend on the device, the block size or the threads. [`cosine`] serves
+//! tables of word vectors, [`euclidean`] the training rows of k-NN.
 
 pub mod cosine;
 pub mod euclidean;
+mod largest;
 mod products;
 
 /// Rounded values of all rows for blocks of queries, with a bound on their error.
 pub trait Approximation {
-    /// Fills `values`, `[queries, rows]`, and returns a bound on |rounded - true| that holds for all of them;
-    /// nothing if the device failed.
+    /// Fills `values`, `[queries, rows]`, and returns a bound on |rounded - true| that holds for
+    /// all of them; nothing if the device failed.
     fn fill(&mut self, queries: &[u32], values: &mut [f32]) -> Option<f64>;
 }
 

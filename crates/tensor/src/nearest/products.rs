@@ -25,8 +25,8 @@ impl Products {
         }
     }
 
-    /// Fills `values`, `[rows of left, rows]`, with the products of `left`, `[rows of left, width]`, and the matrix.
-    /// Nothing if the device failed or gave a value that is not finite.
+    /// Fills `values`, `[rows of left, rows]`, with the products of `left`, `[rows of left,
+    /// width]`, and the matrix. Nothing if the device failed or gave a value that is not finite.
     pub(super) fn fill(&self, left: Vec<f32>, values: &mut [f32]) -> Option<()> {
         let shape = [left.len() / self.width.max(1), self.width];
         let left = Tensor::<2>::from_data(TensorData::new(left, shape), &self.device);

@@ -28,7 +28,6 @@ mod found;
 mod labels;
 mod measure;
 pub mod options;
-mod plot;
 mod prepared;
 mod retrain;
 pub mod run;

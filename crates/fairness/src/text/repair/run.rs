@@ -11,7 +11,6 @@ use super::error::TextRepairError;
 use super::found::FoundText;
 use super::labels::labelled;
 use super::measure::Measure;
-use super::plot::trade_off;
 use super::prepared::PreparedTextRepair;
 use super::retrain::{Retraining, Sample, draw};
 use super::state::{Done, TextRepairState};
@@ -20,10 +19,9 @@ use crate::audit::AuditError;
 use crate::domain::Domain;
 use crate::repair::labels::LabelRule;
 use crate::repair::options::RepairMethod;
-use crate::repair::run::TRADE_OFF;
 use probity_nn::text::TextNetwork;
 use probity_nn::text_train::TrainedText;
-use probity_run::run_directory::{RUN, RunDirectory, write_atomically};
+use probity_run::run_directory::{RUN, RunDirectory};
 use probity_tensor::device::ComputeDevice;
 
 /// Samples that were not drawn, on which the saved network is chosen.
@@ -381,9 +379,6 @@ impl<'a> Bench<'a> {
             within: kept.figures.validation_accuracy >= least,
             seconds: started.elapsed().as_secs_f64(),
         };
-        if summary.points.len() > 1 {
-            write_atomically(&directory.file(TRADE_OFF), trade_off(&summary).as_bytes())?;
-        }
         directory.write_summary(&summary)?;
         Ok(summary)
     }

@@ -1,18 +1,22 @@
-//! What follows a round: new centroids, or the end. Lloyd's rule, and the quantized one (Algorithm 1).
+//! The update step: what follows an iteration, new centroids or the end; Lloyd's, and with quantized
+//! centroids (Algorithm 1).
 //!
 //! **Lloyd.** A centroid becomes the mean of its cluster, rounded to fixed point; an empty cluster keeps
-//! its centroid. The end is a round that changes no centroid.
+//! its centroid. The end is an iteration that changes no centroid.
 //!
 //! **Quantized** (section 4.1, Appendix B). With m = γ n / k, a cluster of at most m points is averaged with
 //! its previous centroid: (n_κ · mean + (m − n_κ) · previous) / m. Each coordinate then moves to the nearest
 //! vertex of the lattice θ + εℤ, θ uniform in [0, ε), drawn anew for each iteration and coordinate from the
-//! seed; a vertex outside of the declared bounds of the data is moved to the bound, nearer to every point. The end is a round that does not lower the loss, which is
-//! discarded. ε and γ are fixed-point numbers too, so all of this is exact.
+//! seed; a vertex outside of the declared bounds of the data is moved to the bound, nearer to every
+//! point. The end is an iteration that does not lower the loss, which is discarded. ε and γ are
+//! fixed-point numbers too, so all of this is exact.
+
+use serde::{Deserialize, Serialize};
 
 use super::errors::KMeansError;
+use super::iteration::Iteration;
 use super::points::ONE;
-use super::round::Round;
-use super::trace::Key;
+use super::seeding::Key;
 use probity_run::stream::{Purpose, Words};
 
 /// Bits behind the point of γ.
@@ -20,13 +24,14 @@ const GAMMA_BITS: u32 = 20;
 /// The largest number of clusters.
 pub const MAX_CLUSTERS: usize = 1 << 15;
 
-/// How centroids follow from a partition.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Rule {
-    /// The means.
-    Lloyd,
-    /// The means, balanced and moved to a random lattice.
-    Quantized {
+/// How means become centroids.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub enum Quantizer {
+    /// As they are: Lloyd's algorithm.
+    #[default]
+    None,
+    /// Balanced and moved to a random lattice.
+    Lattice {
         /// Width of the lattice in scaled units: a column is 1 wide.
         epsilon: f64,
         /// A cluster below this share of the average size is averaged with its previous centroid.
@@ -35,21 +40,23 @@ pub enum Rule {
 }
 
 /// Parameters of one clustering.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Parameters {
     /// Number of clusters.
     pub clusters: usize,
     /// Iterations at most.
     pub iterations: usize,
-    /// How centroids follow from a partition.
-    pub rule: Rule,
+    /// How means become centroids.
+    pub quantizer: Quantizer,
 }
 
 /// Parameters that have been checked, in exact form.
 #[derive(Debug, Clone)]
-pub(crate) struct ExactRule {
+pub(crate) struct UpdateStep {
     pub clusters: usize,
     pub iterations: usize,
+    columns: usize,
+    key: Key,
     lattice: Option<Lattice>,
 }
 
@@ -59,22 +66,22 @@ struct Lattice {
     width: i64,
     /// γ·2²⁰.
     gamma: i128,
-    /// θ of each iteration, from the first, and coordinate.
+    /// θ of each iteration so far, from the first, and coordinate.
     phases: Vec<Vec<i32>>,
 }
 
-/// The decision after a round.
+/// The decision after an iteration.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Next {
-    /// Another round with these centroids.
-    Round(Vec<i32>),
+    /// Another iteration with these centroids.
+    Centroids(Vec<i32>),
     /// The end.
     Stop,
 }
 
 impl Parameters {
     /// The exact form, for points of `columns` columns.
-    pub(crate) fn check(&self, columns: usize, key: Key) -> Result<ExactRule, KMeansError> {
+    pub(crate) fn check(&self, columns: usize, key: Key) -> Result<UpdateStep, KMeansError> {
         if self.clusters == 0 {
             return Err(KMeansError::NoCluster);
         }
@@ -84,29 +91,27 @@ impl Parameters {
                 limit: MAX_CLUSTERS,
             });
         }
-        let lattice = match self.rule {
-            Rule::Lloyd => None,
-            Rule::Quantized { epsilon, gamma } => {
+        let lattice = match self.quantizer {
+            Quantizer::None => None,
+            Quantizer::Lattice { epsilon, gamma } => {
                 if !(epsilon > 0.0 && epsilon <= 1.0) {
                     return Err(KMeansError::Epsilon { epsilon });
                 }
                 if !(0.0..1.0).contains(&gamma) {
                     return Err(KMeansError::Gamma { gamma });
                 }
-                let width = ((epsilon * f64::from(ONE)).round() as i64).max(1);
-                let phases = (1..=self.iterations as u64)
-                    .map(|iteration| phase(key, iteration, columns, width))
-                    .collect();
                 Some(Lattice {
-                    width,
+                    width: ((epsilon * f64::from(ONE)).round() as i64).max(1),
                     gamma: (gamma * f64::from(1 << GAMMA_BITS)).round() as i128,
-                    phases,
+                    phases: Vec::new(),
                 })
             }
         };
-        Ok(ExactRule {
+        Ok(UpdateStep {
             clusters: self.clusters,
             iterations: self.iterations,
+            columns,
+            key,
             lattice,
         })
     }
@@ -120,19 +125,31 @@ fn phase(key: Key, iteration: u64, columns: usize, width: i64) -> Vec<i32> {
         .collect()
 }
 
-impl ExactRule {
-    /// What follows round `at` of `rounds`, whose clusters share out `n` points.
-    pub fn next(&self, rounds: &[Round], at: usize, n: usize) -> Next {
-        if self.ends(rounds, at) {
+impl UpdateStep {
+    /// Draws θ for the updates after the first `count` iterations. Only those that are made have one, so
+    /// that a large limit of iterations costs no memory.
+    pub fn draw_phases(&mut self, count: usize) {
+        if let Some(lattice) = &mut self.lattice {
+            for iteration in lattice.phases.len()..count {
+                let width = lattice.width;
+                let phase = phase(self.key, iteration as u64 + 1, self.columns, width);
+                lattice.phases.push(phase);
+            }
+        }
+    }
+
+    /// What follows iteration `at` of `iterations`, whose clusters share out `n` points; θ up to `at` is drawn.
+    pub fn next(&self, iterations: &[Iteration], at: usize, n: usize) -> Next {
+        if self.ends(iterations, at) {
             return Next::Stop;
         }
-        let round = &rounds[at];
-        let columns = round.centroids.len() / self.clusters;
-        let mut next = Vec::with_capacity(round.centroids.len());
+        let iteration = &iterations[at];
+        let columns = iteration.centroids.len() / self.clusters;
+        let mut next = Vec::with_capacity(iteration.centroids.len());
         for cluster in 0..self.clusters {
-            let previous = &round.centroids[cluster * columns..(cluster + 1) * columns];
-            let sums = &round.sums[cluster * columns..(cluster + 1) * columns];
-            let count = round.counts[cluster];
+            let previous = &iteration.centroids[cluster * columns..(cluster + 1) * columns];
+            let sums = &iteration.sums[cluster * columns..(cluster + 1) * columns];
+            let count = iteration.counts[cluster];
             match &self.lattice {
                 None if count == 0 => next.extend_from_slice(previous),
                 None => next.extend(sums.iter().map(|&sum| mean(sum, count))),
@@ -146,42 +163,42 @@ impl ExactRule {
                 }
             }
         }
-        if self.lattice.is_none() && next == round.centroids {
+        if self.lattice.is_none() && next == iteration.centroids {
             return Next::Stop;
         }
-        Next::Round(next)
+        Next::Centroids(next)
     }
 
-    /// Whether [`ExactRule::next`] for round `at` would still give the centroids of round `at + 1`, or the
+    /// Whether [`UpdateStep::next`] for iteration `at` would still give the centroids of iteration `at + 1`, or the
     /// end if that is the last one. Divides nothing where it has not to.
     ///
     /// `touched` tells the clusters whose sums or counts have changed since those centroids were made,
     /// when there were `before` points.
     pub fn stands(
         &self,
-        rounds: &[Round],
+        iterations: &[Iteration],
         at: usize,
         n: usize,
         before: usize,
         touched: &[bool],
     ) -> bool {
         let Some(lattice) = &self.lattice else {
-            return match (self.next(rounds, at, n), rounds.get(at + 1)) {
-                (Next::Round(centroids), Some(next)) => centroids == next.centroids,
+            return match (self.next(iterations, at, n), iterations.get(at + 1)) {
+                (Next::Centroids(centroids), Some(next)) => centroids == next.centroids,
                 (Next::Stop, None) => true,
                 _ => false,
             };
         };
-        let Some(next) = rounds.get(at + 1) else {
-            return self.ends(rounds, at);
+        let Some(next) = iterations.get(at + 1) else {
+            return self.ends(iterations, at);
         };
-        if self.ends(rounds, at) {
+        if self.ends(iterations, at) {
             return false;
         }
-        let round = &rounds[at];
-        let columns = round.centroids.len() / self.clusters;
+        let iteration = &iterations[at];
+        let columns = iteration.centroids.len() / self.clusters;
         (0..self.clusters).all(|cluster| {
-            let count = round.counts[cluster];
+            let count = iteration.counts[cluster];
             if !touched[cluster]
                 && !Balance::of(lattice.gamma, count, before, self.clusters).is_short()
             {
@@ -191,9 +208,9 @@ impl ExactRule {
             let balance = Balance::of(lattice.gamma, count, n, self.clusters);
             let range = cluster * columns..(cluster + 1) * columns;
             let phases = &lattice.phases[at];
-            let means = round.sums[range.clone()]
+            let means = iteration.sums[range.clone()]
                 .iter()
-                .zip(&round.centroids[range.clone()]);
+                .zip(&iteration.centroids[range.clone()]);
             means.zip(phases).zip(&next.centroids[range]).all(
                 |(((&sum, &previous), &phase), &vertex)| {
                     let (numerator, denominator) = balance.mean(sum, previous);
@@ -203,20 +220,20 @@ impl ExactRule {
         })
     }
 
-    /// Whether round `at` is the last one whatever its centroids would become.
-    fn ends(&self, rounds: &[Round], at: usize) -> bool {
-        at == self.iterations || self.is_rejected(rounds, at)
+    /// Whether iteration `at` is the last one whatever its centroids would become.
+    fn ends(&self, iterations: &[Iteration], at: usize) -> bool {
+        at == self.iterations || self.is_rejected(iterations, at)
     }
 
-    /// Whether round `at` fails to lower the loss, under the quantized rule.
-    fn is_rejected(&self, rounds: &[Round], at: usize) -> bool {
-        self.lattice.is_some() && at > 0 && rounds[at].loss >= rounds[at - 1].loss
+    /// Whether iteration `at` fails to lower the loss, under the quantized rule.
+    fn is_rejected(&self, iterations: &[Iteration], at: usize) -> bool {
+        self.lattice.is_some() && at > 0 && iterations[at].loss >= iterations[at - 1].loss
     }
 
-    /// The round that is the model: the last one that was not rejected.
-    pub fn result(&self, rounds: &[Round]) -> usize {
-        let last = rounds.len() - 1;
-        last - usize::from(self.is_rejected(rounds, last))
+    /// The iteration that is the model: the last one that was not rejected.
+    pub fn result(&self, iterations: &[Iteration]) -> usize {
+        let last = iterations.len() - 1;
+        last - usize::from(self.is_rejected(iterations, last))
     }
 }
 

@@ -1,13 +1,13 @@
-//! One round of a clustering: its centroids, and what assigning every row to the nearest of them found.
+//! One iteration of a clustering: its centroids, and what assigning every row to the nearest of them found.
 
-use super::assign::{Base, assign};
+use super::assign::{Previous, assign};
 use super::exact::squared_distance;
 use super::points::{Points, square};
 use super::refine::{Margins, moves};
 
-/// What one round found.
+/// What one iteration found.
 #[derive(Debug, Clone)]
-pub struct Round {
+pub(crate) struct Iteration {
     /// `[clusters, columns]`, fixed point.
     pub(crate) centroids: Vec<i32>,
     /// Nearest centroid of each slot.
@@ -22,20 +22,20 @@ pub struct Round {
     pub(crate) margins: Option<Margins>,
 }
 
-impl Round {
-    /// A full pass over the rows; `before` is the round before, from whose sums those of this one are reached.
+impl Iteration {
+    /// A full pass over the rows; `before` is the iteration before, from whose sums those of this one are reached.
     pub(crate) fn by_full_pass(
         points: &Points,
         centroids: Vec<i32>,
-        before: Option<&Round>,
-    ) -> Round {
-        let base = before.map(|before| Base {
+        before: Option<&Iteration>,
+    ) -> Iteration {
+        let previous = before.map(|before| Previous {
             clusters: &before.clusters,
             counts: &before.counts,
             sums: &before.sums,
         });
-        let assigned = assign(points, &centroids, base);
-        let mut round = Round {
+        let assigned = assign(points, &centroids, previous);
+        let mut iteration = Iteration {
             margins: Some(Margins {
                 gaps: assigned.gaps,
                 reference: centroids.clone(),
@@ -48,15 +48,45 @@ impl Round {
             sums: assigned.sums,
             loss: 0,
         };
-        round.loss = round.loss_of(points);
-        round
+        iteration.loss = iteration.loss_of(points);
+        iteration
     }
 
-    /// This round with other centroids, by moving rows; `None` if a full pass is the shorter way.
-    pub(crate) fn moved_to(&self, points: &Points, centroids: &[i32]) -> Option<Round> {
+    /// The iteration in which every live row of `points` belongs to its one of `clusters`, for `count` of them.
+    pub(crate) fn of_clusters(
+        points: &Points,
+        centroids: Vec<i32>,
+        clusters: Vec<u16>,
+        count: usize,
+    ) -> Iteration {
+        let columns = points.columns();
+        let mut counts = vec![0; count];
+        let mut sums = vec![0; count * columns];
+        for slot in points.live_slots() {
+            let cluster = usize::from(clusters[slot]);
+            counts[cluster] += 1;
+            let of_cluster = &mut sums[cluster * columns..(cluster + 1) * columns];
+            for (sum, &x) in of_cluster.iter_mut().zip(points.row(slot)) {
+                *sum += i64::from(x);
+            }
+        }
+        let mut iteration = Iteration {
+            centroids,
+            clusters,
+            counts,
+            sums,
+            loss: 0,
+            margins: None,
+        };
+        iteration.loss = iteration.loss_of(points);
+        iteration
+    }
+
+    /// This iteration with other centroids, by moving rows; `None` if a full pass is the shorter way.
+    pub(crate) fn moved_to(&self, points: &Points, centroids: &[i32]) -> Option<Iteration> {
         let moves = moves(points, centroids, &self.clusters, self.margins.as_ref()?)?;
-        let mut round = self.clone();
-        if let Some(margins) = &mut round.margins {
+        let mut iteration = self.clone();
+        if let Some(margins) = &mut iteration.margins {
             margins.spent += moves.doubtful;
             for change in &moves.rows {
                 margins.gaps[change.slot] = -1.0;
@@ -64,19 +94,19 @@ impl Round {
         }
         let columns = points.columns();
         for change in moves.rows {
-            let from = usize::from(round.clusters[change.slot]);
+            let from = usize::from(iteration.clusters[change.slot]);
             let to = usize::from(change.to);
-            round.counts[from] -= 1;
-            round.counts[to] += 1;
+            iteration.counts[from] -= 1;
+            iteration.counts[to] += 1;
             for (column, &x) in points.row(change.slot).iter().enumerate() {
-                round.sums[from * columns + column] -= i64::from(x);
-                round.sums[to * columns + column] += i64::from(x);
+                iteration.sums[from * columns + column] -= i64::from(x);
+                iteration.sums[to * columns + column] += i64::from(x);
             }
-            round.clusters[change.slot] = change.to;
+            iteration.clusters[change.slot] = change.to;
         }
-        round.centroids = centroids.to_vec();
-        round.loss = round.loss_of(points);
-        Some(round)
+        iteration.centroids = centroids.to_vec();
+        iteration.loss = iteration.loss_of(points);
+        Some(iteration)
     }
 
     /// Takes a row out that is still live; gives its cluster.

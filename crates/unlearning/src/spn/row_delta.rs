@@ -4,14 +4,14 @@ use std::collections::HashSet;
 
 /// A change of a set of rows, by position; the two lists have no row in common.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Change {
+pub struct RowDelta {
     /// Rows that leave.
     pub left: Vec<u32>,
     /// Rows that come.
     pub came: Vec<u32>,
 }
 
-impl Change {
+impl RowDelta {
     /// How many rows change.
     pub fn len(&self) -> usize {
         self.left.len() + self.came.len()
@@ -23,7 +23,7 @@ impl Change {
     }
 
     /// The change that is this one, then `next`: a row that left and comes again has not changed.
-    pub fn then(&mut self, next: &Change) {
+    pub fn then(&mut self, next: &RowDelta) {
         for &row in &next.left {
             match self.came.iter().position(|&have| have == row) {
                 Some(at) => drop(self.came.swap_remove(at)),

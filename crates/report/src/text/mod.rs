@@ -4,7 +4,12 @@
 //! the direction of text or have no width, would let a value look like another one. They are shown by their number, as `⟨U+202E⟩`.
 //! Markup is escaped later, by the renderer that knows its own.
 
+mod numbers;
+
 use std::fmt;
+
+pub(super) use numbers::{brief, decimal, number, seconds};
+pub use numbers::{count, counted, interval, percent, signed};
 
 /// Characters of a value that are shown at most.
 const LONGEST: usize = 160;
@@ -91,81 +96,6 @@ impl From<String> for Text {
     }
 }
 
-/// 1234567 as `1,234,567`.
-pub(super) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// `1 pair`, `2 pairs`.
-pub(super) fn counted(number: u64, one: &str, more: &str) -> String {
-    format!("{} {}", count(number), if number == 1 { one } else { more })
-}
-
-/// 0.0312 as `3.1 %`, in one piece; two significant digits where one decimal would say zero.
-pub(super) fn percent(share: f64) -> String {
-    let percent = 100.0 * share;
-    if !percent.is_finite() {
-        return "–".to_owned();
-    }
-    // What is short of all must not be rounded to all.
-    if (99.0..100.0).contains(&percent) {
-        let decimals = (-(100.0 - percent).log10().floor()).clamp(1.0, 6.0) as usize;
-        return format!("{percent:.decimals$}\u{a0}%");
-    }
-    if percent == 0.0 || percent.abs() >= 0.995 {
-        return format!("{percent:.1}\u{a0}%");
-    }
-    let decimals = (1.0 - percent.abs().log10().floor()).clamp(1.0, 12.0) as usize;
-    format!("{percent:.decimals$}\u{a0}%")
-}
-
-/// An interval of shares.
-pub(super) fn interval([low, high]: [f64; 2]) -> String {
-    format!("{} – {}", percent(low), percent(high))
-}
-
-/// A number with four significant digits at most.
-pub(super) fn number(value: f64) -> String {
-    if !value.is_finite() {
-        return "–".to_owned();
-    }
-    if value == 0.0 {
-        return "0".to_owned();
-    }
-    let magnitude = value.abs().log10().floor();
-    if magnitude >= 4.0 {
-        let sign = if value < 0.0 { "−" } else { "" };
-        return format!("{sign}{}", count(value.abs().round() as u64));
-    }
-    if magnitude < -4.0 {
-        return format!("{value:.2e}");
-    }
-    let decimals = (3.0 - magnitude).max(0.0) as usize;
-    let text = format!("{value:.decimals$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
-}
-
-/// Seconds in a unit that reads well.
-pub(super) fn seconds(value: f64) -> String {
-    match value {
-        value if value < 1e-3 => format!("{} µs", number(1e6 * value)),
-        value if value < 1.0 => format!("{} ms", number(1e3 * value)),
-        value if value < 120.0 => format!("{} s", number(value)),
-        value => format!("{} min", number(value / 60.0)),
-    }
-}
-
 /// `a`, `a or b`, `a, b or c`.
 pub(super) fn listed(names: &[String], last: &str) -> String {
     match names {
@@ -190,31 +120,8 @@ mod tests {
     }
 
     #[test]
-    fn numbers_read_well() {
-        for (share, text) in [
-            (0.0, "0.0 %"),
-            (1.0, "100.0 %"),
-            (0.99985, "99.98 %"),
-            (0.995, "99.5 %"),
-            (0.1901, "19.0 %"),
-            (0.00312, "0.31 %"),
-            (3.689e-6, "0.00037 %"),
-        ] {
-            assert_eq!(percent(share), text.replace(' ', "\u{a0}"));
-        }
-        for (value, text) in [
-            (0.0, "0"),
-            (1234567.4, "1,234,567"),
-            (0.25, "0.25"),
-            (110.21476, "110.2"),
-            (1e-7, "1.00e-7"),
-            (3.0, "3"),
-        ] {
-            assert_eq!(number(value), text);
-        }
-        assert_eq!(seconds(0.0341), "34.1 ms");
+    fn names_are_listed() {
         let names = ["a", "b", "c"].map(str::to_owned);
         assert_eq!(listed(&names, "or"), "a, b or c");
-        assert_eq!(counted(1, "pair", "pairs"), "1 pair");
     }
 }

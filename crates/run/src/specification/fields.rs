@@ -1,0 +1,295 @@
+//! The fields of a specification, read from its schema, and the bounds that they declare.
+
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+use super::canonical::json_of;
+use super::{FieldError, Specification};
+
+/// A word that a field may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// The word.
+    pub word: String,
+    /// What it means.
+    pub help: String,
+}
+
+/// What a field holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FieldKind {
+    /// Whether something is so.
+    Bool,
+    /// A whole number.
+    Integer,
+    /// A number.
+    Number,
+    /// Any text.
+    Text,
+    /// A path of a file or directory.
+    Path,
+    /// One of some words.
+    Choice(Vec<Choice>),
+    /// Several of a kind.
+    List(Box<FieldKind>),
+    /// A value of another shape, which only a file can hold.
+    Other,
+}
+
+/// One field of a specification.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    /// Where it stands: `search.seeds`.
+    pub path: String,
+    /// What it holds.
+    pub kind: FieldKind,
+    /// What it is for: its doc comment.
+    pub help: String,
+    /// What it is where it is left out; absent where nothing is assumed.
+    pub default: Option<Value>,
+    /// Whether it must be given.
+    pub is_required: bool,
+    /// The least number that it may be.
+    pub minimum: Option<f64>,
+    /// The largest number that it may be.
+    pub maximum: Option<f64>,
+    /// The number that it must be above.
+    pub above: Option<f64>,
+    /// The number that it must be below.
+    pub below: Option<f64>,
+    /// The option of the command line that gives it, where that is not its name; `Some(None)`: none.
+    pub flag: Option<Option<String>>,
+}
+
+impl Field {
+    /// The last part of its path.
+    pub fn name(&self) -> &str {
+        self.path.rsplit('.').next().unwrap_or(&self.path)
+    }
+
+    /// The table that it stands in, if it stands in one.
+    pub fn table(&self) -> Option<&str> {
+        self.path.rsplit_once('.').map(|(table, _)| table)
+    }
+
+    /// The option of the command line that gives it, without dashes in front; `None` where only a file
+    /// can.
+    pub fn flag(&self) -> Option<String> {
+        match &self.flag {
+            Some(flag) => flag.clone(),
+            None if self.kind == FieldKind::Other => None,
+            None => Some(self.name().replace('_', "-")),
+        }
+    }
+
+    /// What the field may be, in words.
+    pub fn expected(&self) -> String {
+        let number = |value: f64| match self.kind {
+            FieldKind::Integer => format!("{value:.0}"),
+            _ => value.to_string(),
+        };
+        let (least, most) = (self.minimum.map(number), self.maximum.map(number));
+        let (above, below) = (self.above.map(number), self.below.map(number));
+        match (least, above, most, below) {
+            (Some(least), _, Some(most), _) => format!("from {least} to {most}"),
+            (Some(least), _, None, Some(below)) => format!("from {least} to below {below}"),
+            (None, Some(above), Some(most), _) => format!("above {above} and at most {most}"),
+            (None, Some(above), None, Some(below)) => format!("above {above} and below {below}"),
+            (Some(least), _, None, None) => format!("at least {least}"),
+            (None, Some(above), None, None) => format!("above {above}"),
+            (None, None, Some(most), _) => format!("at most {most}"),
+            (None, None, None, Some(below)) => format!("below {below}"),
+            (None, None, None, None) => "a number".to_owned(),
+        }
+    }
+
+    fn is_within(&self, value: f64) -> bool {
+        value.is_finite()
+            && self.minimum.is_none_or(|least| value >= least)
+            && self.maximum.is_none_or(|most| value <= most)
+            && self.above.is_none_or(|above| value > above)
+            && self.below.is_none_or(|below| value < below)
+    }
+
+    /// Refuses a number, or one in a list, outside the bounds of the field.
+    pub(super) fn check(&self, value: &Value) -> Result<(), FieldError> {
+        match value {
+            Value::Array(values) => values.iter().try_for_each(|value| self.check(value)),
+            Value::Number(number) => match number.as_f64() {
+                Some(value) if self.is_within(value) => Ok(()),
+                _ => Err(FieldError::new(&self.path, number, self.expected())),
+            },
+            // A number that JSON cannot write is NaN or infinite.
+            Value::Null if self.kind == FieldKind::Number && self.default_is_number() => {
+                Err(FieldError::new(&self.path, "no number", self.expected()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn default_is_number(&self) -> bool {
+        self.default.as_ref().is_some_and(Value::is_number)
+    }
+}
+
+/// The schema of `S` with everything in one place.
+fn schema_of<S: Specification>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+    });
+    settings
+        .into_generator()
+        .into_root_schema_for::<S>()
+        .to_value()
+}
+
+pub(super) fn fields_of<S: Specification>() -> Vec<Field> {
+    let mut fields = Vec::new();
+    collect("", &schema_of::<S>(), None, &mut fields);
+    fields
+}
+
+pub(super) fn check_bounds<S: Specification>(specification: &S) -> Result<(), FieldError> {
+    let value = json_of(specification);
+    fields_of::<S>()
+        .iter()
+        .try_for_each(|field| match at(&value, &field.path) {
+            Some(value) => field.check(value),
+            None => Ok(()),
+        })
+}
+
+/// The value at the dotted `path`.
+pub(super) fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+    path.split('.').try_fold(value, |value, key| value.get(key))
+}
+
+fn collect(path: &str, schema: &Value, default: Option<&Value>, fields: &mut Vec<Field>) {
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        return;
+    };
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .map(|names| names.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default();
+    for (name, property) in properties {
+        let inner = without_null(property);
+        let path = match path {
+            "" => name.clone(),
+            table => format!("{table}.{name}"),
+        };
+        let default = property
+            .get("default")
+            .or_else(|| default.and_then(|table| table.get(name)))
+            .filter(|value| !value.is_null());
+        if inner.get("properties").is_some() {
+            collect(&path, inner, default, fields);
+            continue;
+        }
+        let text = |key: &str| property.get(key).or_else(|| inner.get(key));
+        let kind = kind_of(inner);
+        // The bounds of a list are those of its elements.
+        let bounded = inner.get("items").unwrap_or(inner);
+        let bound = |key: &str| {
+            let found = bounded.get(key).or_else(|| property.get(key));
+            found.and_then(Value::as_f64)
+        };
+        fields.push(Field {
+            is_required: required.contains(&name.as_str()),
+            help: text("description")
+                .and_then(Value::as_str)
+                .map(first_paragraph)
+                .unwrap_or_default(),
+            default: default.cloned(),
+            minimum: bound("minimum"),
+            maximum: bound("maximum"),
+            above: bound("exclusiveMinimum"),
+            below: bound("exclusiveMaximum"),
+            flag: text("x-flag").map(|flag| flag.as_str().map(str::to_owned)),
+            kind,
+            path,
+        });
+    }
+}
+
+fn first_paragraph(text: &str) -> String {
+    let paragraph = text.split("\n\n").next().unwrap_or(text);
+    paragraph.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What an optional schema is if it is there.
+fn without_null(schema: &Value) -> &Value {
+    let is_null = |schema: &&Value| schema.get("type").and_then(Value::as_str) == Some("null");
+    match schema.get("anyOf").and_then(Value::as_array) {
+        Some(options) if options.len() == 2 && options.iter().any(|option| is_null(&option)) => {
+            options
+                .iter()
+                .find(|option| !is_null(option))
+                .unwrap_or(schema)
+        }
+        _ => schema,
+    }
+}
+
+fn kind_of(schema: &Value) -> FieldKind {
+    if let Some(choices) = choices_of(schema) {
+        return FieldKind::Choice(choices);
+    }
+    let types: Vec<&str> = match schema.get("type") {
+        Some(Value::String(one)) => vec![one],
+        Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let named: Vec<&str> = types.into_iter().filter(|&name| name != "null").collect();
+    match named[..] {
+        ["boolean"] => FieldKind::Bool,
+        ["integer"] => FieldKind::Integer,
+        ["number"] => FieldKind::Number,
+        ["string"] if schema.get("format").and_then(Value::as_str) == Some("path") => {
+            FieldKind::Path
+        }
+        ["string"] => FieldKind::Text,
+        ["array"] => match schema.get("items").map(kind_of) {
+            Some(FieldKind::Other) | None => FieldKind::Other,
+            // A list of paths is marked as a whole.
+            Some(FieldKind::Text)
+                if schema.get("format").and_then(Value::as_str) == Some("path") =>
+            {
+                FieldKind::List(Box::new(FieldKind::Path))
+            }
+            Some(kind) => FieldKind::List(Box::new(kind)),
+        },
+        _ => FieldKind::Other,
+    }
+}
+
+/// The words of an enumeration: `enum` where they have no help, else `oneOf` constants.
+fn choices_of(schema: &Value) -> Option<Vec<Choice>> {
+    let mut choices = Vec::new();
+    let plain = |value: &Value, help: &str| {
+        value.as_str().map(|word| Choice {
+            word: word.to_owned(),
+            help: first_paragraph(help),
+        })
+    };
+    if let Some(words) = schema.get("enum").and_then(Value::as_array) {
+        choices.extend(words.iter().filter_map(|word| plain(word, "")));
+    }
+    let options = schema.get("oneOf").and_then(Value::as_array);
+    for option in options.into_iter().flatten() {
+        let help = option.get("description").and_then(Value::as_str);
+        let help = help.unwrap_or_default();
+        match (
+            option.get("const"),
+            option.get("enum").and_then(Value::as_array),
+        ) {
+            (Some(word), _) => choices.extend(plain(word, help)),
+            (None, Some(words)) => {
+                choices.extend(words.iter().filter_map(|word| plain(word, help)))
+            }
+            (None, None) => return None,
+        }
+    }
+    (!choices.is_empty()).then_some(choices)
+}

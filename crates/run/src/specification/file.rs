@@ -1,0 +1,256 @@
+//! A specification in a file: `run.toml` of a run directory, or one written by hand.
+//!
+//! ```toml
+//! kind = "audit"
+//! version = 1
+//! model = "models/census"
+//! # … the fields of the specification
+//!
+//! [record]          # only in a run directory: what was opened, and on what it ran
+//! probity_version = "0.1.0"
+//! device = "flex"
+//!
+//! [record.sha256]
+//! model = "…"
+//! ```
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::{FieldError, Specification};
+use crate::run_directory::{RUN, RunDirectory, RunError, write_atomically};
+
+/// Why a specification cannot be read from a file.
+#[derive(Debug, Error)]
+pub enum SpecificationError {
+    /// The file cannot be read.
+    #[error("cannot read {}: {source}", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// It is no TOML, or says what no specification of its kind says.
+    #[error("{}: {problem}", file.display())]
+    Form {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong, and where.
+        problem: String,
+    },
+    /// It is of another kind.
+    #[error("{} specifies a run of the kind '{found}', not '{expected}'", file.display())]
+    Kind {
+        /// The file.
+        file: PathBuf,
+        /// Its kind.
+        found: String,
+        /// The kind that is needed.
+        expected: &'static str,
+    },
+    /// It is of another version.
+    #[error(
+        "{} is of version {found} of the kind '{kind}'; this build of probity knows version {known}",
+        file.display()
+    )]
+    Version {
+        /// The file.
+        file: PathBuf,
+        /// Its kind.
+        kind: &'static str,
+        /// Its version.
+        found: u32,
+        /// The version of this build.
+        known: u32,
+    },
+    /// A field is out of bounds, or contradicts another.
+    #[error("{}: {source}", file.display())]
+    Field {
+        /// The file.
+        file: PathBuf,
+        /// The field.
+        source: FieldError,
+    },
+    /// The run directory cannot be read or written.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// What a run opened, and on what it ran.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// Version of Probity that began the run.
+    pub probity_version: String,
+    /// Device that computed, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// What that device calls itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hardware: Option<String>,
+    /// SHA-256 of what was opened, by its role: `model`, `data`, `lexicon`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sha256: BTreeMap<String, String>,
+}
+
+impl Record {
+    /// The record of a run by this version that has opened nothing yet.
+    pub fn new() -> Record {
+        Record {
+            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
+            ..Record::default()
+        }
+    }
+
+    /// Adds that `role` was opened and has the hash `sha256`.
+    #[must_use]
+    pub fn opened(mut self, role: &str, sha256: impl Into<String>) -> Record {
+        self.sha256.insert(role.to_owned(), sha256.into());
+        self
+    }
+
+    /// The hash of what was opened as `role`; empty where nothing was.
+    pub fn sha256_of(&self, role: &str) -> &str {
+        self.sha256.get(role).map_or("", String::as_str)
+    }
+}
+
+#[derive(Serialize)]
+struct Written<'a, S> {
+    kind: &'static str,
+    version: u32,
+    #[serde(flatten)]
+    specification: &'a S,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    record: Option<&'a Record>,
+}
+
+/// `specification` as TOML, with the `record` of its run if there is one.
+///
+/// # Errors
+/// When a value has no form in TOML (whole numbers above 2^63).
+pub fn to_toml<S: Specification>(
+    specification: &S,
+    record: Option<&Record>,
+) -> Result<String, toml::ser::Error> {
+    toml::to_string(&Written {
+        kind: S::KIND,
+        version: S::VERSION,
+        specification,
+        record,
+    })
+}
+
+/// The kind of the specification in `file`.
+///
+/// # Errors
+/// When it cannot be read or names no kind.
+pub fn kind_of(file: &Path) -> Result<String, SpecificationError> {
+    let table = table_of(file)?;
+    match table.get("kind").and_then(toml::Value::as_str) {
+        Some(kind) => Ok(kind.to_owned()),
+        None => Err(SpecificationError::Form {
+            file: file.to_owned(),
+            problem: "it names no kind; a line such as kind = \"audit\" is expected".to_owned(),
+        }),
+    }
+}
+
+fn table_of(file: &Path) -> Result<toml::Table, SpecificationError> {
+    let text = fs::read_to_string(file).map_err(|source| SpecificationError::Read {
+        file: file.to_owned(),
+        source,
+    })?;
+    text.parse()
+        .map_err(|error: toml::de::Error| SpecificationError::Form {
+            file: file.to_owned(),
+            problem: error.to_string(),
+        })
+}
+
+/// The specification in `file`, unchecked, and the record of its run if it is of one.
+///
+/// # Errors
+/// See [`SpecificationError`].
+pub fn read<S: Specification>(file: &Path) -> Result<(S, Option<Record>), SpecificationError> {
+    let form = |problem: String| SpecificationError::Form {
+        file: file.to_owned(),
+        problem,
+    };
+    let kind = kind_of(file)?;
+    if kind != S::KIND {
+        return Err(SpecificationError::Kind {
+            file: file.to_owned(),
+            found: kind,
+            expected: S::KIND,
+        });
+    }
+    let mut table = table_of(file)?;
+    table.remove("kind");
+    match table.remove("version").map(|version| version.as_integer()) {
+        None => {}
+        Some(Some(version)) if version == i64::from(S::VERSION) => {}
+        Some(version) => {
+            return Err(SpecificationError::Version {
+                file: file.to_owned(),
+                kind: S::KIND,
+                found: version.and_then(|v| u32::try_from(v).ok()).unwrap_or(0),
+                known: S::VERSION,
+            });
+        }
+    }
+    let record = table
+        .remove("record")
+        .map(|record| serde_path_to_error::deserialize(record))
+        .transpose()
+        .map_err(|error| form(in_words("record.", &error)))?;
+    let specification = serde_path_to_error::deserialize(toml::Value::Table(table))
+        .map_err(|error| form(in_words("", &error)))?;
+    Ok((specification, record))
+}
+
+/// The field and what is wrong with it, without the library's own last line.
+fn in_words(prefix: &str, error: &serde_path_to_error::Error<toml::de::Error>) -> String {
+    let problem = error.inner().message();
+    match error.path().to_string().as_str() {
+        "." => problem.to_owned(),
+        path => format!("{prefix}{path}: {problem}"),
+    }
+}
+
+impl RunDirectory {
+    /// Writes `run.toml`: the specification and the record of what was opened.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_run<S: Specification>(
+        &self,
+        specification: &S,
+        record: &Record,
+    ) -> Result<(), SpecificationError> {
+        let file = self.file(RUN);
+        let text =
+            to_toml(specification, Some(record)).map_err(|error| SpecificationError::Form {
+                file: file.clone(),
+                problem: error.to_string(),
+            })?;
+        Ok(write_atomically(&file, text.as_bytes())?)
+    }
+
+    /// Opens the run in `path`: its specification and the record of what it opened.
+    ///
+    /// # Errors
+    /// When there is no run of the kind of `S`.
+    pub fn open_specified<S: Specification>(
+        path: &Path,
+    ) -> Result<(RunDirectory, S, Record), SpecificationError> {
+        let run = RunDirectory::open(path)?;
+        let (specification, record) = read(&run.file(RUN))?;
+        Ok((run, specification, record.unwrap_or_default()))
+    }
+}

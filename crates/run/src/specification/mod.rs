@@ -1,0 +1,135 @@
+//! Run specifications: what a user asks for, as one value.
+//!
+//! Every kind of run has one type that implements [`Specification`]: plain nested structs whose fields
+//! have their defaults in `Default`, their help in their doc comments and their bounds in their
+//! schema. Nothing else says any of this again: the command line, the forms and the OpenAPI document of
+//! the service, `probity run` and the reports all read it from the type.
+//!
+//! ```text
+//! arguments │ TOML file │ JSON body ──► Specification ── check() ──► Checked ──► run
+//!                                            │
+//!                      run.toml ◄────────────┴────────► identity of checkpoints
+//! ```
+//!
+//! * [`fields`] lists what a specification can say, field by field, from its schema.
+//! * [`Specification::check`] gives a [`Checked`] specification, the only kind that is run: every number
+//!   within the bounds of its field, and the rules between fields ([`Specification::rules`]). What is
+//!   wrong is a [`FieldError`], which names the field: `search.seeds`.
+//! * [`Specification::identity`] is the SHA-256 of a canonical form: the names on the wire, sorted, with
+//!   kind and version, without the fields that change no result ([`Specification::FREE`]). Renaming a
+//!   Rust field or moving it within its struct changes no identity; changing what a specification can
+//!   say is a new [`Specification::VERSION`].
+//! * [`file`] is its form in `run.toml`, where a [`Record`](file::Record) of what was opened stands
+//!   beside it.
+
+mod canonical;
+mod fields;
+pub mod file;
+mod limits;
+mod seconds;
+
+use std::fmt::Debug;
+use std::ops::Deref;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+
+pub use canonical::canonical_json;
+pub use fields::{Choice, Field, FieldKind};
+pub use limits::Limits;
+pub use seconds::Seconds;
+
+/// A value that a field of a specification cannot have.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{field} is {value}, but must be {expected}")]
+pub struct FieldError {
+    /// The field, with the tables that it is in: `search.seeds`.
+    pub field: String,
+    /// What it is.
+    pub value: String,
+    /// What it may be.
+    pub expected: String,
+}
+
+impl FieldError {
+    /// `field` is `value`, but must be `expected`.
+    pub fn new(
+        field: impl Into<String>,
+        value: impl ToString,
+        expected: impl Into<String>,
+    ) -> FieldError {
+        FieldError {
+            field: field.into(),
+            value: value.to_string(),
+            expected: expected.into(),
+        }
+    }
+}
+
+/// Everything that determines a run of one kind.
+pub trait Specification:
+    Serialize + DeserializeOwned + JsonSchema + Clone + PartialEq + Debug
+{
+    /// The kind of run, such as `audit`.
+    const KIND: &'static str;
+
+    /// Version of its canonical form.
+    const VERSION: u32 = 1;
+
+    /// Fields, or whole tables, that change no result: limits of time, batch sizes, threads. They are no
+    /// part of the identity, and a run may go on with others.
+    const FREE: &'static [&'static str] = &[];
+
+    /// The rules between fields; bounds of single fields are checked before.
+    ///
+    /// # Errors
+    /// The first field that contradicts another.
+    fn rules(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
+
+    /// The specification, if every field is within its bounds and no rule is broken.
+    ///
+    /// # Errors
+    /// The first field that is not.
+    fn check(self) -> Result<Checked<Self>, FieldError> {
+        fields::check_bounds::<Self>(&self)?;
+        self.rules()?;
+        Ok(Checked(self))
+    }
+
+    /// SHA-256, in hex, of the canonical form: what a checkpoint must belong to, beside the hashes of
+    /// what was opened.
+    fn identity(&self) -> String {
+        canonical::identity(self)
+    }
+
+    /// Every field that a specification of this kind can have, in the order of the type.
+    fn fields() -> Vec<Field> {
+        fields::fields_of::<Self>()
+    }
+}
+
+/// A specification whose fields are within their bounds and agree.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked<S>(S);
+
+impl<S> Checked<S> {
+    /// The specification.
+    pub fn into_inner(self) -> S {
+        self.0
+    }
+}
+
+impl<S> Deref for Checked<S> {
+    type Target = S;
+
+    fn deref(&self) -> &S {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! A span of time in a specification.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+/// A span of time above zero, written as `90s`, `5m` or `1h 30m`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Seconds(Duration);
+
+impl Seconds {
+    /// As a duration.
+    pub fn duration(self) -> Duration {
+        self.0
+    }
+}
+
+impl From<Duration> for Seconds {
+    fn from(duration: Duration) -> Seconds {
+        Seconds(duration)
+    }
+}
+
+impl FromStr for Seconds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Seconds, String> {
+        match humantime::parse_duration(text) {
+            Ok(duration) if !duration.is_zero() => Ok(Seconds(duration)),
+            _ => Err(format!(
+                "'{text}' is no time; a time above 0 such as 90s, 5m or 1h is expected"
+            )),
+        }
+    }
+}
+
+impl TryFrom<String> for Seconds {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Seconds, String> {
+        text.parse()
+    }
+}
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        humantime::format_duration(self.0).fmt(f)
+    }
+}
+
+impl From<Seconds> for String {
+    fn from(seconds: Seconds) -> String {
+        seconds.to_string()
+    }
+}
+
+impl JsonSchema for Seconds {
+    fn schema_name() -> Cow<'static, str> {
+        "Time".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "format": "time-span",
+            "examples": ["90s", "5m", "1h"],
+        })
+    }
+}

@@ -1,0 +1,182 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::file::{Record, read, to_toml};
+use super::*;
+
+/// How a thing is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Way {
+    /// Without haste.
+    VerySlow,
+    /// At once.
+    Fast,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Search {
+    /// Where it begins.
+    ///
+    /// More about that.
+    #[schemars(range(min = 1, max = 1000))]
+    seeds: usize,
+    /// Share that is enough.
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1.0))]
+    share: Option<f64>,
+    /// Time at most.
+    time: Option<Seconds>,
+    /// The way.
+    way: Option<Way>,
+}
+
+impl Default for Search {
+    fn default() -> Search {
+        Search {
+            seeds: 10,
+            share: None,
+            time: None,
+            way: None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Example {
+    /// What is read.
+    #[schemars(extend("format" = "path"))]
+    data: std::path::PathBuf,
+    /// Widths.
+    #[serde(default)]
+    #[schemars(inner(range(min = 1)))]
+    widths: Vec<u32>,
+    /// Whether it is so.
+    #[serde(default)]
+    is_so: bool,
+    #[serde(default)]
+    search: Search,
+}
+
+impl Specification for Example {
+    const KIND: &'static str = "example";
+    const FREE: &'static [&'static str] = &["search.time"];
+
+    fn rules(&self) -> Result<(), FieldError> {
+        match self.is_so && self.search.seeds > 100 {
+            true => Err(FieldError::new("is_so", true, "false for many seeds")),
+            false => Ok(()),
+        }
+    }
+}
+
+fn example(more: serde_json::Value) -> Example {
+    let mut value = json!({ "data": "a.csv" });
+    if let (Some(value), serde_json::Value::Object(more)) = (value.as_object_mut(), more) {
+        value.extend(more);
+    }
+    serde_json::from_value(value).unwrap()
+}
+
+#[test]
+fn fields_come_from_the_type() {
+    let fields = Example::fields();
+    let field = |path: &str| fields.iter().find(|field| field.path == path).unwrap();
+    assert_eq!(field("data").kind, FieldKind::Path);
+    assert!(field("data").is_required && !field("widths").is_required);
+    assert_eq!(
+        field("widths").kind,
+        FieldKind::List(Box::new(FieldKind::Integer))
+    );
+    assert_eq!(field("is_so").kind, FieldKind::Bool);
+    let seeds = field("search.seeds");
+    assert_eq!(seeds.help, "Where it begins.");
+    assert_eq!(seeds.default, Some(json!(10)));
+    assert_eq!(seeds.expected(), "from 1 to 1000");
+    assert_eq!(field("search.share").kind, FieldKind::Number);
+    assert_eq!(field("search.share").expected(), "above 0 and at most 1");
+    assert_eq!(field("search.share").default, None);
+    let FieldKind::Choice(ways) = &field("search.way").kind else {
+        panic!("{:?}", field("search.way"));
+    };
+    assert_eq!(ways[0].word, "very-slow");
+    assert_eq!(ways[0].help, "Without haste.");
+    assert_eq!(field("search.time").kind, FieldKind::Text);
+    assert_eq!(fields.len(), 7);
+}
+
+#[test]
+fn bounds_and_rules_name_the_field() {
+    let refused = |more| example(more).check().unwrap_err().to_string();
+    assert!(example(json!({})).check().is_ok());
+    assert_eq!(
+        refused(json!({ "search": { "seeds": 0 } })),
+        "search.seeds is 0, but must be from 1 to 1000"
+    );
+    assert_eq!(
+        refused(json!({ "search": { "share": 0.0 } })),
+        "search.share is 0.0, but must be above 0 and at most 1"
+    );
+    assert_eq!(
+        refused(json!({ "widths": [3, 0] })),
+        "widths is 0, but must be at least 1"
+    );
+    assert_eq!(
+        refused(json!({ "is_so": true, "search": { "seeds": 200 } })),
+        "is_so is true, but must be false for many seeds"
+    );
+    let limits = Limits::new()
+        .at_most("search.seeds", 50.0)
+        .at_most("widths", 1.0);
+    assert!(limits.check(&example(json!({}))).is_ok());
+    assert!(
+        limits
+            .check(&example(json!({ "search": { "seeds": 51 } })))
+            .is_err()
+    );
+    assert!(limits.check(&example(json!({ "widths": [1, 2] }))).is_err());
+}
+
+#[test]
+fn the_identity_is_that_of_what_is_said() {
+    let identity = |more| example(more).identity();
+    let own = identity(json!({}));
+    // Pinned: a change of it makes every checkpoint foreign, which only a new VERSION may do.
+    assert_eq!(own, identity(json!({ "search": { "seeds": 10 } })));
+    assert_eq!(own, identity(json!({ "search": { "time": "5m" } })));
+    assert_ne!(own, identity(json!({ "search": { "seeds": 11 } })));
+    assert_ne!(own, identity(json!({ "is_so": true })));
+    let canonical = canonical_json(&json!({ "b": [1, null, { "z": 1, "a": null }], "a": "x\"" }));
+    assert_eq!(canonical, r#"{"a":"x\"","b":[1,null,{"z":1}]}"#);
+    assert_eq!(
+        own,
+        "f1d05df652702aef3444349aa8bfdfecebfe7b2a28c76b574b5858ceacbad2df"
+    );
+}
+
+#[test]
+fn files_are_read_back_and_slips_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.toml");
+    let whole = example(json!({ "widths": [4], "search": { "time": "90s", "way": "fast" } }));
+    let record = Record::new().opened("data", "00ff");
+    std::fs::write(&file, to_toml(&whole, Some(&record)).unwrap()).unwrap();
+    assert_eq!(read::<Example>(&file).unwrap(), (whole, Some(record)));
+    let refused = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        read::<Example>(&file).unwrap_err().to_string()
+    };
+    assert!(refused("data = 'x'").contains("names no kind"));
+    assert!(refused("kind = 'other'").contains("'other', not 'example'"));
+    assert!(refused("kind = 'example'\nversion = 9\ndata = 'x'").contains("version 9"));
+    let typo = refused("kind = 'example'\ndata = 'x'\n[search]\nsedes = 3");
+    assert!(typo.contains("search") && typo.contains("sedes"), "{typo}");
+    let time = refused("kind = 'example'\ndata = 'x'\n[search]\ntime = 'soon'");
+    assert!(
+        time.contains("search.time") && time.contains("'soon'"),
+        "{time}"
+    );
+    assert!(refused("kind = 'example'").contains("missing field `data`"));
+}

@@ -1,0 +1,374 @@
+//! Arguments made from a specification: one option for each of its fields.
+//!
+//! Names, help, choices and defaults come from the type ([`Specification::fields`]); a command adds
+//! only what is no field, such as `--out`. What is given becomes a value of the type; what is not given
+//! is left to its defaults.
+
+use std::marker::PhantomData;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use probity::run::specification::{Checked, Field, FieldError, FieldKind, Specification};
+use serde_json::{Map, Value};
+
+use super::inputs::absolute;
+
+/// The fields of a specification that were given as arguments.
+#[derive(Debug, Clone)]
+pub(super) struct Fields<S> {
+    given: Vec<(Field, Value)>,
+    kind: PhantomData<S>,
+}
+
+impl<S: Specification> Fields<S> {
+    /// Whether the field at `path` was given.
+    pub fn is_given(&self, path: &str) -> bool {
+        self.given.iter().any(|(field, _)| field.path == path)
+    }
+
+    /// Gives the field at `path` the value of another argument.
+    pub fn set(&mut self, path: &str, value: impl Into<Value>) {
+        let value = value.into();
+        self.given.retain(|(field, _)| field.path != path);
+        let fields = S::fields().into_iter();
+        self.given.extend(
+            fields
+                .filter(|field| field.path == path)
+                .map(|field| (field, value.clone())),
+        );
+    }
+
+    /// The specification of a new run.
+    ///
+    /// # Errors
+    /// When a field that must be given is not, is out of bounds, or contradicts another one.
+    pub fn specification(&self) -> anyhow::Result<Checked<S>> {
+        let missing = S::fields()
+            .into_iter()
+            .find(|field| field.is_required && !self.is_given(&field.path));
+        if let Some(field) = missing {
+            match field.flag() {
+                Some(flag) => bail!("--{flag} is needed: {}", without_stop(&field.help)),
+                None => bail!("{} is needed", field.path),
+            }
+        }
+        self.over(Value::Object(Map::new()))
+    }
+
+    /// The specification of a run that goes on: `began`, with what may change while it does.
+    ///
+    /// # Errors
+    /// When a field is given that may not change.
+    pub fn resumed(&self, began: &S) -> anyhow::Result<Checked<S>> {
+        self.expect_free()?;
+        self.over(serde_json::to_value(began).context("run.toml cannot be read")?)
+    }
+
+    /// Refuses fields that a run which goes on takes from its directory.
+    ///
+    /// # Errors
+    /// When one is given.
+    pub fn expect_free(&self) -> anyhow::Result<()> {
+        let is_free = |path: &str| {
+            let within = |table: &&str| {
+                path.strip_prefix(**table)
+                    .is_some_and(|rest| rest.starts_with('.'))
+            };
+            S::FREE.contains(&path) || S::FREE.iter().any(|table| within(&table))
+        };
+        match self.given.iter().find(|(field, _)| !is_free(&field.path)) {
+            None => Ok(()),
+            Some((field, _)) => bail!(
+                "--{} cannot be given with --resume: it comes from the run that goes on",
+                field.flag().unwrap_or_else(|| field.path.clone())
+            ),
+        }
+    }
+
+    fn over(&self, mut value: Value) -> anyhow::Result<Checked<S>> {
+        for (field, given) in &self.given {
+            insert(&mut value, &field.path, given.clone());
+        }
+        let specification: S = serde_json::from_value(value)?;
+        Ok(specification.check().map_err(named::<S>)?)
+    }
+}
+
+/// `error` with the option that gives its field.
+fn named<S: Specification>(error: FieldError) -> FieldError {
+    let fields = S::fields();
+    let flag = fields
+        .iter()
+        .find(|field| field.path == error.field)
+        .and_then(Field::flag);
+    match flag {
+        Some(flag) => FieldError {
+            field: format!("--{flag}"),
+            ..error
+        },
+        None => error,
+    }
+}
+
+fn insert(value: &mut Value, path: &str, leaf: Value) {
+    let (key, rest) = match path.split_once('.') {
+        Some((key, rest)) => (key, Some(rest)),
+        None => (path, None),
+    };
+    if !value.is_object() {
+        *value = Value::Object(Map::new());
+    }
+    if let Value::Object(map) = value {
+        let inner = map.entry(key).or_insert(Value::Null);
+        match rest {
+            Some(rest) => insert(inner, rest, leaf),
+            None => *inner = leaf,
+        }
+    }
+}
+
+impl<S: Specification> Args for Fields<S> {
+    fn augment_args(command: Command) -> Command {
+        let arguments = S::fields().into_iter().filter_map(|field| {
+            let flag = field.flag()?;
+            Some(argument(&field, flag))
+        });
+        command.args(arguments)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<S: Specification> FromArgMatches for Fields<S> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Fields<S>, clap::Error> {
+        let given = S::fields()
+            .into_iter()
+            .filter_map(|field| value_in(matches, &field).map(|value| (field, value)))
+            .collect();
+        Ok(Fields {
+            given,
+            kind: PhantomData,
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+fn value_in(matches: &ArgMatches, field: &Field) -> Option<Value> {
+    field.flag()?;
+    let id = field.path.as_str();
+    match &field.kind {
+        FieldKind::Bool => matches
+            .get_flag(id)
+            .then(|| Value::Bool(!is_on_by_default(field))),
+        FieldKind::List(_) => matches
+            .get_many::<Value>(id)
+            .map(|values| Value::Array(values.cloned().collect())),
+        _ => matches.get_one::<Value>(id).cloned(),
+    }
+}
+
+fn is_on_by_default(field: &Field) -> bool {
+    field.default == Some(Value::Bool(true))
+}
+
+fn argument(field: &Field, flag: String) -> Arg {
+    let mut argument = Arg::new(field.path.clone())
+        .help(help(field))
+        .hide_possible_values(false);
+    if let Some(table) = field.table() {
+        argument = argument.help_heading(heading(table));
+    }
+    argument = match &field.kind {
+        // What is so by default can only be turned off.
+        FieldKind::Bool if is_on_by_default(field) => argument
+            .long(format!("no-{flag}"))
+            .action(ArgAction::SetTrue),
+        FieldKind::Bool => argument.long(flag).action(ArgAction::SetTrue),
+        FieldKind::List(kind) => argument
+            .long(flag)
+            .action(ArgAction::Append)
+            .value_delimiter(',')
+            .value_parser(parser(kind)),
+        kind => argument.long(flag).value_parser(parser(kind)),
+    };
+    match field.kind {
+        FieldKind::Bool => argument,
+        _ => argument.value_name(field.name().to_uppercase()),
+    }
+}
+
+/// `text_search` → `Text search`.
+fn heading(table: &str) -> String {
+    let words = table.replace(['_', '.'], " ");
+    let mut letters = words.chars();
+    letters
+        .next()
+        .map(|first| first.to_uppercase().chain(letters).collect())
+        .unwrap_or_default()
+}
+
+fn without_stop(help: &str) -> &str {
+    help.strip_suffix('.').unwrap_or(help)
+}
+
+fn help(field: &Field) -> String {
+    let text = without_stop(&field.help);
+    match field.default.as_ref().and_then(shown) {
+        Some(default) => format!("{text} [default: {default}]"),
+        None => text.to_owned(),
+    }
+}
+
+/// A default as one would give it; nothing for what is off or empty.
+fn shown(value: &Value) -> Option<String> {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Object(_) => None,
+        Value::String(text) if text.is_empty() => None,
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(match number.as_f64() {
+            // An f32 that was made an f64 shows digits that nobody wrote.
+            Some(value) if number.is_f64() => (value as f32).to_string(),
+            _ => number.to_string(),
+        }),
+        Value::Array(values) => {
+            let parts: Option<Vec<String>> = values.iter().map(shown).collect();
+            parts
+                .filter(|parts| !parts.is_empty())
+                .map(|parts| parts.join(","))
+        }
+    }
+}
+
+fn parser(kind: &FieldKind) -> ValueParser {
+    match kind {
+        FieldKind::Choice(choices) => {
+            let values = choices.iter().map(|choice| {
+                let value = PossibleValue::new(choice.word.clone());
+                match choice.help.as_str() {
+                    "" => value,
+                    help => value.help(without_stop(help).to_owned()),
+                }
+            });
+            PossibleValuesParser::new(values).map(Value::String).into()
+        }
+        FieldKind::Integer => ValueParser::from(|text: &str| {
+            let whole = text.parse::<u64>().map(Value::from);
+            whole
+                .or_else(|_| text.parse::<i64>().map(Value::from))
+                .map_err(|_| "a whole number is expected")
+        }),
+        FieldKind::Number => ValueParser::from(|text: &str| {
+            let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+            number.map(Value::from).ok_or("a number is expected")
+        }),
+        FieldKind::Path => ValueParser::from(|text: &str| {
+            let path = absolute(Path::new(text)).into_os_string().into_string();
+            path.map(Value::String)
+                .map_err(|_| "a path in UTF-8 is expected")
+        }),
+        _ => ValueParser::from(|text: &str| Ok::<_, String>(Value::String(text.to_owned()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schemars::JsonSchema;
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    struct Inner {
+        /// How many.
+        #[schemars(range(min = 1))]
+        seeds: u32,
+        /// Shares.
+        shares: Vec<f64>,
+        /// Seconds.
+        batch: Option<u32>,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Whole {
+        /// What is read.
+        data: String,
+        #[serde(default)]
+        #[schemars(extend("x-flag" = "yes"))]
+        is_so: bool,
+        #[serde(default)]
+        inner: Inner,
+    }
+
+    impl Specification for Whole {
+        const KIND: &'static str = "whole";
+        const FREE: &'static [&'static str] = &["inner.batch"];
+    }
+
+    fn parsed(words: &[&str]) -> Result<Fields<Whole>, clap::Error> {
+        let command = Fields::<Whole>::augment_args(Command::new("test").no_binary_name(true));
+        Fields::from_arg_matches(&command.try_get_matches_from(words)?)
+    }
+
+    #[test]
+    fn arguments_become_a_specification() {
+        let words = [
+            "--data", "x", "--seeds", "3", "--shares", "0.1,0.2", "--yes",
+        ];
+        let whole = parsed(&words)
+            .unwrap()
+            .specification()
+            .unwrap()
+            .into_inner();
+        assert_eq!(
+            whole,
+            Whole {
+                data: "x".into(),
+                is_so: true,
+                inner: Inner {
+                    seeds: 3,
+                    shares: vec![0.1, 0.2],
+                    batch: None
+                }
+            }
+        );
+        let refused = |words: &[&str]| {
+            parsed(words)
+                .unwrap()
+                .specification()
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(refused(&["--seeds", "3"]), "--data is needed: What is read");
+        assert_eq!(
+            refused(&["--data", "x", "--seeds", "0"]),
+            "--seeds is 0, but must be at least 1"
+        );
+        assert!(parsed(&["--seeds", "many"]).is_err());
+    }
+
+    #[test]
+    fn a_resumed_run_keeps_what_determines_it() {
+        let began = parsed(&["--data", "x", "--seeds", "3"]).unwrap();
+        let began = began.specification().unwrap();
+        let resumed = parsed(&["--batch", "7"]).unwrap().resumed(&began).unwrap();
+        assert_eq!((resumed.inner.seeds, resumed.inner.batch), (3, Some(7)));
+        let refused = parsed(&["--seeds", "4"])
+            .unwrap()
+            .resumed(&began)
+            .unwrap_err();
+        assert!(
+            refused
+                .to_string()
+                .starts_with("--seeds cannot be given with --resume")
+        );
+    }
+}
