@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::output::Output;
 use probity::data::builtin;
-use probity::data::samples::Bounds;
+use probity::data::numbers::Bounds;
 use probity::data::schema::{Outside, Schema};
 use probity::run::run_directory::RunDirectory;
 use probity::tensor::device::{ComputeDevice, DeviceName, use_threads};

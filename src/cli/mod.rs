@@ -32,7 +32,6 @@ mod render_repair;
 mod repair;
 mod repair_texts;
 mod report;
-mod reproduce;
 mod schema;
 #[cfg(feature = "serve")]
 mod serve;
@@ -135,8 +134,6 @@ enum Command {
     Outliers(outliers::OutliersArgs),
     /// Learn sum-product networks whose training rows can be deleted exactly
     Spn(spn::SpnArgs),
-    /// Print a paper's figures beside ours
-    Reproduce(reproduce::ReproduceArgs),
     /// Serve audits: pages for people, a JSON API for programs
     #[cfg(feature = "serve")]
     Serve(Box<serve::ServeArgs>),
@@ -240,7 +237,6 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Kmeans(args) => kmeans::run(args, output),
         Command::Outliers(args) => outliers::run(args, output),
         Command::Spn(args) => spn::run(args, output),
-        Command::Reproduce(args) => reproduce::run(args, output),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(*args, output),
         Command::Devices(args) => devices::run(args, output),

@@ -30,7 +30,6 @@ mod guidance;
 pub mod mean;
 mod option_checks;
 pub mod pairs;
-pub mod paper;
 pub mod repair;
 pub mod samples;
 pub mod search;

@@ -47,10 +47,9 @@
 //!
 //! Beyond the paper: amortised bounds on what n removals can do to two errors at once
 //! (`certify/charging.rs`), and their tightening by Frank and Wolfe's method
-//! (`certify/frank_wolfe.rs`). What each decides: `docs/knn.md`.
+//! (`certify/frank_wolfe.rs`). What each decides: `docs/benchmarks.md`.
 //!
-//! [`run`] decides all inputs of two files and writes a run directory; [`verify`] replays it;
-//! [`paper`] sets up the paper's tables.
+//! [`run`] decides all inputs of two files and writes a run directory; [`verify`] replays it.
 //!
 //! ```
 //! # fn main() -> Result<(), probity_knn::PoisoningError> {
@@ -92,7 +91,6 @@ mod errors;
 mod falsify;
 pub mod inputs;
 mod learn;
-pub mod paper;
 mod parameters;
 pub mod run;
 mod system;

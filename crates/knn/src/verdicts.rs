@@ -218,13 +218,7 @@ pub fn read_verdicts(file: &Path) -> Result<Vec<VerdictRow>, VerdictsError> {
     let mut records = Records::open(file, &Format::default())?;
     let mut positions = [0; HEADER.len()];
     for (position, name) in positions.iter_mut().zip(HEADER) {
-        *position = records
-            .position(name)
-            .ok_or_else(|| ReadError::MissingColumn {
-                file: file.to_owned(),
-                column: name.to_owned(),
-                found: records.names().join(", "),
-            })?;
+        *position = records.require(name)?;
     }
     let mut rows = Vec::new();
     while let Some(record) = records.advance()? {

@@ -14,7 +14,6 @@ pub mod judge;
 pub mod limits;
 pub mod neighbourhood;
 pub mod options;
-pub mod paper;
 pub mod protected;
 pub mod render;
 pub mod repair;

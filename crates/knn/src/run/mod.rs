@@ -21,7 +21,7 @@ use crate::parameters::{Candidates, Parameters, Setup};
 use crate::system::KnnSystem;
 use crate::verdict::{Decision, Method, Verdict};
 use crate::verdicts::{VerdictRow, VerdictsFormat, words, write_verdicts};
-use probity_data::samples::SamplesOptions;
+use probity_data::numbers::NumbersOptions;
 use probity_run::run_directory::{RUN, RunDirectory};
 use probity_tensor::device::{ComputeDevice, DeviceName};
 
@@ -109,7 +109,7 @@ pub struct RobustnessRun {
     /// The test inputs.
     pub test: Source,
     /// How files become numbers.
-    pub samples: SamplesOptions,
+    pub samples: NumbersOptions,
 }
 
 /// What a run is doing.
@@ -178,7 +178,7 @@ pub fn decide_robustness(
         };
         let system = system
             .with_poison(poison)
-            .map_err(about(&inputs.train.file))?;
+            .map_err(about(inputs.train.name()))?;
         let mut sink = |row| rows.push(row);
         let (mut figures, done) = decide_all(inputs, &system, &drawn, effort, &mut sink, observe)?;
         figures.learn_seconds = seconds;
@@ -231,7 +231,7 @@ pub fn check(
 ) -> Result<Setup, RobustnessError> {
     run.learning
         .check(inputs.training.clone(), poison)
-        .map_err(about(&inputs.train.file))
+        .map_err(about(inputs.train.name()))
 }
 
 /// How hard a test input is tried.
@@ -260,7 +260,7 @@ pub fn learn_once(
     match KnnSystem::learn_on(setup, device, Deadline::never().or_when(stop)) {
         Ok(system) => Ok(Some((system, started.elapsed().as_secs_f64()))),
         Err(PoisoningError::Stopped) => Ok(None),
-        Err(error) => Err(about(&inputs.train.file)(error)),
+        Err(error) => Err(about(inputs.train.name())(error)),
     }
 }
 
@@ -299,7 +299,7 @@ pub fn decide_all(
             all_done = false;
             continue;
         };
-        let (decision, seconds) = outcome.map_err(about(&inputs.test.file))?;
+        let (decision, seconds) = outcome.map_err(about(inputs.test.name()))?;
         figures.count(&decision.verdict, seconds);
         sink(row_of(inputs, poison, at, &decision, seconds));
     }
@@ -358,12 +358,12 @@ pub fn predict_all(
 ) -> Result<(KnnSystem, Vec<u16>), RobustnessError> {
     let setup = learning
         .check(inputs.training.clone(), 0)
-        .map_err(about(&inputs.train.file))?;
-    let system =
-        KnnSystem::learn_on(setup, device, Deadline::never()).map_err(about(&inputs.train.file))?;
+        .map_err(about(inputs.train.name()))?;
+    let system = KnnSystem::learn_on(setup, device, Deadline::never())
+        .map_err(about(inputs.train.name()))?;
     let labels = (0..inputs.test.rows())
         .map(|at| system.classify(inputs.test.row(at)))
         .collect::<Result<_, _>>()
-        .map_err(about(&inputs.test.file))?;
+        .map_err(about(inputs.test.name()))?;
     Ok((system, labels))
 }
