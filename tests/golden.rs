@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use probity::data::builtin;
 use probity::data::read::ReadError;

@@ -392,27 +392,3 @@ fn requests_and_directories_that_do_not_fit_are_refused() {
         &["is not the description that model.bin was written with"],
     );
 }
-
-#[test]
-fn tables_of_the_paper_are_set_beside_ours() {
-    let workspace = Workspace::new();
-    refuses(
-        &workspace,
-        "reproduce kmeans --table 5",
-        2,
-        &["5 is not in 1..=4"],
-    );
-    refuses(
-        &workspace,
-        "reproduce kmeans --table 1 --only iris",
-        2,
-        &["no data set 'iris'", "covtype"],
-    );
-    workspace
-        .line("reproduce kmeans --table 4 --only covtype,botnet --data-dir .")
-        .exits(0)
-        .says(&[
-            "covtype: covtype/covtype_15120.csv",
-            "botnet: Probity has no reader",
-        ]);
-}

@@ -447,19 +447,3 @@ fn groups_are_measured_and_written() {
     workspace.write("demo/other.csv", fewer.join("\n"));
     refuses(&workspace, &other, 2, &["the part test"]);
 }
-
-#[test]
-fn the_papers_table_names_what_it_does_not_find() {
-    let workspace = Workspace::new();
-    let line = "reproduce adf --table XII --data-dir empty";
-    workspace
-        .line(&format!("{line} --only bank"))
-        .exits(0)
-        .says(&["Not found in empty", "adf/bank.csv.gz"]);
-    refuses(
-        &workspace,
-        &format!("{line} --only race"),
-        2,
-        &["no data set 'race'", "census, bank, credit"],
-    );
-}

@@ -31,7 +31,7 @@ use probity::tensor::device::ComputeDevice;
 const IMPORTED_LEARNING_RATE: f64 = 0.001;
 
 /// Share of the samples, where none is given.
-pub(super) const SHARE: f64 = 0.01;
+const SHARE: f64 = 0.01;
 
 /// Accuracy that a repair may cost, where none is given.
 const MAX_ACCURACY_LOSS: f64 = 0.01;

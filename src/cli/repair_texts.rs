@@ -239,7 +239,7 @@ fn options(args: &RepairArgs) -> anyhow::Result<TextRepairOptions> {
 }
 
 /// A mean over networks in percent, with its interval where there is one.
-pub(super) fn mean(networks: &[RepairedText], figure: impl Fn(&RepairedText) -> f64) -> String {
+fn mean(networks: &[RepairedText], figure: impl Fn(&RepairedText) -> f64) -> String {
     if networks.is_empty() {
         return "-".to_owned();
     }

@@ -29,7 +29,6 @@ pub mod modality;
 pub mod model_under_test;
 pub mod opened;
 pub mod pairs;
-pub mod paper;
 mod record;
 pub mod repair;
 pub mod samples;

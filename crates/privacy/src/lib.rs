@@ -46,7 +46,6 @@ pub mod kissing;
 pub mod ledger;
 pub mod noise;
 pub mod outliers;
-pub mod paper;
 pub mod records;
 pub mod sensitivity;
 pub mod smooth;

@@ -1,53 +1,29 @@
 //! The table of the deletion benchmark.
 
-use super::bench::Measured;
 use crate::cli::render::{percent, table};
-use probity::unlearning::kmeans::benchmark::{BenchmarkOptions, Quality, Spread, baseline_seconds};
+use probity::unlearning::kmeans::benchmark::{BenchmarkOptions, Spread};
+use probity::unlearning::kmeans::comparison::Comparison;
 
 /// Mean ± standard deviation with so many decimals.
-pub(in crate::cli) fn spread(spread: Option<Spread>, decimals: usize) -> String {
+fn spread(spread: Option<Spread>, decimals: usize) -> String {
     spread.map_or_else(
         || "-".to_owned(),
         |spread| format!("{:.decimals$} ± {:.decimals$}", spread.mean, spread.sd),
     )
 }
 
-/// Quality of the baselines: loss ratio, silhouette, mutual information, seconds for all deletions.
-pub(in crate::cli) fn of_baselines(measured: &Measured, deletions: usize) -> [Option<Spread>; 4] {
-    let all = |figure: &dyn Fn(&Quality) -> Option<f64>| {
-        let values: Vec<f64> = measured
-            .baselines
-            .iter()
-            .filter_map(|baseline| figure(&baseline.quality))
-            .collect();
-        Spread::of(&values)
-    };
-    let loss = all(&|quality| Some(quality.loss)).map_or(f64::NAN, |spread| spread.mean);
-    let seconds: Vec<f64> = measured
-        .baselines
-        .iter()
-        .map(|baseline| baseline_seconds(baseline, deletions))
-        .collect();
-    [
-        all(&|quality| Some(quality.loss / loss)),
-        all(&|quality| quality.silhouette),
-        all(&|quality| quality.nmi),
-        Spread::of(&seconds),
-    ]
-}
-
 /// All figures of one data set.
-pub(super) fn figures(measured: &Measured, options: &BenchmarkOptions) -> String {
-    let [loss_ratio, silhouette, nmi, seconds] = of_baselines(measured, options.deletions);
+pub(super) fn figures(measured: &Comparison, options: &BenchmarkOptions) -> String {
+    let baselines = measured.baseline_figures(options.deletions);
     let mut rows = vec![vec![
         "k-means, trained anew".to_owned(),
-        spread(seconds, 4),
+        spread(baselines.seconds, 4),
         "1".to_owned(),
         "-".to_owned(),
         "-".to_owned(),
-        spread(loss_ratio, 3),
-        spread(silhouette, 3),
-        spread(nmi, 3),
+        spread(baselines.loss_ratio, 3),
+        spread(baselines.silhouette, 3),
+        spread(baselines.nmi, 3),
     ]];
     rows.extend(measured.algorithms.iter().map(|figures| {
         vec![

@@ -48,8 +48,8 @@ pub(super) fn summary(summary: &RobustnessSummary, inputs: &Inputs) -> String {
     if train + test > 0 {
         text.push_str(&format!(
             "{train} rows of {} and {test} rows of {} were left out, as the schema asks.\n",
-            inputs.train.file.display(),
-            inputs.test.file.display()
+            inputs.train.name().display(),
+            inputs.test.name().display()
         ));
     }
     match summary.method {

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::cli::inputs::{absolute, character, schema};
 use crate::cli::output::Output;
 use probity::data::schema::Format;
+use probity::data::source::Hashed;
 use probity::privacy::calibration::Calibration;
 use probity::privacy::composition::{Cost, Remaining, readable};
 use probity::privacy::count::{CountAnswer, CountOptions, Outliers, Sensitivity};
@@ -17,7 +18,6 @@ use probity::privacy::records::{Grid, Records};
 use probity::privacy::sensitivity::{Bound, WORK_LIMIT};
 use probity::privacy::source::{DeclaredRange, TableOptions};
 pub(super) use probity::report::text::signed;
-use probity::run::run_directory::file_sha256;
 use probity::tensor::device::use_threads;
 
 /// Confidence of intervals unless --confidence says otherwise.
@@ -161,8 +161,10 @@ impl DataArgs {
             },
         };
         options.grid()?;
-        let sha256 = file_sha256(&self.data)?;
-        let numbers = options.read(&self.data)?;
+        let Hashed {
+            value: numbers,
+            sha256,
+        } = options.read(&self.data)?;
         let records = numbers.grid.place(&numbers.values)?;
         Ok(Data {
             file: absolute(&self.data),

@@ -14,7 +14,6 @@ pub mod labels;
 pub mod lesson;
 pub mod options;
 mod outcome;
-pub mod paper;
 pub mod pool;
 pub mod run;
 pub mod summary;

@@ -32,6 +32,7 @@
 
 mod assign;
 pub mod benchmark;
+pub mod comparison;
 pub mod dataset;
 pub mod directory;
 mod divide_conquer;
@@ -42,7 +43,6 @@ mod kernel;
 pub mod metrics;
 pub mod mixture;
 mod model;
-pub mod paper;
 pub mod points;
 mod quantizer;
 mod refine;

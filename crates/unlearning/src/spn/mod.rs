@@ -39,7 +39,6 @@
 //! | [`table`]        | rows from a file by its schema                                        |
 //! | [`model`]        | the model file of the command                                         |
 //! | [`benchmark`]    | the paper's protocol                                                  |
-//! | [`paper`]        | the paper's data sets and figures                                     |
 //!
 //! ```
 //! use probity_unlearning::spn::{Dataset, Domain, LeafFamily, SpnParameters, Variable};
@@ -76,7 +75,6 @@ pub mod leaves;
 pub mod model;
 pub mod moments;
 pub mod network;
-pub mod paper;
 pub mod parameters;
 pub mod row_delta;
 pub mod serialise;
