@@ -20,9 +20,10 @@ use probity::nn::train::options::{Categories, TableOptions};
 use probity::nn::train::table::train;
 use probity::nn::{Classifier, Differentiable, Objective, Rows, predicted_class};
 use probity::tensor::device::{ComputeDevice, DeviceName};
+use probity_testing::{Needed, skip};
 
 fn others() -> Vec<ComputeDevice> {
-    DeviceName::value_variants()
+    let devices: Vec<ComputeDevice> = DeviceName::value_variants()
         .iter()
         .filter(|name| !matches!(name, DeviceName::Auto | DeviceName::Flex))
         .filter_map(|&name| match ComputeDevice::open(name) {
@@ -31,11 +32,15 @@ fn others() -> Vec<ComputeDevice> {
                 Some(device)
             }
             Err(error) => {
-                eprintln!("skipped {name}: {error}");
+                eprintln!("{name}: {error}");
                 None
             }
         })
-        .collect()
+        .collect();
+    if devices.is_empty() {
+        skip(Needed::Device, "no device but the CPU answers");
+    }
+    devices
 }
 
 fn options() -> TableOptions {
@@ -155,8 +160,8 @@ fn small_audit(schema: &Schema, network: &Network, device: &ComputeDevice) {
 
 #[test]
 fn the_nearest_words_are_the_same_on_every_device() {
+    use probity::tensor::nearest::cosine::{NearestOptions, nearest};
     use probity::text::embeddings::shipped;
-    use probity::text::neighbours::{NearestOptions, nearest};
     let table = shipped().unwrap();
     let mut excluded = vec![false; table.words().len() + 1];
     excluded[table.unknown() as usize] = true;

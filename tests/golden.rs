@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use probity::data::builtin;
 use probity::data::read::ReadError;
@@ -27,23 +27,7 @@ use probity::nn::train::table::{parallel_logits, train};
 use probity::nn::weights::read_weights;
 use probity::nn::{Classifier, Objective, Rows};
 use probity::tensor::device::ComputeDevice;
-
-/// The data folder, if it holds all of `files`; says what is missing otherwise.
-fn data(files: &[&str]) -> Option<PathBuf> {
-    let folder = std::env::var_os("PROBITY_DATA_DIR").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
-        PathBuf::from,
-    );
-    let missing = files.iter().find(|file| !folder.join(file).exists());
-    if let Some(missing) = missing {
-        eprintln!(
-            "skipped: no `{missing}` in `{}`; set PROBITY_DATA_DIR",
-            folder.display()
-        );
-        return None;
-    }
-    Some(folder)
-}
+use probity_testing::data;
 
 fn schema(name: &str) -> Schema {
     builtin::schema(name).unwrap().unwrap()

@@ -25,17 +25,7 @@ const VECTORS: &str = "glove/glove.6B.50d.subset.txt.xz";
 
 /// The folder of the real data, or `None` with the reason printed.
 fn data() -> Option<PathBuf> {
-    let folder = std::env::var_os("PROBITY_DATA_DIR").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
-        PathBuf::from,
-    );
-    for file in [COMMENTS, VECTORS] {
-        if !folder.join(file).is_file() {
-            println!("skipped: {} is not there", folder.join(file).display());
-            return None;
-        }
-    }
-    Some(folder)
+    probity_testing::data(&[COMMENTS, VECTORS])
 }
 
 /// Rows whose `pools` name `train.5k`.

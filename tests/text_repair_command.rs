@@ -244,32 +244,3 @@ fn what_cannot_be_repaired_is_refused_before_anything_is_written() {
         refuses(&workspace, &line, 2, needles);
     }
 }
-
-#[test]
-fn the_papers_tables_name_what_they_do_not_find() {
-    let workspace = Workspace::new();
-    for table in ["XIII", "XIV"] {
-        workspace
-            .line(&format!(
-                "reproduce adf --table {table} --data-dir empty --max-found 10"
-            ))
-            .exits(0)
-            .says(&["Not found in empty", "glove"]);
-    }
-    for (line, needle) in [
-        (
-            "reproduce adf --table XIV --only country --data-dir empty",
-            "has no such row",
-        ),
-        (
-            "reproduce adf --table XIV --only sex --data-dir empty",
-            "has no attribute 'sex'",
-        ),
-        (
-            "reproduce adf --table VIII --max-found 10 --data-dir empty",
-            "--max-found is of tables XIII and XIV",
-        ),
-    ] {
-        refuses(&workspace, line, 2, &[needle]);
-    }
-}

@@ -28,7 +28,6 @@ mod render;
 mod render_repair;
 mod repair;
 mod report;
-mod reproduce;
 mod schema;
 mod sentence;
 #[cfg(feature = "serve")]
@@ -44,9 +43,9 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use output::Output;
+use output::{Output, Reporting};
 use probity::fairness::audit::AuditError;
 use probity::fairness::group::GroupError;
 use probity::fairness::repair::error::RepairError;
@@ -70,26 +69,6 @@ struct Cli {
     reporting: Reporting,
     #[command(flatten)]
     supervision: Supervision,
-}
-
-/// Options of every command.
-#[derive(Debug, Clone, Args)]
-struct Reporting {
-    /// Print the summary as JSON on stdout, and nothing else there
-    #[arg(long, global = true, help_heading = "Reporting")]
-    json: bool,
-    /// No progress and no remarks on stderr
-    #[arg(
-        short,
-        long,
-        global = true,
-        help_heading = "Reporting",
-        conflicts_with = "verbose"
-    )]
-    quiet: bool,
-    /// Say more on stderr
-    #[arg(short, long, global = true, help_heading = "Reporting")]
-    verbose: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -130,8 +109,6 @@ enum Command {
     Outliers(outliers::OutliersArgs),
     /// Learn sum-product networks whose training rows can be deleted exactly
     Spn(spn::SpnArgs),
-    /// Print a paper's figures beside ours
-    Reproduce(reproduce::ReproduceArgs),
     /// Serve audits: pages for people, a JSON API for programs
     #[cfg(feature = "serve")]
     Serve(Box<serve::ServeArgs>),
@@ -237,7 +214,6 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Kmeans(args) => kmeans::run(args, output),
         Command::Outliers(args) => outliers::run(args, output),
         Command::Spn(args) => spn::run(args, output),
-        Command::Reproduce(args) => reproduce::run(args, output),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(*args, output),
         Command::Devices(args) => devices::run(args, output),

@@ -1,7 +1,7 @@
 //! What is said of repairs: before and after.
 
-use super::super::chart::{IntervalRow, intervals};
-use super::super::document::{Block, Figure, Part, Table};
+use super::super::chart::{IntervalRow, Intervals};
+use super::super::document::{Block, Part, Table};
 use super::super::model::{
     CertifiedShare, Mean, RepairFindings, Share, TextNetwork, TextRepairFindings,
 };
@@ -122,7 +122,7 @@ fn before_after_figure(id: String, title: &str, rows: Vec<Row>) -> Block {
             label: Text::value(&row.name),
             share: row.share,
             interval: Some(row.ci95),
-            series: place % 2,
+            colour: place % 2,
         })
         .collect();
     let table = rows.into_iter().map(|row| {
@@ -133,9 +133,9 @@ fn before_after_figure(id: String, title: &str, rows: Vec<Row>) -> Block {
             count(row.of),
         ]
     });
-    Block::Figure(Figure {
-        svg: intervals(&id, (&title, &description), &bars),
-        data: Table::new(
+    Block::figure(
+        &Intervals { rows: &bars },
+        Table::new(
             title.clone(),
             &["Of what", "Share", "95 % interval", "Inputs"],
             table.collect(),
@@ -143,7 +143,7 @@ fn before_after_figure(id: String, title: &str, rows: Vec<Row>) -> Block {
         id,
         title,
         description,
-    })
+    )
 }
 
 fn quality(before: &ModelFigures, after: &ModelFigures) -> Part {
