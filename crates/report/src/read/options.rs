@@ -4,18 +4,23 @@ use super::RunFiles;
 use crate::model::Fact;
 
 /// Keys that say what was looked at, with their names.
-const SUBJECT: [(&str, &str); 20] = [
+const SUBJECT: [(&str, &str); 26] = [
     ("model", "Model"),
     ("model_sha256", "SHA-256 of the model"),
+    ("record.sha256.model", "SHA-256 of the model"),
     ("predictor.source", "Predictor"),
     ("data", "Data"),
     ("data_sha256", "SHA-256 of the data"),
+    ("record.sha256.data", "SHA-256 of the data"),
     ("texts", "Texts"),
     ("texts_sha256", "SHA-256 of the texts"),
     ("text_column", "Column of the texts"),
+    ("text.column", "Column of the texts"),
     ("inputs_sha256", "SHA-256 of the inputs"),
     ("lexicon", "Lexicon"),
+    ("text.lexicon", "Lexicon"),
     ("lexicon_sha256", "SHA-256 of the protected terms"),
+    ("record.sha256.lexicon", "SHA-256 of the protected terms"),
     ("protected", "Protected"),
     ("runs", "Audits"),
     ("train.file", "Training rows"),
@@ -25,13 +30,16 @@ const SUBJECT: [(&str, &str); 20] = [
     ("options.protected", "Protected"),
     ("part", "Part of the rows"),
     ("hardware", "Hardware"),
+    ("record.hardware", "Hardware"),
 ];
 /// Keys that are said elsewhere, or are too long to be read.
-const LEFT_OUT: [&str; 6] = [
+const LEFT_OUT: [&str; 8] = [
     "command",
+    "kind",
+    "version",
     "probity_version",
+    "record.probity_version",
     "schema",
-    "predictor.schema",
     "samples.schema",
     "table",
 ];
@@ -79,7 +87,7 @@ fn flatten(prefix: &str, table: &toml::Table, facts: &mut Vec<Fact>) {
             "" => key.clone(),
             prefix => format!("{prefix}.{key}"),
         };
-        if LEFT_OUT.contains(&name.as_str()) || name.ends_with(".schema") {
+        if LEFT_OUT.contains(&name.as_str()) || (name.ends_with(".schema") && value.is_table()) {
             continue;
         }
         match value {
