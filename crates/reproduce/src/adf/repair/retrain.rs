@@ -16,8 +16,8 @@ use probity_fairness::modality::TableCase;
 use probity_fairness::repair::change::Figures;
 use probity_fairness::repair::specification::TableRepairOptions;
 use probity_fairness::repair::summary::{RepairSummary as Summary, SharePoint};
-use probity_fairness::repair::table::{TableDetails, TableFigures};
-use probity_fairness::repair::{Repair, RepairProgress, RepairSpecification, TableRepair};
+use probity_fairness::repair::table::{TableDetails, TableFigures, TableRepair};
+use probity_fairness::repair::{Repair, RepairProgress, RepairSpecification};
 use probity_fairness::search::Ending;
 use probity_nn::train::TrainSpecification;
 use probity_nn::train::run::Training;
@@ -156,15 +156,16 @@ impl Experiment<'_> {
         let bar = self
             .output
             .progress(1, "repair [{bar:28}] {pos}/{len} epochs, {eta} left");
-        let specification = self.specification((model, audited), seed).check()?;
-        let repair = Repair::<TableRepair>::open(specification, self.device)?;
-        let repaired = repair.run(&RunDirectory::create(out)?, false, &|progress| {
+        let repair = self.opened((model, audited), seed)?;
+        let run = RunDirectory::create(out)?;
+        let observe = |progress: RepairProgress| {
             if let RepairProgress::Train { epochs, all } = progress {
                 bar.set_length(all);
                 bar.set_position(epochs);
             }
             self.interrupt.flow()
-        });
+        };
+        let repaired = repair.run(&run, false, &observe);
         bar.finish_and_clear();
         match self.interrupt.flow().is_break() {
             true => Ok(None),
@@ -173,7 +174,11 @@ impl Experiment<'_> {
     }
 
     /// A repair with all shares: they have the same control networks.
-    fn specification(&self, (model, audited): (&Path, &Path), seed: u64) -> RepairSpecification {
+    fn opened(
+        &self,
+        (model, audited): (&Path, &Path),
+        seed: u64,
+    ) -> anyhow::Result<Repair<TableRepair>> {
         let mut specification = RepairSpecification::default();
         specification.model = model.to_owned();
         specification.data.clone_from(&self.data);
@@ -185,7 +190,7 @@ impl Experiment<'_> {
             estimate: ESTIMATE,
             ..TableRepairOptions::default()
         });
-        specification
+        Ok(Repair::open(specification.check()?, self.device)?)
     }
 
     /// The directory of a trained model in `folder`; `None` when interrupted.

@@ -62,6 +62,17 @@ fn average(networks: &[NetworkFigures<TextFigures>], figure: fn(&TextFigures) ->
     all.sum::<f64>() / networks.len().max(1) as f64
 }
 
+/// A mean over networks in percent, with its interval where there is one.
+fn mean(networks: &[NetworkFigures<TextFigures>], figure: fn(&TextFigures) -> f64) -> String {
+    if networks.is_empty() {
+        return "-".to_owned();
+    }
+    let all = networks.iter().map(|network| figure(&network.figures));
+    interval(&Mean::of_shares(&all.collect::<Vec<_>>()), |share| {
+        format!("{:.2}", 100.0 * share)
+    })
+}
+
 fn line(row: &ReproducedTextRepair) -> Vec<String> {
     let mut cells = vec![format!("{:?} {}", row.model, row.attribute)];
     for (paper, ours) in row.paper.iter().zip(&row.ours) {
@@ -78,18 +89,6 @@ fn line(row: &ReproducedTextRepair) -> Vec<String> {
     let last = row.ours.last().map_or(&[][..], networks);
     cells.push(mean(last, |figures| figures.certified.share));
     cells
-}
-
-/// A mean over networks in percent.
-fn mean(networks: &[NetworkFigures<TextFigures>], figure: fn(&TextFigures) -> f64) -> String {
-    if networks.is_empty() {
-        return "-".to_owned();
-    }
-    let shares = networks.iter().map(|network| figure(&network.figures));
-    let shares: Vec<f64> = shares.collect();
-    interval(&Mean::of_shares(&shares), |share| {
-        format!("{:.2}", 100.0 * share)
-    })
 }
 
 /// What a repair gains in accuracy, on average.

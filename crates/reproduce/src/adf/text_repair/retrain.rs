@@ -189,13 +189,14 @@ impl Experiment<'_> {
             let bar = self
                 .output
                 .progress(1, "repair [{bar:28}] {pos}/{len} epochs, {eta} left");
-            let outcome = repair.run_from(&run, state, &|progress| {
+            let observe = |progress| {
                 if let RepairProgress::Train { epochs, all } = progress {
                     bar.set_length(all);
                     bar.set_position(epochs);
                 }
                 self.interrupt.flow()
-            });
+            };
+            let outcome = repair.run_from(&run, state, &observe);
             bar.finish_and_clear();
             let (summary, next) = match outcome {
                 Err(RepairError::Interrupted) => return Ok(None),
