@@ -1,15 +1,14 @@
 //! Arguments that several commands share, and how they become values.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 
 use super::output::Output;
-use probity::data::builtin;
 use probity::data::numbers::Bounds;
 use probity::data::schema::{Outside, Schema};
+use probity::data::specification::named_schema;
 use probity::run::run_directory::RunDirectory;
 use probity::tensor::device::{ComputeDevice, DeviceName, use_threads};
 
@@ -68,19 +67,7 @@ impl From<OutsideArg> for Outside {
 
 /// The schema in the file `name`, or the built-in one of that name.
 pub(super) fn schema(name: &str) -> anyhow::Result<Schema> {
-    let file = Path::new(name);
-    if file.is_file() {
-        let text = fs::read_to_string(file).with_context(|| format!("cannot read {name}"))?;
-        return Schema::from_toml(&text).with_context(|| name.to_owned());
-    }
-    match builtin::schema(name)? {
-        Some(schema) => Ok(schema),
-        None => bail!(
-            "'{name}' is neither a schema file nor a built-in schema ({}); \
-             `probity schema infer` drafts one from your data",
-            builtin::names().collect::<Vec<_>>().join(", ")
-        ),
-    }
+    Ok(named_schema(name)?)
 }
 
 /// `schema` with the policy of `--outside`, which must have something to act on.
