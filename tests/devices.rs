@@ -161,8 +161,8 @@ fn small_audit(schema: &Schema, network: &Network, device: &ComputeDevice) {
 
 #[test]
 fn the_nearest_words_are_the_same_on_every_device() {
+    use probity::tensor::nearest::cosine::{NearestOptions, nearest};
     use probity::text::embeddings::shipped;
-    use probity::text::neighbours::{NearestOptions, nearest};
     let table = shipped().unwrap();
     let mut excluded = vec![false; table.words().len() + 1];
     excluded[table.unknown() as usize] = true;

@@ -48,9 +48,9 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use output::Output;
+use output::{Output, Reporting};
 use probity::fairness::audit::AuditError;
 use probity::fairness::group::GroupError;
 use probity::fairness::repair::error::RepairError;
@@ -74,26 +74,6 @@ struct Cli {
     reporting: Reporting,
     #[command(flatten)]
     supervision: Supervision,
-}
-
-/// Options of every command.
-#[derive(Debug, Clone, Args)]
-struct Reporting {
-    /// Print the summary as JSON on stdout, and nothing else there
-    #[arg(long, global = true, help_heading = "Reporting")]
-    json: bool,
-    /// No progress and no remarks on stderr
-    #[arg(
-        short,
-        long,
-        global = true,
-        help_heading = "Reporting",
-        conflicts_with = "verbose"
-    )]
-    quiet: bool,
-    /// Say more on stderr
-    #[arg(short, long, global = true, help_heading = "Reporting")]
-    verbose: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use rand::seq::SliceRandom;
 use thiserror::Error;
 
-use super::dataset::TrainingSet;
-use super::errors::PoisoningError;
-use super::verdicts::VerdictsError;
+use crate::dataset::TrainingSet;
+use crate::errors::PoisoningError;
+use crate::verdicts::VerdictsError;
 use probity_data::numbers::{Numbers, NumbersError, NumbersOptions, Rows};
 pub use probity_data::source::Source;
 use probity_run::run_directory::RunError;

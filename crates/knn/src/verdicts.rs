@@ -25,7 +25,7 @@ use parquet::file::properties::WriterProperties;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::analysis::{Certificate, Verdict};
+use crate::verdict::{Certificate, Verdict};
 use probity_data::read::{Place, ReadError, Records};
 use probity_data::schema::Format;
 use probity_run::run_directory::{RunError, write_with};

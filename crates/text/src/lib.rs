@@ -5,7 +5,6 @@
 //! | [`tokenizer`]   | texts to tokens, tokens to numbers and back into texts                      |
 //! | [`words`]       | lists of distinct words with their numbers                                  |
 //! | [`embeddings`]  | tables of word vectors: GloVe and word2vec files, binary cache              |
-//! | [`neighbours`]  | exact nearest neighbours of words by cosine                                 |
 //! | [`lexicon`]     | protected attributes, their terms, matching, coverage of a corpus           |
 //! | [`validity`]    | L0, L2, Jaccard, BLEU and semantic similarity of two texts                  |
 //! | [`frequencies`] | counts of words                                                             |
@@ -40,7 +39,7 @@ pub mod embeddings;
 pub mod frequencies;
 pub mod glove;
 pub mod lexicon;
-pub mod neighbours;
+
 pub mod tokenizer;
 pub mod validity;
 pub mod words;
