@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 
+use super::fields::Fields;
 use super::output::Output;
 use probity::data::numbers::Bounds;
 use probity::data::schema::{Outside, Schema};
-use probity::data::specification::named_schema;
+use probity::data::specification::{Separator, named_schema};
 use probity::run::run_directory::RunDirectory;
+use probity::run::specification::Specification;
 use probity::tensor::device::{ComputeDevice, DeviceName, use_threads};
 
 /// Where new run directories are made unless `--out` says otherwise.
@@ -98,19 +100,13 @@ pub(super) fn new_run(out: Option<&PathBuf>, name: &str) -> anyhow::Result<RunDi
     })
 }
 
-/// A separator given as one character, `tab` or `\t`.
+/// A separator given as one character, `tab` or `space`.
 pub(super) fn character(text: &str) -> Result<char, String> {
-    let mut characters = text.chars();
-    match (text, characters.next(), characters.next()) {
-        ("tab" | "\\t", _, _) => Ok('\t'),
-        ("space", _, _) => Ok(' '),
-        (_, Some(character), None) if character.is_ascii() => Ok(character),
-        _ => Err("one ASCII character, 'tab' or 'space' is expected".to_owned()),
-    }
+    text.parse().map(Separator::character)
 }
 
 /// Bounds given as `MIN,MAX` or `COLUMN=MIN,MAX`.
-pub(super) fn bounds(text: &str) -> Result<Bounds, String> {
+fn bounds(text: &str) -> Result<Bounds, String> {
     let (column, range) = match text.rsplit_once('=') {
         Some((column, range)) => (Some(column.to_owned()), range),
         None => (None, text),
@@ -124,7 +120,38 @@ pub(super) fn bounds(text: &str) -> Result<Bounds, String> {
     }
 }
 
+/// Bounds of `input.bounds`, which the command line has a short form for.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub(super) struct BoundsArgs {
+    /// Bounds of all columns, or of one, which become 0 and 1; may be repeated
+    #[arg(long, value_name = "[COLUMN=]MIN,MAX", value_parser = bounds, allow_hyphen_values = true)]
+    bounds: Vec<Bounds>,
+}
+
+impl BoundsArgs {
+    /// Gives them to `fields`.
+    pub fn set<S: Specification>(&self, fields: &mut Fields<S>) -> anyhow::Result<()> {
+        if !self.bounds.is_empty() {
+            fields.set("input.bounds", serde_json::to_value(&self.bounds)?);
+        }
+        Ok(())
+    }
+}
+
 /// A path without needless parts, for run.toml: absolute where that can be found out.
 pub(super) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_read() {
+        let named = bounds("a=b=-1,2.5").unwrap();
+        assert_eq!((named.column.as_deref(), named.min), (Some("a=b"), -1.0));
+        assert!(bounds("3,3").is_err() && bounds("x").is_err());
+    }
 }

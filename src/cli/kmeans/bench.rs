@@ -8,10 +8,10 @@ use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use super::inputs::{BoundsArgs, Threads};
+use super::inputs::Threads;
 use super::render;
 use crate::cli::fields::Fields;
-use crate::cli::inputs::new_run;
+use crate::cli::inputs::{BoundsArgs, new_run};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
 use crate::cli::render::plots;

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::{BoundsArgs, Threads};
+use super::inputs::Threads;
 use crate::cli::fields::Fields;
-use crate::cli::inputs::new_run;
+use crate::cli::inputs::{BoundsArgs, new_run};
 use crate::cli::output::Output;
 use crate::cli::render::count;
 use probity::run::specification::Checked;
