@@ -16,13 +16,11 @@ enum Given {
     Each(&'static str),
     /// Once for each attribute with its edges.
     Bins(&'static str),
-    /// With a percent sign.
-    Percent(&'static str),
     /// 0 as `never`.
     Never(&'static str),
 }
 
-use Given::{Bins, Each, Filled, Flag, Never, Option as Value, Percent, Seconds};
+use Given::{Bins, Each, Filled, Flag, Never, Option as Value, Seconds};
 
 const AUDIT: &[(&str, Given)] = &[
     ("model", Filled("--model")),
@@ -153,24 +151,23 @@ const TEXT_REPAIR: &[(&str, Given)] = &[
 ];
 
 const KNN: &[(&str, Given)] = &[
-    ("train.file", Value("--train")),
-    ("train.labels", Value("--train-labels")),
-    ("test.file", Value("--test")),
-    ("test.labels", Value("--test-labels")),
-    ("samples.label", Value("--label-column")),
-    ("samples.ignore", Filled("--ignore")),
-    ("poison", Value("--sweep")),
-    ("method", Value("--method")),
-    ("time_limit_seconds", Seconds("--time-limit")),
-    ("inputs", Value("--inputs")),
+    ("train", Value("--train")),
+    ("input.train_labels", Value("--train-labels")),
+    ("test", Value("--test")),
+    ("input.test_labels", Value("--test-labels")),
+    ("input.label_column", Value("--label-column")),
+    ("reading.ignore", Filled("--ignore")),
+    ("analysis.poison", Value("--sweep")),
+    ("analysis.method", Value("--method")),
+    ("analysis.time_limit", Value("--time-limit")),
+    ("analysis.inputs", Value("--inputs")),
     ("learning.folds", Value("--folds")),
     ("learning.smallest_k", Value("--min-k")),
-    ("learning.largest_k.count", Value("--max-k")),
-    ("learning.largest_k.percent", Percent("--max-k")),
+    ("learning.largest_k", Value("--max-k")),
     ("learning.metric", Value("--metric")),
     ("learning.seed", Value("--seed")),
-    ("verdicts_format", Value("--verdicts")),
-    ("device", Value("--device")),
+    ("analysis.verdicts_format", Value("--verdicts")),
+    ("record.device", Value("--device")),
 ];
 
 /// Options of single strategies: key, option, strategy.
@@ -200,12 +197,11 @@ fn has_plain_columns(options: &toml::Table) -> bool {
             .and_then(toml::Value::as_array)
             .is_none_or(Vec::is_empty)
     };
-    let has_header = at("samples.format.header").and_then(toml::Value::as_bool) != Some(false);
-    let separator = at("samples.format.separator").and_then(toml::Value::as_str);
-    at("samples.schema").is_none()
-        && at("samples.reduction").is_none()
-        && is_empty("samples.bounds")
-        && has_header
+    let separator = at("reading.separator").and_then(toml::Value::as_str);
+    at("reading.schema").is_none()
+        && at("reading.image_blocks").is_none()
+        && is_empty("input.bounds")
+        && is_empty("reading.columns")
         && separator.is_none_or(|separator| separator == ",")
 }
 
@@ -290,7 +286,6 @@ fn add(words: &mut Vec<String>, options: &toml::Table, key: &str, given: &Given)
         Filled(option) if !text.is_empty() => (option, text),
         Filled(_) => return,
         Seconds(option) => (option, format!("{text}s")),
-        Percent(option) => (option, format!("{text}%")),
         Bins(option) => {
             for bins in value
                 .as_array()

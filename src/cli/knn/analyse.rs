@@ -60,7 +60,9 @@ impl ThreatArgs {
         }
         let is_given = |path| fields.is_given(path);
         if !is_given("analysis.poison") && !is_given("analysis.poison_percent") {
-            bail!("--poison, --poison-percent or --sweep is needed: how many training rows may be poisoned");
+            bail!(
+                "--poison, --poison-percent or --sweep is needed: how many training rows may be poisoned"
+            );
         }
         Ok(())
     }

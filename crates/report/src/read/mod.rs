@@ -154,7 +154,7 @@ impl RunFiles {
         let said = |summary: &Value| summary["command"].as_str().map(str::to_owned);
         let asked = options
             .as_ref()
-            .and_then(|options| options.get("command"))
+            .and_then(|options| options.get("kind").or_else(|| options.get("command")))
             .and_then(toml::Value::as_str)
             .map(str::to_owned);
         let Some(summary) = summary else {

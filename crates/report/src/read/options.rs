@@ -4,12 +4,13 @@ use super::RunFiles;
 use crate::model::Fact;
 
 /// Keys that say what was looked at, with their names.
-const SUBJECT: [(&str, &str); 20] = [
+const SUBJECT: [(&str, &str); 22] = [
     ("model", "Model"),
     ("model_sha256", "SHA-256 of the model"),
     ("predictor.source", "Predictor"),
     ("data", "Data"),
     ("data_sha256", "SHA-256 of the data"),
+    ("record.sha256.data", "SHA-256 of the data"),
     ("texts", "Texts"),
     ("texts_sha256", "SHA-256 of the texts"),
     ("text_column", "Column of the texts"),
@@ -18,18 +19,22 @@ const SUBJECT: [(&str, &str); 20] = [
     ("lexicon_sha256", "SHA-256 of the protected terms"),
     ("protected", "Protected"),
     ("runs", "Audits"),
-    ("train.file", "Training rows"),
-    ("train.sha256", "SHA-256 of the training rows"),
-    ("test.file", "Test inputs"),
-    ("test.sha256", "SHA-256 of the test inputs"),
+    ("train", "Training rows"),
+    ("record.sha256.train", "SHA-256 of the training rows"),
+    ("test", "Test inputs"),
+    ("record.sha256.test", "SHA-256 of the test inputs"),
     ("options.protected", "Protected"),
     ("part", "Part of the rows"),
     ("hardware", "Hardware"),
+    ("record.hardware", "Hardware"),
 ];
 /// Keys that are said elsewhere, or are too long to be read.
-const LEFT_OUT: [&str; 6] = [
+const LEFT_OUT: [&str; 9] = [
     "command",
+    "kind",
+    "version",
     "probity_version",
+    "record.probity_version",
     "schema",
     "predictor.schema",
     "samples.schema",
@@ -46,16 +51,6 @@ pub(super) fn facts(files: &RunFiles) -> (Vec<Fact>, Vec<Fact>) {
     }
     let mut all = Vec::new();
     flatten("", &files.options, &mut all);
-    // Benchmarks write no options; their summaries name the data.
-    for key in ["data", "data_sha256"] {
-        if !all.iter().any(|fact| fact.name == key) {
-            let value = files.text(key);
-            all.extend(value.map(|value| Fact {
-                name: key.to_owned(),
-                value,
-            }));
-        }
-    }
     let mut subject = Vec::new();
     for (key, name) in SUBJECT {
         if let Some(place) = all.iter().position(|fact| fact.name == key) {
@@ -79,7 +74,7 @@ fn flatten(prefix: &str, table: &toml::Table, facts: &mut Vec<Fact>) {
             "" => key.clone(),
             prefix => format!("{prefix}.{key}"),
         };
-        if LEFT_OUT.contains(&name.as_str()) || name.ends_with(".schema") {
+        if LEFT_OUT.contains(&name.as_str()) || (name.ends_with(".schema") && value.is_table()) {
             continue;
         }
         match value {
