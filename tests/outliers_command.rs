@@ -70,7 +70,11 @@ fn a_count_is_charged_before_it_is_printed() {
         summary["count"]
     );
     let run = workspace.read("run/run.toml");
-    for line in ["kind = \"outliers count\"", "radius = 0.5", "[record.sha256]"] {
+    for line in [
+        "kind = \"outliers count\"",
+        "radius = 0.5",
+        "[record.sha256]",
+    ] {
         assert!(run.contains(line), "{line}: {run}");
     }
     // Declarations and the hash of the file, as ever; nothing else that the records have a say in.
@@ -205,10 +209,7 @@ fn subspaces_are_chosen_and_counted_at_one_price() {
         ("--top 1 --epsilon 0", "--epsilon is 0"),
         ("--top 1 --epsilon 1 --delta 0.1", "then_count"),
         ("--top 1 --epsilon 1 --then-count", "--delta"),
-        (
-            "--top 1 --epsilon 1 --then-count --delta 1",
-            "--delta is 1",
-        ),
+        ("--top 1 --epsilon 1 --then-count --delta 1", "--delta is 1"),
         (
             "--top 1 --epsilon 1 --then-count --delta 0.1 --count-share 1",
             "--count-share is 1",
@@ -254,7 +255,12 @@ fn the_owner_sees_everything_and_is_told_so() {
     assert_eq!(noise["global_sensitivity_at_most"], 16);
     let subspaces = workspace.line(&line("--dims 1 --json")).exits(0).json();
     assert_eq!(subspaces["subspaces"].as_array().unwrap().len(), 2);
-    refuses(&workspace, &line("--bound exact"), 2, &["noise is given", "epsilon"]);
+    refuses(
+        &workspace,
+        &line("--bound exact"),
+        2,
+        &["noise is given", "epsilon"],
+    );
     refuses(&workspace, &line("--dims 3"), 2, &["3 dimensions"]);
 }
 

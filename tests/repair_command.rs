@@ -373,7 +373,7 @@ fn what_cannot_be_repaired_is_refused_before_anything_is_written() {
         (line("--epochs 15", "--epochs 0"), vec!["--epochs is 0"]),
         (
             line("--epochs 15", "--favourable rich"),
-            vec!["--favourable is 'rich'", "low, high"],
+            vec!["favourable is 'rich'", "low, high"],
         ),
         (
             line("--model demo/model", "--model whole").replace("--run sex", "--run whole-sex"),
@@ -421,7 +421,7 @@ fn groups_are_measured_and_written() {
     for (change, needles) in [
         (
             "--favourable rich",
-            vec!["--favourable is 'rich'", "low, high"],
+            vec!["favourable is 'rich'", "low, high"],
         ),
         ("--bins sex=1", vec!["words"]),
         ("--bins region=3", vec!["not protected"]),
@@ -445,5 +445,5 @@ fn groups_are_measured_and_written() {
     let people = workspace.read("demo/people.csv");
     let fewer: Vec<&str> = people.lines().take(3000).collect();
     workspace.write("demo/other.csv", fewer.join("\n"));
-    refuses(&workspace, &other, 2, &["--part test"]);
+    refuses(&workspace, &other, 2, &["the part test"]);
 }

@@ -345,7 +345,10 @@ fn bad_tables_and_options_are_refused() {
         ("--clusters 1", "--clusters is 1, but must be from 2 to 16"),
         ("--min-rows 0", "--min-rows is 0, but must be at least 1"),
         ("--bins 1", "--bins is 1, but must be from 2 to 64"),
-        ("--smoothing=-1", "--smoothing is -1, but must be at least 0"),
+        (
+            "--smoothing=-1",
+            "--smoothing is -1, but must be at least 0",
+        ),
         (
             "--leaf job=gaussian",
             "column 'job' cannot have gaussian leaves",

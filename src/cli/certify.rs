@@ -6,17 +6,12 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::Args;
 
-use super::inputs::{OutsideArg, absolute, new_run, with_outside};
+use super::fields::Fields;
+use super::inputs::{absolute, new_run};
 use super::output::Output;
 use super::render::{count, interval, percent, table};
-use probity::fairness::certify::parts::Part;
-use probity::fairness::certify::run::{
-    CertifyOptions, CertifySummary, PreparedCertify, Share, certify,
-};
-use probity::fairness::text::protected::open_lexicon;
-use probity::nn::model::Model;
-use probity::nn::text_model::{TextModel, is_text_model};
-use probity::run::run_directory::file_sha256;
+use probity::fairness::certify::run::{Certification, CertifySpecification, CertifySummary, Share};
+use probity::run::specification::Checked;
 use probity::tensor::device::use_threads;
 
 /// Arguments of `probity certify`.
@@ -27,39 +22,16 @@ use probity::tensor::device::use_threads;
                   An input without a certificate need not be unfair; --exhaustive counts the fair ones."
 )]
 pub(super) struct CertifyArgs {
-    /// Model directory, as `probity train`, `repair` or `import` writes it
-    #[arg(long)]
-    model: PathBuf,
-    /// Table whose rows are certified; read by the model's schema
-    #[arg(long, required_unless_present = "texts")]
-    data: Option<PathBuf>,
-    /// Protected attributes, alone and jointly; for texts, of the lexicon [default: those marked in the model's schema, or all of the lexicon]
-    #[arg(long, value_delimiter = ',')]
-    protected: Vec<String>,
-    /// Missing and outside values, where the model's schema expects any
-    #[arg(long, value_enum, conflicts_with = "texts")]
-    outside: Option<OutsideArg>,
+    #[command(flatten)]
+    fields: Fields<CertifySpecification>,
     /// Texts that are certified: a text a line (.txt), or a table with --text-column
-    #[arg(long, conflicts_with = "data", help_heading = "Texts")]
+    #[arg(
+        long,
+        conflicts_with = "data",
+        value_name = "FILE",
+        help_heading = "Text"
+    )]
     texts: Option<PathBuf>,
-    /// Column of --texts that holds the text
-    #[arg(long, requires = "texts", help_heading = "Texts")]
-    text_column: Option<String>,
-    /// Lexicon of protected terms (TOML) [default: the shipped ones]
-    #[arg(long, requires = "texts", help_heading = "Texts")]
-    lexicon: Option<PathBuf>,
-    /// Part of the data, by the split of the training that made the model
-    #[arg(long, value_enum, default_value_t)]
-    part: Part,
-    /// How often the boxes of an input may be split where one over all substitutions proves nothing
-    #[arg(long, default_value_t = 64, value_name = "N")]
-    splits: u32,
-    /// Try all substitutions as well, to count the inputs that are fair
-    #[arg(long)]
-    exhaustive: bool,
-    /// Exit with 1 unless at least this share of the inputs is certified for all protected attributes
-    #[arg(long, value_name = "SHARE")]
-    fail_below: Option<f64>,
     /// Run directory [default: the next free runs/certify-N]
     #[arg(long)]
     out: Option<PathBuf>,
@@ -69,17 +41,34 @@ pub(super) struct CertifyArgs {
 }
 
 /// Runs `probity certify`.
-pub(super) fn run(args: CertifyArgs, output: &Output) -> anyhow::Result<ExitCode> {
+pub(super) fn run(mut args: CertifyArgs, output: &Output) -> anyhow::Result<ExitCode> {
     use_threads(args.threads.map(usize::from))?;
+    if let Some(texts) = &args.texts {
+        args.fields.set("modality", "text");
+        args.fields
+            .set("data", absolute(texts).display().to_string());
+    }
+    run_specification(args.fields.specification()?, args.out, output)
+}
+
+/// Runs the certification that is specified.
+pub(super) fn run_specification(
+    specification: Checked<CertifySpecification>,
+    out: Option<PathBuf>,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
     // Everything that can be wrong with the input is found before anything is written.
-    let prepared = PreparedCertify::new(args.options()?)?;
-    let directory = new_run(args.out.as_ref(), "certify")?;
+    let certification = Certification::open(specification)?;
+    let directory = new_run(out.as_ref(), "certify")?;
     let bar = output.progress(0, "certify {spinner} {msg}, {elapsed}");
-    let summary = certify(&prepared, &directory, &mut |set| {
+    let observe = &mut |set| {
         bar.set_message(format!("set {}", set + 1));
         bar.tick();
-    })
-    .with_context(|| format!("certifying with {}", args.model.display()))?;
+    };
+    let model = &certification.specification().model;
+    let summary = certification
+        .run(&directory, observe)
+        .with_context(|| format!("certifying with {}", model.display()))?;
     bar.finish_and_clear();
     let mut text = render(&summary);
     text.push_str(&format!("Run: {}\n", directory.path().display()));
@@ -91,69 +80,6 @@ pub(super) fn run(args: CertifyArgs, output: &Output) -> anyhow::Result<ExitCode
     let joint = summary.sets.last().map_or(0.0, |set| set.certified.share);
     let failed = summary.fail_below.is_some_and(|bound| joint < bound);
     Ok(ExitCode::from(u8::from(failed)))
-}
-
-impl CertifyArgs {
-    fn options(&self) -> anyhow::Result<CertifyOptions> {
-        let is_text = is_text_model(&self.model);
-        let file = match (&self.texts, &self.data) {
-            (Some(texts), _) if is_text => texts,
-            (None, Some(data)) if !is_text => data,
-            (Some(_), _) => bail!(
-                "{} classifies tables, not texts; give --data instead of --texts",
-                self.model.display()
-            ),
-            _ => bail!(
-                "{} classifies texts, not tables; give --texts instead of --data",
-                self.model.display()
-            ),
-        };
-        let mut options = CertifyOptions {
-            command: "certify".to_owned(),
-            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-            model: absolute(&self.model),
-            model_sha256: String::new(),
-            data: self.data.as_deref().map(absolute),
-            texts: self.texts.as_deref().map(absolute),
-            inputs_sha256: file_sha256(file)?,
-            outside: self.outside.map(Into::into),
-            text_column: self.text_column.clone(),
-            lexicon: self.lexicon.as_deref().map(absolute),
-            lexicon_sha256: None,
-            protected: self.protected.clone(),
-            part: self.part,
-            splits: self.splits,
-            exhaustive: self.exhaustive,
-            fail_below: self.fail_below,
-        };
-        let all_of = |names: &mut dyn Iterator<Item = String>| {
-            if self.protected.is_empty() {
-                names.collect()
-            } else {
-                self.protected.clone()
-            }
-        };
-        if is_text {
-            let (lexicon, sha256) = open_lexicon(self.lexicon.as_deref())?;
-            options.lexicon_sha256 = Some(sha256);
-            options.model_sha256 = TextModel::load(&self.model)?.sha256()?;
-            let mut names = lexicon
-                .attributes()
-                .iter()
-                .map(|attribute| attribute.name.clone());
-            options.protected = all_of(&mut names);
-        } else {
-            let model = Model::load(&self.model)?;
-            if let Some(outside) = self.outside {
-                with_outside(model.schema.clone(), outside)?;
-            }
-            options.model_sha256 = model.sha256();
-            let marked = model.schema.protected().into_iter();
-            let mut names = marked.map(|place| model.schema.attributes[place].name.clone());
-            options.protected = all_of(&mut names);
-        }
-        Ok(options)
-    }
 }
 
 fn share(share: &Share) -> String {

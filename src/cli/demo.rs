@@ -18,14 +18,13 @@ use probity::data::builtin;
 use probity::data::schema::Schema;
 use probity::data::synthetic::{planted_share, synthetic_census};
 use probity::data::table::Table;
-use probity::fairness::audit::{AuditOptions, AuditSummary, PreparedAudit, StrategyName, audit};
+use probity::fairness::audit::{Audit, AuditSpecification, AuditSummary};
 use probity::fairness::estimate::Estimate;
-use probity::fairness::samples::SamplesFormat;
-use probity::fairness::strategies::tuning::Tuning;
-use probity::nn::Objective;
+use probity::fairness::modality::{TableCase, TableDetails};
 use probity::nn::train_options::{Categories, TrainOptions};
 use probity::nn::training_run::{TrainingRun, TrainingSummary, run_training};
 use probity::run::run_directory::{RunDirectory, file_sha256, write_with};
+use probity::run::specification::Specification;
 
 /// Arguments of `probity demo`.
 #[derive(Debug, Args)]
@@ -88,7 +87,7 @@ struct DemoSummary {
     command: &'static str,
     recovery: Vec<Recovery>,
     training: TrainingSummary,
-    audit: AuditSummary,
+    audit: AuditSummary<TableDetails>,
 }
 
 /// Runs `probity demo`.
@@ -155,47 +154,16 @@ pub(super) fn run(args: DemoArgs, output: &Output) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
 
-    let protected: Vec<String> = schema
-        .protected()
-        .into_iter()
-        .map(|attribute| schema.attributes[attribute].name.clone())
-        .collect();
     output.remark("Searching it for individual discrimination …");
-    let options = AuditOptions {
-        command: "audit".to_owned(),
-        probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-        model: absolute(model.path()),
-        model_sha256: trained.model_sha256.clone(),
-        data_sha256: training.data_sha256.clone(),
-        data,
-        outside: None,
-        protected,
-        strategy: StrategyName::Adf,
-        objective: Objective::Margin,
-        seeds: 1000,
-        clusters: 4,
-        max_iter: 10,
-        local: 100,
-        step_global: 1,
-        step_local: 1,
-        estimate: 10_000,
-        time_seconds: None,
-        max_found: None,
-        fail_above: None,
-        batch: 4096,
-        samples_format: SamplesFormat::Parquet,
-        seed: args.seed,
-        device: device.name(),
-        hardware: device.hardware(),
-        tuning: Tuning::default(),
-        predictor: None,
-    };
+    let mut specification = AuditSpecification::default();
+    specification.model = Some(absolute(model.path()));
+    specification.data = data;
+    specification.seed = args.seed;
+    specification.search.local = 100;
     let run = RunDirectory::create(&directory.file("audit"))?;
     let mut bar = AuditBar::new(output, interrupt);
-    let prepared = PreparedAudit::new(options, &device)?;
-    let audited = audit(&prepared, &run, false, &mut |progress| {
-        bar.observe(progress)
-    })?;
+    let audit = Audit::<TableCase>::open(specification.check()?, &device)?;
+    let audited = audit.run(&run, false, &mut |progress| bar.observe(progress))?;
     let recovery = recovery(&schema, &audited)?;
     let text = render(&training, &trained, &audited, &recovery, &directory);
     let summary = DemoSummary {
@@ -210,7 +178,10 @@ pub(super) fn run(args: DemoArgs, output: &Output) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn recovery(schema: &Schema, audited: &AuditSummary) -> anyhow::Result<Vec<Recovery>> {
+fn recovery(
+    schema: &Schema,
+    audited: &AuditSummary<TableDetails>,
+) -> anyhow::Result<Vec<Recovery>> {
     audited
         .fairness
         .iter()
@@ -228,7 +199,7 @@ fn recovery(schema: &Schema, audited: &AuditSummary) -> anyhow::Result<Vec<Recov
 fn render(
     training: &TrainingRun,
     trained: &TrainingSummary,
-    audited: &AuditSummary,
+    audited: &AuditSummary<TableDetails>,
     recovery: &[Recovery],
     directory: &RunDirectory,
 ) -> String {

@@ -18,18 +18,14 @@ use super::output::Output;
 use super::progress::AuditBar;
 use super::render::{self, count};
 use super::train_texts::render_summary;
-use probity::fairness::samples::SamplesFormat;
-use probity::fairness::text::audit::{PreparedTextAudit, audit_texts};
-use probity::fairness::text::options::TextAuditOptions;
-use probity::fairness::text::protected::open_lexicon;
-use probity::fairness::text::strategy::TextStrategyName;
-use probity::fairness::text::summary::TextAuditSummary;
-use probity::nn::Objective;
+use probity::fairness::audit::{Audit, AuditSpecification, AuditSummary};
+use probity::fairness::modality::{ModalityName, TextCase, TextDetails};
 use probity::nn::text_train_options::TextTrainOptions;
 use probity::nn::text_training_run::{
     COMMON_WORDS, TextSet, TextTrainingRun, TextTrainingSummary, run_text_training,
 };
 use probity::run::run_directory::{RunDirectory, file_sha256, write_with};
+use probity::run::specification::Specification;
 use probity::text::comments::{Comment, CommentGenerator, Tone};
 use probity::text::embeddings::SHIPPED;
 
@@ -45,7 +41,7 @@ struct TextDemoSummary {
     command: &'static str,
     recovery: Vec<Recovery>,
     training: TextTrainingSummary,
-    audit: TextAuditSummary,
+    audit: AuditSummary<TextDetails>,
 }
 
 /// Runs `probity demo text`.
@@ -104,47 +100,18 @@ pub(super) fn run(args: &DemoArgs, output: &Output) -> anyhow::Result<ExitCode> 
     }
 
     output.remark("Searching it for individual discrimination …");
-    let (lexicon, lexicon_sha256) = open_lexicon(None)?;
-    let names = lexicon.attributes().iter();
-    let options = TextAuditOptions {
-        command: "audit".to_owned(),
-        probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-        model: absolute(model.path()),
-        model_sha256: trained.model_sha256.clone(),
-        texts: file,
-        texts_sha256: training.texts_sha256.clone(),
-        text_column: Some(TEXT.to_owned()),
-        lexicon: None,
-        lexicon_sha256,
-        encoder: None,
-        encoder_sha256: None,
-        protected: names.map(|attribute| attribute.name.clone()).collect(),
-        strategy: TextStrategyName::AdfAsc,
-        local_strategy: TextStrategyName::AdfAsc,
-        objective: Objective::Loss,
-        neighbours: 10,
-        seeds: 200,
-        clusters: 4,
-        max_iter: 10,
-        local: 50,
-        max_l0: None,
-        min_similarity: None,
-        estimate: 10_000,
-        time_seconds: None,
-        max_found: None,
-        fail_above: None,
-        batch: 4096,
-        samples_format: SamplesFormat::Parquet,
-        seed: args.seed,
-        device: device.name(),
-        hardware: device.hardware(),
-    };
+    let mut specification = AuditSpecification::default();
+    specification.modality = ModalityName::Text;
+    specification.model = Some(absolute(model.path()));
+    specification.data = file;
+    specification.seed = args.seed;
+    specification.text.column = Some(TEXT.to_owned());
+    specification.search.seeds = 200;
+    specification.search.local = 50;
     let run = RunDirectory::create(&directory.file("audit"))?;
     let mut bar = AuditBar::new(output, interrupt);
-    let prepared = PreparedTextAudit::new(options, &device)?;
-    let audited = audit_texts(&prepared, &run, false, &mut |progress| {
-        bar.observe(progress)
-    })?;
+    let audit = Audit::<TextCase>::open(specification.check()?, &device)?;
+    let audited = audit.run(&run, false, &mut |progress| bar.observe(progress))?;
     let recovery: Vec<Recovery> = audited
         .fairness
         .iter()
@@ -192,7 +159,7 @@ fn write_csv(file: &std::path::Path, comments: &[Comment]) -> anyhow::Result<()>
 
 fn render(
     trained: &TextTrainingSummary,
-    audited: &TextAuditSummary,
+    audited: &AuditSummary<TextDetails>,
     recovery: &[Recovery],
     directory: &RunDirectory,
 ) -> String {
@@ -200,7 +167,7 @@ fn render(
     let mut text = String::from("\nThe classifier\n");
     text.push_str(&render_summary(trained));
     text.push_str("\nThe search\n");
-    text.push_str(&render::text_audit(audited));
+    text.push_str(&render::audit(audited));
     text.push_str("\nPlanted in the comments, and found in the classifier\n");
     text.push_str(&recovery_table(recovery));
     text.push_str(

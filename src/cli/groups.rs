@@ -3,20 +3,19 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::Args;
 
-use super::inputs::{Hardware, OutsideArg, absolute, with_outside};
+use super::fields::Fields;
+use super::inputs::Hardware;
 use super::output::Output;
 use super::render::{count, percent, table};
-use probity::data::schema::Schema;
 use probity::fairness::group::gaps::{Gap, Gaps};
 use probity::fairness::group::grouping::{DeclaredBins, GroupedBy};
-use probity::fairness::group::run::{GroupRun, GroupRunSummary, Part, run_groups};
-use probity::fairness::group::{GroupOptions, GroupReport, GroupSet, Rate};
-use probity::nn::model::Model;
-use probity::nn::text_model::is_text_model;
-use probity::run::run_directory::{RUN, RunDirectory, file_sha256};
+use probity::fairness::group::run::{GroupMeasurement, GroupRunSummary, GroupsSpecification, Part};
+use probity::fairness::group::{GroupReport, GroupSet, Rate};
+use probity::run::run_directory::RunDirectory;
+use probity::run::specification::Checked;
 
 /// Arguments of `probity groups`.
 #[derive(Debug, Args)]
@@ -24,139 +23,44 @@ use probity::run::run_directory::{RUN, RunDirectory, file_sha256};
     after_help = "Example: probity groups --model models/people --data people.csv --protected sex,age --bins age=30,50"
 )]
 pub(super) struct GroupsArgs {
-    /// Model directory, as `probity train` or `probity import` writes it
-    #[arg(long)]
-    model: PathBuf,
-    /// Labelled table; read by the model's schema
-    #[arg(long)]
-    data: PathBuf,
-    /// Protected attributes [default: those marked in the model's schema]
-    #[arg(long, value_delimiter = ',')]
-    protected: Vec<String>,
-    /// Which rows: all, or a part of those that the model was trained with
-    #[arg(long, value_enum, default_value_t)]
-    part: Part,
-    /// Missing and outside values, where the model's schema expects any
-    #[arg(long, value_enum)]
-    outside: Option<OutsideArg>,
-    /// Seed of the bootstrap
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    fields: Fields<GroupsSpecification>,
+    /// Inner edges of the groups of a numeric attribute, such as age=25,45,65; may be given for several
+    #[arg(long, value_name = "NAME=EDGES", help_heading = "Groups")]
+    bins: Vec<DeclaredBins>,
     /// Directory for run.toml and summary.json [default: none is written]
     #[arg(long)]
     out: Option<PathBuf>,
     #[command(flatten)]
-    groups: GroupArgs,
-    #[command(flatten)]
     hardware: Hardware,
 }
 
-/// How groups are made and judged.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Groups")]
-pub(super) struct GroupArgs {
-    /// The class that is good to get [default: the last one of the schema]
-    #[arg(long, value_name = "CLASS")]
-    favourable: Option<String>,
-    /// Inner edges of the groups of a numeric attribute, such as age=25,45,65; may be given for several
-    #[arg(long, value_name = "NAME=EDGES", value_parser = declared_bins)]
-    bins: Vec<DeclaredBins>,
-    /// Rows that a rate must be a share of to be judged
-    #[arg(long, value_name = "ROWS", default_value_t = 30)]
-    min_group: u64,
-    /// Bins of the calibration error
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    calibration_bins: u32,
-    /// Bootstrap samples
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    resamples: u32,
-}
-
-fn declared_bins(text: &str) -> Result<DeclaredBins, String> {
-    let wrong =
-        || "an attribute and ascending numbers such as age=25,45,65 are expected".to_owned();
-    let (attribute, edges) = text.split_once('=').ok_or_else(wrong)?;
-    let edges = edges
-        .split(',')
-        .map(|edge| {
-            edge.trim()
-                .parse::<f64>()
-                .ok()
-                .filter(|edge| edge.is_finite())
-        })
-        .collect::<Option<Vec<f64>>>()
-        .ok_or_else(wrong)?;
-    Ok(DeclaredBins {
-        attribute: attribute.trim().to_owned(),
-        edges,
-    })
-}
-
-impl GroupArgs {
-    /// The options for the attributes `protected` of `schema`.
-    pub(super) fn options(
-        &self,
-        schema: &Schema,
-        protected: Vec<String>,
-        seed: u64,
-    ) -> GroupOptions {
-        let usual = GroupOptions::usual(schema, protected, seed);
-        GroupOptions {
-            favourable: self.favourable.clone().unwrap_or(usual.favourable),
-            bins: self.bins.clone(),
-            min_group: self.min_group,
-            calibration_bins: self.calibration_bins,
-            resamples: self.resamples,
-            protected: usual.protected,
-            seed,
-        }
-    }
-}
-
-/// The attributes named, else those that `schema` marks as protected.
-pub(super) fn protected_names(named: &[String], schema: &Schema) -> Vec<String> {
-    if !named.is_empty() {
-        return named.to_vec();
-    }
-    let marked = schema.protected().into_iter();
-    marked
-        .map(|attribute| schema.attributes[attribute].name.clone())
-        .collect()
-}
-
 /// Runs `probity groups`.
-pub(super) fn run(args: GroupsArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let device = args.hardware.open(output)?;
-    if is_text_model(&args.model) {
-        bail!(
-            "{} classifies texts; groups are measured of tables",
-            args.model.display()
-        );
+pub(super) fn run(mut args: GroupsArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    if !args.bins.is_empty() {
+        let bins: Vec<String> = args.bins.into_iter().map(String::from).collect();
+        args.fields.set("groups.bins", bins);
     }
-    let model = Model::load(&args.model)?;
-    if let Some(outside) = args.outside {
-        with_outside(model.schema.clone(), outside)?;
-    }
-    let protected = protected_names(&args.protected, &model.schema);
-    let run = GroupRun {
-        command: "groups".to_owned(),
-        probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-        model: absolute(&args.model),
-        model_sha256: model.sha256(),
-        data: absolute(&args.data),
-        data_sha256: file_sha256(&args.data)?,
-        outside: args.outside.map(Into::into),
-        part: args.part,
-        device: device.name(),
-        hardware: device.hardware(),
-        options: args.groups.options(&model.schema, protected, args.seed),
-    };
-    let summary = run_groups(&run, &model, &device)
-        .with_context(|| format!("measuring {}", run.model.display()))?;
+    let specification = args.fields.specification()?;
+    run_specification(specification, args.out, &args.hardware, output)
+}
+
+/// Runs the measurement of groups that is specified; without `out` nothing is written.
+pub(super) fn run_specification(
+    specification: Checked<GroupsSpecification>,
+    out: Option<PathBuf>,
+    hardware: &Hardware,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let device = hardware.open(output)?;
+    let name = specification.model.display().to_string();
+    let measuring = || format!("measuring {name}");
+    let measurement = GroupMeasurement::open(specification, &device).with_context(measuring)?;
+    let summary = measurement.run(&device).with_context(measuring)?;
     let mut text = render_run(&summary);
-    if let Some(out) = &args.out {
+    if let Some(out) = &out {
         let directory = RunDirectory::create(out)?;
-        directory.write_toml(RUN, &run)?;
+        directory.write_run(measurement.specification(), measurement.record())?;
         directory.write_summary(&summary)?;
         text.push_str(&format!("Run: {}\n", directory.path().display()));
     }

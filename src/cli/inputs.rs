@@ -1,6 +1,7 @@
 //! Arguments that several commands share, and how they become values.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
@@ -10,8 +11,9 @@ use super::output::Output;
 use probity::data::numbers::Bounds;
 use probity::data::schema::{Outside, Schema};
 use probity::data::specification::{Separator, named_schema};
-use probity::run::run_directory::RunDirectory;
+use probity::run::run_directory::{CHECKPOINT, RunDirectory, SUMMARY};
 use probity::run::specification::Specification;
+use probity::run::specification::file::Record;
 use probity::tensor::device::{ComputeDevice, DeviceName, use_threads};
 
 /// Where new run directories are made unless `--out` says otherwise.
@@ -83,15 +85,6 @@ pub(super) fn with_outside(schema: Schema, outside: OutsideArg) -> anyhow::Resul
     Ok(schema.with_outside(outside.into()))
 }
 
-/// The attributes that `--protected` names, else those that `schema` marks.
-pub(super) fn protected_or_marked(named: &[String], schema: &Schema) -> Vec<String> {
-    if !named.is_empty() {
-        return named.to_vec();
-    }
-    let name = |attribute: usize| schema.attributes[attribute].name.clone();
-    schema.protected().into_iter().map(name).collect()
-}
-
 /// The directory for a new run: `out`, or the next free number of `name` under `runs`.
 pub(super) fn new_run(out: Option<&PathBuf>, name: &str) -> anyhow::Result<RunDirectory> {
     Ok(match out {
@@ -100,9 +93,73 @@ pub(super) fn new_run(out: Option<&PathBuf>, name: &str) -> anyhow::Result<RunDi
     })
 }
 
+/// Where a run is written: in a new directory, or in that of a run which goes on.
+pub(super) enum Place {
+    /// A new one: that one, or the next free one of its kind.
+    New(Option<PathBuf>),
+    /// That of a run which goes on, and what it began with.
+    GoesOn(RunDirectory, Record),
+}
+
+impl Place {
+    /// What a run that goes on began with.
+    pub fn began(&self) -> Option<&Record> {
+        match self {
+            Place::New(_) => None,
+            Place::GoesOn(_, record) => Some(record),
+        }
+    }
+
+    /// Refuses to go on with a complete run, or on another device than it began on.
+    pub fn expect_device(&self, device: &ComputeDevice) -> anyhow::Result<()> {
+        let Place::GoesOn(directory, record) = self else {
+            return Ok(());
+        };
+        may_resume(
+            directory,
+            record.device.as_deref().unwrap_or_default(),
+            device,
+        )
+    }
+
+    /// The directory, made if it is new, and whether its run goes on.
+    pub fn directory(self, name: &str) -> anyhow::Result<(RunDirectory, bool)> {
+        match self {
+            Place::New(out) => Ok((new_run(out.as_ref(), name)?, false)),
+            Place::GoesOn(directory, _) => Ok((directory, true)),
+        }
+    }
+}
+
+/// Refuses to go on with a complete run, or on another device than it began on.
+pub(super) fn may_resume(
+    directory: &RunDirectory,
+    began_on: &str,
+    device: &ComputeDevice,
+) -> anyhow::Result<()> {
+    if began_on != device.name().to_string() {
+        bail!(
+            "the run began on {began_on}, not on {}; add --device {began_on}",
+            device.name(),
+        );
+    }
+    if !directory.file(CHECKPOINT).is_file() && directory.file(SUMMARY).is_file() {
+        bail!(
+            "the run in {} is complete; there is nothing to resume",
+            directory.path().display()
+        );
+    }
+    Ok(())
+}
+
 /// A separator given as one character, `tab` or `space`.
 pub(super) fn character(text: &str) -> Result<char, String> {
     text.parse().map(Separator::character)
+}
+
+/// A span of time.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text).map_err(|_| "a time such as 90s, 5m or 1h is expected".into())
 }
 
 /// Bounds given as `MIN,MAX` or `COLUMN=MIN,MAX`.

@@ -5,8 +5,6 @@
 //! changes no exit code.
 
 mod audit;
-mod audit_texts;
-mod audited;
 mod certify;
 mod compare;
 mod data;
@@ -33,6 +31,7 @@ mod repair;
 mod repair_texts;
 mod report;
 mod schema;
+mod sentence;
 #[cfg(feature = "serve")]
 mod serve;
 mod shell;
@@ -41,7 +40,6 @@ mod supervision;
 mod text_inputs;
 mod train;
 mod train_texts;
-mod tuning;
 mod verify;
 
 use std::process::ExitCode;
@@ -93,9 +91,9 @@ enum Command {
     /// Bring a network for tables or texts from a safetensors, PyTorch or NumPy file
     Import(import::ImportArgs),
     /// Search a classifier for individual discrimination
-    Audit(audit::AuditArgs),
+    Audit(Box<audit::AuditArgs>),
     /// Compare search strategies on one model under the same conditions
-    Compare(compare::CompareArgs),
+    Compare(Box<compare::CompareArgs>),
     /// Turn runs into a page to look at
     Report(report::ReportArgs),
     /// Re-check every pair of an audit one by one
@@ -152,12 +150,14 @@ pub fn main() -> ExitCode {
 /// A resumed run takes its options from its directory; one given again would be ignored silently,
 /// so it is refused. The time budget, the limits of a predictor and the threads may change.
 fn refuse_with_resume(matches: &ArgMatches) -> Result<(), clap::Error> {
-    const FREE: [&str; 10] = [
+    const FREE: [&str; 12] = [
         "resume",
         "out",
         "time",
-        "predictor_timeout",
-        "predictor_rows",
+        "budget.time",
+        "search.batch",
+        "predictor.timeout",
+        "predictor.rows",
         "device",
         "threads",
         "json",
@@ -206,8 +206,8 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Embeddings(args) => embeddings::run(*args, output),
         Command::Train(args) => train::run(args, output),
         Command::Import(args) => import::run(args, output),
-        Command::Audit(args) => audit::run(args, output),
-        Command::Compare(args) => compare::run(args, output),
+        Command::Audit(args) => audit::run(*args, output),
+        Command::Compare(args) => compare::run(*args, output),
         Command::Report(args) => report::run(args, output),
         Command::Verify(args) => verify::run(args, output),
         Command::Certify(args) => certify::run(args, output),

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
+use serde::Serialize;
 
 use probity::fairness::audit::AuditSummary;
 use probity::fairness::estimate::{Estimate, Verdict};
+use probity::fairness::modality::{TableDetails, TextDetails};
 use probity::fairness::search::Ending;
 use probity::fairness::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary};
 use probity::fairness::text::judge::ValidityMeans;
-use probity::fairness::text::summary::TextAuditSummary;
 use probity::nn::metrics::Metrics;
 use probity::report::PageError;
 use probity::report::text;
@@ -73,65 +74,89 @@ pub(super) fn statement(estimate: &Estimate, inputs: &str) -> String {
     )
 }
 
+/// What only the audits of one modality have, for people.
+pub(super) trait Shown: Serialize {
+    /// What shares are of.
+    const INPUTS: &'static str;
+
+    /// Why there are only that many seeds.
+    fn only(seeds: u64) -> String;
+
+    /// What was made of the data, and what is said of the pairs.
+    fn shown(&self) -> String;
+}
+
 /// The result of an audit.
-pub(super) fn audit(summary: &AuditSummary) -> String {
+pub(super) fn audit<D: Shown>(summary: &AuditSummary<D>) -> String {
     let mut text = phases(&summary.global, &summary.local, &summary.total);
     text.push_str(&checks(
         &summary.total,
         summary.device,
         &summary.samples_file,
     ));
-    let data = &summary.data;
-    if data.mapped_values > 0 || data.skipped_rows > 0 {
-        text.push_str(&format!(
-            "Of the data, {} values outside their domains were mapped and {} rows were left out, as the schema asks.\n",
-            count(data.mapped_values),
-            count(data.skipped_rows)
-        ));
-    }
+    text.push_str(&summary.details.shown());
     text.push('\n');
     for estimate in &summary.fairness {
-        text.push_str(&statement(estimate, "uniform random inputs"));
+        text.push_str(&statement(estimate, D::INPUTS));
     }
     text.push_str(&bound(summary.fail_above.as_ref()));
     text.push_str(ending(summary.ending));
     text
 }
 
-/// The result of an audit of texts.
-pub(super) fn text_audit(summary: &TextAuditSummary) -> String {
-    let mut text = phases(&summary.global, &summary.local, &summary.total);
-    text.push_str(&checks(
-        &summary.total,
-        summary.device,
-        &summary.samples_file,
-    ));
-    let texts = &summary.texts;
-    text.push_str(&format!(
-        "Of {} texts, {} hold a protected term and {} hold none and were left out; {} were cut to the model's length.\n",
-        count(texts.texts),
-        count(texts.with_protected_term),
-        count(texts.without_protected_term),
-        count(texts.truncated)
-    ));
-    if !summary.terms.without_embedding.is_empty() {
-        text.push_str(&format!(
-            "{} terms were left out because the model has no vector for them: {}.\n",
-            summary.terms.without_embedding.len(),
-            abbreviated(&summary.terms.without_embedding)
-        ));
+impl Shown for TableDetails {
+    const INPUTS: &'static str = "uniform random inputs";
+
+    fn only(seeds: u64) -> String {
+        format!("the data have {seeds} rows")
     }
-    text.push_str(&format!(
-        "{} seeds were discriminatory as they are. Validity of what was found, against its seed:\n",
-        count(summary.raw_discriminatory)
-    ));
-    let row = |name: &str, means: &ValidityMeans| {
-        let mut cells = vec![name.to_owned(), count(means.pairs)];
-        cells.extend(means.means().map(|mean| format!("{mean:.4}")));
-        cells
-    };
-    text.push_str(&table(
-        &[
+
+    fn shown(&self) -> String {
+        let data = &self.data;
+        if data.mapped_values == 0 && data.skipped_rows == 0 {
+            return String::new();
+        }
+        format!(
+            "Of the data, {} values outside their domains were mapped and {} rows were left out, as the schema asks.\n",
+            count(data.mapped_values),
+            count(data.skipped_rows)
+        )
+    }
+}
+
+impl Shown for TextDetails {
+    const INPUTS: &'static str = "the texts with a protected term";
+
+    fn only(seeds: u64) -> String {
+        format!("{seeds} texts hold a protected term")
+    }
+
+    fn shown(&self) -> String {
+        let texts = &self.texts;
+        let mut text = format!(
+            "Of {} texts, {} hold a protected term and {} hold none and were left out; {} were cut to the model's length.\n",
+            count(texts.texts),
+            count(texts.with_protected_term),
+            count(texts.without_protected_term),
+            count(texts.truncated)
+        );
+        if !self.terms.without_embedding.is_empty() {
+            text.push_str(&format!(
+                "{} terms were left out because the model has no vector for them: {}.\n",
+                self.terms.without_embedding.len(),
+                abbreviated(&self.terms.without_embedding)
+            ));
+        }
+        text.push_str(&format!(
+            "{} seeds were discriminatory as they are. Validity of what was found, against its seed:\n",
+            count(self.pairs.raw_discriminatory)
+        ));
+        let row = |name: &str, means: &ValidityMeans| {
+            let mut cells = vec![name.to_owned(), count(means.pairs)];
+            cells.extend(means.means().map(|mean| format!("{mean:.4}")));
+            cells
+        };
+        let columns = [
             "phase",
             "pairs",
             "L0",
@@ -139,19 +164,17 @@ pub(super) fn text_audit(summary: &TextAuditSummary) -> String {
             "Jaccard",
             "BLEU",
             "similarity",
-        ],
-        &[
-            row("global", &summary.validity.global),
-            row("local", &summary.validity.local),
-        ],
-    ));
-    text.push('\n');
-    for estimate in &summary.fairness {
-        text.push_str(&statement(estimate, "the texts with a protected term"));
+        ];
+        let validity = &self.pairs.validity;
+        text.push_str(&table(
+            &columns,
+            &[
+                row("global", &validity.global),
+                row("local", &validity.local),
+            ],
+        ));
+        text
     }
-    text.push_str(&bound(summary.fail_above.as_ref()));
-    text.push_str(ending(summary.ending));
-    text
 }
 
 /// At most eight of `names`, and how many more there are.

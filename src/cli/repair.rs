@@ -6,14 +6,16 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::Args;
 
-use super::audit::{is_text_run, may_resume};
-use super::groups::GroupArgs;
-use super::inputs::{Hardware, OutsideArg, absolute, new_run, with_outside};
+use super::inputs::{Hardware, OutsideArg, absolute, may_resume, new_run, with_outside};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render::{count, plots};
 use super::render_repair;
 use super::repair_texts::{self, TextRepairArgs};
+use super::text_inputs::is_text_run;
+use probity::data::schema::Schema;
+use probity::fairness::group::GroupOptions;
+use probity::fairness::group::grouping::DeclaredBins;
 use probity::fairness::repair::basis::{Basis, Origin, Start};
 use probity::fairness::repair::labels::LabelRule;
 use probity::fairness::repair::options::{RepairMethod, RepairRun};
@@ -136,6 +138,43 @@ struct CourseArgs {
     weight_decay: Option<f32>,
 }
 
+/// How groups are made and judged.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Groups")]
+struct GroupArgs {
+    /// The class that is good to get [default: the last one of the schema]
+    #[arg(long, value_name = "CLASS")]
+    favourable: Option<String>,
+    /// Inner edges of the groups of a numeric attribute, such as age=25,45,65; may be given for several
+    #[arg(long, value_name = "NAME=EDGES")]
+    bins: Vec<DeclaredBins>,
+    /// Rows that a rate must be a share of to be judged
+    #[arg(long, value_name = "ROWS", default_value_t = 30)]
+    min_group: u64,
+    /// Bins of the calibration error
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    calibration_bins: u32,
+    /// Bootstrap samples
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    resamples: u32,
+}
+
+impl GroupArgs {
+    /// The options for the attributes `protected` of `schema`.
+    fn options(&self, schema: &Schema, protected: Vec<String>, seed: u64) -> GroupOptions {
+        let usual = GroupOptions::usual(schema, protected, seed);
+        GroupOptions {
+            favourable: self.favourable.clone().unwrap_or(usual.favourable),
+            bins: self.bins.clone(),
+            min_group: self.min_group,
+            calibration_bins: self.calibration_bins,
+            resamples: self.resamples,
+            protected: usual.protected,
+            seed,
+        }
+    }
+}
+
 /// Runs `probity repair`.
 pub(super) fn run(args: RepairArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let resumes_texts = args.resume && is_text_run(args.out.as_deref().unwrap_or(Path::new("")));
@@ -206,7 +245,7 @@ fn go_on(
 ) -> anyhow::Result<(PreparedRepair, RunDirectory)> {
     let out = args.out.as_deref().context("--out is needed")?;
     let (directory, options): (_, RepairRun) = RunDirectory::open_run(out, "repair")?;
-    may_resume(&directory, options.device, device)?;
+    may_resume(&directory, &options.device.to_string(), device)?;
     let basis = Basis::load(&options.model, &options.data, options.outside)?;
     Ok((PreparedRepair::new(options, basis)?, directory))
 }

@@ -6,9 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 
-use super::audit::{StrategyArg, may_resume};
-use super::audit_texts::strategy;
-use super::inputs::{absolute, new_run};
+use super::inputs::{absolute, may_resume, new_run};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::TextRepairBar;
@@ -16,8 +14,9 @@ use super::render::{count, percent, plots, table};
 use super::repair::RepairArgs;
 use probity::fairness::certify::parts::text_training;
 use probity::fairness::mean::Mean;
+use probity::fairness::opened::open_lexicon;
 use probity::fairness::repair::options::RepairMethod;
-use probity::fairness::text::protected::open_lexicon;
+use probity::fairness::strategies::StrategyName;
 use probity::fairness::text::repair::{
     PreparedTextRepair, RepairedText, TextRepairOptions, TextRepairSummary, open_audit,
     repair_texts,
@@ -57,8 +56,8 @@ pub(super) struct TextRepairArgs {
     #[arg(long, requires = "texts")]
     lexicon: Option<PathBuf>,
     /// Search strategy; with --run, of the search for the independent set alone [default: adf-asc]
-    #[arg(long, value_enum, requires = "texts")]
-    strategy: Option<StrategyArg>,
+    #[arg(long, value_parser = strategy, requires = "texts")]
+    strategy: Option<StrategyName>,
     /// Seeds of a search
     #[arg(long, requires = "texts", default_value_t = 1000)]
     seeds: usize,
@@ -74,6 +73,15 @@ pub(super) struct TextRepairArgs {
     /// How often the boxes of a text may be split for its certificate
     #[arg(long, requires = "texts", default_value_t = 64, value_name = "N")]
     splits: u32,
+}
+
+fn strategy(text: &str) -> Result<StrategyName, String> {
+    let all = StrategyName::OF_TEXTS;
+    let named = all.into_iter().find(|strategy| strategy.name() == text);
+    named.ok_or_else(|| {
+        let names = all.map(StrategyName::name).join(", ");
+        format!("for texts there are {names}")
+    })
 }
 
 /// Runs `probity repair --texts`.
@@ -146,7 +154,7 @@ fn begin(args: &RepairArgs, output: &Output) -> anyhow::Result<(PreparedTextRepa
 fn go_on(args: &RepairArgs) -> anyhow::Result<(PreparedTextRepair, RunDirectory)> {
     let out = args.out.as_deref().context("--out is needed")?;
     let (directory, options): (_, TextRepairOptions) = RunDirectory::open_run(out, "repair")?;
-    may_resume(&directory, DeviceName::Flex, &ComputeDevice::flex())?;
+    may_resume(&directory, "flex", &ComputeDevice::flex())?;
     Ok((PreparedTextRepair::new(options)?, directory))
 }
 
@@ -195,7 +203,7 @@ fn options(args: &RepairArgs) -> anyhow::Result<TextRepairOptions> {
         );
     }
     training.texts = absolute(texts);
-    let (_, lexicon_sha256) = open_lexicon(own.lexicon.as_deref())?;
+    let lexicon_sha256 = open_lexicon(own.lexicon.as_deref())?.sha256;
     let repair = &args.repair;
     Ok(TextRepairOptions {
         command: "repair".to_owned(),
@@ -208,8 +216,8 @@ fn options(args: &RepairArgs) -> anyhow::Result<TextRepairOptions> {
         lexicon_sha256,
         protected: protected(args)?,
         runs: args.run.iter().map(|run| absolute(run)).collect(),
-        strategy: strategy(own.strategy)?,
-        independent: strategy(own.strategy)?,
+        strategy: own.strategy.unwrap_or(StrategyName::AdfAsc),
+        independent: own.strategy.unwrap_or(StrategyName::AdfAsc),
         objective: Objective::Loss,
         seeds: own.seeds,
         max_iter: 10,

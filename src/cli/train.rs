@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::Args;
 
-use super::audit::is_text_run;
 use super::inputs::{Hardware, OutsideArg, absolute, new_run, schema, with_outside};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render;
+use super::text_inputs::is_text_run;
 use super::train_texts::{self, TextTrainArgs};
 use probity::data::table::{Labels, Table};
 use probity::nn::fnn::Activation;

@@ -3,24 +3,19 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use clap::Args;
 use serde::Serialize;
 
-use super::audit::is_text_run;
 use super::interrupt::Interrupt;
 use super::output::Output;
-use super::predictor::refuse_moved;
+use super::predictor::ending;
 use super::render::count;
-use probity::data::schema::{Schema, SchemaError};
-use probity::fairness::audit::AuditOptions;
-use probity::fairness::text::options::TextAuditOptions;
-use probity::fairness::text::protected::{ProtectedTerms, open_lexicon};
-use probity::fairness::text::verify::verify_texts;
-use probity::fairness::verify::{Verification, verify, verify_predictor};
-use probity::nn::model::Model;
-use probity::nn::text_model::TextModel;
-use probity::run::run_directory::{RunDirectory, SUMMARY};
+use probity::fairness::audit::AuditSpecification;
+use probity::fairness::modality::{Modality, ModalityName, TableCase, TextCase, Witness};
+use probity::fairness::verify::{Verification, verify};
+use probity::run::run_directory::{RUN, RunDirectory, SUMMARY};
+use probity::run::specification::file::Record;
 
 /// Arguments of `probity verify`.
 #[derive(Debug, Args)]
@@ -43,15 +38,8 @@ struct VerifySummary<'a> {
 
 /// Runs `probity verify`.
 pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let is_text = is_text_run(&args.run);
-    let (directory, audited) = if is_text {
-        let (directory, options): (_, TextAuditOptions) =
-            RunDirectory::open_run(&args.run, "audit")?;
-        (directory, Audited::Texts(Box::new(options)))
-    } else {
-        let (directory, options): (_, AuditOptions) = RunDirectory::open_run(&args.run, "audit")?;
-        (directory, Audited::Table(Box::new(options)))
-    };
+    let (directory, specification, record) =
+        RunDirectory::open_specified::<AuditSpecification>(&args.run)?;
     if !directory.file(SUMMARY).is_file() {
         bail!(
             "{} has no {SUMMARY}: the run is unfinished; go on with probity audit --resume --out {}",
@@ -65,9 +53,20 @@ pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode>
         .unwrap_or(0);
     let bar = output.progress(0, "verify {pos} pairs, {per_sec}");
     let progress = &mut |done| bar.set_position(done);
-    let mut result = match audited {
-        Audited::Table(options) => verify_table(&args, &options, &directory, progress)?,
-        Audited::Texts(options) => verify_text_run(&args, &options, &directory, progress)?,
+    let model = args.model.as_deref();
+    ensure!(
+        model.is_none() || specification.predictor.source.is_none(),
+        "--model has no meaning for a run on a predictor: it is where {RUN} says"
+    );
+    let mut result = match specification.modality {
+        ModalityName::Table => {
+            let witness = TableCase::witness(&specification, model)?;
+            check(&witness, &directory, (&specification, &record), progress)?
+        }
+        ModalityName::Text => {
+            let witness = TextCase::witness(&specification, model)?;
+            check(&witness, &directory, (&specification, &record), progress)?
+        }
     };
     bar.finish_and_clear();
     if result.pairs != stated {
@@ -90,67 +89,25 @@ pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode>
     })
 }
 
-/// The options of the audit whose pairs are verified.
-enum Audited {
-    Table(Box<AuditOptions>),
-    Texts(Box<TextAuditOptions>),
-}
-
-fn verify_table(
-    args: &VerifyArgs,
-    options: &AuditOptions,
+/// Re-checks the pairs in `directory`, if `witness` is of what the audit opened.
+fn check(
+    witness: &dyn Witness,
     directory: &RunDirectory,
+    (specification, record): (&AuditSpecification, &Record),
     progress: &mut dyn FnMut(u64),
 ) -> anyhow::Result<Verification> {
-    let samples = directory.file(options.samples_format.file_name());
-    if let Some(predictor) = &options.predictor {
-        refuse_moved(args.model.as_ref())?;
-        is_audited_model(predictor.sha256()?, &options.model_sha256)?;
-        let name = || predictor.source.to_string();
-        let open = predictor.open().with_context(name)?;
-        let interrupt = open.ender;
-        Interrupt::end_at_once(move || {
-            if let Some(ender) = &interrupt {
-                ender.end();
-            }
-        })?;
-        let (schema, classifier) = (&predictor.schema, open.classifier.as_ref());
-        let protected = positions(schema, &options.protected)?;
-        return verify_predictor(&samples, schema, classifier, &protected, progress)
-            .with_context(name);
+    for (role, now) in witness.sha256() {
+        let then = record.sha256_of(role);
+        ensure!(
+            now == then,
+            "the {role} is not the one that was audited (SHA-256 {now}, audited {then})"
+        );
     }
-    let model = Model::load(args.model.as_ref().unwrap_or(&options.model))?;
-    is_audited_model(model.sha256(), &options.model_sha256)?;
-    let protected = positions(&model.schema, &options.protected)?;
-    Ok(verify(&samples, &model, &protected, progress)?)
-}
-
-fn positions(schema: &Schema, names: &[String]) -> Result<Vec<usize>, SchemaError> {
-    names.iter().map(|name| schema.index_of(name)).collect()
-}
-
-fn verify_text_run(
-    args: &VerifyArgs,
-    options: &TextAuditOptions,
-    directory: &RunDirectory,
-    progress: &mut dyn FnMut(u64),
-) -> anyhow::Result<Verification> {
-    let model = TextModel::load(args.model.as_ref().unwrap_or(&options.model))?;
-    is_audited_model(model.sha256()?, &options.model_sha256)?;
-    let (lexicon, sha256) = open_lexicon(options.lexicon.as_deref())?;
-    if sha256 != options.lexicon_sha256 {
-        bail!("the lexicon is not the one that the audit used");
+    if witness.ender().is_some() {
+        Interrupt::end_at_once(ending(witness.ender()))?;
     }
-    let protected = ProtectedTerms::new(&lexicon, &options.protected, &model)?;
-    let samples = directory.file(options.samples_format.file_name());
-    Ok(verify_texts(&samples, &model, &protected, progress)?)
-}
-
-fn is_audited_model(sha256: String, audited: &str) -> anyhow::Result<()> {
-    if sha256 != audited {
-        bail!("the model is not the one that was audited (SHA-256 {sha256}, audited {audited})");
-    }
-    Ok(())
+    let samples = directory.file(specification.samples_format.file_name());
+    verify(&samples, witness, progress).with_context(|| specification.name_of("model"))
 }
 
 fn render(result: &Verification) -> String {

@@ -16,7 +16,9 @@ const MAX_DOMAIN: i64 = 1_000_000;
 const OTHER: &str = "(other)";
 
 /// What happens to a missing value or one outside the declared domain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Outside {
     /// Refuse the file, naming row, column and value.

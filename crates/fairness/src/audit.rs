@@ -1,44 +1,46 @@
-//! A whole audit as one call: options → seeds → search → estimates → run directory.
+//! A whole audit as one call: specification → seeds → search → estimates → run directory.
 //!
-//! [`AuditOptions`] are what `run.toml` holds: everything resolved, so that a run can be replayed
-//! from its directory alone. [`AuditSummary`] is `summary.json`; its keys are stable and documented
-//! in docs/file-formats.md.
+//! [`AuditSpecification`] is what `run.toml` holds: everything resolved, so that a run can be replayed from its
+//! directory alone. [`AuditSummary`] is `summary.json`; its keys are stable and documented in docs/file-formats.md.
 
 use std::ops::ControlFlow;
 
 use serde::Serialize;
 
 pub use super::audit_error::AuditError;
-pub use super::audit_options::AuditOptions;
 use super::calls::{Calls, Counted};
-use super::case::{Case, positions};
-use super::domain::TabularDomain;
-use super::estimate::{Estimate, discriminatory_share, estimated_sets};
+use super::estimate::{Estimate, discriminatory_share};
+use super::modality::{Method, Modality, ModalityName};
+use super::model_under_test::ModelAccess;
+use super::pairs::PairStore;
+use super::record::{expect_unchanged, identity, record_of};
 use super::samples::write_samples;
 use super::search::{Ending, Search, SearchState, StateOf};
 use super::session::{AuditProgress, is_resumable, keep_if_cut, run_search};
+pub use super::specification::AuditSpecification;
 pub use super::strategies::StrategyName;
 use super::strategies::themis::CausalDiscrimination;
-use super::strategies::{Ingredients, WithStrategy, with_strategy};
+use super::strategies::{WithStrategy, expect_fitting, expect_usable};
 use super::strategy::Strategy;
-use super::subject::{ModelAccess, Subject};
 use super::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary, phases, trace};
 use super::trace::TraceSummary;
-use probity_data::schema::Schema;
-use probity_data::table::ReadCounts;
+use super::trial::{Begin, Trial};
 use probity_nn::Classifier;
-use probity_nn::encoding::InputLayout;
-use probity_predictor::source::{PredictorOptions, PredictorSource};
-use probity_run::run_directory::{RUN, RunDirectory};
+use probity_predictor::source::PredictorSource;
+use probity_run::run_directory::RunDirectory;
+use probity_run::specification::Checked;
+use probity_run::specification::file::Record;
 use probity_tensor::device::{ComputeDevice, DeviceName};
 
 /// `summary.json` of an audit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct AuditSummary {
+pub struct AuditSummary<D> {
     /// Version of this layout.
     pub schema_version: u32,
     /// Always `audit`.
     pub command: String,
+    /// What was audited: rows of a table, or texts.
+    pub modality: ModalityName,
     /// Version that ended the run.
     pub probity_version: String,
     /// How the search ended.
@@ -52,14 +54,13 @@ pub struct AuditSummary {
     pub predictor: Option<PredictorSource>,
     /// SHA-256 of the model, or of what identifies the predictor.
     pub model_sha256: String,
-    /// SHA-256 of the data file.
-    pub data_sha256: String,
-    /// What reading the data changed or left out.
-    pub data: ReadCounts,
-    /// Search strategy.
+    /// Search strategy, of the global phase at least.
     pub strategy: StrategyName,
     /// Protected attributes.
     pub protected: Vec<String>,
+    /// What only this modality has.
+    #[serde(flatten)]
+    pub details: D,
     /// Global phase.
     pub global: GlobalSummary,
     /// Local phase.
@@ -71,7 +72,8 @@ pub struct AuditSummary {
     /// The score that the strategy `themis` ends with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub causal_discrimination: Option<CausalDiscrimination>,
-    /// Discriminatory share of uniform random inputs, per protected attribute and jointly.
+    /// Discriminatory share of uniform random inputs, or of the texts with a protected term, per protected attribute and
+    /// jointly.
     pub fairness: Vec<Estimate>,
     /// The declared bound, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,260 +82,256 @@ pub struct AuditSummary {
     pub samples_file: String,
 }
 
-/// Runs the audit that was `prepared` in the directory `run`.
-///
-/// With `resume` the run's checkpoint, if there is one, is taken up; the result is that of an
-/// uninterrupted run. `observe` sees every round and may stop the search; the run directory then
-/// holds what was found, and the checkpoint.
-///
-/// # Errors
-/// See [`AuditError`].
-pub fn audit(
-    prepared: &PreparedAudit,
-    run: &RunDirectory,
-    resume: bool,
-    observe: &mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
-) -> Result<AuditSummary, AuditError> {
-    let calls = Calls::default();
-    let mut go = |model: ModelAccess<'_>| {
-        let options = &prepared.options;
-        let ingredients = Ingredients {
-            model,
-            domain: &prepared.case.domain,
-            objective: options.objective,
-            step_global: options.step_global,
-            step_local: options.step_local,
-            tuning: &options.tuning,
-            seed: options.seed,
+/// An audit whose inputs are opened and checked; nothing is written yet.
+pub struct Audit<M> {
+    specification: AuditSpecification,
+    record: Record,
+    device: DeviceName,
+    case: M,
+}
+
+/// Told where an audit stands; may stop it.
+pub type Observe<'a> = dyn FnMut(AuditProgress<'_>) -> ControlFlow<()> + 'a;
+
+impl<M: Modality> Audit<M> {
+    /// Opens and checks everything that `specification` names, for a search on `device`.
+    ///
+    /// # Errors
+    /// See [`AuditError`].
+    pub fn open(
+        specification: Checked<AuditSpecification>,
+        device: &ComputeDevice,
+    ) -> Result<Audit<M>, AuditError> {
+        let case = M::open(&specification, device)?;
+        Audit::of(specification, case, device)
+    }
+
+    /// The audit of a `case` that is opened already.
+    ///
+    /// # Errors
+    /// When the specification, or its strategy, does not fit the case.
+    pub fn of(
+        specification: Checked<AuditSpecification>,
+        case: M,
+        device: &ComputeDevice,
+    ) -> Result<Audit<M>, AuditError> {
+        expect_fitting(specification.strategy(), M::NAME)?;
+        expect_usable(specification.strategy(), case.model())?;
+        Ok(Audit {
+            specification: specification.into_inner().resolved(case.protected()),
+            record: record_of(device, case.sha256()),
+            device: device.name(),
+            case,
+        })
+    }
+
+    /// Refuses to go on if what was opened is not what the run whose record is `then` began with.
+    ///
+    /// # Errors
+    /// [`AuditError::Changed`]
+    pub fn expect_unchanged(&self, then: &Record) -> Result<(), AuditError> {
+        expect_unchanged(then, self.case.sha256(), &|role| {
+            self.specification.name_of(role)
+        })
+    }
+
+    /// The specification, resolved.
+    pub fn specification(&self) -> &AuditSpecification {
+        &self.specification
+    }
+
+    /// What was opened, and where.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// The model under test and its inputs.
+    pub fn case(&self) -> &M {
+        &self.case
+    }
+
+    fn method(&self) -> Method<'_> {
+        let specification = &self.specification;
+        Method {
+            strategy: specification.strategy(),
+            search: &specification.search,
+            tuning: &specification.tuning,
+            text: &specification.text,
+            seed: specification.seed,
+        }
+    }
+
+    /// Searches without a run directory: how it ended, and the pairs that were found. `observe` may stop it.
+    ///
+    /// # Errors
+    /// When the model cannot answer.
+    pub fn search(&self, observe: &mut Observe<'_>) -> Result<(Ending, PairStore), AuditError> {
+        let specification = &self.specification;
+        let trial = Trial {
+            case: &self.case,
+            method: self.method(),
+            begin: Begin::Seeds {
+                clusters: specification.search.clusters,
+                count: specification.search.seeds,
+            },
+            options: &specification.search.within(&specification.budget),
         };
-        let session = AuditSession {
-            prepared,
-            model: model.classifier(),
-            calls: &calls,
-            run,
-            resume,
-            observe,
+        let outcome = trial.run(observe)?;
+        Ok((outcome.figures.ending, outcome.pairs))
+    }
+
+    /// Runs the audit in the directory `run`.
+    ///
+    /// With `resume` the run's checkpoint, if there is one, is taken up; the result is that of an uninterrupted run.
+    /// `observe` sees every round and may stop the search; the run directory then holds what was found, and the
+    /// checkpoint.
+    ///
+    /// # Errors
+    /// See [`AuditError`].
+    pub fn run(
+        &self,
+        run: &RunDirectory,
+        resume: bool,
+        observe: &mut Observe<'_>,
+    ) -> Result<AuditSummary<M::Details>, AuditError> {
+        let calls = Calls::default();
+        let method = self.method();
+        let mut go = |model: ModelAccess<'_>| {
+            let session = Session {
+                audit: self,
+                model: model.classifier(),
+                calls: &calls,
+                run,
+                resume,
+                observe,
+            };
+            self.case.with_strategy(&method, model, session)?
         };
-        with_strategy(options.strategy, &ingredients, session)?
-    };
-    match prepared.case.subject.access() {
-        ModelAccess::Gradients(model) => go(ModelAccess::Gradients(&Counted::new(model, &calls))),
-        ModelAccess::Outputs(model) => go(ModelAccess::Outputs(&Counted::new(model, &calls))),
+        match self.case.model().access() {
+            ModelAccess::Gradients(model) => {
+                go(ModelAccess::Gradients(&Counted::new(model, &calls)))
+            }
+            ModelAccess::Outputs(model) => go(ModelAccess::Outputs(&Counted::new(model, &calls))),
+        }
+    }
+
+    /// The share for each protected attribute alone and, if there are several, for all jointly; on the reference device,
+    /// since a release may hang on it. And whether any of them was cut short.
+    fn estimates(&self, observe: &mut Observe<'_>) -> Result<(Vec<Estimate>, bool), AuditError> {
+        let specification = &self.specification;
+        let seed = specification.seed;
+        let sets = self.case.estimated_sets(specification.estimate, seed)?;
+        let all = sets.iter().map(|set| set.inputs).sum();
+        let model = self.case.model().judge();
+        let (mut before, mut is_cut) = (0, false);
+        let _ = observe(AuditProgress::Estimate { done: 0, all });
+        let shares = sets
+            .into_iter()
+            .map(|set| {
+                let observe = &mut |done| {
+                    let done = before + done;
+                    observe(AuditProgress::Estimate { done, all })
+                };
+                let (names, inputs) = (set.protected, set.inputs);
+                let share = discriminatory_share(model, &set.domain, names, inputs, seed, observe)?;
+                before += inputs;
+                is_cut |= share.sampled < inputs;
+                Ok(share)
+            })
+            .collect::<Result<_, AuditError>>()?;
+        Ok((shares, is_cut))
+    }
+
+    fn summary<L: Clone + Default, K: Default>(
+        &self,
+        ending: Ending,
+        state: &SearchState<L, K>,
+        fairness: Vec<Estimate>,
+        (details, causal_discrimination): (M::Details, Option<CausalDiscrimination>),
+    ) -> AuditSummary<M::Details> {
+        let specification = &self.specification;
+        let (global, local, total) = phases(state);
+        AuditSummary {
+            schema_version: 1,
+            command: "audit".to_owned(),
+            modality: M::NAME,
+            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
+            ending,
+            seed: specification.seed,
+            device: self.device,
+            predictor: specification.predictor.source.clone(),
+            model_sha256: self.record.sha256_of("model").to_owned(),
+            strategy: specification.strategy(),
+            protected: specification.protected.clone(),
+            details,
+            global,
+            local,
+            total,
+            trace: trace(state),
+            causal_discrimination,
+            fail_above: BoundSummary::of(specification.fail_above, &fairness),
+            fairness,
+            samples_file: specification.samples_format.file_name().to_owned(),
+        }
     }
 }
 
 /// An audit that waits for its strategy.
-struct AuditSession<'a> {
-    prepared: &'a PreparedAudit,
+struct Session<'a, 'o, M> {
+    audit: &'a Audit<M>,
     model: &'a dyn Classifier,
     calls: &'a Calls,
     run: &'a RunDirectory,
     resume: bool,
-    observe: &'a mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
+    observe: &'a mut Observe<'o>,
 }
 
-impl WithStrategy for AuditSession<'_> {
-    type Output = Result<AuditSummary, AuditError>;
+impl<M: Modality> WithStrategy for Session<'_, '_, M> {
+    type Output = Result<AuditSummary<M::Details>, AuditError>;
 
-    fn with<S: Strategy>(self, strategy: &S) -> Result<AuditSummary, AuditError> {
-        let AuditSession {
-            prepared,
+    fn with<S: Strategy>(self, strategy: &S) -> Self::Output {
+        let Session {
+            audit,
             run,
             observe,
             ..
         } = self;
-        let options = &prepared.options;
-        let identity = options.identity();
-        let saved = if self.resume {
-            run.read_checkpoint(&identity)?
-        } else {
-            None
+        let (specification, case) = (&audit.specification, &audit.case);
+        let search = &specification.search;
+        let identity = identity(specification, &audit.record);
+        let saved = match self.resume {
+            true => run.read_checkpoint(&identity)?,
+            false => None,
         };
-        run.write_toml(RUN, options)?;
+        run.write_run(specification, &audit.record)?;
         let mut state: StateOf<S> = saved.unwrap_or_else(|| {
-            let rows = strategy.own_seeds(options.seeds).unwrap_or_else(|| {
-                let case = &prepared.case;
-                case.data_seeds(options.clusters, options.seeds, options.seed)
-            });
+            let own = strategy.own_seeds(search.seeds);
+            let rows = own
+                .unwrap_or_else(|| case.seeds(search.clusters, search.seeds, specification.seed));
             SearchState::new(rows, self.model.classes())
         });
         let search = Search {
             model: self.model,
-            reference: prepared.case.subject.reference(),
-            domain: &prepared.case.domain,
+            reference: case.model().reference(),
+            domain: case.domain(),
             strategy,
             calls: self.calls,
-            options: &options.search(),
+            options: &search.within(&specification.budget),
         };
         let ending = run_search(&search, &mut state, run, &identity, observe)?;
-        let fairness = prepared.estimates(observe)?;
-        let is_cut = fairness
-            .iter()
-            .any(|share| share.sampled < options.estimate);
+        let (fairness, is_cut) = audit.estimates(observe)?;
         let ending = keep_if_cut(ending, is_cut, run, &identity, &state)?;
         // What was found is worth having even if the caller wants to stop here.
         let _ = observe(AuditProgress::Write);
-        let samples_file = options.samples_format.file_name();
-        write_samples(
-            &run.file(samples_file),
-            options.samples_format,
-            &prepared.case.schema,
-            &prepared.case.domain,
-            state.pairs(),
-        )?;
-        let counts = prepared.case.table.counts.clone();
+        let format = specification.samples_format;
+        let tally = write_samples(&run.file(format.file_name()), format, case, state.pairs())?;
+        let details = case.details(specification, tally);
         let score = strategy.causal_discrimination(state.learnt());
-        let summary = summarise(options, ending, counts, &state, (score, fairness));
+        let summary = audit.summary(ending, &state, fairness, (details, score));
         run.write_summary(&summary)?;
         if !is_resumable(ending) {
             run.remove_checkpoint()?;
         }
         Ok(summary)
-    }
-}
-
-/// What an audit needs, loaded and checked; nothing is written yet.
-pub struct PreparedAudit {
-    options: AuditOptions,
-    case: Case,
-}
-
-impl PreparedAudit {
-    /// Loads and checks everything that `options` name, for a search on `device`.
-    ///
-    /// # Errors
-    /// See [`AuditError`].
-    pub fn new(options: AuditOptions, device: &ComputeDevice) -> Result<PreparedAudit, AuditError> {
-        options.check()?;
-        let case = Case::load(
-            &options.model,
-            &options.model_sha256,
-            options.case_data(),
-            device,
-        )?;
-        case.expect_usable(options.strategy)?;
-        Ok(PreparedAudit { options, case })
-    }
-
-    /// The same for any `subject` whose inputs are described by `schema`. `layout` says which
-    /// attributes a search moves by steps (scaled) and which among levels.
-    ///
-    /// # Errors
-    /// See [`AuditError`].
-    pub fn of(
-        options: AuditOptions,
-        schema: Schema,
-        layout: InputLayout,
-        subject: Subject,
-    ) -> Result<PreparedAudit, AuditError> {
-        options.check()?;
-        let case = Case::new(schema, layout, subject, options.case_data())?;
-        case.expect_usable(options.strategy)?;
-        Ok(PreparedAudit { options, case })
-    }
-
-    /// The same for the predictor that `options` name, which answers where it is. It is asked twice
-    /// for some rows of the data: beside the audit, the largest difference
-    /// between two of its answers to one row.
-    ///
-    /// # Errors
-    /// See [`AuditError`].
-    pub fn of_predictor(
-        options: AuditOptions,
-        predictor: &PredictorOptions,
-        classifier: Box<dyn Classifier>,
-    ) -> Result<(PreparedAudit, f32), AuditError> {
-        options.check()?;
-        let data = options.case_data();
-        let (case, difference) =
-            Case::of_predictor(predictor, &options.model_sha256, classifier, data)?;
-        case.expect_usable(options.strategy)?;
-        let prepared = PreparedAudit { options, case };
-        Ok((prepared, difference))
-    }
-
-    /// The options, resolved.
-    pub fn options(&self) -> &AuditOptions {
-        &self.options
-    }
-
-    /// The share for each protected attribute alone and, if there are several, for all jointly;
-    /// on the reference device, since a release may hang on it.
-    fn estimates(
-        &self,
-        observe: &mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
-    ) -> Result<Vec<Estimate>, AuditError> {
-        let options = &self.options;
-        let sets = estimated_sets(&options.protected);
-        let all = sets.len() as u64 * options.estimate;
-        let _ = observe(AuditProgress::Estimate { done: 0, all });
-        let model = self.case.subject.judge();
-        (0..)
-            .zip(sets)
-            .map(|(number, names)| {
-                let case = &self.case;
-                let protected = positions(&case.schema, &names)?;
-                let domain = TabularDomain::new(&case.schema, &case.layout, &protected)?;
-                let before = number * options.estimate;
-                let share = discriminatory_share(
-                    model,
-                    &domain,
-                    names,
-                    options.estimate,
-                    options.seed,
-                    &mut |done| {
-                        let done = before + done;
-                        observe(AuditProgress::Estimate { done, all })
-                    },
-                )?;
-                Ok(share)
-            })
-            .collect()
-    }
-}
-
-pub(crate) fn expect_hash(what: &str, now: String, then: &str) -> Result<(), AuditError> {
-    if now == then {
-        return Ok(());
-    }
-    Err(AuditError::Changed {
-        what: what.to_owned(),
-        now,
-        then: then.to_owned(),
-    })
-}
-
-fn summarise<M: Clone + Default, L: Default>(
-    options: &AuditOptions,
-    ending: Ending,
-    data: ReadCounts,
-    state: &SearchState<M, L>,
-    (causal_discrimination, fairness): (Option<CausalDiscrimination>, Vec<Estimate>),
-) -> AuditSummary {
-    let (global, local, total) = phases(state);
-    AuditSummary {
-        schema_version: 1,
-        command: options.command.clone(),
-        probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-        ending,
-        seed: options.seed,
-        device: options.device,
-        predictor: options
-            .predictor
-            .as_ref()
-            .map(|predictor| predictor.source.clone()),
-        model_sha256: options.model_sha256.clone(),
-        data_sha256: options.data_sha256.clone(),
-        data,
-        strategy: options.strategy,
-        protected: options.protected.clone(),
-        global,
-        local,
-        total,
-        trace: trace(state),
-        causal_discrimination,
-        fail_above: BoundSummary::of(options.fail_above, &fairness),
-        fairness,
-        samples_file: options.samples_format.file_name().to_owned(),
     }
 }

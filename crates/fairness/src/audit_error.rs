@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::domain::DomainError;
-use super::strategies::NeedsGradients;
+use super::strategies::{NeedsGradients, StrategyName};
 use probity_data::read::ReadError;
 use probity_data::schema::SchemaError;
 use probity_nn::ModelError;
@@ -13,6 +13,8 @@ use probity_nn::model::StoreError;
 use probity_nn::text::TextNetworkError;
 use probity_predictor::PredictorError;
 use probity_run::run_directory::RunError;
+use probity_run::specification::FieldError;
+use probity_run::specification::file::SpecificationError;
 use probity_text::corpus::CorpusError;
 use probity_text::lexicon::LexiconError;
 use probity_text::tokenizer::TokenizerError;
@@ -35,6 +37,9 @@ pub enum AuditError {
     /// The protected set cannot be searched.
     #[error(transparent)]
     Domain(#[from] DomainError),
+    /// Pairs cannot be put into columns.
+    #[error(transparent)]
+    Columns(#[from] arrow_schema::ArrowError),
     /// The model cannot answer.
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -44,15 +49,49 @@ pub enum AuditError {
     /// The run directory cannot be used.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// An option has no meaning.
-    #[error("{option} is {value}, but must be {expected}")]
-    Option {
-        /// Its name on the command line.
-        option: &'static str,
-        /// What was given.
-        value: String,
-        /// What is allowed.
-        expected: &'static str,
+    /// A field of the specification has no meaning.
+    #[error(transparent)]
+    Field(#[from] FieldError),
+    /// The run cannot be written or read.
+    #[error(transparent)]
+    Specification(#[from] SpecificationError),
+    /// A model of texts where one of tables is needed.
+    #[error("{} classifies texts, not tables", model.display())]
+    ClassifiesTexts {
+        /// The model directory.
+        model: PathBuf,
+    },
+    /// A model of tables where one of texts is needed.
+    #[error("{} classifies tables, not texts", model.display())]
+    ClassifiesTables {
+        /// The model directory.
+        model: PathBuf,
+    },
+    /// A policy for values that cannot occur.
+    #[error(
+        "out_of_domain has nothing to act on: no attribute of the schema '{schema}' has a missing marker or an outside policy"
+    )]
+    NothingOutOfDomain {
+        /// Name of the schema.
+        schema: String,
+    },
+    /// A schema that cannot be read.
+    #[error("{name}: {problem}")]
+    SchemaFile {
+        /// The file, or the name.
+        name: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A strategy of the other modality.
+    #[error("the strategy {} does not search {searched}; they are searched by {fitting}", strategy.name())]
+    OtherModality {
+        /// The strategy.
+        strategy: StrategyName,
+        /// `tables` or `texts`.
+        searched: &'static str,
+        /// The strategies that do.
+        fitting: String,
     },
     /// The parts of a text model do not fit each other.
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! Several strategies on one model under the same conditions: options → searches → run directory.
+//! Several strategies on one model under the same conditions: specification → searches → run directory.
 //!
 //! In each repeat every strategy gets the same options, the same seed and, unless it draws its own
 //! inputs, the same seeds of the data; checks, counting and budgets are the driver's for all.
@@ -12,18 +12,21 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use super::audit::AuditError;
-use super::case::Case;
-pub use super::compare_options::CompareOptions;
+use super::audit_error::AuditError;
+use super::modality::{Method, Modality, TableCase};
+use super::record::{expect_unchanged, identity, record_of};
 use super::search::Ending;
 use super::session::AuditProgress;
-use super::strategies::StrategyName;
+pub use super::specification::CompareSpecification;
+use super::specification::TextSpecification;
+use super::strategies::{StrategyName, expect_usable};
 use super::trial::{Begin, KeptFigures, Trial, TrialFigures};
 use crate::mean::Mean;
 use probity_data::table::ReadCounts;
-use probity_nn::Classifier;
-use probity_predictor::source::{PredictorOptions, PredictorSource};
-use probity_run::run_directory::{RUN, RunDirectory};
+use probity_predictor::source::PredictorSource;
+use probity_run::run_directory::RunDirectory;
+use probity_run::specification::Checked;
+use probity_run::specification::file::Record;
 use probity_tensor::device::{ComputeDevice, DeviceName};
 
 /// What one strategy came to.
@@ -102,53 +105,55 @@ pub struct CompareSummary {
     pub strategies: Vec<StrategyFigures>,
 }
 
-/// What a comparison needs, loaded and checked; nothing is written yet.
-pub struct PreparedComparison {
-    options: CompareOptions,
-    case: Case,
+/// A comparison whose inputs are opened and checked; nothing is written yet.
+pub struct Comparison {
+    specification: CompareSpecification,
+    record: Record,
+    device: DeviceName,
+    case: TableCase,
 }
 
-impl PreparedComparison {
-    /// Loads and checks everything that `options` name, for searches on `device`.
+/// Told where each search stands, with its strategy and repeat; may stop it.
+pub type ObserveAll<'a> = dyn FnMut(StrategyName, u32, AuditProgress<'_>) -> ControlFlow<()> + 'a;
+
+impl Comparison {
+    /// Opens and checks everything that `specification` names, for searches on `device`.
     ///
     /// # Errors
     /// See [`AuditError`].
-    pub fn new(
-        options: CompareOptions,
+    pub fn open(
+        specification: Checked<CompareSpecification>,
         device: &ComputeDevice,
-    ) -> Result<PreparedComparison, AuditError> {
-        options.check()?;
-        let (model, sha256) = (&options.model, &options.model_sha256);
-        let case = Case::load(model, sha256, options.case_data(), device)?;
-        PreparedComparison::of(options, case)
+    ) -> Result<Comparison, AuditError> {
+        let case = TableCase::open(&specification.audit(), device)?;
+        for strategy in specification.strategies() {
+            expect_usable(strategy, case.model())?;
+        }
+        Ok(Comparison {
+            specification: specification.into_inner().resolved(case.protected()),
+            record: record_of(device, case.sha256()),
+            device: device.name(),
+            case,
+        })
     }
 
-    /// The same for the predictor that `options` name, which answers as `classifier`; see
-    /// [`Case::of_predictor`].
+    /// Refuses to go on if what was opened is not what the run whose record is `then` began with.
     ///
     /// # Errors
-    /// See [`AuditError`].
-    pub fn of_predictor(
-        options: CompareOptions,
-        predictor: &PredictorOptions,
-        classifier: Box<dyn Classifier>,
-    ) -> Result<(PreparedComparison, f32), AuditError> {
-        options.check()?;
-        let (sha256, data) = (&options.model_sha256, options.case_data());
-        let (case, difference) = Case::of_predictor(predictor, sha256, classifier, data)?;
-        Ok((PreparedComparison::of(options, case)?, difference))
+    /// [`AuditError::Changed`]
+    pub fn expect_unchanged(&self, then: &Record) -> Result<(), AuditError> {
+        let audit = self.specification.audit();
+        expect_unchanged(then, self.case.sha256(), &|role| audit.name_of(role))
     }
 
-    fn of(options: CompareOptions, case: Case) -> Result<PreparedComparison, AuditError> {
-        for &strategy in &options.strategies {
-            case.expect_usable(strategy)?;
-        }
-        Ok(PreparedComparison { options, case })
+    /// The specification, resolved.
+    pub fn specification(&self) -> &CompareSpecification {
+        &self.specification
     }
 
-    /// The options, resolved.
-    pub fn options(&self) -> &CompareOptions {
-        &self.options
+    /// The model under test and its inputs.
+    pub fn case(&self) -> &TableCase {
+        &self.case
     }
 }
 
@@ -163,61 +168,61 @@ struct Done {
     figures: TrialFigures,
 }
 
-/// Runs the comparison that was `prepared` in the directory `run`.
-///
-/// With `resume` the searches in the run's checkpoint, if there is one, are taken from there. `observe` sees every round of
-/// every other search, with its strategy and repeat, and may stop the comparison; the search under way is then
-/// left out, and the checkpoint holds those that are done. It does so as well when a search fails.
-///
-/// # Errors
-/// See [`AuditError`].
-pub fn compare(
-    prepared: &PreparedComparison,
-    run: &RunDirectory,
-    resume: bool,
-    observe: &mut dyn FnMut(StrategyName, u32, AuditProgress<'_>) -> ControlFlow<()>,
-) -> Result<CompareSummary, AuditError> {
-    let options = &prepared.options;
-    let identity = options.identity();
-    let mut done: Vec<Done> = match resume {
-        true => run.read_checkpoint(&identity)?.unwrap_or_default(),
-        false => Vec::new(),
-    };
-    run.write_toml(RUN, options)?;
-    // From here on the run can be resumed.
-    run.write_checkpoint(&identity, &done)?;
-    let count = options.strategies.len() as u32;
-    let turns = (0..options.repeats)
-        .flat_map(|repeat| (0..count).map(move |turn| ((turn + repeat) % count, repeat)));
-    let mut finished = true;
-    for (place, repeat) in turns {
-        if done.iter().any(|d| (d.place, d.repeat) == (place, repeat)) {
-            continue;
-        }
-        let strategy = options.strategies[place as usize];
-        let figures = prepared.search(strategy, repeat, &mut |progress| {
-            observe(strategy, repeat, progress)
-        })?;
-        if figures.ending == Ending::Interrupted {
-            finished = false;
-            break;
-        }
-        done.push(Done {
-            place,
-            repeat,
-            figures,
-        });
+impl Comparison {
+    /// Runs the comparison in the directory `run`.
+    ///
+    /// With `resume` the searches in the run's checkpoint, if there is one, are taken from there. `observe` sees every round of
+    /// every other search, with its strategy and repeat, and may stop the comparison; the search under way is then
+    /// left out, and the checkpoint holds those that are done. It does so as well when a search fails.
+    ///
+    /// # Errors
+    /// See [`AuditError`].
+    pub fn run(
+        &self,
+        run: &RunDirectory,
+        resume: bool,
+        observe: &mut ObserveAll<'_>,
+    ) -> Result<CompareSummary, AuditError> {
+        let options = &self.specification;
+        let identity = identity(options, &self.record);
+        let mut done: Vec<Done> = match resume {
+            true => run.read_checkpoint(&identity)?.unwrap_or_default(),
+            false => Vec::new(),
+        };
+        run.write_run(options, &self.record)?;
+        // From here on the run can be resumed.
         run.write_checkpoint(&identity, &done)?;
+        let count = options.strategies.len() as u32;
+        let turns = (0..options.repeats)
+            .flat_map(|repeat| (0..count).map(move |turn| ((turn + repeat) % count, repeat)));
+        let mut finished = true;
+        for (place, repeat) in turns {
+            if done.iter().any(|d| (d.place, d.repeat) == (place, repeat)) {
+                continue;
+            }
+            let strategy = options.strategies[place as usize];
+            let figures = self.search(strategy, repeat, &mut |progress| {
+                observe(strategy, repeat, progress)
+            })?;
+            if figures.ending == Ending::Interrupted {
+                finished = false;
+                break;
+            }
+            done.push(Done {
+                place,
+                repeat,
+                figures,
+            });
+            run.write_checkpoint(&identity, &done)?;
+        }
+        let summary = self.summarise(done, finished);
+        run.write_summary(&summary)?;
+        if finished {
+            run.remove_checkpoint()?;
+        }
+        Ok(summary)
     }
-    let summary = prepared.summarise(done, finished);
-    run.write_summary(&summary)?;
-    if finished {
-        run.remove_checkpoint()?;
-    }
-    Ok(summary)
-}
 
-impl PreparedComparison {
     /// One search.
     fn search(
         &self,
@@ -225,26 +230,29 @@ impl PreparedComparison {
         repeat: u32,
         observe: &mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
     ) -> Result<TrialFigures, AuditError> {
-        let options = &self.options;
+        let specification = &self.specification;
+        let search = &specification.search;
         let trial = Trial {
             case: &self.case,
-            strategy,
-            objective: options.objective,
-            steps: (options.step_global, options.step_local),
-            tuning: &options.tuning,
-            begin: Begin::Seeds {
-                clusters: options.clusters,
-                count: options.seeds,
+            method: Method {
+                strategy,
+                search,
+                tuning: &specification.tuning,
+                text: &TextSpecification::default(),
+                seed: specification.seed.wrapping_add(u64::from(repeat)),
             },
-            seed: options.seed.wrapping_add(u64::from(repeat)),
-            options: &options.search(),
+            begin: Begin::Seeds {
+                clusters: search.clusters,
+                count: search.seeds,
+            },
+            options: &search.within(&specification.budget),
         };
         Ok(trial.run(observe)?.figures)
     }
 
     /// The means of the searches that are `done`, in the order of their repeats.
     fn summarise(&self, mut done: Vec<Done>, finished: bool) -> CompareSummary {
-        let options = &self.options;
+        let options = &self.specification;
         done.sort_by_key(|done| done.repeat);
         let mut runs: Vec<Vec<TrialFigures>> = vec![Vec::new(); options.strategies.len()];
         for done in done {
@@ -253,16 +261,16 @@ impl PreparedComparison {
         let strategies = options.strategies.iter().zip(runs);
         CompareSummary {
             schema_version: 1,
-            command: options.command.clone(),
+            command: "compare".to_owned(),
             probity_version: env!("CARGO_PKG_VERSION").to_owned(),
             finished,
             seed: options.seed,
             repeats: options.repeats,
-            device: options.device,
-            predictor: options.predictor.as_ref().map(|p| p.source.clone()),
-            model_sha256: options.model_sha256.clone(),
-            data_sha256: options.data_sha256.clone(),
-            data: self.case.table.counts.clone(),
+            device: self.device,
+            predictor: options.predictor.source.clone(),
+            model_sha256: self.record.sha256_of("model").to_owned(),
+            data_sha256: self.record.sha256_of("data").to_owned(),
+            data: self.case.table().counts.clone(),
             protected: options.protected.clone(),
             strategies: strategies
                 .map(|(&strategy, runs)| StrategyFigures::new(strategy, runs))

@@ -22,7 +22,7 @@ pub const KEY_BITS: u32 = 124;
 #[derive(Debug, Error)]
 pub enum DomainError {
     /// No attribute is protected.
-    #[error("no attribute is protected; name some with --protected")]
+    #[error("no attribute is protected; name some")]
     NothingProtected,
     /// Every attribute is protected.
     #[error("every attribute is protected; the search needs at least one that it may change")]

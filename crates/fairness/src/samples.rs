@@ -1,43 +1,76 @@
 //! The samples file: one row a discriminatory pair, both sides whole, as Parquet or CSV.
 //!
+//! Of all modalities:
+//!
 //! | column | meaning |
 //! |---|---|
 //! | `seed` | number of the seed whose walk found the pair |
 //! | `phase`, `step` | `global` and iteration, or `local` and trial, from 0 |
+//! | `label_x`, `label_other` | predicted classes |
+//!
+//! Of rows of a table ([`crate::modality::TableColumns`]):
+//!
+//! | column | meaning |
+//! |---|---|
 //! | `x_ATTRIBUTE` … | x, as values of the schema (they encode to the very codes that were checked) |
 //! | `other_ATTRIBUTE` … | x', which differs from x in protected attributes only |
-//! | `label_x`, `label_other` | predicted classes |
 //! | `logit_x_CLASS`, `logit_other_CLASS` … | logits |
 //! | `changed` | what differs, as `sex: Female -> Male; race: …` |
 //!
 //! A numeric attribute is written as the lower edge of its bin.
+//!
+//! Of texts:
+//!
+//! | column | meaning |
+//! |---|---|
+//! | `source_row` | the row of the texts file that the seed is, from 1 |
+//! | `x`, `other` | the texts; they have the very tokens that were checked |
+//! | `attribute`, `from`, `to`, `position` | the protected value in x, the one in its place in x', and the token where it stands, from 0 |
+//! | `changed` | what the search replaced in the seed, as `4: good -> great; 7: …` |
+//! | `p_x_CLASS`, `p_other_CLASS` … | probabilities |
+//! | `l0`, `l2`, `jaccard`, `bleu`, `similarity` | validity of x against its seed ([`probity_text::validity`]) |
+//!
+//! A Parquet file says under the key `modality` of its metadata whether it holds rows of a table or texts; of a CSV file the
+//! `run.toml` and the `summary.json` beside it say so.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{
-    ArrayRef, Float32Array, Int32Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
-};
-use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema};
+use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt32Array, UInt64Array};
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::Schema as ArrowSchema;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use serde::{Deserialize, Serialize};
 
-use super::domain::Domain;
+use super::audit_error::AuditError;
+use super::modality::{Modality, ModalityName, Sample, SampleInputs};
 use super::pairs::{Pair, PairStore};
 use super::search::Phase;
 use probity_data::read::{ReadError, Records};
-use probity_data::schema::{Attribute, Encoded, Encoder, Format, Kind, Outside, Schema};
+use probity_data::schema::Format;
 use probity_run::run_directory::{RunError, write_with};
 
-/// Pairs a Parquet row group.
-const GROUP: usize = 65_536;
+/// Pairs a block: bounds the memory of writing.
+const BLOCK: usize = 16_384;
 
 /// How samples are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+    clap::ValueEnum,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum SamplesFormat {
     /// `samples.parquet`
@@ -57,307 +90,185 @@ impl SamplesFormat {
     }
 }
 
-/// One pair as read back from a samples file.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SampledPair {
-    /// Number of the seed whose walk found it.
-    pub seed: u64,
-    /// x.
-    pub row: Vec<i32>,
-    /// x'.
-    pub other: Vec<i32>,
-    /// Predicted class of x, as stated in the file.
-    pub label: String,
-    /// Predicted class of x', as stated in the file.
-    pub other_label: String,
-}
+/// Makes a batch of a block of pairs.
+type Batch<'a> = dyn FnMut(&ArrowSchema, &[Pair<'_>]) -> Result<RecordBatch, AuditError> + 'a;
 
-/// Writes all `pairs` to `file`.
+/// Writes all `pairs` that a search of `case` found to `file`, and gives what was noted of them.
 ///
 /// # Errors
-/// When it cannot be written.
-pub fn write_samples(
+/// When an input cannot be shown, or the file not be written.
+pub fn write_samples<M: Modality>(
     file: &Path,
     format: SamplesFormat,
-    schema: &Schema,
-    domain: &dyn Domain,
+    case: &M,
     pairs: &PairStore,
+) -> Result<M::Tally, RunError> {
+    let mut tally = M::Tally::default();
+    let batch =
+        &mut |columns: &ArrowSchema, pairs: &[Pair<'_>]| case.batch(columns, pairs, &mut tally);
+    write_columns(file, format, (M::NAME, case.columns()), pairs, batch)?;
+    Ok(tally)
+}
+
+/// Writes all `pairs` to `file` in `columns`, as `batch` makes them.
+///
+/// # Errors
+/// When `batch` cannot make them, or the file not be written.
+pub fn write_columns(
+    file: &Path,
+    format: SamplesFormat,
+    (modality, columns): (ModalityName, ArrowSchema),
+    pairs: &PairStore,
+    batch: &mut Batch<'_>,
 ) -> Result<(), RunError> {
-    let columns = Columns { schema, domain };
     write_with(file, |writer| match format {
-        SamplesFormat::Parquet => columns.parquet(pairs, writer),
-        SamplesFormat::Csv => columns.csv(pairs, writer),
+        SamplesFormat::Parquet => {
+            let schema = Arc::new(columns.clone());
+            let properties = Some(properties(modality)?);
+            let mut parquet =
+                ArrowWriter::try_new(&mut *writer, schema, properties).map_err(io::Error::other)?;
+            blocks(&columns, pairs, batch, &mut |batch| {
+                parquet.write(batch).map_err(io::Error::other)
+            })?;
+            parquet.close().map_err(io::Error::other)?;
+            writer.flush()
+        }
+        SamplesFormat::Csv => write_csv(writer, &columns, pairs, batch),
     })
 }
 
-struct Columns<'a> {
-    schema: &'a Schema,
-    domain: &'a dyn Domain,
+fn blocks(
+    columns: &ArrowSchema,
+    pairs: &PairStore,
+    batch: &mut Batch<'_>,
+    write: &mut dyn FnMut(&RecordBatch) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut block = Vec::with_capacity(BLOCK.min(pairs.len()));
+    let mut pairs = pairs.iter();
+    loop {
+        block.extend(pairs.by_ref().take(BLOCK));
+        if block.is_empty() {
+            return Ok(());
+        }
+        write(&batch(columns, &block).map_err(io::Error::other)?)?;
+        block.clear();
+    }
 }
 
-impl Columns<'_> {
-    fn other(&self, pair: &Pair<'_>) -> Vec<i32> {
-        let mut other = Vec::new();
-        self.domain
-            .write_variant(pair.row, pair.variant as usize, &mut other);
-        other
-    }
-
-    fn changed(&self, row: &[i32], other: &[i32]) -> String {
-        let mut changed = Vec::new();
-        for ((attribute, &from), &to) in self.schema.attributes.iter().zip(row).zip(other) {
-            if from != to {
-                changed.push(format!(
-                    "{}: {} -> {}",
-                    attribute.name,
-                    attribute.decode(from),
-                    attribute.decode(to)
-                ));
-            }
-        }
-        changed.join("; ")
-    }
-
-    fn header(&self) -> Vec<String> {
-        let mut names: Vec<String> = ["seed", "phase", "step"].map(str::to_owned).into();
-        for side in ["x", "other"] {
-            let attributes = self.schema.attributes.iter();
-            names.extend(attributes.map(|attribute| format!("{side}_{}", attribute.name)));
-        }
-        names.extend(["label_x".to_owned(), "label_other".to_owned()]);
-        for side in ["x", "other"] {
-            let classes = self.schema.label.classes.iter();
-            names.extend(classes.map(|class| format!("logit_{side}_{class}")));
-        }
-        names.push("changed".to_owned());
-        names
-    }
-
-    fn csv(&self, pairs: &PairStore, writer: &mut BufWriter<&mut File>) -> io::Result<()> {
-        let mut csv = csv::Writer::from_writer(writer);
-        csv.write_record(self.header())?;
-        let class = |label: u32| self.schema.label.classes[label as usize].clone();
-        for pair in pairs.iter() {
-            let other = self.other(&pair);
-            let mut record = vec![
-                pair.seed.to_string(),
-                phase_name(pair.phase).to_owned(),
-                pair.step.to_string(),
-            ];
-            for side in [pair.row, &other] {
-                let attributes = self.schema.attributes.iter().zip(side);
-                record.extend(attributes.map(|(attribute, &code)| attribute.decode(code)));
-            }
-            record.extend([class(pair.label), class(pair.other_label)]);
-            for logits in [pair.logits, pair.other_logits] {
-                record.extend(logits.iter().map(f32::to_string));
-            }
-            record.push(self.changed(pair.row, &other));
-            csv.write_record(&record)?;
-        }
-        csv.flush()
-    }
-
-    fn parquet(&self, pairs: &PairStore, writer: &mut BufWriter<&mut File>) -> io::Result<()> {
-        let mut types = vec![DataType::UInt64, DataType::Utf8, DataType::UInt32];
-        for _ in 0..2 {
-            types.extend(self.schema.attributes.iter().map(|attribute| {
-                if is_integer(attribute) {
-                    DataType::Int32
-                } else {
-                    DataType::Utf8
-                }
-            }));
-        }
-        types.extend([DataType::Utf8, DataType::Utf8]);
-        let classes = self.schema.label.classes.len();
-        types.extend(vec![DataType::Float32; 2 * classes]);
-        types.push(DataType::Utf8);
-        let fields: Vec<Field> = self
-            .header()
-            .into_iter()
-            .zip(types)
-            .map(|(name, data_type)| Field::new(name, data_type, false))
-            .collect();
-        let arrow = Arc::new(ArrowSchema::new(fields));
-        let mut parquet = ArrowWriter::try_new(&mut *writer, arrow.clone(), Some(properties()?))
+fn write_csv(
+    writer: &mut BufWriter<&mut File>,
+    columns: &ArrowSchema,
+    pairs: &PairStore,
+    batch: &mut Batch<'_>,
+) -> io::Result<()> {
+    let mut csv = csv::Writer::from_writer(writer);
+    csv.write_record(columns.fields().iter().map(|field| field.name()))?;
+    blocks(columns, pairs, batch, &mut |batch| {
+        let options = FormatOptions::default();
+        let columns = batch
+            .columns()
+            .iter()
+            .map(|column| ArrayFormatter::try_new(column, &options))
+            .collect::<Result<Vec<_>, _>>()
             .map_err(io::Error::other)?;
-        let mut group = Vec::with_capacity(GROUP.min(pairs.len()));
-        for pair in pairs.iter() {
-            group.push(pair);
-            if group.len() == GROUP {
-                let batch = self.batch(&arrow, &group).map_err(io::Error::other)?;
-                parquet.write(&batch).map_err(io::Error::other)?;
-                group.clear();
-            }
+        for row in 0..batch.num_rows() {
+            csv.write_record(columns.iter().map(|column| column.value(row).to_string()))?;
         }
-        if !group.is_empty() {
-            let batch = self.batch(&arrow, &group).map_err(io::Error::other)?;
-            parquet.write(&batch).map_err(io::Error::other)?;
-        }
-        parquet.close().map_err(io::Error::other)?;
-        writer.flush()
-    }
-
-    fn batch(
-        &self,
-        arrow: &Arc<ArrowSchema>,
-        pairs: &[Pair<'_>],
-    ) -> Result<RecordBatch, ArrowError> {
-        let others: Vec<Vec<i32>> = pairs.iter().map(|pair| self.other(pair)).collect();
-        let rows: Vec<&[i32]> = pairs.iter().map(|pair| pair.row).collect();
-        let others: Vec<&[i32]> = others.iter().map(Vec::as_slice).collect();
-        let mut columns: Vec<ArrayRef> = vec![
-            Arc::new(UInt64Array::from_iter_values(
-                pairs.iter().map(|pair| pair.seed),
-            )),
-            Arc::new(StringArray::from_iter_values(
-                pairs.iter().map(|pair| phase_name(pair.phase)),
-            )),
-            Arc::new(UInt32Array::from_iter_values(
-                pairs.iter().map(|pair| pair.step),
-            )),
-        ];
-        for side in [&rows, &others] {
-            for (position, attribute) in self.schema.attributes.iter().enumerate() {
-                let codes = side.iter().map(|row| row[position]);
-                columns.push(if is_integer(attribute) {
-                    Arc::new(Int32Array::from_iter_values(codes))
-                } else {
-                    Arc::new(StringArray::from_iter_values(
-                        codes.map(|code| attribute.decode(code)),
-                    ))
-                });
-            }
-        }
-        let classes = &self.schema.label.classes;
-        for label in [
-            |pair: &Pair<'_>| pair.label as usize,
-            |pair: &Pair<'_>| pair.other_label as usize,
-        ] {
-            columns.push(Arc::new(StringArray::from_iter_values(
-                pairs.iter().map(|pair| &classes[label(pair)]),
-            )));
-        }
-        for own in [true, false] {
-            for class in 0..classes.len() {
-                columns.push(Arc::new(Float32Array::from_iter_values(pairs.iter().map(
-                    |pair| {
-                        if own {
-                            pair.logits[class]
-                        } else {
-                            pair.other_logits[class]
-                        }
-                    },
-                ))));
-            }
-        }
-        columns.push(Arc::new(StringArray::from_iter_values(
-            rows.iter()
-                .zip(&others)
-                .map(|(row, other)| self.changed(row, other)),
-        )));
-        RecordBatch::try_new(arrow.clone(), columns)
-    }
+        Ok(())
+    })?;
+    csv.flush()
 }
 
-/// How samples files are compressed.
-pub(super) fn properties() -> io::Result<WriterProperties> {
+/// The columns `seed`, `phase` and `step`, which all modalities have.
+pub(super) fn walk_columns(pairs: &[Pair<'_>]) -> (ArrayRef, ArrayRef, ArrayRef) {
+    let seeds = pairs.iter().map(|pair| pair.seed);
+    let phases = pairs.iter().map(|pair| phase_name(pair.phase));
+    let steps = pairs.iter().map(|pair| pair.step);
+    (
+        Arc::new(UInt64Array::from_iter_values(seeds)),
+        Arc::new(StringArray::from_iter_values(phases)),
+        Arc::new(UInt32Array::from_iter_values(steps)),
+    )
+}
+
+/// How samples files are compressed, and what they say of themselves.
+fn properties(modality: ModalityName) -> io::Result<WriterProperties> {
     let level = ZstdLevel::try_new(1).map_err(io::Error::other)?;
+    let modality = KeyValue::new("modality".to_owned(), modality.name().to_owned());
     Ok(WriterProperties::builder()
         .set_compression(Compression::ZSTD(level))
         .set_created_by(format!("probity {}", env!("CARGO_PKG_VERSION")))
+        .set_key_value_metadata(Some(vec![modality]))
         .build())
 }
 
-/// Whether every code of the attribute is written as itself.
-fn is_integer(attribute: &Attribute) -> bool {
-    let (_, max) = attribute.domain();
-    matches!(attribute.kind, Kind::Integer { .. }) && attribute.decode(max) == max.to_string()
-}
-
-pub(super) fn phase_name(phase: Phase) -> &'static str {
+fn phase_name(phase: Phase) -> &'static str {
     match phase {
         Phase::Global => "global",
         Phase::Local | Phase::Done => "local",
     }
 }
 
-/// Reads the pairs of a samples file one by one.
+/// Reads the pairs of a samples file one by one; `inputs` read the two inputs of each.
 ///
 /// # Errors
 /// When the file cannot be read or a value is not in its domain; `each` may stop by its own error.
-pub fn read_samples<E: From<ReadError>>(
+pub fn read_samples<E: From<AuditError>>(
     file: &Path,
-    schema: &Schema,
-    mut each: impl FnMut(SampledPair) -> Result<(), E>,
+    inputs: &dyn SampleInputs,
+    mut each: impl FnMut(Sample) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut records = Records::open(file, &Format::default())?;
-    let column = |name: String| {
-        records
-            .position(&name)
-            .ok_or_else(|| ReadError::MissingColumn {
+    let mut records = Records::open(file, &Format::default()).map_err(AuditError::from)?;
+    let names = records.names().to_vec();
+    let column = |name: &str| {
+        let position = names.iter().position(|found| found == name);
+        position.ok_or_else(|| {
+            AuditError::from(ReadError::MissingColumn {
                 file: file.to_owned(),
-                column: name,
-                found: records.names().join(", "),
+                column: name.to_owned(),
+                found: names.join(", "),
             })
+        })
     };
-    let seed_column = column("seed".to_owned())?;
+    let seed = column("seed")?;
+    let source_row = column("source_row").ok();
     let mut sides = Vec::new();
     for side in ["x", "other"] {
-        let positions = schema
-            .attributes
-            .iter()
-            .map(|attribute| column(format!("{side}_{}", attribute.name)))
-            .collect::<Result<Vec<_>, _>>()?;
-        sides.push((positions, column(format!("label_{side}"))?));
+        let columns = inputs.columns(side);
+        let positions = columns.iter().map(|name| column(name));
+        let positions = positions.collect::<Result<Vec<_>, _>>()?;
+        sides.push((columns, positions, column(&format!("label_{side}"))?));
     }
-    let encoders: Vec<Encoder> = schema.attributes.iter().map(Encoder::new).collect();
-    while let Some(record) = records.advance()? {
-        let mut read = Vec::with_capacity(2);
-        for (positions, label) in &sides {
-            let mut codes = Vec::with_capacity(positions.len());
-            for ((encoder, attribute), &position) in
-                encoders.iter().zip(&schema.attributes).zip(positions)
-            {
-                let cell = record.cell(position)?;
-                let refused = |expected: String| ReadError::Value {
-                    file: file.to_owned(),
-                    place: record.place(),
-                    column: attribute.name.clone(),
-                    value: cell.to_owned(),
-                    expected,
-                };
-                match encoder.encode(cell).map_err(refused)? {
-                    Encoded::Code(code) => codes.push(code),
-                    // The level of outside values is a value of its own; a clipped one is none.
-                    Encoded::Mapped(code) if attribute.outside == Outside::Level => {
-                        codes.push(code);
-                    }
-                    Encoded::Mapped(_) | Encoded::Skip => {
-                        return Err(refused(attribute.expected()).into());
-                    }
-                }
-            }
-            read.push((codes, record.cell(*label)?.to_owned()));
-        }
-        if let (Some((other, other_label)), Some((row, label))) = (read.pop(), read.pop()) {
-            let cell = record.cell(seed_column)?;
-            let seed = cell.parse().map_err(|_| ReadError::Value {
-                file: file.to_owned(),
-                place: record.place(),
-                column: "seed".to_owned(),
-                value: cell.to_owned(),
-                expected: "the number of a seed".to_owned(),
-            })?;
-            each(SampledPair {
-                seed,
-                row,
-                other,
-                label,
-                other_label,
-            })?;
-        }
+    while let Some(record) = records.advance().map_err(AuditError::from)? {
+        let cell = |position: usize| record.cell(position).map_err(AuditError::from);
+        let refused = |column: &str, value: &str, expected: String| ReadError::Value {
+            file: file.to_owned(),
+            place: record.place(),
+            column: column.to_owned(),
+            value: value.to_owned(),
+            expected,
+        };
+        let number = |name: &str, position: usize, what: &str| {
+            let text = cell(position)?;
+            let refused = |_| AuditError::from(refused(name, text, what.to_owned()));
+            text.parse::<u64>().map_err(refused)
+        };
+        let input = |(columns, positions, label): &(Vec<String>, Vec<usize>, usize)| {
+            let cells = positions.iter().map(|&position| cell(position));
+            let cells = cells.collect::<Result<Vec<_>, _>>()?;
+            let refuse = |place: usize, expected| refused(&columns[place], cells[place], expected);
+            Ok::<_, AuditError>((inputs.read(&cells, &refuse)?, cell(*label)?.to_owned()))
+        };
+        let ((row, label), (other, other_label)) = (input(&sides[0])?, input(&sides[1])?);
+        let source_row = source_row.map(|position| number("source_row", position, "a row number"));
+        each(Sample {
+            seed: number("seed", seed, "the number of a seed")?,
+            source_row: source_row.transpose()?,
+            row,
+            other,
+            label,
+            other_label,
+        })?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::audit::AuditError;
+use super::audit_error::AuditError;
 use super::search::{Ending, Phase, PhaseCounts, Search, StateOf};
 use super::strategy::Strategy;
 use probity_run::run_directory::RunDirectory;

@@ -4,19 +4,18 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use super::audit::AuditError;
+use super::audit_error::AuditError;
 use super::calls::{Calls, Counted};
-use super::case::Case;
+use super::modality::{Method, Modality};
+use super::model_under_test::ModelAccess;
 use super::pairs::PairStore;
 use super::search::{Ending, Search, SearchOptions, SearchState, StateOf};
 use super::session::{AuditProgress, progress_of};
+use super::strategies::WithStrategy;
 use super::strategies::themis::CausalDiscrimination;
-use super::strategies::tuning::Tuning;
-use super::strategies::{Ingredients, StrategyName, WithStrategy, with_strategy};
 use super::strategy::Strategy;
-use super::subject::ModelAccess;
 use super::summary::{GlobalSummary, LocalSummary, TotalSummary, phases};
-use probity_nn::{Classifier, Objective};
+use probity_nn::Classifier;
 
 /// Points that a curve keeps at most.
 const CURVE_POINTS: usize = 200;
@@ -36,22 +35,13 @@ pub enum Begin<'a> {
 }
 
 /// A search that can be run.
-#[derive(Clone, Copy)]
-pub struct Trial<'a> {
+pub struct Trial<'a, M> {
     /// What is searched.
-    pub case: &'a Case,
-    /// By which strategy.
-    pub strategy: StrategyName,
-    /// What is differentiated.
-    pub objective: Objective,
-    /// Codes that a global and a local step move.
-    pub steps: (u32, u32),
-    /// Options of single strategies.
-    pub tuning: &'a Tuning,
+    pub case: &'a M,
+    /// How.
+    pub method: Method<'a>,
     /// Where it begins.
     pub begin: Begin<'a>,
-    /// Seed of everything random.
-    pub seed: u64,
     /// How far.
     pub options: &'a SearchOptions,
 }
@@ -124,7 +114,7 @@ pub struct TrialOutcome {
     pub pairs: PairStore,
 }
 
-impl Trial<'_> {
+impl<M: Modality> Trial<'_, M> {
     /// Runs the search; `observe` sees every round and may stop it.
     ///
     /// # Errors
@@ -135,24 +125,15 @@ impl Trial<'_> {
     ) -> Result<TrialOutcome, AuditError> {
         let calls = Calls::default();
         let mut go = |model: ModelAccess<'_>| {
-            let ingredients = Ingredients {
-                model,
-                domain: &self.case.domain,
-                objective: self.objective,
-                step_global: self.steps.0,
-                step_local: self.steps.1,
-                tuning: self.tuning,
-                seed: self.seed,
-            };
             let session = TrialSession {
                 trial: self,
                 model: model.classifier(),
                 calls: &calls,
                 observe,
             };
-            with_strategy(self.strategy, &ingredients, session)?
+            self.case.with_strategy(&self.method, model, session)?
         };
-        match self.case.subject.access() {
+        match self.case.model().access() {
             ModelAccess::Gradients(model) => {
                 go(ModelAccess::Gradients(&Counted::new(model, &calls)))
             }
@@ -161,14 +142,14 @@ impl Trial<'_> {
     }
 }
 
-struct TrialSession<'a> {
-    trial: &'a Trial<'a>,
+struct TrialSession<'a, M> {
+    trial: &'a Trial<'a, M>,
     model: &'a dyn Classifier,
     calls: &'a Calls,
     observe: &'a mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
 }
 
-impl WithStrategy for TrialSession<'_> {
+impl<M: Modality> WithStrategy for TrialSession<'_, M> {
     type Output = Result<TrialOutcome, AuditError>;
 
     fn with<S: Strategy>(self, strategy: &S) -> Result<TrialOutcome, AuditError> {
@@ -182,13 +163,13 @@ impl WithStrategy for TrialSession<'_> {
             Begin::At(rows) => rows.to_vec(),
             Begin::Seeds { clusters, count } => strategy
                 .own_seeds(count)
-                .unwrap_or_else(|| trial.case.data_seeds(clusters, count, trial.seed)),
+                .unwrap_or_else(|| trial.case.seeds(clusters, count, trial.method.seed)),
         };
         let mut state: StateOf<S> = SearchState::new(seeds, model.classes());
         let search = Search {
             model,
-            reference: trial.case.subject.reference(),
-            domain: &trial.case.domain,
+            reference: trial.case.model().reference(),
+            domain: trial.case.domain(),
             strategy,
             calls,
             options: trial.options,
@@ -206,7 +187,7 @@ impl WithStrategy for TrialSession<'_> {
         })?;
         let (global, local, total) = phases(&state);
         let figures = TrialFigures {
-            seed: trial.seed,
+            seed: trial.method.seed,
             ending,
             global,
             local,
@@ -216,7 +197,7 @@ impl WithStrategy for TrialSession<'_> {
         };
         Ok(TrialOutcome {
             figures,
-            pairs: state.pairs().clone(),
+            pairs: state.into_pairs(),
         })
     }
 }

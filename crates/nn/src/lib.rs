@@ -180,6 +180,7 @@ pub fn predicted_class(logits: &[f32]) -> u32 {
     Default,
     serde::Serialize,
     serde::Deserialize,
+    schemars::JsonSchema,
     clap::ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]

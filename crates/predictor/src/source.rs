@@ -19,8 +19,9 @@ use probity_nn::encoding::{Encoding, InputLayout};
 use probity_run::run_directory::{RunError, file_sha256, hex};
 
 /// Where a predictor is: `onnx:FILE` or `command:COMMAND LINE`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
 pub enum PredictorSource {
     /// An ONNX file.
     Onnx(PathBuf),
@@ -67,7 +68,9 @@ impl std::fmt::Display for PredictorSource {
 }
 
 /// How words become numbers for an ONNX graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Categories {
     /// Position among the levels, from 0
@@ -78,7 +81,9 @@ pub enum Categories {
 }
 
 /// What an ONNX graph gives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum OutputKind {
     /// Probabilities, or that of the second of two classes

@@ -8,79 +8,75 @@ enum Given {
     Option(&'static str),
     /// As the value of an option, unless it is empty.
     Filled(&'static str),
-    /// In seconds.
-    Seconds(&'static str),
     /// As a flag, if it is true.
     Flag(&'static str),
     /// Once for each value.
     Each(&'static str),
-    /// Once for each attribute with its edges.
-    Bins(&'static str),
     /// 0 as `never`.
     Never(&'static str),
 }
 
-use Given::{Bins, Each, Filled, Flag, Never, Option as Value, Seconds};
+use Given::{Each, Filled, Flag, Never, Option as Value};
 
 const AUDIT: &[(&str, Given)] = &[
-    ("model", Filled("--model")),
+    ("model", Value("--model")),
     ("predictor.source", Value("--predictor")),
+    ("predictor.schema", Value("--schema")),
     ("data", Value("--data")),
-    ("texts", Value("--texts")),
-    ("text_column", Value("--text-column")),
-    ("lexicon", Value("--lexicon")),
-    ("encoder", Value("--encoder")),
-    ("outside", Value("--outside")),
+    ("text.column", Value("--text-column")),
+    ("text.lexicon", Value("--lexicon")),
+    ("text.encoder", Value("--encoder")),
+    ("out_of_domain", Value("--outside")),
     ("protected", Value("--protected")),
     ("strategy", Value("--strategy")),
-    ("local_strategy", Value("--local-strategy")),
-    ("objective", Value("--objective")),
-    ("neighbours", Value("--neighbours")),
-    ("max_l0", Value("--max-l0")),
-    ("min_similarity", Value("--min-similarity")),
-    ("seeds", Value("--seeds")),
-    ("clusters", Value("--clusters")),
-    ("max_iter", Value("--max-iter")),
-    ("local", Value("--local")),
-    ("step_global", Value("--step-global")),
-    ("step_local", Value("--step-local")),
+    ("text.local_strategy", Value("--local-strategy")),
+    ("search.objective", Value("--objective")),
+    ("text.neighbours", Value("--neighbours")),
+    ("text.max_l0", Value("--max-l0")),
+    ("text.min_similarity", Value("--min-similarity")),
+    ("search.seeds", Value("--seeds")),
+    ("search.clusters", Value("--clusters")),
+    ("search.max_iter", Value("--max-iter")),
+    ("search.local", Value("--local")),
+    ("search.step_global", Value("--step-global")),
+    ("search.step_local", Value("--step-local")),
     ("estimate", Value("--estimate")),
-    ("time_seconds", Seconds("--time")),
-    ("max_found", Value("--max-found")),
+    ("budget.time", Value("--time")),
+    ("budget.max_found", Value("--max-found")),
     ("fail_above", Value("--fail-above")),
     ("samples_format", Value("--samples")),
     ("seed", Value("--seed")),
-    ("device", Value("--device")),
+    ("record.device", Value("--device")),
 ];
 
 const COMPARE: &[(&str, Given)] = &[
-    ("model", Filled("--model")),
+    ("model", Value("--model")),
     ("predictor.source", Value("--predictor")),
+    ("predictor.schema", Value("--schema")),
     ("data", Value("--data")),
-    ("outside", Value("--outside")),
+    ("out_of_domain", Value("--outside")),
     ("protected", Value("--protected")),
     ("strategies", Value("--strategies")),
     ("repeats", Value("--repeats")),
-    ("objective", Value("--objective")),
-    ("seeds", Value("--seeds")),
-    ("clusters", Value("--clusters")),
-    ("max_iter", Value("--max-iter")),
-    ("local", Value("--local")),
-    ("step_global", Value("--step-global")),
-    ("step_local", Value("--step-local")),
-    ("time_seconds", Seconds("--time")),
-    ("max_found", Value("--max-found")),
+    ("search.objective", Value("--objective")),
+    ("search.seeds", Value("--seeds")),
+    ("search.clusters", Value("--clusters")),
+    ("search.max_iter", Value("--max-iter")),
+    ("search.local", Value("--local")),
+    ("search.step_global", Value("--step-global")),
+    ("search.step_local", Value("--step-local")),
+    ("budget.time", Value("--time")),
+    ("budget.max_found", Value("--max-found")),
     ("seed", Value("--seed")),
-    ("device", Value("--device")),
+    ("record.device", Value("--device")),
 ];
 
 const CERTIFY: &[(&str, Given)] = &[
     ("model", Value("--model")),
     ("data", Value("--data")),
-    ("texts", Value("--texts")),
-    ("text_column", Value("--text-column")),
-    ("lexicon", Value("--lexicon")),
-    ("outside", Value("--outside")),
+    ("text.column", Value("--text-column")),
+    ("text.lexicon", Value("--lexicon")),
+    ("out_of_domain", Value("--outside")),
     ("protected", Value("--protected")),
     ("part", Value("--part")),
     ("splits", Value("--splits")),
@@ -91,16 +87,16 @@ const CERTIFY: &[(&str, Given)] = &[
 const GROUPS: &[(&str, Given)] = &[
     ("model", Value("--model")),
     ("data", Value("--data")),
-    ("outside", Value("--outside")),
+    ("out_of_domain", Value("--outside")),
     ("part", Value("--part")),
-    ("options.protected", Value("--protected")),
-    ("options.favourable", Value("--favourable")),
-    ("options.bins", Bins("--bins")),
-    ("options.min_group", Value("--min-group")),
-    ("options.calibration_bins", Value("--calibration-bins")),
-    ("options.resamples", Value("--resamples")),
-    ("options.seed", Value("--seed")),
-    ("device", Value("--device")),
+    ("protected", Value("--protected")),
+    ("groups.favourable", Value("--favourable")),
+    ("groups.bins", Each("--bins")),
+    ("groups.min_group", Value("--min-group")),
+    ("groups.calibration_bins", Value("--calibration-bins")),
+    ("groups.resamples", Value("--resamples")),
+    ("seed", Value("--seed")),
+    ("record.device", Value("--device")),
 ];
 
 const REPAIR: &[(&str, Given)] = &[
@@ -122,7 +118,7 @@ const REPAIR: &[(&str, Given)] = &[
     ("training.learning_rate", Value("--learning-rate")),
     ("training.weight_decay", Value("--weight-decay")),
     ("groups.favourable", Value("--favourable")),
-    ("groups.bins", Bins("--bins")),
+    ("groups.bins", Each("--bins")),
     ("groups.min_group", Value("--min-group")),
     ("groups.calibration_bins", Value("--calibration-bins")),
     ("groups.resamples", Value("--resamples")),
@@ -178,15 +174,13 @@ const TUNING: [(&str, Given, &str); 4] = [
     ("error_bound", Value("--error-bound"), "themis"),
 ];
 
-/// What stands for the schema of a predictor, which run.toml holds and no file needs to.
-pub(super) const SCHEMA_FILE: &str = "SCHEMA.toml";
-
-const PREDICTOR: &[(&str, Given)] = &[
-    ("predictor.timeout_seconds", Seconds("--predictor-timeout")),
-    ("predictor.rows", Value("--predictor-rows")),
-    ("predictor.graph.categories", Value("--onnx-categories")),
-    ("predictor.graph.output", Value("--onnx-output")),
-    ("predictor.graph.gives", Value("--onnx-gives")),
+/// What a predictor has besides: of a command, or of an ONNX graph.
+const PREDICTOR: &[(&str, Given, &str)] = &[
+    ("timeout", Value("--predictor-timeout"), "command:"),
+    ("rows", Value("--predictor-rows"), "command:"),
+    ("categories", Value("--onnx-categories"), "onnx:"),
+    ("output", Value("--onnx-output"), "onnx:"),
+    ("gives", Value("--onnx-gives"), "onnx:"),
 ];
 
 /// Whether the samples of a k-NN run are read without a schema, bounds and such, which have no short form.
@@ -222,19 +216,28 @@ pub(super) fn of(command: &str, options: &toml::Table) -> Option<String> {
     if options.is_empty() {
         return None;
     }
-    let is_predictor = options.contains_key("predictor");
+    let source = at(options, "predictor.source").map(shown);
+    let is_text = options.get("modality").and_then(toml::Value::as_str) == Some("text");
     for (key, given) in keys {
         // A predictor runs where it is.
-        if !(is_predictor && *key == "device") && !is_refused(command, options, key) {
-            add(&mut words, options, key, given);
+        let is_needless = source.is_some() && *key == "record.device";
+        if is_needless || is_refused(command, options, key) {
+            continue;
+        }
+        match *key {
+            "data" if is_text => add(&mut words, options, key, &Value("--texts")),
+            key if key.starts_with("text.") && !is_text => {}
+            key => add(&mut words, options, key, given),
         }
     }
     add_tuning(&mut words, options);
-    if is_predictor {
-        for (key, given) in PREDICTOR {
-            add(&mut words, options, key, given);
+    if let (Some(source), Some(toml::Value::Table(predictor))) = (source, options.get("predictor"))
+    {
+        for (key, given, of) in PREDICTOR {
+            if source.starts_with(of) {
+                add(&mut words, predictor, key, given);
+            }
         }
-        words.extend(["--schema", SCHEMA_FILE].map(str::to_owned));
     }
     let quoted: Vec<String> = words.iter().map(|word| quote(word)).collect();
     Some(quoted.join(" "))
@@ -285,20 +288,6 @@ fn add(words: &mut Vec<String>, options: &toml::Table, key: &str, given: &Given)
         Value(option) => (option, text),
         Filled(option) if !text.is_empty() => (option, text),
         Filled(_) => return,
-        Seconds(option) => (option, format!("{text}s")),
-        Bins(option) => {
-            for bins in value
-                .as_array()
-                .into_iter()
-                .flatten()
-                .filter_map(toml::Value::as_table)
-            {
-                let part = |key: &str| bins.get(key).map(shown).unwrap_or_default();
-                let given = format!("{}={}", part("attribute"), part("edges"));
-                words.extend([(*option).to_owned(), given]);
-            }
-            return;
-        }
         Never(option) if text == "0" => (option, "never".to_owned()),
         Never(option) => (option, text),
         Flag(option) => {

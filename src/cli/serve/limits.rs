@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::audit::duration;
+use crate::cli::inputs::duration;
 use probity::serve::limits::Limits;
 
 /// What the service refuses to do more of.

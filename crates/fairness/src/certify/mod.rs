@@ -16,6 +16,7 @@
 
 pub mod parts;
 pub mod run;
+pub mod specification;
 pub mod table;
 pub mod text;
 

@@ -1,7 +1,9 @@
 //! Parts of the data: what a model was trained on, and what it never saw.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -11,7 +13,7 @@ use probity_nn::train::Split;
 use probity_run::run_directory::RUN;
 
 /// A part of the data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
     /// All of it
@@ -25,12 +27,23 @@ pub enum Part {
     Test,
 }
 
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Part::All => "all",
+            Part::Train => "train",
+            Part::Validation => "validation",
+            Part::Test => "test",
+        })
+    }
+}
+
 /// Why a part cannot be told.
 #[derive(Debug, Error)]
 pub enum PartError {
     /// The model does not say.
     #[error(
-        "{} does not say which part of the data the model was trained on ({problem}); leave --part out, or name a model \
+        "{} does not say which part of the data the model was trained on ({problem}); leave the part out, or name a model \
          that probity train made",
         file.display()
     )]
@@ -42,7 +55,7 @@ pub enum PartError {
     },
     /// Other data.
     #[error(
-        "{} is not the file that the model was trained on, so its parts are unknown; leave --part out", file.display()
+        "{} is not the file that the model was trained on, so its parts are unknown; leave the part out", file.display()
     )]
     OtherData {
         /// The file.

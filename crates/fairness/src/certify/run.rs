@@ -1,6 +1,5 @@
-//! A whole certification as one call: options → inputs → certificates → run directory.
+//! A whole certification as one call: specification → inputs → certificates → run directory.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -9,24 +8,29 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::parts::{Part, PartError, rows_of, texts_of};
+pub use super::specification::CertifySpecification;
 use super::table::certify_rows;
 use super::text::certify_texts;
 use super::{Certificate, exhaustive};
-use crate::audit::{AuditError, expect_hash};
-use crate::case::positions;
+use crate::audit_error::AuditError;
 use crate::domain::TabularDomain;
 use crate::estimate::{clopper_pearson, estimated_sets};
+use crate::modality::{ModalityName, named_or_all};
+use crate::opened::{
+    open_lexicon, open_model, open_table, open_text_model, open_texts, positions,
+    protected_or_marked, reading_schema,
+};
 use crate::text::domain::TextDomain;
-use crate::text::protected::{ProtectedTerms, open_lexicon};
-use probity_data::schema::Outside;
+use crate::text::protected::ProtectedTerms;
 use probity_data::table::{Labels, Table};
 use probity_nn::fnn::Fnn;
 use probity_nn::model::Model;
 use probity_nn::text_model::{EncodedText, TextModel};
 use probity_nn::{ModelError, Rows};
-use probity_run::run_directory::{RUN, RunDirectory, RunError, file_sha256, write_with};
+use probity_run::run_directory::{RunDirectory, RunError, write_with};
+use probity_run::specification::Checked;
+use probity_run::specification::file::{Record, SpecificationError};
 use probity_tensor::device::ComputeDevice;
-use probity_text::corpus::{TextColumns, read_texts};
 
 /// Name of the file with the certificate of every input.
 pub const CERTIFICATES: &str = "certificates.csv";
@@ -46,6 +50,9 @@ pub enum CertifyError {
     /// The run directory cannot be used.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The run cannot be written.
+    #[error(transparent)]
+    Specification(#[from] SpecificationError),
     /// The part is empty.
     #[error("the part '{part:?}' of the data has no rows")]
     EmptyPart {
@@ -58,50 +65,6 @@ impl From<AuditError> for CertifyError {
     fn from(error: AuditError) -> CertifyError {
         CertifyError::Audit(Box::new(error))
     }
-}
-
-/// Everything that determines a certification: `run.toml`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CertifyOptions {
-    /// Always `certify`.
-    pub command: String,
-    /// Version that made the run.
-    pub probity_version: String,
-    /// Model directory.
-    pub model: PathBuf,
-    /// SHA-256 of the model.
-    pub model_sha256: String,
-    /// The table, for a model of tables.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data: Option<PathBuf>,
-    /// The texts, for a model of texts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub texts: Option<PathBuf>,
-    /// SHA-256 of that file.
-    pub inputs_sha256: String,
-    /// What is done with missing and outside values of a table, where the schema expects any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub outside: Option<Outside>,
-    /// Column of the texts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub text_column: Option<String>,
-    /// Lexicon file; the shipped lexica without one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lexicon: Option<PathBuf>,
-    /// SHA-256 of the protected terms of texts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lexicon_sha256: Option<String>,
-    /// Names of the protected attributes.
-    pub protected: Vec<String>,
-    /// Part of the data.
-    pub part: Part,
-    /// Splits an input at most.
-    pub splits: u32,
-    /// Whether all substitutions are tried as well.
-    pub exhaustive: bool,
-    /// Bound on the certified share.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fail_below: Option<f64>,
 }
 
 /// A share of the inputs, with its 95 % interval (Clopper and Pearson).
@@ -157,6 +120,8 @@ pub struct CertifySummary {
     pub schema_version: u32,
     /// Always `certify`.
     pub command: String,
+    /// What was certified: rows of a table, or texts.
+    pub modality: ModalityName,
     /// Version that made the run.
     pub probity_version: String,
     /// SHA-256 of the model.
@@ -174,9 +139,10 @@ pub struct CertifySummary {
     pub fail_below: Option<f64>,
 }
 
-/// Inputs, loaded and checked; nothing is written yet.
-pub struct PreparedCertify {
-    options: CertifyOptions,
+/// A certification whose inputs are opened and checked; nothing is written yet.
+pub struct Certification {
+    specification: CertifySpecification,
+    record: Record,
     inputs: Inputs,
 }
 
@@ -202,47 +168,38 @@ struct Line {
     fair: Option<bool>,
 }
 
-impl PreparedCertify {
-    /// Loads and checks what `options` name.
+impl Certification {
+    /// Opens and checks what `specification` names.
     ///
     /// # Errors
     /// See [`CertifyError`].
-    pub fn new(options: CertifyOptions) -> Result<PreparedCertify, CertifyError> {
-        if let Some(bound) = options.fail_below
-            && !(0.0..=1.0).contains(&bound)
-        {
-            return Err(CertifyError::from(AuditError::Option {
-                option: "--fail-below",
-                value: bound.to_string(),
-                expected: "a share from 0 to 1",
-            }));
-        }
-        let inputs = match (&options.texts, &options.data) {
-            (Some(texts), _) => read_text_inputs(&options, texts)?,
-            (None, Some(data)) => read_table_inputs(&options, data)?,
-            (None, None) => {
-                return Err(CertifyError::from(AuditError::Option {
-                    option: "--data",
-                    value: "missing".into(),
-                    expected: "given, or --texts",
-                }));
-            }
+    pub fn open(
+        specification: Checked<CertifySpecification>,
+    ) -> Result<Certification, CertifyError> {
+        let mut specification = specification.into_inner();
+        let (inputs, record) = match specification.modality {
+            ModalityName::Text => open_text_inputs(&mut specification)?,
+            ModalityName::Table => open_table_inputs(&mut specification)?,
         };
-        let prepared = PreparedCertify { options, inputs };
-        for names in prepared.sets() {
-            prepared.check(&names)?;
+        let certification = Certification {
+            specification,
+            record,
+            inputs,
+        };
+        for names in certification.sets() {
+            certification.check(&names)?;
         }
-        Ok(prepared)
+        Ok(certification)
     }
 
-    /// The options, resolved.
-    pub fn options(&self) -> &CertifyOptions {
-        &self.options
+    /// The specification, resolved.
+    pub fn specification(&self) -> &CertifySpecification {
+        &self.specification
     }
 
     /// Each attribute alone and, if there are several, all of them.
     fn sets(&self) -> Vec<Vec<String>> {
-        estimated_sets(&self.options.protected)
+        estimated_sets(&self.specification.protected)
     }
 
     /// Whether there is something to certify for `names`.
@@ -265,7 +222,7 @@ impl PreparedCertify {
                     .any(|&row| terms.can_vary(&texts[row as usize].ids))
                 {
                     return Err(CertifyError::from(AuditError::NoProtectedTerm {
-                        file: self.options.texts.clone().unwrap_or_default(),
+                        file: self.specification.data.clone(),
                         texts: rows.len(),
                         attributes: names.join(", "),
                     }));
@@ -323,7 +280,7 @@ impl PreparedCertify {
         names: &[String],
     ) -> Result<(Vec<u32>, Vec<Certificate>, Option<Vec<bool>>, [f64; 2]), CertifyError> {
         let started = Instant::now();
-        let splits = self.options.splits;
+        let splits = self.specification.splits;
         match &self.inputs {
             Inputs::Table { model, table, rows } => {
                 let protected = positions(&model.schema, names).map_err(AuditError::from)?;
@@ -332,7 +289,7 @@ impl PreparedCertify {
                 let certificates =
                     certify_rows(&model.network, &model.schema, &protected, inputs, splits)?;
                 let bounded = started.elapsed().as_secs_f64();
-                let fair = if self.options.exhaustive {
+                let fair = if self.specification.exhaustive {
                     let layout = &model.network.layout;
                     let domain = TabularDomain::new(&model.schema, layout, &protected)
                         .map_err(AuditError::from)?;
@@ -367,7 +324,7 @@ impl PreparedCertify {
                 let certificates =
                     certify_texts(network.weights(), network.table(), &terms, &ids, splits);
                 let bounded = started.elapsed().as_secs_f64();
-                let fair = if self.options.exhaustive {
+                let fair = if self.specification.exhaustive {
                     let domain = TextDomain::new(width, Arc::new(terms), Arc::default())
                         .map_err(AuditError::from)?;
                     let codes: Vec<i32> = ids.iter().flat_map(|text| domain.row(text)).collect();
@@ -382,85 +339,64 @@ impl PreparedCertify {
     }
 }
 
-fn read_table_inputs(
-    options: &CertifyOptions,
-    data: &std::path::Path,
-) -> Result<Inputs, CertifyError> {
-    let model = Model::load(&options.model).map_err(AuditError::from)?;
-    expect_hash(
-        &options.model.display().to_string(),
-        model.sha256(),
-        &options.model_sha256,
-    )?;
-    let schema = match options.outside {
-        Some(outside) => model.schema.clone().with_outside(outside),
-        None => model.schema.clone(),
-    };
-    let mut pairs = model.schema.attributes.iter().zip(&schema.attributes);
-    if pairs.any(|(own, read)| read.domain().1 > own.domain().1) {
-        return Err(CertifyError::from(AuditError::Option {
-            option: "--outside",
-            value: "level".into(),
-            expected: "clip, skip or reject: this model was trained without such a level",
-        }));
-    }
-    let sha256 = file_sha256(data)?;
-    expect_hash(
-        &data.display().to_string(),
-        sha256.clone(),
-        &options.inputs_sha256,
-    )?;
-    let table = Table::read(data, &schema, Labels::Optional).map_err(AuditError::from)?;
-    let rows = rows_of(options.part, &options.model, (data, &sha256), table.rows())?;
-    not_empty(options.part, &rows)?;
-    Ok(Inputs::Table {
-        model: Box::new(model),
-        table,
+/// Opens the model and the table that `specification` names, and fills in what it leaves to them.
+fn open_table_inputs(
+    specification: &mut CertifySpecification,
+) -> Result<(Inputs, Record), CertifyError> {
+    let model = open_model(&specification.model)?;
+    let protected = protected_or_marked(&specification.protected, &model.value.schema);
+    let schema = reading_schema(&model.value.schema, specification.out_of_domain)?;
+    let data = open_table(&specification.data, &schema, Labels::Optional)?;
+    let (file, part) = (&specification.data, specification.part);
+    let count = data.value.rows();
+    let rows = rows_of(part, &specification.model, (file, &data.sha256), count)?;
+    not_empty(part, &rows)?;
+    specification.protected = protected;
+    let record = Record::new()
+        .opened("model", model.sha256)
+        .opened("data", data.sha256);
+    let inputs = Inputs::Table {
+        model: Box::new(model.value),
+        table: data.value,
         rows,
-    })
+    };
+    Ok((inputs, record))
 }
 
-fn read_text_inputs(
-    options: &CertifyOptions,
-    file: &std::path::Path,
-) -> Result<Inputs, CertifyError> {
-    let model = TextModel::load(&options.model).map_err(AuditError::from)?;
-    let now = model.sha256().map_err(AuditError::from)?;
-    expect_hash(
-        &options.model.display().to_string(),
-        now,
-        &options.model_sha256,
-    )?;
-    let sha256 = file_sha256(file)?;
-    expect_hash(
-        &file.display().to_string(),
-        sha256.clone(),
-        &options.inputs_sha256,
-    )?;
-    let (lexicon, lexicon_sha256) =
-        open_lexicon(options.lexicon.as_deref()).map_err(AuditError::from)?;
-    let then = options.lexicon_sha256.as_deref().unwrap_or_default();
-    expect_hash("the lexicon", lexicon_sha256, then)?;
-    let protected = ProtectedTerms::new(&lexicon, &options.protected, &model)?;
-    let columns = TextColumns {
-        text: options.text_column.clone(),
-        label: None,
-    };
-    let corpus = read_texts(file, &columns).map_err(AuditError::from)?;
-    let texts: Vec<EncodedText> = corpus
-        .texts
-        .par_iter()
-        .map(|text| model.encode(text))
+/// The same for a model of texts, its lexicon and the texts.
+fn open_text_inputs(
+    specification: &mut CertifySpecification,
+) -> Result<(Inputs, Record), CertifyError> {
+    let model = open_text_model(&specification.model)?;
+    let lexicon = open_lexicon(specification.text.lexicon.as_deref())?;
+    let attributes = named_or_all(&specification.protected, &lexicon.value);
+    let protected = ProtectedTerms::new(&lexicon.value, &attributes, &model.value)?;
+    let corpus = open_texts(&specification.data, specification.text.column.as_deref())?;
+    let texts = corpus.value.texts.par_iter();
+    let texts: Vec<EncodedText> = texts
+        .map(|text| model.value.encode(text))
         .collect::<Result<_, _>>()
         .map_err(AuditError::from)?;
-    let rows = texts_of(options.part, &options.model, (file, &sha256), texts.len())?;
-    not_empty(options.part, &rows)?;
-    Ok(Inputs::Texts {
-        model: Box::new(model),
+    let (file, part) = (&specification.data, specification.part);
+    let rows = texts_of(
+        part,
+        &specification.model,
+        (file, &corpus.sha256),
+        texts.len(),
+    )?;
+    not_empty(part, &rows)?;
+    specification.protected = attributes;
+    let record = Record::new()
+        .opened("model", model.sha256)
+        .opened("lexicon", lexicon.sha256)
+        .opened("data", corpus.sha256);
+    let inputs = Inputs::Texts {
+        model: Box::new(model.value),
         protected: Box::new(protected),
         texts,
         rows,
-    })
+    };
+    Ok((inputs, record))
 }
 
 fn not_empty(part: Part, rows: &[u32]) -> Result<(), CertifyError> {
@@ -470,42 +406,45 @@ fn not_empty(part: Part, rows: &[u32]) -> Result<(), CertifyError> {
     Ok(())
 }
 
-/// Certifies what was `prepared` and writes the run to `run`.
-///
-/// # Errors
-/// See [`CertifyError`].
-pub fn certify(
-    prepared: &PreparedCertify,
-    run: &RunDirectory,
-    observe: &mut dyn FnMut(usize),
-) -> Result<CertifySummary, CertifyError> {
-    let options = &prepared.options;
-    run.write_toml(RUN, options)?;
-    let (sets, lines) = prepared.certify(observe)?;
-    write_with(&run.file(CERTIFICATES), |writer| {
-        let mut csv = csv::Writer::from_writer(writer);
-        csv.write_record(["protected", "row", "certificate", "fair"])?;
-        for line in &lines {
-            csv.write_record([
-                sets[line.set].protected.join("+").as_str(),
-                &line.row.to_string(),
-                line.certificate.name(),
-                line.fair.map_or("", |fair| if fair { "yes" } else { "no" }),
-            ])?;
-        }
-        csv.flush()
-    })?;
-    let summary = CertifySummary {
-        schema_version: 1,
-        command: options.command.clone(),
-        probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-        model_sha256: options.model_sha256.clone(),
-        inputs_sha256: options.inputs_sha256.clone(),
-        part: options.part,
-        splits: options.splits,
-        sets,
-        fail_below: options.fail_below,
-    };
-    run.write_summary(&summary)?;
-    Ok(summary)
+impl Certification {
+    /// Certifies everything and writes the run to `run`; `observe` is told how many sets are done.
+    ///
+    /// # Errors
+    /// See [`CertifyError`].
+    pub fn run(
+        &self,
+        run: &RunDirectory,
+        observe: &mut dyn FnMut(usize),
+    ) -> Result<CertifySummary, CertifyError> {
+        let specification = &self.specification;
+        run.write_run(specification, &self.record)?;
+        let (sets, lines) = self.certify(observe)?;
+        write_with(&run.file(CERTIFICATES), |writer| {
+            let mut csv = csv::Writer::from_writer(writer);
+            csv.write_record(["protected", "row", "certificate", "fair"])?;
+            for line in &lines {
+                csv.write_record([
+                    sets[line.set].protected.join("+").as_str(),
+                    &line.row.to_string(),
+                    line.certificate.name(),
+                    line.fair.map_or("", |fair| if fair { "yes" } else { "no" }),
+                ])?;
+            }
+            csv.flush()
+        })?;
+        let summary = CertifySummary {
+            schema_version: 1,
+            command: "certify".to_owned(),
+            modality: specification.modality,
+            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
+            model_sha256: self.record.sha256_of("model").to_owned(),
+            inputs_sha256: self.record.sha256_of("data").to_owned(),
+            part: specification.part,
+            splits: specification.splits,
+            sets,
+            fail_below: specification.fail_below,
+        };
+        run.write_summary(&summary)?;
+        Ok(summary)
+    }
 }

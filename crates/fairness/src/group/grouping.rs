@@ -4,6 +4,9 @@
 //! An integer or numeric attribute of more codes is cut into [`DEFAULT_BINS`] bins of equally many codes of its *declared*
 //! domain: the groups never depend on the rows, as those of quantiles would. A level for outside values is a group of its own.
 
+use std::str::FromStr;
+
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::GroupError;
@@ -20,12 +23,53 @@ pub const DEFAULT_BINS: usize = 5;
 pub const MOST_ATTRIBUTES: usize = 6;
 
 /// Inner edges of the groups of one attribute: `age=25,45` makes *below 25*, *25 to below 45* and *45 and above*.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
 pub struct DeclaredBins {
     /// The attribute.
     pub attribute: String,
     /// Ascending edges; an edge belongs to the group above it.
     pub edges: Vec<f64>,
+}
+
+impl FromStr for DeclaredBins {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<DeclaredBins, String> {
+        let wrong = || {
+            format!(
+                "'{text}' are no bins; an attribute and ascending numbers such as age=25,45,65 are expected"
+            )
+        };
+        let (attribute, edges) = text.split_once('=').ok_or_else(wrong)?;
+        let finite = |edge: &str| {
+            edge.trim()
+                .parse()
+                .ok()
+                .filter(|edge: &f64| edge.is_finite())
+        };
+        let edges: Option<Vec<f64>> = edges.split(',').map(finite).collect();
+        Ok(DeclaredBins {
+            attribute: attribute.trim().to_owned(),
+            edges: edges.ok_or_else(wrong)?,
+        })
+    }
+}
+
+impl TryFrom<String> for DeclaredBins {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<DeclaredBins, String> {
+        text.parse()
+    }
+}
+
+impl From<DeclaredBins> for String {
+    fn from(bins: DeclaredBins) -> String {
+        let edges: Vec<String> = bins.edges.iter().map(f64::to_string).collect();
+        format!("{}={}", bins.attribute, edges.join(","))
+    }
 }
 
 /// How the groups of an attribute were made.

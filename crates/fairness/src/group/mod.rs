@@ -15,6 +15,7 @@ pub mod bootstrap;
 pub mod gaps;
 pub mod grouping;
 pub mod run;
+pub mod specification;
 pub mod tally;
 
 use rayon::prelude::*;
@@ -43,7 +44,7 @@ pub enum GroupError {
     #[error(transparent)]
     Model(#[from] ModelError),
     /// No attribute is protected.
-    #[error("no attribute is protected; name some with --protected")]
+    #[error("no attribute is protected; name some")]
     NothingProtected,
     /// An attribute is named twice.
     #[error("the attribute '{0}' is named twice as protected")]
@@ -54,7 +55,7 @@ pub enum GroupError {
     )]
     TooManyAttributes(usize),
     /// The favourable class does not exist.
-    #[error("--favourable is '{class}', but the classes are {known}")]
+    #[error("groups.favourable is '{class}', but the classes are {known}")]
     UnknownClass {
         /// The class asked for.
         class: String,
@@ -62,7 +63,7 @@ pub enum GroupError {
         known: String,
     },
     /// Bins that cannot be made.
-    #[error("--bins for '{attribute}' {problem}")]
+    #[error("groups.bins for '{attribute}' {problem}")]
     Bins {
         /// The attribute.
         attribute: String,
@@ -75,7 +76,7 @@ pub enum GroupError {
     /// An option has no meaning.
     #[error("{option} is {value}, but must be {expected}")]
     Option {
-        /// Its name on the command line.
+        /// Its name.
         option: &'static str,
         /// What was given.
         value: u64,
@@ -124,19 +125,19 @@ impl GroupOptions {
     pub fn groups(&self, schema: &Schema) -> Result<Vec<AttributeGroups>, GroupError> {
         let ranges = [
             (
-                "--min-group",
+                "groups.min_group",
                 self.min_group,
                 1..=1_000_000_000,
                 "from 1 to 1,000,000,000",
             ),
             (
-                "--calibration-bins",
+                "groups.calibration_bins",
                 self.calibration_bins.into(),
                 1..=1000,
                 "from 1 to 1000",
             ),
             (
-                "--resamples",
+                "groups.resamples",
                 self.resamples.into(),
                 20..=100_000,
                 "from 20 to 100,000",

@@ -2,37 +2,39 @@
 
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use thiserror::Error;
 
+pub use super::specification::GroupsSpecification;
 use super::{GroupError, GroupOptions, GroupReport, measure_groups};
-use probity_data::read::ReadError;
-use probity_data::schema::Outside;
+use crate::audit_error::AuditError;
+pub use crate::certify::parts::Part;
+use crate::opened::{Opened, open_model, open_table, protected_or_marked, reading_schema};
+use crate::record::record_of;
 use probity_data::table::{Labels, ReadCounts, Table};
 use probity_nn::fnn::Fnn;
-use probity_nn::model::{Model, StoreError};
+use probity_nn::model::Model;
 use probity_nn::provenance::Provenance;
 use probity_nn::train::Split;
-use probity_run::run_directory::{RunError, file_sha256};
-use probity_tensor::device::{ComputeDevice, DeviceName};
+use probity_run::run_directory::RunError;
+use probity_run::specification::Checked;
+use probity_run::specification::file::Record;
+use probity_tensor::device::ComputeDevice;
 
 /// Why a group run cannot be done.
 #[derive(Debug, Error)]
 pub enum GroupRunError {
-    /// The model cannot be loaded.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The data cannot be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// A file or directory cannot be used.
+    /// The model directory cannot be read.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// Model or data cannot be opened.
+    #[error(transparent)]
+    Open(Box<AuditError>),
     /// The figures cannot be computed.
     #[error(transparent)]
     Group(#[from] GroupError),
     /// A part of rows that nobody dealt.
-    #[error("--part {part}: {} does not say how it was trained, so its rows have no parts; leave --part out", model.display())]
+    #[error("part is {part}, but {} does not say how it was trained, so its rows have no parts; leave the part out", model.display())]
     NoParts {
         /// The part asked for.
         part: Part,
@@ -41,7 +43,7 @@ pub enum GroupRunError {
     },
     /// A part of other rows.
     #[error(
-        "--part {part} is of the rows that the model was trained with, {} (SHA-256 {trained}); {} has {given}", trained_on.display(), data.display()
+        "the part {part} is of the rows that the model was trained with, {} (SHA-256 {trained}); {} has {given}", trained_on.display(), data.display()
     )]
     OtherData {
         /// The part asked for.
@@ -56,70 +58,17 @@ pub enum GroupRunError {
         trained: String,
     },
     /// A part without rows.
-    #[error("the model was trained without a {part} part; choose another --part")]
+    #[error("the model was trained without a {part} part; choose another part")]
     EmptyPart {
         /// The part asked for.
         part: Part,
     },
-    /// A policy that the model was not trained with.
-    #[error(
-        "--outside level needs a model that was trained with such a level; use clip, skip or reject"
-    )]
-    OutsideLevel,
 }
 
-/// Which of the rows are looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Part {
-    /// All rows of the file
-    #[default]
-    All,
-    /// Those that the model was trained on
-    Train,
-    /// Those that it was chosen by
-    Validation,
-    /// Those that it never saw
-    Test,
-}
-
-impl std::fmt::Display for Part {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Part::All => "all",
-            Part::Train => "train",
-            Part::Validation => "validation",
-            Part::Test => "test",
-        })
+impl From<AuditError> for GroupRunError {
+    fn from(error: AuditError) -> GroupRunError {
+        GroupRunError::Open(Box::new(error))
     }
-}
-
-/// Everything that determines a group run: `run.toml`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct GroupRun {
-    /// Always `groups`.
-    pub command: String,
-    /// Version that ran.
-    pub probity_version: String,
-    /// Model directory.
-    pub model: PathBuf,
-    /// SHA-256 of the model.
-    pub model_sha256: String,
-    /// Labelled rows.
-    pub data: PathBuf,
-    /// SHA-256 of the data file.
-    pub data_sha256: String,
-    /// Policy for missing and outside values, where it is not the schema's own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub outside: Option<Outside>,
-    /// Which rows.
-    pub part: Part,
-    /// Device that predicted.
-    pub device: DeviceName,
-    /// What that device calls itself.
-    pub hardware: String,
-    /// What is measured, and how.
-    pub options: GroupOptions,
 }
 
 /// `summary.json` of a group run.
@@ -146,71 +95,110 @@ pub struct GroupRunSummary {
     pub report: GroupReport,
 }
 
-/// Measures `model`, loaded from `run.model`, as `run` says.
-///
-/// # Errors
-/// See [`GroupRunError`].
-pub fn run_groups(
-    run: &GroupRun,
-    model: &Model,
-    device: &ComputeDevice,
-) -> Result<GroupRunSummary, GroupRunError> {
-    let schema = match run.outside {
-        Some(outside) => model.schema.clone().with_outside(outside),
-        None => model.schema.clone(),
-    };
-    let mut domains = model.schema.attributes.iter().zip(&schema.attributes);
-    if domains.any(|(own, read)| read.domain().1 > own.domain().1) {
-        return Err(GroupRunError::OutsideLevel);
-    }
-    run.options.groups(&schema)?;
-    let all = Table::read(&run.data, &schema, Labels::Required)?;
-    let rows = match run.part {
-        Part::All => None,
-        part => Some(rows_of(run, part, all.rows())?),
-    };
-    let selected;
-    let table = match &rows {
-        Some(rows) => {
-            selected = all.select(rows);
-            &selected
-        }
-        None => &all,
-    };
-    let fnn = Fnn::new(&model.network, device);
-    let report = measure_groups(&fnn, &model.schema, table, &run.options)?;
-    Ok(GroupRunSummary {
-        schema_version: 1,
-        command: run.command.clone(),
-        probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-        model_sha256: run.model_sha256.clone(),
-        data_sha256: run.data_sha256.clone(),
-        data: all.counts,
-        part: run.part,
-        seed: run.options.seed,
-        report,
-    })
+/// A measurement of groups whose inputs are opened and checked.
+pub struct GroupMeasurement {
+    specification: GroupsSpecification,
+    options: GroupOptions,
+    record: Record,
+    model: Model,
+    table: Table,
+    counts: ReadCounts,
 }
 
-/// The rows of `part` among `rows` rows.
-fn rows_of(run: &GroupRun, part: Part, rows: usize) -> Result<Vec<u32>, GroupRunError> {
+impl GroupMeasurement {
+    /// Opens and checks what `specification` names, for predictions on `device`.
+    ///
+    /// # Errors
+    /// See [`GroupRunError`].
+    pub fn open(
+        specification: Checked<GroupsSpecification>,
+        device: &ComputeDevice,
+    ) -> Result<GroupMeasurement, GroupRunError> {
+        let mut specification = specification.into_inner();
+        let Opened {
+            value: model,
+            sha256,
+        } = open_model(&specification.model)?;
+        let schema = reading_schema(&model.schema, specification.out_of_domain)?;
+        let protected = protected_or_marked(&specification.protected, &model.schema);
+        let groups = &mut specification.groups;
+        let options = groups.options(&model.schema, protected, specification.seed);
+        options.groups(&schema)?;
+        groups.favourable = Some(options.favourable.clone());
+        specification.protected.clone_from(&options.protected);
+        let data = open_table(&specification.data, &schema, Labels::Required)?;
+        let hashes = [("model", sha256), ("data", data.sha256.clone())];
+        let hashes = hashes.map(|(role, hash)| (role.to_owned(), hash));
+        let rows = match specification.part {
+            Part::All => None,
+            part => Some(rows_of(&specification, part, &data)?),
+        };
+        Ok(GroupMeasurement {
+            record: record_of(device, &hashes.into()),
+            counts: data.value.counts.clone(),
+            table: match rows {
+                Some(rows) => data.value.select(&rows),
+                None => data.value,
+            },
+            specification,
+            options,
+            model,
+        })
+    }
+
+    /// The specification, resolved.
+    pub fn specification(&self) -> &GroupsSpecification {
+        &self.specification
+    }
+
+    /// What was opened, and where.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// Measures on `device`.
+    ///
+    /// # Errors
+    /// When the model cannot answer.
+    pub fn run(&self, device: &ComputeDevice) -> Result<GroupRunSummary, GroupRunError> {
+        let fnn = Fnn::new(&self.model.network, device);
+        let report = measure_groups(&fnn, &self.model.schema, &self.table, &self.options)?;
+        Ok(GroupRunSummary {
+            schema_version: 1,
+            command: "groups".to_owned(),
+            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
+            model_sha256: self.record.sha256_of("model").to_owned(),
+            data_sha256: self.record.sha256_of("data").to_owned(),
+            data: self.counts.clone(),
+            part: self.specification.part,
+            seed: self.specification.seed,
+            report,
+        })
+    }
+}
+
+/// The rows of `part` among those of `data`.
+fn rows_of(
+    run: &GroupsSpecification,
+    part: Part,
+    data: &Opened<Table>,
+) -> Result<Vec<u32>, GroupRunError> {
     let Some(trained) = Provenance::of(&run.model)? else {
         return Err(GroupRunError::NoParts {
             part,
             model: run.model.clone(),
         });
     };
-    let given = file_sha256(&run.data)?;
-    if trained.data_sha256 != given {
+    if trained.data_sha256 != data.sha256 {
         return Err(GroupRunError::OtherData {
             part,
             data: run.data.clone(),
             trained_on: trained.data,
-            given,
+            given: data.sha256.clone(),
             trained: trained.data_sha256,
         });
     }
-    let split = Split::new(rows, &trained.options);
+    let split = Split::new(data.value.rows(), &trained.options);
     let chosen = match part {
         Part::Train | Part::All => split.train,
         Part::Validation => split.validation,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::audit_error::AuditError;
 use crate::domain::DomainError;
 use crate::group::GroupError;
 use probity_data::read::ReadError;
@@ -12,6 +13,7 @@ use probity_nn::ModelError;
 use probity_nn::model::StoreError;
 use probity_nn::train::TrainError;
 use probity_run::run_directory::RunError;
+use probity_run::specification::file::SpecificationError;
 
 /// Why a repair cannot be done.
 #[derive(Debug, Error)]
@@ -19,6 +21,12 @@ pub enum RepairError {
     /// The model cannot be loaded or saved.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// An audit cannot be read.
+    #[error(transparent)]
+    Audit(Box<AuditError>),
+    /// The specification of an audit cannot be read.
+    #[error(transparent)]
+    Specification(#[from] SpecificationError),
     /// A file cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -154,4 +162,10 @@ pub enum RepairError {
     /// Stopped before any network was complete.
     #[error("interrupted before the first repaired network was complete; there is no model yet")]
     Interrupted,
+}
+
+impl From<AuditError> for RepairError {
+    fn from(error: AuditError) -> RepairError {
+        RepairError::Audit(Box::new(error))
+    }
 }

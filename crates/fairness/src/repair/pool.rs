@@ -11,12 +11,15 @@ use std::path::{Path, PathBuf};
 
 use super::basis::Basis;
 use super::error::RepairError;
-use crate::audit::{AuditOptions, StrategyName};
+use crate::audit::{AuditSpecification, StrategyName};
 use crate::domain::{Domain, TabularDomain};
+use crate::modality::{ModalityName, TableInputs};
+use crate::opened::reading_schema;
 use crate::samples::read_samples;
 use crate::seeds::clustered_seeds;
 use probity_data::table::{Labels, Table};
 use probity_run::run_directory::{RunDirectory, SUMMARY, file_sha256};
+use probity_run::specification::file::Record;
 use probity_run::stream::{Purpose, permutation};
 
 /// One discriminatory individual.
@@ -52,19 +55,18 @@ pub fn protected_of(directory: &Path) -> Result<Vec<String>, RepairError> {
 }
 
 /// The audit of a table in `directory`: of a network, which can be trained.
-fn open_audit(directory: &Path) -> Result<(RunDirectory, AuditOptions), RepairError> {
-    let (_, written): (_, toml::Table) = RunDirectory::open_run(directory, "audit")?;
-    if written.contains_key("texts") {
+fn open_audit(directory: &Path) -> Result<(RunDirectory, AuditSpecification, Record), RepairError> {
+    let opened = RunDirectory::open_specified::<AuditSpecification>(directory)?;
+    if opened.1.modality == ModalityName::Text {
         return Err(RepairError::TextRun {
             run: directory.to_owned(),
         });
     }
-    let (run, options): (_, AuditOptions) = RunDirectory::open_run(directory, "audit")?;
-    match options.predictor {
-        None => Ok((run, options)),
+    match &opened.1.predictor.source {
+        None => Ok(opened),
         Some(predictor) => Err(RepairError::PredictorRun {
             run: directory.to_owned(),
-            predictor: predictor.source.to_string(),
+            predictor: predictor.to_string(),
         }),
     }
 }
@@ -80,13 +82,14 @@ impl FoundRun {
         data: &Path,
         basis: &Basis,
     ) -> Result<FoundRun, RepairError> {
-        let (run, options) = open_audit(directory)?;
+        let (run, options, record) = open_audit(directory)?;
         let own = basis.model.sha256();
-        if options.model_sha256 != own {
+        let searched = record.sha256_of("model");
+        if searched != own {
             return Err(RepairError::OtherModel {
                 run: directory.to_owned(),
                 model: model.to_owned(),
-                searched: options.model_sha256,
+                searched: searched.to_owned(),
                 own,
             });
         }
@@ -102,12 +105,13 @@ impl FoundRun {
             .collect::<Result<Vec<_>, _>>()?;
         let layout = &basis.model.network.layout;
         let domain = TabularDomain::new(&basis.model.schema, layout, &protected)?;
-        let seeds = Seeds::of(directory, &options, data, basis)?;
+        let seeds = Seeds::of(directory, (&options, &record), data, basis)?;
         let mut individuals = HashSet::new();
         let mut samples = Vec::new();
         let mut held_out = 0;
         let file = run.file(options.samples_format.file_name());
-        read_samples(&file, &basis.model.schema, |pair| {
+        let inputs = TableInputs::new(&basis.model.schema);
+        read_samples(&file, &inputs, |pair| {
             if !individuals.insert(domain.individual_key(&pair.row)) {
                 return Ok(());
             }
@@ -153,17 +157,13 @@ impl FoundRun {
 
 /// Whether the walks of a strategy begin at rows of the audit's table.
 fn starts_at_rows(strategy: StrategyName) -> bool {
-    match strategy {
-        StrategyName::Adf
-        | StrategyName::Eidig
-        | StrategyName::AdfZeroOrder
-        | StrategyName::Sg
-        | StrategyName::RandomWalk => true,
+    !matches!(
+        strategy,
         StrategyName::AequitasFully
-        | StrategyName::AequitasSemi
-        | StrategyName::AequitasRandom
-        | StrategyName::Themis => false,
-    }
+            | StrategyName::AequitasSemi
+            | StrategyName::AequitasRandom
+            | StrategyName::Themis
+    )
 }
 
 /// What is known of the row that a walk began at.
@@ -185,18 +185,19 @@ struct Seeds {
 impl Seeds {
     fn of(
         run: &Path,
-        options: &AuditOptions,
+        (options, record): (&AuditSpecification, &Record),
         data: &Path,
         basis: &Basis,
     ) -> Result<Seeds, RepairError> {
-        if !starts_at_rows(options.strategy) {
+        if !starts_at_rows(options.strategy()) {
             return Ok(Seeds {
                 rows: Vec::new(),
                 table: Table::new(basis.table.width(), Vec::new(), Vec::new()),
                 held_out: HashSet::new(),
             });
         }
-        let is_training_data = options.data_sha256 == basis.data_sha256;
+        let then = record.sha256_of("data");
+        let is_training_data = then == basis.data_sha256;
         let file = if is_training_data {
             data
         } else {
@@ -208,13 +209,10 @@ impl Seeds {
             problem,
         };
         let now = file_sha256(file).map_err(|error| gone(error.to_string()))?;
-        if now != options.data_sha256 {
-            return Err(gone(format!("SHA-256 {now}, was {}", options.data_sha256)));
+        if now != then {
+            return Err(gone(format!("SHA-256 {now}, was {then}")));
         }
-        let schema = match options.outside {
-            Some(outside) => basis.model.schema.clone().with_outside(outside),
-            None => basis.model.schema.clone(),
-        };
+        let schema = reading_schema(&basis.model.schema, options.out_of_domain)?;
         let table = Table::read(file, &schema, Labels::Optional)?;
         let held_out = if is_training_data && table.rows() == basis.table.rows() {
             let split = &basis.split;
@@ -228,7 +226,12 @@ impl Seeds {
             HashSet::new()
         };
         Ok(Seeds {
-            rows: clustered_seeds(&table, options.clusters, options.seeds, options.seed),
+            rows: clustered_seeds(
+                &table,
+                options.search.clusters,
+                options.search.seeds,
+                options.seed,
+            ),
             table,
             held_out,
         })

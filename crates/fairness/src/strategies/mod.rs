@@ -1,4 +1,4 @@
-//! All searches on tables by name, and what each needs of a model.
+//! All searches by name, and what each needs of a model.
 //!
 //! [`adf`](super::adf) and what came before and after it, on one driver and under one count.
 //! docs/strategies.md says what was chosen where a published description is silent.
@@ -15,9 +15,11 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::adf::Adf;
+use super::audit_error::AuditError;
 use super::domain::TabularDomain;
+use super::modality::ModalityName;
+use super::model_under_test::{ModelAccess, ModelUnderTest};
 use super::strategy::Strategy;
-use super::subject::ModelAccess;
 use aequitas::{Aequitas, Directed};
 use eidig::Eidig;
 use finite_differences::FiniteDifferences;
@@ -29,34 +31,54 @@ use tuning::Tuning;
 
 /// Which search strategy.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, clap::ValueEnum,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+    clap::ValueEnum,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum StrategyName {
-    /// Gradient-guided global and local search (ADF)
+    /// Tables: gradient-guided global and local search (ADF)
     #[default]
     Adf,
-    /// ADF with momentum, and gradients that serve for several steps
+    /// Tables: ADF with momentum, and gradients that serve for several steps
     Eidig,
-    /// ADF with gradients from differences of outputs, for models that give no others
+    /// Tables: ADF with gradients from differences of outputs, for models that give no others
     AdfZeroOrder,
-    /// Surrogate trees around inputs, their path constraints negated (symbolic generation)
+    /// Tables: surrogate trees around inputs, their path constraints negated (symbolic generation)
     Sg,
-    /// Random inputs, then steps whose attribute and direction are learnt
+    /// Tables: random inputs, then steps whose attribute and direction are learnt
     AequitasFully,
-    /// Random inputs, then steps whose direction is learnt
+    /// Tables: random inputs, then steps whose direction is learnt
     AequitasSemi,
-    /// Random inputs, then random steps
+    /// Tables: random inputs, then random steps
     AequitasRandom,
-    /// Random inputs until their discriminatory share is known well enough
+    /// Tables: random inputs until their discriminatory share is known well enough
     Themis,
-    /// Random steps from the data, the floor that any guided search must beat
+    /// Tables: random steps from the data, the floor that any guided search must beat
     RandomWalk,
+    /// Texts: ADF, token by importance, word by direction (Algorithm 5)
+    AdfAsc,
+    /// Texts: ADF, token and word by first-order effect (Algorithm 6)
+    AdfHf,
+    /// Texts: adf-asc without the second input, an attack on the text alone
+    Asc,
+    /// Texts: adf-hf without the second input (HotFlip)
+    Hf,
+    /// Texts: random token, random neighbour
+    Rp,
 }
 
 impl StrategyName {
-    /// All of them.
-    pub const ALL: [StrategyName; 9] = [
+    /// All that search tables.
+    pub const OF_TABLES: [StrategyName; 9] = [
         StrategyName::Adf,
         StrategyName::Eidig,
         StrategyName::AdfZeroOrder,
@@ -67,6 +89,28 @@ impl StrategyName {
         StrategyName::Themis,
         StrategyName::RandomWalk,
     ];
+
+    /// All that search texts.
+    pub const OF_TEXTS: [StrategyName; 5] = [
+        StrategyName::AdfAsc,
+        StrategyName::AdfHf,
+        StrategyName::Asc,
+        StrategyName::Hf,
+        StrategyName::Rp,
+    ];
+
+    /// All that search inputs of `modality`.
+    pub fn of(modality: ModalityName) -> &'static [StrategyName] {
+        match modality {
+            ModalityName::Table => &StrategyName::OF_TABLES,
+            ModalityName::Text => &StrategyName::OF_TEXTS,
+        }
+    }
+
+    /// Whether it searches inputs of `modality`.
+    pub fn fits(self, modality: ModalityName) -> bool {
+        StrategyName::of(modality).contains(&self)
+    }
 
     /// As on the command line.
     pub fn name(self) -> &'static str {
@@ -80,12 +124,27 @@ impl StrategyName {
             StrategyName::AequitasRandom => "aequitas-random",
             StrategyName::Themis => "themis",
             StrategyName::RandomWalk => "random-walk",
+            StrategyName::AdfAsc => "adf-asc",
+            StrategyName::AdfHf => "adf-hf",
+            StrategyName::Asc => "asc",
+            StrategyName::Hf => "hf",
+            StrategyName::Rp => "rp",
         }
     }
 
     /// Whether it asks a model for gradients, so that a plain classifier will not do.
     pub fn needs_gradients(self) -> bool {
-        matches!(self, StrategyName::Adf | StrategyName::Eidig)
+        !matches!(
+            self,
+            StrategyName::AdfZeroOrder
+                | StrategyName::Sg
+                | StrategyName::AequitasFully
+                | StrategyName::AequitasSemi
+                | StrategyName::AequitasRandom
+                | StrategyName::Themis
+                | StrategyName::RandomWalk
+                | StrategyName::Rp
+        )
     }
 }
 
@@ -102,12 +161,23 @@ pub struct NeedsGradients {
 }
 
 fn without_gradients() -> String {
-    let names: Vec<&str> = StrategyName::ALL
+    let names: Vec<&str> = StrategyName::OF_TABLES
         .into_iter()
         .filter(|strategy| !strategy.needs_gradients())
         .map(StrategyName::name)
         .collect();
     names.join(", ")
+}
+
+/// Refuses a strategy that needs gradients where the model gives none.
+///
+/// # Errors
+/// See [`NeedsGradients`].
+pub fn expect_usable(strategy: StrategyName, model: &ModelUnderTest) -> Result<(), NeedsGradients> {
+    match model.access() {
+        ModelAccess::Outputs(_) if strategy.needs_gradients() => Err(NeedsGradients { strategy }),
+        _ => Ok(()),
+    }
 }
 
 /// What strategies are made of.
@@ -138,15 +208,34 @@ pub trait WithStrategy {
     fn with<S: Strategy>(self, strategy: &S) -> Self::Output;
 }
 
-/// Makes the strategy `name` and does `work` with it.
+/// Refuses `strategy` where inputs of `modality` are searched that it does not search.
 ///
 /// # Errors
-/// When it needs gradients and the model gives none.
+/// [`AuditError::OtherModality`]
+pub fn expect_fitting(strategy: StrategyName, modality: ModalityName) -> Result<(), AuditError> {
+    if strategy.fits(modality) {
+        return Ok(());
+    }
+    let names = StrategyName::of(modality).iter().map(|name| name.name());
+    Err(AuditError::OtherModality {
+        strategy,
+        searched: match modality {
+            ModalityName::Table => "tables",
+            ModalityName::Text => "texts",
+        },
+        fitting: names.collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// Makes the strategy `name` of tables and does `work` with it.
+///
+/// # Errors
+/// When it needs gradients and the model gives none, or searches texts.
 pub fn with_strategy<W: WithStrategy>(
     name: StrategyName,
     of: &Ingredients<'_>,
     work: W,
-) -> Result<W::Output, NeedsGradients> {
+) -> Result<W::Output, AuditError> {
     let gradients = || match of.model {
         ModelAccess::Gradients(model) => Ok(model),
         ModelAccess::Outputs(_) => Err(NeedsGradients { strategy: name }),
@@ -201,5 +290,13 @@ pub fn with_strategy<W: WithStrategy>(
             step_local: of.step_local,
             seed: of.seed,
         }),
+        StrategyName::AdfAsc
+        | StrategyName::AdfHf
+        | StrategyName::Asc
+        | StrategyName::Hf
+        | StrategyName::Rp => {
+            expect_fitting(name, ModalityName::Table)?;
+            return Err(NeedsGradients { strategy: name }.into());
+        }
     })
 }

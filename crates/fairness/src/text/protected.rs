@@ -4,30 +4,14 @@
 //! it is neither found nor used as a replacement, and counted.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use super::domain::{Term, Terms, text_of};
-use crate::audit::AuditError;
+use crate::audit_error::AuditError;
 use crate::domain::DomainError;
 use probity_nn::text_model::TextModel;
-use probity_run::run_directory::hex;
-use probity_text::lexicon::{Lexicon, LexiconError, TermMatcher};
-
-/// The lexicon in `file`, or the one that ships, and the SHA-256 of its content.
-///
-/// # Errors
-/// When the file cannot be read or is no lexicon.
-pub fn open_lexicon(file: Option<&Path>) -> Result<(Lexicon, String), LexiconError> {
-    let lexicon = match file {
-        Some(file) => Lexicon::load(file)?,
-        None => Lexicon::shipped(),
-    };
-    let sha256 = hex(&Sha256::digest(lexicon.to_toml()?));
-    Ok((lexicon, sha256))
-}
+use probity_text::lexicon::{Lexicon, TermMatcher};
 
 /// How many protected terms there are, and which cannot be used.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::domain::{Terms, TextDomain};
+use super::probabilities::softmax;
 use super::protected::ProtectedTerms;
 use super::render::{render, words};
-use super::samples::softmax;
-use crate::audit::AuditError;
+use crate::audit_error::AuditError;
 use crate::check::check_all;
 use probity_nn::text_model::TextModel;
 use probity_nn::{Rows, predicted_class};

@@ -26,46 +26,19 @@ use super::domain::{Replacement, TextDomain, text_of};
 use super::limits::Limits;
 use crate::domain::Domain;
 use crate::guidance::{SALIENCY_FLOOR, draw, farthest_variant};
+use crate::strategies::StrategyName;
 use crate::strategy::{GlobalStep, LocalWalker, Strategy};
 use probity_nn::{Differentiable, ModelError, Objective, Rows};
 use probity_run::stream::{Purpose, stream};
 
-/// Which search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum TextStrategyName {
-    /// ADF, token by importance, word by direction (Algorithm 5)
-    #[default]
-    AdfAsc,
-    /// ADF, token and word by first-order effect (Algorithm 6)
-    AdfHf,
-    /// adf-asc without the second input: an attack on the text alone
-    Asc,
-    /// adf-hf without the second input: HotFlip
-    Hf,
-    /// Random token, random neighbour
-    Rp,
+/// Whether `strategy` follows gradients.
+fn is_guided(strategy: StrategyName) -> bool {
+    strategy != StrategyName::Rp
 }
 
-impl TextStrategyName {
-    /// As on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            TextStrategyName::AdfAsc => "adf-asc",
-            TextStrategyName::AdfHf => "adf-hf",
-            TextStrategyName::Asc => "asc",
-            TextStrategyName::Hf => "hf",
-            TextStrategyName::Rp => "rp",
-        }
-    }
-
-    fn is_guided(self) -> bool {
-        self != TextStrategyName::Rp
-    }
-
-    fn is_paired(self) -> bool {
-        matches!(self, TextStrategyName::AdfAsc | TextStrategyName::AdfHf)
-    }
+/// Whether `strategy` looks at a variant beside the text itself.
+fn is_paired(strategy: StrategyName) -> bool {
+    matches!(strategy, StrategyName::AdfAsc | StrategyName::AdfHf)
 }
 
 /// For each word of the vocabulary the words that may replace it, nearest first.
@@ -122,9 +95,9 @@ impl<'a> Vectors<'a> {
 /// A search on texts.
 pub struct TextStrategy<'a> {
     /// Which, in the global phase.
-    pub global: TextStrategyName,
+    pub global: StrategyName,
     /// Which, in the local phase.
-    pub local: TextStrategyName,
+    pub local: StrategyName,
     /// The model under audit; its features are one vector a token.
     pub model: &'a dyn Differentiable,
     /// Its inputs.
@@ -281,7 +254,7 @@ impl TextStrategy<'_> {
     fn global_question<'q>(&self, walker: &'q GlobalStep<'_, TextMemory>) -> Question<'q> {
         let classes = self.model.classes();
         let checked = &walker.check.checked;
-        let has_variant = self.global.is_paired() && walker.check.variant_logits.len() > classes;
+        let has_variant = is_paired(self.global) && walker.check.variant_logits.len() > classes;
         Question {
             row: walker.row,
             logits: &checked.logits,
@@ -301,10 +274,10 @@ impl TextStrategy<'_> {
     /// without gradients.
     fn gradients(
         &self,
-        name: TextStrategyName,
+        name: StrategyName,
         questions: &[Question<'_>],
     ) -> Result<Vec<f32>, ModelError> {
-        if !name.is_guided() || questions.is_empty() {
+        if !is_guided(name) || questions.is_empty() {
             return Ok(Vec::new());
         }
         let mut codes = Vec::new();
@@ -353,7 +326,7 @@ impl TextStrategy<'_> {
     ) -> Result<Option<(usize, i32)>, ModelError> {
         let positions = self.free(walker.row);
         match self.global {
-            TextStrategyName::AdfHf | TextStrategyName::Hf => {
+            StrategyName::AdfHf | StrategyName::Hf => {
                 let mut picks: Vec<((bool, f32), usize, i32)> = positions
                     .into_iter()
                     .flat_map(|position| {
@@ -508,7 +481,7 @@ impl TextStrategy<'_> {
             row: &position.row,
             logits: &position.check.logits,
             label: position.check.label,
-            variant: flip.filter(|_| self.local.is_paired()).map(|flip| Variant {
+            variant: flip.filter(|_| is_paired(self.local)).map(|flip| Variant {
                 number: flip.variant as usize,
                 logits: &flip.logits,
                 label: flip.label,

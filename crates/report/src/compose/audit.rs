@@ -2,7 +2,7 @@
 
 use super::super::chart::{Bars, Histogram, Plot, Series, Spacing};
 use super::super::document::{Block, Part, Table};
-use super::super::model::{AuditFindings, Phase, Quality, Trace, Validity};
+use super::super::model::{AuditFindings, Modality, Phase, Quality, Trace, Validity};
 use super::super::pairs::{GAP_BINS, Gaps, Searched};
 use super::super::text::{Text, count, counted, interval, number, percent, seconds};
 use super::shares::{self, Asked, crossed};
@@ -30,7 +30,7 @@ pub(super) fn parts(audit: &AuditFindings, id: &str, extent: Extent) -> (Vec<Tex
 }
 
 fn asked(audit: &AuditFindings) -> Asked {
-    let is_text = audit.summary.texts.is_some();
+    let is_text = audit.summary.modality == Modality::Text;
     Asked {
         inputs: if is_text {
             "the texts with a protected term"
@@ -219,7 +219,7 @@ fn trace_figure(trace: &Trace, id: &str) -> Block {
 }
 
 fn searched_part(audit: &AuditFindings, searched: &Searched, id: &str) -> Part {
-    let is_text = audit.summary.texts.is_some();
+    let is_text = audit.summary.modality == Modality::Text;
     let (heading, said, name) = match is_text {
         true => (
             "Which words the search replaced",
@@ -348,7 +348,7 @@ fn groups_and_quality(audit: &AuditFindings) -> Part {
         Some(quality) => part.with(quality_table(quality)),
         None => part.say("How accurate the model is, this run does not know: no model directory with its test figures was found where the run names one."),
     };
-    if audit.summary.texts.is_none() {
+    if audit.summary.modality == Modality::Table {
         part = part.say(
             "An audit does not measure groups. Rates by group are in a run of probity groups or probity repair; give it beside this one to have \
              them in this report.",

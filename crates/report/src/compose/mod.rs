@@ -12,7 +12,6 @@ mod repair;
 mod shares;
 mod unlearning;
 
-use super::command_line::SCHEMA_FILE;
 use super::document::{Block, Document, Part, Section};
 use super::model::{Fact, Findings, Report, RunReport};
 use super::text::Text;
@@ -132,10 +131,5 @@ fn reproduction(run: &RunReport) -> Option<Part> {
         "This command repeats the run. With the same model, data and seed it gives the same results, whatever the number of threads.",
     );
     let part = part.with(Block::Command(command.into()));
-    Some(match command.contains(SCHEMA_FILE) {
-        true => part.say(format!(
-            "{SCHEMA_FILE} stands for the schema, which run.toml holds under predictor.schema."
-        )),
-        false => part,
-    })
+    Some(part)
 }

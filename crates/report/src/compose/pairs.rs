@@ -2,7 +2,7 @@
 
 use super::super::chart::Heat;
 use super::super::document::{Block, PairCell, PairRow, PairTable, Part, Table};
-use super::super::model::AuditFindings;
+use super::super::model::{AuditFindings, Modality};
 use super::super::pairs::{
     AttributeFlips, OTHERS, PairFindings, ShownInputs, ShownPair, replacements,
 };
@@ -163,7 +163,7 @@ pub(super) fn browsable(audit: &AuditFindings, id: &str, extent: Extent) -> Part
         .map(|name| Text::value(name))
         .collect();
     let protected = &audit.summary.protected;
-    let (header, cells): (Vec<Text>, Cells<'_>) = match audit.summary.texts.is_some() {
+    let (header, cells): (Vec<Text>, Cells<'_>) = match audit.summary.modality == Modality::Text {
         true => (
             ["Replaced term", "Text", "Twin", "The search replaced"]
                 .map(Text::from)

@@ -120,9 +120,21 @@ pub struct AuditFindings {
     pub pairs: PairFindings,
 }
 
+/// What a model classifies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Modality {
+    /// Rows of a table.
+    Table,
+    /// Texts.
+    Text,
+}
+
 /// The part of an audit's `summary.json` that is reported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AuditSummary {
+    /// What was audited.
+    pub modality: Modality,
     /// How the search ended.
     pub ending: String,
     /// The strategy.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::RunFiles;
 use crate::error::PageError;
-use crate::model::{AuditFindings, AuditSummary, Quality};
+use crate::model::{AuditFindings, AuditSummary, Modality, Quality};
 use crate::pairs::{PairFindings, read_pairs};
 use probity_run::run_directory::{RUN, SUMMARY};
 
@@ -19,7 +19,7 @@ pub(super) fn read(files: &RunFiles) -> Result<AuditFindings, PageError> {
     if columns.into_iter().any(|is_equal| !is_equal) {
         return Err(files.foreign(&"the columns of 'trace' differ in length"));
     }
-    let is_text = summary.texts.is_some();
+    let is_text = summary.modality == Modality::Text;
     let inputs = if is_text {
         "texts_sha256"
     } else {

@@ -4,9 +4,10 @@ use super::RunFiles;
 use crate::model::Fact;
 
 /// Keys that say what was looked at, with their names.
-const SUBJECT: [(&str, &str); 22] = [
+const SUBJECT: [(&str, &str); 26] = [
     ("model", "Model"),
     ("model_sha256", "SHA-256 of the model"),
+    ("record.sha256.model", "SHA-256 of the model"),
     ("predictor.source", "Predictor"),
     ("data", "Data"),
     ("data_sha256", "SHA-256 of the data"),
@@ -14,9 +15,12 @@ const SUBJECT: [(&str, &str); 22] = [
     ("texts", "Texts"),
     ("texts_sha256", "SHA-256 of the texts"),
     ("text_column", "Column of the texts"),
+    ("text.column", "Column of the texts"),
     ("inputs_sha256", "SHA-256 of the inputs"),
     ("lexicon", "Lexicon"),
+    ("text.lexicon", "Lexicon"),
     ("lexicon_sha256", "SHA-256 of the protected terms"),
+    ("record.sha256.lexicon", "SHA-256 of the protected terms"),
     ("protected", "Protected"),
     ("runs", "Audits"),
     ("train", "Training rows"),
@@ -29,14 +33,13 @@ const SUBJECT: [(&str, &str); 22] = [
     ("record.hardware", "Hardware"),
 ];
 /// Keys that are said elsewhere, or are too long to be read.
-const LEFT_OUT: [&str; 9] = [
+const LEFT_OUT: [&str; 8] = [
     "command",
     "kind",
     "version",
     "probity_version",
     "record.probity_version",
     "schema",
-    "predictor.schema",
     "samples.schema",
     "table",
 ];

@@ -14,7 +14,6 @@ use probity_fairness::audit::StrategyName;
 use probity_fairness::repair::labels::LabelRule;
 use probity_fairness::repair::options::RepairMethod;
 use probity_fairness::samples::SamplesFormat;
-use probity_fairness::text::strategy::TextStrategyName;
 use probity_nn::Objective;
 use probity_nn::fnn::Activation;
 use probity_nn::recurrent::network::CellKind;
@@ -266,7 +265,7 @@ pub struct AuditTexts {
     /// Search strategy; left out: `adf-asc`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = text_strategies)]
-    pub strategy: Option<TextStrategyName>,
+    pub strategy: Option<StrategyName>,
     /// Nearest words that may replace a word.
     #[serde(default = "neighbours")]
     #[schema(default = 10, minimum = 1, maximum = 1000)]

@@ -7,7 +7,6 @@ use probity_fairness::audit::StrategyName;
 use probity_fairness::repair::labels::LabelRule;
 use probity_fairness::repair::options::RepairMethod;
 use probity_fairness::samples::SamplesFormat;
-use probity_fairness::text::strategy::TextStrategyName;
 use probity_nn::Objective;
 use probity_nn::fnn::Activation;
 use probity_nn::recurrent::network::CellKind;
@@ -21,7 +20,12 @@ pub(super) fn word<T: ValueEnum>(value: T) -> String {
 
 /// A string that is one of the words for the values of `T`, with what they mean.
 fn words<T: ValueEnum>() -> Object {
-    let possible: Vec<_> = T::value_variants()
+    words_of(T::value_variants())
+}
+
+/// A string that is one of the words for `values`, with what they mean.
+fn words_of<T: ValueEnum>(values: &[T]) -> Object {
+    let possible: Vec<_> = values
         .iter()
         .filter_map(ValueEnum::to_possible_value)
         .collect();
@@ -40,12 +44,12 @@ fn words<T: ValueEnum>() -> Object {
 
 /// Search strategies for tables.
 pub(super) fn strategies() -> Object {
-    words::<StrategyName>()
+    words_of(&StrategyName::OF_TABLES)
 }
 
 /// Search strategies for texts.
 pub(super) fn text_strategies() -> Object {
-    words::<TextStrategyName>()
+    words_of(&StrategyName::OF_TEXTS)
 }
 
 /// What is differentiated.

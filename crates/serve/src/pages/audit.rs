@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use super::answer::{Answer, note, page_with, redirect};
 use super::form::{Choice, Field, Form};
 use super::named::Named;
-use super::options::{choice, choices, names, number, value};
+use super::options::{choice, choices_of, names, number, value};
 use super::sent::SentForm;
 use super::session::Visitor;
 use super::views::AuditPage;
@@ -19,7 +19,6 @@ use crate::problem::Problem;
 use crate::store::{ColumnKind, DataKind, DataSet, Model, ModelKind};
 use probity_fairness::audit::StrategyName;
 use probity_fairness::samples::SamplesFormat;
-use probity_fairness::text::strategy::TextStrategyName;
 
 /// A model, and the data sets that its search can start from.
 struct Subject {
@@ -211,7 +210,7 @@ fn request(form: &mut Form, subject: &Subject) -> Option<(String, JobRequest)> {
             data,
             text_column,
             protected,
-            strategy: value::<TextStrategyName>(form.value("strategy")),
+            strategy: value::<StrategyName>(form.value("strategy")),
             neighbours: 10,
             max_l0: None,
             min_similarity: None,
@@ -223,8 +222,8 @@ fn request(form: &mut Form, subject: &Subject) -> Option<(String, JobRequest)> {
 
 fn fields(subject: &Subject) -> Vec<Field> {
     let mut strategies = match subject.is_of_texts() {
-        true => choices::<TextStrategyName>(),
-        false => choices::<StrategyName>(),
+        true => choices_of(&StrategyName::OF_TEXTS),
+        false => choices_of(&StrategyName::OF_TABLES),
     };
     strategies.insert(0, Choice::new("", "The best known one"));
     let estimated = match subject.is_of_texts() {

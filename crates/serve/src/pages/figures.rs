@@ -100,7 +100,7 @@ fn bound(summary: &Value) -> Option<(f64, &str)> {
 }
 
 fn is_of_texts(summary: &Value) -> bool {
-    summary.get("texts_sha256").is_some()
+    summary["modality"] == "text"
 }
 
 /// The main figures of an audit.

@@ -44,7 +44,12 @@ pub(super) fn names(fields: &[Field]) -> String {
 
 /// The values of `T` to choose from, each with what it means.
 pub(super) fn choices<T: ValueEnum>() -> Vec<Choice> {
-    let possible = T::value_variants().iter().filter_map(T::to_possible_value);
+    choices_of(T::value_variants())
+}
+
+/// `values` to choose from, each with what it means.
+pub(super) fn choices_of<T: ValueEnum>(values: &[T]) -> Vec<Choice> {
+    let possible = values.iter().filter_map(T::to_possible_value);
     possible
         .map(|value| {
             let name = value.get_name().to_owned();

@@ -12,18 +12,18 @@ use serde::{Deserialize, Serialize};
 
 use super::error::TextRepairError;
 use super::prepared::PreparedTextRepair;
-use crate::audit::AuditError;
+use crate::audit::{Audit, AuditError, AuditSpecification};
 use crate::domain::Domain;
-use crate::samples::SamplesFormat;
+use crate::modality::{Modality, ModalityName, TextCase, TextInputs};
+use crate::samples::read_samples;
 use crate::search::Ending;
-use crate::text::audit::PreparedTextAudit;
+use crate::strategies::StrategyName;
 use crate::text::domain::{TextDomain, text_of};
-use crate::text::options::TextAuditOptions;
-use crate::text::samples::read_text_samples;
-use crate::text::strategy::TextStrategyName;
 use probity_nn::text_model::TextModel;
 use probity_nn::train::Split;
 use probity_run::run_directory::{RunDirectory, SUMMARY};
+use probity_run::specification::Specification;
+use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 
 /// A discriminatory text.
@@ -48,18 +48,21 @@ pub(super) struct FoundRun {
     pub held_out: u64,
 }
 
-/// The options of the audit of texts in `directory`.
+/// What the audit of texts in `directory` was asked for and what it opened.
 ///
 /// # Errors
 /// When there is none, or one of a table.
-pub fn open_audit(directory: &Path) -> Result<(RunDirectory, TextAuditOptions), TextRepairError> {
-    let (_, written): (_, toml::Table) = RunDirectory::open_run(directory, "audit")?;
-    if !written.contains_key("texts") {
+pub fn open_audit(
+    directory: &Path,
+) -> Result<(RunDirectory, AuditSpecification, Record), TextRepairError> {
+    let opened = RunDirectory::open_specified::<AuditSpecification>(directory);
+    let opened = opened.map_err(AuditError::from)?;
+    if opened.1.modality == ModalityName::Table {
         return Err(TextRepairError::TableRun {
             run: directory.to_owned(),
         });
     }
-    Ok(RunDirectory::open_run(directory, "audit")?)
+    Ok(opened)
 }
 
 /// What the texts of an audit are read by.
@@ -86,19 +89,19 @@ impl Reader<'_> {
     /// # Errors
     /// See [`TextRepairError`]: another model, other terms, an unfinished run, no texts.
     pub fn read(&self, directory: &Path) -> Result<FoundRun, TextRepairError> {
-        let (run, options) = open_audit(directory)?;
-        if options.model_sha256 != self.model_sha256 {
+        let (run, options, record) = open_audit(directory)?;
+        if record.sha256_of("model") != self.model_sha256 {
             return Err(TextRepairError::OtherModel {
                 run: directory.to_owned(),
                 model: self.model.1.to_owned(),
-                searched: options.model_sha256,
+                searched: record.sha256_of("model").to_owned(),
                 own: self.model_sha256.to_owned(),
             });
         }
-        if options.lexicon_sha256 != self.lexicon_sha256 {
+        if record.sha256_of("lexicon") != self.lexicon_sha256 {
             return Err(TextRepairError::OtherTerms {
                 run: directory.to_owned(),
-                searched: options.lexicon_sha256,
+                searched: record.sha256_of("lexicon").to_owned(),
                 own: self.lexicon_sha256.to_owned(),
             });
         }
@@ -107,14 +110,14 @@ impl Reader<'_> {
                 run: directory.to_owned(),
             });
         }
-        let is_own = options.texts_sha256 == self.texts_sha256;
+        let is_own = record.sha256_of("data") == self.texts_sha256;
         let train: HashSet<u32> = self.split.train.iter().copied().collect();
         let file = run.file(options.samples_format.file_name());
         let (mut samples, mut held_out, mut row) = (Vec::new(), 0, 0);
         let mut seen = HashSet::new();
-        read_text_samples(&file, |pair| {
+        read_samples(&file, &TextInputs::new(&self.model.0.tokenizer), |pair| {
             row += 1;
-            let texts = [self.ids(&pair.x)?, self.ids(&pair.other)?];
+            let texts = [pair.row, pair.other];
             if let Some(long) = texts.iter().find(|ids| ids.len() > self.domain.width()) {
                 return Err(TextRepairError::TooLong {
                     file: file.clone(),
@@ -126,9 +129,8 @@ impl Reader<'_> {
             if !seen.insert(self.domain.row_key(&self.domain.row(&texts[0]))) {
                 return Ok(());
             }
-            let origin = u32::try_from(pair.source_row)
-                .ok()
-                .and_then(|row| row.checked_sub(1));
+            let origin = pair.source_row.and_then(|row| u32::try_from(row).ok());
+            let origin = origin.and_then(|row| row.checked_sub(1));
             match origin.filter(|_| is_own) {
                 Some(text) if !train.contains(&text) => held_out += 1,
                 origin => samples.push(FoundText {
@@ -151,16 +153,6 @@ impl Reader<'_> {
             held_out,
         })
     }
-
-    fn ids(&self, text: &str) -> Result<Vec<i32>, TextRepairError> {
-        let tokens = self
-            .model
-            .0
-            .tokenizer
-            .tokens(text)
-            .map_err(AuditError::from)?;
-        Ok(tokens.iter().map(|token| token.id as i32).collect())
-    }
 }
 
 impl PreparedTextRepair {
@@ -170,7 +162,7 @@ impl PreparedTextRepair {
     /// When it finds nothing.
     pub(super) fn search(
         &self,
-        strategy: TextStrategyName,
+        strategy: StrategyName,
         part: &[u32],
         name: &'static str,
         observe: &mut dyn FnMut() -> ControlFlow<()>,
@@ -180,23 +172,23 @@ impl PreparedTextRepair {
             is_kept[text as usize] = true;
         }
         let device = ComputeDevice::flex();
-        let prepared = PreparedTextAudit::of_rows(
-            self.search_options(strategy, &device),
-            &|text| is_kept[text],
-            &device,
-        )?;
-        let (ending, pairs) = prepared.search(observe)?;
+        let specification = self.search_specification(strategy);
+        let case = TextCase::of_rows(&specification, &|text| is_kept[text], &device)?;
+        let specification = specification.check().map_err(AuditError::from)?;
+        let audit = Audit::of(specification, case, &device)?;
+        let (ending, pairs) = audit.search(&mut |_| observe())?;
+        let case = audit.case();
         if ending == Ending::Interrupted {
             return Ok(None);
         }
         if pairs.is_empty() {
             return Err(TextRepairError::NothingFound { part: name });
         }
-        let domain = prepared.domain();
+        let domain = case.domain();
         let found = pairs.iter().map(|pair| {
             let mut other = Vec::with_capacity(domain.width());
             domain.write_variant(pair.row, pair.variant as usize, &mut other);
-            let row = prepared.source_rows()[pair.seed as usize] - 1;
+            let row = case.source_rows()[pair.seed as usize] - 1;
             FoundText {
                 texts: [text_of(pair.row).to_vec(), text_of(&other).to_vec()],
                 truth: Some(self.set.labelled().labels[row as usize]),
@@ -205,44 +197,28 @@ impl PreparedTextRepair {
         Ok(Some(found.collect()))
     }
 
-    fn search_options(
-        &self,
-        strategy: TextStrategyName,
-        device: &ComputeDevice,
-    ) -> TextAuditOptions {
+    /// The search from some of the texts of the training.
+    fn search_specification(&self, strategy: StrategyName) -> AuditSpecification {
         let options = &self.options;
-        TextAuditOptions {
-            command: "audit".to_owned(),
-            probity_version: options.probity_version.clone(),
-            model: options.model.clone(),
-            model_sha256: options.model_sha256.clone(),
-            texts: options.training.texts.clone(),
-            texts_sha256: options.texts_sha256.clone(),
-            text_column: options.training.text_column.clone(),
-            lexicon: options.lexicon.clone(),
-            lexicon_sha256: options.lexicon_sha256.clone(),
-            encoder: None,
-            encoder_sha256: None,
+        let mut specification = AuditSpecification {
+            modality: ModalityName::Text,
+            model: Some(options.model.clone()),
+            data: options.training.texts.clone(),
             protected: options.protected.clone(),
-            strategy,
-            local_strategy: strategy,
-            objective: options.objective,
-            neighbours: 10,
-            seeds: options.seeds,
-            clusters: 4,
-            max_iter: options.max_iter,
-            local: options.local,
-            max_l0: None,
-            min_similarity: None,
-            estimate: 1,
-            time_seconds: None,
-            max_found: Some(options.max_found),
-            fail_above: None,
-            batch: 4096,
-            samples_format: SamplesFormat::Parquet,
+            strategy: Some(strategy),
             seed: options.seed,
-            device: device.name(),
-            hardware: device.hardware(),
-        }
+            ..AuditSpecification::default()
+        };
+        specification
+            .text
+            .column
+            .clone_from(&options.training.text_column);
+        specification.text.lexicon.clone_from(&options.lexicon);
+        specification.search.objective = Some(options.objective);
+        specification.search.seeds = options.seeds;
+        specification.search.max_iter = options.max_iter;
+        specification.search.local = options.local;
+        specification.budget.max_found = Some(options.max_found);
+        specification
     }
 }

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::super::strategy::TextStrategyName;
 use super::error::TextRepairError;
 use crate::repair::labels::LabelRule;
 use crate::repair::options::RepairMethod;
+use crate::strategies::StrategyName;
 use probity_nn::Objective;
 use probity_nn::text_train::Course;
 use probity_nn::text_training_run::TextTrainingRun;
@@ -39,9 +39,9 @@ pub struct TextRepairOptions {
     /// Audits whose texts are learnt from; without any, those that a search finds from the training texts.
     pub runs: Vec<PathBuf>,
     /// Strategy of that search, in both phases.
-    pub strategy: TextStrategyName,
+    pub strategy: StrategyName,
     /// Strategy of the search that gives the independent set.
-    pub independent: TextStrategyName,
+    pub independent: StrategyName,
     /// What the search differentiates.
     pub objective: Objective,
     /// Seeds of a search.

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use super::error::TextRepairError;
 use super::found::{FoundRun, Reader};
 use super::options::TextRepairOptions;
-use crate::audit::{AuditError, expect_hash};
+use crate::audit::AuditError;
+use crate::opened::open_lexicon;
+use crate::record::expect_hash;
 use crate::repair::labels::LabelRule;
 use crate::repair::summary::RunSummary;
 use crate::text::domain::TextDomain;
-use crate::text::protected::{ProtectedTerms, open_lexicon};
+use crate::text::protected::ProtectedTerms;
 use probity_nn::text_model::TextModel;
 use probity_nn::text_training_run::TextSet;
 use probity_nn::train::Split;
@@ -39,10 +41,9 @@ impl PreparedTextRepair {
             now,
             &options.model_sha256,
         )?;
-        let (lexicon, sha256) =
-            open_lexicon(options.lexicon.as_deref()).map_err(AuditError::from)?;
-        expect_hash("the lexicon", sha256, &options.lexicon_sha256)?;
-        let protected = ProtectedTerms::new(&lexicon, &options.protected, &model)?;
+        let lexicon = open_lexicon(options.lexicon.as_deref())?;
+        expect_hash("the lexicon", lexicon.sha256, &options.lexicon_sha256)?;
+        let protected = ProtectedTerms::new(&lexicon.value, &options.protected, &model)?;
         let set = TextSet::read(&options.training)?;
         let is_own = model.recurrent.shape.inputs == set.table().dimension
             && model.table.vectors().len() == set.table().values.len();

@@ -8,29 +8,20 @@ use tempfile::TempDir;
 
 use super::super::args::AdfArgs;
 use super::super::tables::paper::DataSet;
-use super::paper::{PAPER_PROTOCOL, PaperRow, PaperSet, Protocol};
+use super::paper::{PAPER_PROTOCOL, PaperRow, PaperSet, Protocol, repair_by};
 use crate::interrupt::Interrupt;
 use crate::output::Output;
 use probity_data::builtin;
-use probity_fairness::audit::{AuditOptions, PreparedAudit, audit};
-use probity_fairness::group::GroupOptions;
+use probity_fairness::audit::{Audit, AuditSpecification};
 use probity_fairness::mean::Mean;
-use probity_fairness::repair::basis::{Basis, Start};
+use probity_fairness::modality::TableCase;
 use probity_fairness::repair::figures::ModelFigures;
-use probity_fairness::repair::labels::LabelRule;
-use probity_fairness::repair::options::{RepairMethod, RepairRun};
-use probity_fairness::repair::pool::protected_of;
-use probity_fairness::repair::run::{PreparedRepair, RepairProgress, repair};
 use probity_fairness::repair::summary::{RepairSummary, SharePoint};
-use probity_fairness::samples::SamplesFormat;
 use probity_fairness::search::Ending;
-use probity_fairness::strategies::StrategyName;
-use probity_fairness::strategies::tuning::Tuning;
-use probity_nn::Objective;
-use probity_nn::model::Model;
 use probity_nn::train::EpochReport;
 use probity_nn::training_run::{TrainingRun, run_training};
 use probity_run::run_directory::{RunDirectory, file_sha256};
+use probity_run::specification::Specification;
 use probity_tensor::device::ComputeDevice;
 
 /// Networks that one repair trains, as in the paper.
@@ -236,39 +227,18 @@ impl Experiment<'_> {
 
     /// The directory of an audit by `attribute`, beside the model; `None` when interrupted.
     fn search(&self, model: &Path, attribute: &str, seed: u64) -> anyhow::Result<Option<PathBuf>> {
-        let options = AuditOptions {
-            command: "audit".to_owned(),
-            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-            model: model.to_owned(),
-            model_sha256: Model::load(model)?.sha256(),
-            data: self.data.clone(),
-            data_sha256: file_sha256(&self.data)?,
-            outside: None,
-            protected: vec![attribute.to_owned()],
-            strategy: StrategyName::Adf,
-            objective: Objective::Margin,
-            seeds: self.args.seeds,
-            clusters: 4,
-            max_iter: 10,
-            local: self.args.trials(),
-            step_global: 1,
-            step_local: 1,
-            // The share is measured before and after the repair.
-            estimate: 1,
-            time_seconds: None,
-            max_found: None,
-            fail_above: None,
-            batch: 4096,
-            samples_format: SamplesFormat::Parquet,
-            seed,
-            device: self.device.name(),
-            hardware: self.device.hardware(),
-            tuning: Tuning::default(),
-            predictor: None,
-        };
-        let prepared = PreparedAudit::new(options, self.device)?;
+        let mut specification = AuditSpecification::default();
+        specification.model = Some(model.to_owned());
+        specification.data.clone_from(&self.data);
+        specification.protected = vec![attribute.to_owned()];
+        specification.seed = seed;
+        // The share is measured before and after the repair.
+        specification.estimate = 1;
+        specification.search.seeds = self.args.seeds;
+        specification.search.local = self.args.trials();
+        let audit = Audit::<TableCase>::open(specification.check()?, self.device)?;
         let run = RunDirectory::create(&model.with_file_name(format!("audit-{attribute}")))?;
-        let found = audit(&prepared, &run, false, &mut |_| self.interrupt.flow())?;
+        let found = audit.run(&run, false, &mut |_| self.interrupt.flow())?;
         Ok((found.ending != Ending::Interrupted).then(|| run.path().to_owned()))
     }
 }

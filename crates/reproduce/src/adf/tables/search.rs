@@ -17,19 +17,19 @@ use crate::output::Output;
 use probity_data::builtin;
 use probity_data::schema::Schema;
 use probity_data::table::{Labels, Table};
-use probity_fairness::case::{Case, CaseData};
 use probity_fairness::mean::Mean;
+use probity_fairness::modality::{Method, TableCase};
+use probity_fairness::model_under_test::ModelUnderTest;
+use probity_fairness::opened::{Opened, open_table};
 use probity_fairness::search::{Ending, SearchOptions};
+use probity_fairness::specification::{SearchSpecification, TextSpecification};
 use probity_fairness::strategies::StrategyName;
 use probity_fairness::strategies::tuning::Tuning;
-use probity_fairness::subject::Subject;
 use probity_fairness::trial::{Begin, Trial, TrialFigures, TrialOutcome};
-use probity_nn::Objective;
 use probity_nn::fnn::Network;
 use probity_nn::import::ImportConfig;
 use probity_nn::train::train;
 use probity_nn::weights::read_weights;
-use probity_run::run_directory::file_sha256;
 use probity_tensor::device::ComputeDevice;
 
 const ADF_FNN: &str = include_str!("../../../../../models/adf-fnn.toml");
@@ -137,24 +137,20 @@ impl Experiment<'_> {
         file: &Path,
         network: &Network,
         attribute: &str,
-    ) -> anyhow::Result<Case> {
-        let source = CaseData {
-            data: &std::path::absolute(file)?,
-            data_sha256: &file_sha256(file)?,
-            outside: None,
-            protected: &[attribute.to_owned()],
+    ) -> anyhow::Result<TableCase> {
+        let schema = schema(data)?;
+        let model = Opened {
+            value: ModelUnderTest::network(network, &self.device),
+            sha256: String::new(),
         };
-        let subject = Subject::network(network, &self.device);
-        Ok(Case::new(
-            schema(data)?,
-            network.layout.clone(),
-            subject,
-            source,
-        )?)
+        let table = open_table(file, &schema, Labels::Optional)?;
+        let inputs = (schema, network.layout.clone());
+        let protected = vec![attribute.to_owned()];
+        Ok(TableCase::new(inputs, model, table, protected)?)
     }
 
     /// What each strategy comes to; `None` when interrupted.
-    fn cells(&self, data: DataSet, case: &Case) -> anyhow::Result<Option<Vec<Cell>>> {
+    fn cells(&self, data: DataSet, case: &TableCase) -> anyhow::Result<Option<Vec<Cell>>> {
         let searches = searches(self.args.table);
         let mut runs: Vec<Vec<(TrialFigures, usize)>> = vec![Vec::new(); searches.len()];
         for repeat in 0..u64::from(self.args.repeats) {
@@ -204,7 +200,7 @@ impl Experiment<'_> {
     fn starts(
         &self,
         data: DataSet,
-        case: &Case,
+        case: &TableCase,
         seed: u64,
     ) -> anyhow::Result<Option<Vec<Vec<i32>>>> {
         let options = SearchOptions {
@@ -232,7 +228,7 @@ impl Experiment<'_> {
 
     fn search(
         &self,
-        case: &Case,
+        case: &TableCase,
         strategy: StrategyName,
         begin: Begin<'_>,
         options: &SearchOptions,
@@ -240,12 +236,14 @@ impl Experiment<'_> {
     ) -> anyhow::Result<Option<TrialOutcome>> {
         let trial = Trial {
             case,
-            strategy,
-            objective: Objective::Margin,
-            steps: (1, 1),
-            tuning: &Tuning::default(),
+            method: Method {
+                strategy,
+                search: &SearchSpecification::default(),
+                tuning: &Tuning::default(),
+                text: &TextSpecification::default(),
+                seed,
+            },
             begin,
-            seed,
             options,
         };
         let outcome = trial

@@ -13,15 +13,15 @@ use super::super::texts::paper::{ATTRIBUTES, BY_STRATEGY, repaired};
 use super::super::texts::training::training;
 use crate::interrupt::Interrupt;
 use crate::output::Output;
+use probity_fairness::opened::open_lexicon;
 use probity_fairness::repair::labels::LabelRule;
 use probity_fairness::repair::options::RepairMethod;
-use probity_fairness::text::protected::open_lexicon;
+use probity_fairness::strategies::StrategyName;
 use probity_fairness::text::repair::run::TextRepairProgress;
 use probity_fairness::text::repair::{
     PreparedTextRepair, TextRepairError, TextRepairOptions, TextRepairState, TextRepairSummary,
     repair_texts_from,
 };
-use probity_fairness::text::strategy::TextStrategyName;
 use probity_nn::Objective;
 use probity_nn::recurrent::network::CellKind;
 use probity_nn::text_train::Course;
@@ -33,20 +33,20 @@ use probity_run::run_directory::RunDirectory;
 const MAX_FOUND: u64 = 20_000;
 
 /// The remedies that are compared: a method, and the strategy that finds samples.
-type Remedy = (RepairMethod, TextStrategyName);
+type Remedy = (RepairMethod, StrategyName);
 
 /// Those of Table XIII.
 const METHODS: [Remedy; 2] = [
-    (RepairMethod::Samples, TextStrategyName::AdfAsc),
-    (RepairMethod::Certified, TextStrategyName::AdfAsc),
+    (RepairMethod::Samples, StrategyName::AdfAsc),
+    (RepairMethod::Certified, StrategyName::AdfAsc),
 ];
 
 /// Those of Table XIV, in its order after that of Table XIII.
 const STRATEGIES: [Remedy; 4] = [
-    (RepairMethod::Samples, TextStrategyName::AdfAsc),
-    (RepairMethod::Samples, TextStrategyName::Asc),
-    (RepairMethod::Samples, TextStrategyName::Hf),
-    (RepairMethod::Samples, TextStrategyName::AdfHf),
+    (RepairMethod::Samples, StrategyName::AdfAsc),
+    (RepairMethod::Samples, StrategyName::Asc),
+    (RepairMethod::Samples, StrategyName::Hf),
+    (RepairMethod::Samples, StrategyName::AdfHf),
 ];
 
 /// One table.
@@ -76,7 +76,7 @@ pub struct ReproducedTextRepair {
 #[derive(Serialize)]
 pub struct RemedySummary {
     pub method: RepairMethod,
-    pub strategy: TextStrategyName,
+    pub strategy: StrategyName,
     #[serde(flatten)]
     pub summary: TextRepairSummary,
 }
@@ -238,7 +238,7 @@ impl Experiment<'_> {
         attribute: &str,
         (method, strategy): Remedy,
     ) -> anyhow::Result<TextRepairOptions> {
-        let (_, lexicon_sha256) = open_lexicon(None)?;
+        let lexicon_sha256 = open_lexicon(None)?.sha256;
         let args = self.args;
         Ok(TextRepairOptions {
             command: "repair".to_owned(),
@@ -252,7 +252,7 @@ impl Experiment<'_> {
             protected: vec![attribute.to_owned()],
             runs: Vec::new(),
             strategy,
-            independent: TextStrategyName::AdfAsc,
+            independent: StrategyName::AdfAsc,
             objective: Objective::Loss,
             seeds: args.seeds,
             max_iter: 10,

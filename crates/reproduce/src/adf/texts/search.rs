@@ -10,27 +10,24 @@ use super::paper::{ATTRIBUTES, TEXT_COLUMN};
 use super::training::training;
 use crate::interrupt::Interrupt;
 use crate::output::Output;
+use probity_fairness::audit::{Audit, AuditSpecification, AuditSummary};
 use probity_fairness::mean::Mean;
-use probity_fairness::samples::SamplesFormat;
+use probity_fairness::modality::{ModalityName, TextCase, TextDetails};
 use probity_fairness::search::Ending;
-use probity_fairness::text::audit::{PreparedTextAudit, audit_texts};
-use probity_fairness::text::options::TextAuditOptions;
-use probity_fairness::text::protected::open_lexicon;
-use probity_fairness::text::strategy::TextStrategyName;
-use probity_fairness::text::summary::TextAuditSummary;
-use probity_nn::Objective;
+use probity_fairness::strategies::StrategyName;
 use probity_nn::recurrent::network::CellKind;
 use probity_nn::text_training_run::{TextSet, run_text_training};
 use probity_run::run_directory::RunDirectory;
+use probity_run::specification::Specification;
 use probity_tensor::device::ComputeDevice;
 
 /// The strategies of Table VIII, in its order.
-const STRATEGIES: [TextStrategyName; 5] = [
-    TextStrategyName::Rp,
-    TextStrategyName::Asc,
-    TextStrategyName::AdfAsc,
-    TextStrategyName::Hf,
-    TextStrategyName::AdfHf,
+const STRATEGIES: [StrategyName; 5] = [
+    StrategyName::Rp,
+    StrategyName::Asc,
+    StrategyName::AdfAsc,
+    StrategyName::Hf,
+    StrategyName::AdfHf,
 ];
 
 /// Figures of one network and attribute, one entry a repeat.
@@ -87,7 +84,6 @@ pub struct Difference {
 /// A trained network in a folder of its own.
 struct TrainedModel {
     folder: TempDir,
-    sha256: String,
 }
 
 /// What all runs share.
@@ -147,12 +143,8 @@ impl Experiment<'_> {
         let folder = TempDir::new()?;
         let run = RunDirectory::create(&folder.path().join("model"))?;
         let set = TextSet::read(&training)?;
-        let trained =
-            run_text_training(&training, &set, &run, false, &mut |_| self.interrupt.flow())?;
-        Ok(TrainedModel {
-            folder,
-            sha256: trained.model_sha256,
-        })
+        run_text_training(&training, &set, &run, false, &mut |_| self.interrupt.flow())?;
+        Ok(TrainedModel { folder })
     }
 
     /// One network's figures for an attribute; `None` when interrupted.
@@ -174,7 +166,7 @@ impl Experiment<'_> {
         };
         match self.args.table {
             AdfTable::TextSeconds => {
-                for strategy in [TextStrategyName::Rp, TextStrategyName::AdfAsc] {
+                for strategy in [StrategyName::Rp, StrategyName::AdfAsc] {
                     let Some(found) = search(strategy, strategy, self.args.trials(), Some(5000))?
                     else {
                         return Ok(None);
@@ -189,7 +181,9 @@ impl Experiment<'_> {
                         return Ok(None);
                     };
                     figures.global.push(found.global.discriminatory);
-                    figures.validity.push(found.validity.global.means());
+                    figures
+                        .validity
+                        .push(found.details.pairs.validity.global.means());
                 }
             }
             _ => {
@@ -198,12 +192,12 @@ impl Experiment<'_> {
                         return Ok(None);
                     };
                     figures.seeds = found.global.seeds;
-                    figures.raw = found.raw_discriminatory;
+                    figures.raw = found.details.pairs.raw_discriminatory;
                     figures.global.push(found.global.discriminatory);
                 }
-                for local in [TextStrategyName::Rp, TextStrategyName::AdfAsc] {
+                for local in [StrategyName::Rp, StrategyName::AdfAsc] {
                     let trials = self.args.trials();
-                    let Some(found) = search(TextStrategyName::AdfAsc, local, trials, None)? else {
+                    let Some(found) = search(StrategyName::AdfAsc, local, trials, None)? else {
                         return Ok(None);
                     };
                     figures.local.push(found.local.discriminatory);
@@ -222,48 +216,27 @@ impl Experiment<'_> {
         model: &TrainedModel,
         attribute: &str,
         seed: u64,
-        (strategy, local_strategy): (TextStrategyName, TextStrategyName),
+        (strategy, local_strategy): (StrategyName, StrategyName),
         (local, max_found): (u32, Option<u64>),
-    ) -> anyhow::Result<Option<TextAuditSummary>> {
-        let (_, lexicon_sha256) = open_lexicon(None)?;
-        let options = TextAuditOptions {
-            command: "audit".to_owned(),
-            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-            model: model.folder.path().join("model"),
-            model_sha256: model.sha256.clone(),
-            texts: self.texts.clone(),
-            texts_sha256: self.texts_sha256.clone(),
-            text_column: Some(TEXT_COLUMN.to_owned()),
-            lexicon: None,
-            lexicon_sha256,
-            encoder: None,
-            encoder_sha256: None,
-            protected: vec![attribute.to_owned()],
-            strategy,
-            local_strategy,
-            objective: Objective::Loss,
-            neighbours: 10,
-            seeds: self.args.seeds,
-            clusters: 4,
-            max_iter: 10,
-            local,
-            max_l0: None,
-            min_similarity: None,
-            // The share is no part of these tables.
-            estimate: 1,
-            time_seconds: None,
-            max_found,
-            fail_above: None,
-            batch: 4096,
-            samples_format: SamplesFormat::Parquet,
-            seed,
-            device: self.device.name(),
-            hardware: self.device.hardware(),
-        };
-        let prepared = PreparedTextAudit::new(options, &self.device)?;
+    ) -> anyhow::Result<Option<AuditSummary<TextDetails>>> {
+        let mut specification = AuditSpecification::default();
+        specification.modality = ModalityName::Text;
+        specification.model = Some(model.folder.path().join("model"));
+        specification.data.clone_from(&self.texts);
+        specification.protected = vec![attribute.to_owned()];
+        specification.strategy = Some(strategy);
+        specification.seed = seed;
+        // The share is no part of these tables.
+        specification.estimate = 1;
+        specification.text.column = Some(TEXT_COLUMN.to_owned());
+        specification.text.local_strategy = Some(local_strategy);
+        specification.search.seeds = self.args.seeds;
+        specification.search.local = local;
+        specification.budget.max_found = max_found;
+        let audit = Audit::<TextCase>::open(specification.check()?, &self.device)?;
         let folder = TempDir::new()?;
         let run = RunDirectory::create(&folder.path().join("audit"))?;
-        let summary = audit_texts(&prepared, &run, false, &mut |_| self.interrupt.flow())?;
+        let summary = audit.run(&run, false, &mut |_| self.interrupt.flow())?;
         Ok((summary.ending != Ending::Interrupted).then_some(summary))
     }
 }

@@ -1,7 +1,7 @@
 //! What is audited: a model that gives gradients, or any classifier of rows.
 //!
 //! A search, an estimate and a check need [`Classifier`] only. Strategies that follow gradients need
-//! [`Differentiable`]; asked of a subject without, they are refused before anything is written.
+//! [`Differentiable`]; asked of a model without, they are refused before anything is written.
 
 use probity_nn::fnn::{Fnn, Network};
 use probity_nn::{Classifier, Differentiable};
@@ -32,24 +32,33 @@ enum Model {
 }
 
 /// A model under audit, and the same on the device that verification uses, where that is another.
-pub struct Subject {
+pub struct ModelUnderTest {
     model: Model,
     reference: Option<Box<dyn Classifier>>,
 }
 
-impl Subject {
-    /// A network on `device`; the reference is the same network on `flex`.
-    pub fn network(network: &Network, device: &ComputeDevice) -> Subject {
-        let on_flex = || Box::new(Fnn::new(network, &ComputeDevice::flex())) as Box<dyn Classifier>;
-        Subject {
-            model: Model::Gradients(Box::new(Fnn::new(network, device))),
-            reference: (device.name() != DeviceName::Flex).then(on_flex),
+impl ModelUnderTest {
+    /// A model that gives gradients, and the same on the device that verification uses, where that is another.
+    pub fn differentiable(
+        model: Box<dyn Differentiable>,
+        reference: Option<Box<dyn Classifier>>,
+    ) -> ModelUnderTest {
+        ModelUnderTest {
+            model: Model::Gradients(model),
+            reference,
         }
     }
 
+    /// A network on `device`; the reference is the same network on `flex`.
+    pub fn network(network: &Network, device: &ComputeDevice) -> ModelUnderTest {
+        let on_flex = || Box::new(Fnn::new(network, &ComputeDevice::flex())) as Box<dyn Classifier>;
+        let reference = (device.name() != DeviceName::Flex).then(on_flex);
+        ModelUnderTest::differentiable(Box::new(Fnn::new(network, device)), reference)
+    }
+
     /// A model that can be asked for outputs only; it is its own reference.
-    pub fn classifier(model: Box<dyn Classifier>) -> Subject {
-        Subject {
+    pub fn classifier(model: Box<dyn Classifier>) -> ModelUnderTest {
+        ModelUnderTest {
             model: Model::Outputs(model),
             reference: None,
         }

@@ -1,0 +1,96 @@
+//! What a certification is asked for.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::parts::Part;
+use crate::modality::ModalityName;
+use crate::specification::{named_once, needed, unused};
+use probity_data::schema::Outside;
+use probity_run::specification::{FieldError, Specification};
+
+/// Everything that determines a certification.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct CertifySpecification {
+    /// What is classified: rows of a table, or texts.
+    #[schemars(extend("x-flag" = false))]
+    pub modality: ModalityName,
+    /// Model directory, as `probity train`, `repair` or `import` writes it.
+    #[schemars(extend("format" = "path"))]
+    pub model: PathBuf,
+    /// File whose inputs are certified: a table read by the model's schema, or texts.
+    #[schemars(extend("format" = "path"))]
+    pub data: PathBuf,
+    /// Missing and outside values, where the model's schema expects any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-flag" = "outside"))]
+    pub out_of_domain: Option<Outside>,
+    /// Protected attributes, alone and jointly; for texts, of the lexicon. By default those marked in the model's schema,
+    /// or all of the lexicon.
+    pub protected: Vec<String>,
+    /// Part of the data, by the split of the training that made the model.
+    pub part: Part,
+    /// How often the boxes of an input may be split where one over all substitutions proves nothing.
+    pub splits: u32,
+    /// Try all substitutions as well, to count the inputs that are fair.
+    pub exhaustive: bool,
+    /// Exit with 1 unless at least this share of the inputs is certified for all protected attributes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub fail_below: Option<f64>,
+    /// What only texts have.
+    pub text: TextInputsSpecification,
+}
+
+/// Where texts and protected terms are.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct TextInputsSpecification {
+    /// Column of a table that holds the texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-flag" = "text-column"))]
+    pub column: Option<String>,
+    /// Lexicon of protected terms (TOML); by default the shipped ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "path"))]
+    pub lexicon: Option<PathBuf>,
+}
+
+impl Default for CertifySpecification {
+    fn default() -> CertifySpecification {
+        CertifySpecification {
+            modality: ModalityName::Table,
+            model: PathBuf::new(),
+            data: PathBuf::new(),
+            out_of_domain: None,
+            protected: Vec::new(),
+            part: Part::All,
+            splits: 64,
+            exhaustive: false,
+            fail_below: None,
+            text: TextInputsSpecification::default(),
+        }
+    }
+}
+
+impl Specification for CertifySpecification {
+    const KIND: &'static str = "certify";
+
+    fn rules(&self) -> Result<(), FieldError> {
+        needed("model", &self.model)?;
+        needed("data", &self.data)?;
+        named_once("protected", &self.protected)?;
+        match self.modality {
+            ModalityName::Text => unused("out_of_domain", self.out_of_domain.is_none(), "texts"),
+            ModalityName::Table => {
+                let is_left_out = self.text == TextInputsSpecification::default();
+                unused("text", is_left_out, "tables")
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! What is classified: rows of a table or texts.
+//!
+//! A [`Modality`] is a model under test with the inputs that a search begins at, opened, hashed and decoded once. An
+//! audit asks it for everything that differs between tables and texts: its inputs and their variants, the seeds, how a
+//! strategy is made, how an input of a pair is written and read, what a summary says besides. Search, counting,
+//! estimates, run directory, samples file and verification are the same for all.
+
+mod table;
+mod text;
+
+use std::collections::BTreeMap;
+
+use arrow_array::RecordBatch;
+use arrow_schema::Schema as ArrowSchema;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use table::{TableCase, TableColumns, TableDetails, TableInputs, TableWitness};
+pub use text::{
+    TextCase, TextCounts, TextDetails, TextInputs, TextTally, TextWitness, ValiditySummary,
+    named_or_all,
+};
+
+use super::audit_error::AuditError;
+use super::domain::Domain;
+use super::model_under_test::{ModelAccess, ModelUnderTest};
+use super::pairs::Pair;
+use super::specification::{AuditSpecification, SearchSpecification, TextSpecification};
+use super::strategies::tuning::Tuning;
+use super::strategies::{StrategyName, WithStrategy};
+use probity_data::read::ReadError;
+use probity_nn::ModelError;
+use probity_predictor::Ender;
+use probity_tensor::device::ComputeDevice;
+
+/// What is classified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ModalityName {
+    /// Rows of a table
+    #[default]
+    Table,
+    /// Texts
+    Text,
+}
+
+impl ModalityName {
+    /// As files and specifications say it.
+    pub fn name(self) -> &'static str {
+        match self {
+            ModalityName::Table => "table",
+            ModalityName::Text => "text",
+        }
+    }
+}
+
+/// How to search: a strategy and what it is made of besides model and inputs.
+#[derive(Debug, Clone, Copy)]
+pub struct Method<'a> {
+    /// The strategy, of the global phase at least.
+    pub strategy: StrategyName,
+    /// Steps and objective.
+    pub search: &'a SearchSpecification,
+    /// Options of single strategies.
+    pub tuning: &'a Tuning,
+    /// Options of searches on texts.
+    pub text: &'a TextSpecification,
+    /// Seed of all random choices.
+    pub seed: u64,
+}
+
+/// What a share is estimated of.
+pub struct EstimatedSet<D> {
+    /// Names of the protected attributes, taken together.
+    pub protected: Vec<String>,
+    /// Where inputs are drawn from.
+    pub domain: D,
+    /// Inputs to draw.
+    pub inputs: u64,
+}
+
+/// A model under test and its inputs.
+pub trait Modality: Sync + Sized {
+    /// Its name.
+    const NAME: ModalityName;
+    /// Inputs and their variants.
+    type Domain: Domain;
+    /// What is noted of the pairs while they are written.
+    type Tally: Default;
+    /// What a summary says besides what it says of all modalities.
+    type Details: Serialize;
+    /// What re-checks pairs.
+    type Witness: Witness;
+
+    /// Opens and checks everything that `specification` names, for a search on `device`.
+    ///
+    /// # Errors
+    /// See [`AuditError`].
+    fn open(specification: &AuditSpecification, device: &ComputeDevice)
+    -> Result<Self, AuditError>;
+
+    /// SHA-256 of what was opened, by role: `model`, `data`, and what else there is.
+    fn sha256(&self) -> &BTreeMap<String, String>;
+
+    /// Names of the protected attributes.
+    fn protected(&self) -> &[String];
+
+    /// The model under test.
+    fn model(&self) -> &ModelUnderTest;
+
+    /// Inputs and their variants.
+    fn domain(&self) -> &Self::Domain;
+
+    /// Inputs where a search begins whose strategy has none of its own.
+    fn seeds(&self, clusters: usize, count: usize, seed: u64) -> Vec<Vec<i32>>;
+
+    /// Makes the strategy of `method` around `model`, this case's own or one that watches it, and does `work` with it.
+    ///
+    /// # Errors
+    /// When the strategy needs gradients and the model gives none.
+    fn with_strategy<W: WithStrategy>(
+        &self,
+        method: &Method<'_>,
+        model: ModelAccess<'_>,
+        work: W,
+    ) -> Result<W::Output, AuditError>;
+
+    /// What shares are estimated of: each protected attribute alone and, if there are several, all jointly; each from
+    /// at most `inputs` inputs.
+    ///
+    /// # Errors
+    /// When a protected set cannot be searched.
+    fn estimated_sets(
+        &self,
+        inputs: u64,
+        seed: u64,
+    ) -> Result<Vec<EstimatedSet<Self::Domain>>, AuditError>;
+
+    /// What ends the process of a predictor, if it has one.
+    fn ender(&self) -> Option<&Ender> {
+        None
+    }
+
+    /// The largest difference between two answers of a predictor to one row.
+    fn instability(&self) -> f32 {
+        0.0
+    }
+
+    /// Columns of the samples file.
+    fn columns(&self) -> ArrowSchema;
+
+    /// `pairs` in these columns, and what is to be noted of them.
+    ///
+    /// # Errors
+    /// When an input cannot be shown.
+    fn batch(
+        &self,
+        columns: &ArrowSchema,
+        pairs: &[Pair<'_>],
+        tally: &mut Self::Tally,
+    ) -> Result<RecordBatch, AuditError>;
+
+    /// What the summary says besides.
+    fn details(&self, specification: &AuditSpecification, tally: Self::Tally) -> Self::Details;
+
+    /// Opens what re-checks the pairs of an audit: its model, and what says which inputs are variants. `model` is
+    /// where the model is now, if it has moved.
+    ///
+    /// # Errors
+    /// See [`AuditError`].
+    fn witness(
+        specification: &AuditSpecification,
+        model: Option<&std::path::Path>,
+    ) -> Result<Self::Witness, AuditError>;
+}
+
+/// How an input of a pair is read from a samples file.
+pub trait SampleInputs: Sync {
+    /// The columns that hold the input of `side`, `x` or `other`.
+    fn columns(&self, side: &str) -> Vec<String>;
+
+    /// The input whose `cells` stand in these columns.
+    ///
+    /// # Errors
+    /// What the file, at the place that `refuse` names, holds in place of an input.
+    fn read(
+        &self,
+        cells: &[&str],
+        refuse: &dyn Fn(usize, String) -> ReadError,
+    ) -> Result<Vec<i32>, AuditError>;
+}
+
+/// A pair as read back from a samples file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    /// Number of the seed whose walk found it.
+    pub seed: u64,
+    /// Row of the file that this seed is, from 1, where the file of samples says so.
+    pub source_row: Option<u64>,
+    /// x.
+    pub row: Vec<i32>,
+    /// x'.
+    pub other: Vec<i32>,
+    /// Predicted class of x, as stated in the file.
+    pub label: String,
+    /// Predicted class of x', as stated in the file.
+    pub other_label: String,
+}
+
+/// What a model says of a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answers {
+    /// Classes of both sides.
+    pub labels: [u32; 2],
+    /// Whether the classes are equal in f64 arithmetic.
+    pub by_rounding: bool,
+}
+
+/// What re-checks pairs, with nothing of a search in between.
+pub trait Witness: Sync {
+    /// What reads their inputs.
+    fn inputs(&self) -> Box<dyn SampleInputs + '_>;
+
+    /// Names of the classes.
+    fn classes(&self) -> &[String];
+
+    /// SHA-256 of what was opened, by role.
+    fn sha256(&self) -> &BTreeMap<String, String>;
+
+    /// What ends the process of a predictor, if it has one.
+    fn ender(&self) -> Option<&Ender> {
+        None
+    }
+
+    /// What keeps `row` and `other` from being variants of each other, as a sentence.
+    ///
+    /// # Errors
+    /// That sentence.
+    fn are_variants(&self, row: &[i32], other: &[i32]) -> Result<(), String>;
+
+    /// What the model says of each of `samples`, asked anew.
+    ///
+    /// # Errors
+    /// When it cannot answer.
+    fn answers(&self, samples: &[&Sample]) -> Result<Vec<Answers>, ModelError>;
+}

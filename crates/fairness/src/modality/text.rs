@@ -1,0 +1,651 @@
+//! Texts: a recurrent network, its tokenizer, the protected terms of a lexicon, and the texts that seeds come from.
+//!
+//! Only texts with a protected term can be compared with anything; the others are counted and left out. Seeds come
+//! from clusters of the texts' mean word vectors, in turn. The share of discriminatory texts is that of the given
+//! texts (random words are no text, as section 5.2 of the paper says), drawn without replacement, with the interval of
+//! a binomial share: what the texts say of the source that they were drawn from.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float32Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
+use arrow_schema::{DataType, Field, Schema as ArrowSchema};
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::{Answers, EstimatedSet, Method, Modality, ModalityName, Sample, SampleInputs, Witness};
+use crate::audit_error::AuditError;
+use crate::check::check_all;
+use crate::domain::Domain;
+use crate::estimate::estimated_sets;
+use crate::model_under_test::{ModelAccess, ModelUnderTest};
+use crate::opened::{open_lexicon, open_text_model, open_texts};
+use crate::pairs::Pair;
+use crate::samples::walk_columns;
+use crate::search::Phase;
+use crate::seeds::clustered_seeds;
+use crate::specification::AuditSpecification;
+use crate::strategies::{NeedsGradients, StrategyName, WithStrategy, expect_fitting};
+use crate::text::domain::{TextDomain, text_of};
+use crate::text::encoder::Encoder;
+use crate::text::judge::{Embed, Judge, ValidityMeans};
+use crate::text::limits::{Limits, Similarity};
+use crate::text::neighbourhood::candidates;
+use crate::text::probabilities::softmax;
+use crate::text::protected::{ProtectedTerms, TermCounts};
+use crate::text::render::{render, words};
+use crate::text::strategy::{Candidates, TextStrategy, Vectors};
+use probity_data::read::ReadError;
+use probity_data::table::Table;
+use probity_nn::text::TextNetwork;
+use probity_nn::text_model::{EncodedText, TextModel};
+use probity_nn::{Classifier, ModelError, Rows, predicted_class};
+use probity_run::run_directory::file_sha256;
+use probity_run::stream::{Purpose, permutation};
+use probity_tensor::device::{ComputeDevice, DeviceName};
+use probity_text::lexicon::Lexicon;
+use probity_text::tokenizer::Tokenizer;
+use probity_text::validity::Validity;
+
+/// Seeds on which the influence of each protected value is measured before the search, to try the values that move the
+/// model most first.
+const PROBED_SEEDS: usize = 64;
+
+/// Units of a mean word vector that the clustering tells apart.
+const CLUSTER_SCALE: f32 = 1000.0;
+
+/// A model of texts, its protected terms, and the texts where a search begins.
+///
+/// The seeds belong to it: the order in which protected values are tried is measured on them.
+pub struct TextCase {
+    model: TextModel,
+    searched: ModelUnderTest,
+    domain: TextDomain,
+    candidates: Candidates,
+    attributes: Vec<String>,
+    protected: ProtectedTerms,
+    counts: TextCounts,
+    /// All texts with a protected term, in the order of the file.
+    texts: Arc<Vec<Vec<i32>>>,
+    seeds: Vec<EncodedText>,
+    seed_ids: Vec<Vec<i32>>,
+    source_rows: Vec<u64>,
+    encoder: Option<Encoder>,
+    sha256: BTreeMap<String, String>,
+}
+
+/// What became of the texts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct TextCounts {
+    /// Texts in the file.
+    pub texts: u64,
+    /// Texts with a protected term that has a replacement.
+    pub with_protected_term: u64,
+    /// Texts without one: nothing can be compared, so they are left out.
+    pub without_protected_term: u64,
+    /// Texts cut to the model's length limit.
+    pub truncated: u64,
+}
+
+/// Mean validity of what was found, against the seeds.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ValiditySummary {
+    /// Pairs of the global phase.
+    pub global: ValidityMeans,
+    /// Pairs of the local phase.
+    pub local: ValidityMeans,
+}
+
+/// What the summary of an audit of texts says besides.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TextDetails {
+    /// SHA-256 of the texts file.
+    pub texts_sha256: String,
+    /// What became of the texts.
+    pub texts: TextCounts,
+    /// Search strategy of the local phase.
+    pub local_strategy: StrategyName,
+    /// Protected terms: how many, and which the model cannot tell apart.
+    pub terms: TermCounts,
+    /// What was noted of the pairs.
+    #[serde(flatten)]
+    pub pairs: TextTally,
+}
+
+/// What is noted of pairs of texts.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct TextTally {
+    /// Seeds that are discriminatory as they are.
+    pub raw_discriminatory: u64,
+    /// Validity of the found texts.
+    pub validity: ValiditySummary,
+}
+
+impl TextCase {
+    /// The same as [`Modality::open`] for those of the texts whose positions `keep` takes, as if the file held no
+    /// others.
+    ///
+    /// # Errors
+    /// See [`AuditError`].
+    pub fn of_rows(
+        specification: &AuditSpecification,
+        keep: &dyn Fn(usize) -> bool,
+        device: &ComputeDevice,
+    ) -> Result<TextCase, AuditError> {
+        let directory = specification.model()?;
+        let options = &specification.text;
+        let model = open_text_model(directory)?;
+        let mut sha256 = BTreeMap::from([("model".to_owned(), model.sha256)]);
+        let model = model.value;
+        let encoder = options.encoder.as_deref().map(Encoder::open).transpose()?;
+        if let Some(file) = &options.encoder {
+            sha256.insert("encoder".to_owned(), file_sha256(file)?);
+        }
+        let lexicon = open_lexicon(options.lexicon.as_deref())?;
+        sha256.insert("lexicon".to_owned(), lexicon.sha256);
+        let attributes = named_or_all(&specification.protected, &lexicon.value);
+        let mut protected = ProtectedTerms::new(&lexicon.value, &attributes, &model)?;
+        let corpus = open_texts(&specification.data, options.column.as_deref())?;
+        sha256.insert("data".to_owned(), corpus.sha256);
+        let encoded: Vec<EncodedText> = corpus
+            .value
+            .texts
+            .par_iter()
+            .map(|text| model.encode(text))
+            .collect::<Result<_, _>>()?;
+        let kept: Vec<usize> = (0..encoded.len()).filter(|&text| keep(text)).collect();
+        let truncated = kept.iter().filter(|&&text| encoded[text].is_truncated);
+        let truncated = truncated.count() as u64;
+        let has_term: Vec<usize> = kept
+            .iter()
+            .copied()
+            .filter(|&text| protected.is_in(&encoded[text].ids))
+            .collect();
+        if has_term.is_empty() {
+            return Err(AuditError::NoProtectedTerm {
+                file: specification.data.clone(),
+                texts: kept.len(),
+                attributes: attributes.join(", "),
+            });
+        }
+        let ids = |&text: &usize| encoded[text].ids.clone();
+        let texts: Arc<Vec<Vec<i32>>> = Arc::new(has_term.iter().map(ids).collect());
+        let search = &specification.search;
+        let table = mean_vectors(&model, &texts);
+        let chosen = clustered_seeds(&table, search.clusters, search.seeds, specification.seed);
+        let number = |&seed: &u32| has_term[seed as usize];
+        let seeds: Vec<EncodedText> = chosen.iter().map(|s| encoded[number(s)].clone()).collect();
+        let width = model.max_length + protected.terms().growth();
+        let network = model.network(width, device)?;
+        let domain = |protected: &ProtectedTerms| {
+            let terms = Arc::new(protected.terms().clone());
+            TextDomain::new(width, terms, Arc::clone(&texts))
+        };
+        // The search tries the values first that move this model most.
+        let probed: Vec<&EncodedText> = seeds.iter().take(PROBED_SEEDS).collect();
+        let influence = influence(&network, &domain(&protected)?, &probed)?;
+        protected.rank(&influence);
+        let is_protected = |word| protected.has_word(word);
+        let count = options.neighbours;
+        let on_flex = || model.network(width, &ComputeDevice::flex());
+        let reference = (device.name() != DeviceName::Flex)
+            .then(on_flex)
+            .transpose()?;
+        let reference = reference.map(|network| Box::new(network) as Box<dyn Classifier>);
+        Ok(TextCase {
+            searched: ModelUnderTest::differentiable(Box::new(network), reference),
+            domain: domain(&protected)?,
+            candidates: candidates(&model, directory, &is_protected, count, device)?,
+            counts: TextCounts {
+                texts: kept.len() as u64,
+                with_protected_term: has_term.len() as u64,
+                without_protected_term: (kept.len() - has_term.len()) as u64,
+                truncated,
+            },
+            seed_ids: seeds.iter().map(|seed| seed.ids.clone()).collect(),
+            source_rows: chosen.iter().map(|seed| number(seed) as u64 + 1).collect(),
+            model,
+            attributes,
+            protected,
+            texts,
+            seeds,
+            encoder,
+            sha256,
+        })
+    }
+
+    /// Position in the file, from 1, of each seed's text.
+    pub fn source_rows(&self) -> &[u64] {
+        &self.source_rows
+    }
+
+    /// Judges validity by the sentence encoder, where there is one.
+    fn with_judge<R>(&self, work: impl FnOnce(&Judge<'_>) -> R) -> R {
+        match &self.encoder {
+            None => work(&Judge::new(&self.model, None)),
+            Some(encoder) => {
+                let embed = |text: &str| encoder.embed(text);
+                work(&Judge::new(&self.model, Some(&embed as Embed<'_>)))
+            }
+        }
+    }
+
+    /// A pair, rendered and judged.
+    fn shown<'p>(&self, pair: Pair<'p>, judge: &Judge<'_>) -> Result<ShownPair<'p>, AuditError> {
+        let seed = &self.seeds[pair.seed as usize];
+        let text = text_of(pair.row);
+        let replacement = self.domain.replacement(pair.row, pair.variant as usize);
+        let terms = self.domain.terms().all();
+        let x = render(&self.model, seed, text, None)?;
+        let (other, attribute, from, to, position) = match &replacement {
+            None => (x.clone(), String::new(), String::new(), String::new(), 0),
+            Some(replacement) => {
+                let from = &terms[replacement.occurrence.term as usize];
+                let to = &terms[replacement.by as usize];
+                let other = render(&self.model, seed, text, Some((replacement, &to.tokens)))?;
+                (
+                    other,
+                    self.attributes[from.attribute].clone(),
+                    words(&self.model, &from.tokens),
+                    words(&self.model, &to.tokens),
+                    replacement.occurrence.start as u32,
+                )
+            }
+        };
+        let tokens = seed.ids.iter().zip(text).enumerate();
+        let changed: Vec<String> = tokens
+            .filter(|(_, (from, to))| from != to)
+            .map(|(position, (_, to))| {
+                let by = words(&self.model, &[*to]);
+                format!("{position}: {} -> {by}", seed.words[position])
+            })
+            .collect();
+        Ok(ShownPair {
+            validity: judge.judge(seed, text)?,
+            pair,
+            x,
+            other,
+            attribute,
+            from,
+            to,
+            position,
+            changed: changed.join("; "),
+        })
+    }
+}
+
+/// The attributes `named`, else all of `lexicon`.
+pub fn named_or_all(named: &[String], lexicon: &Lexicon) -> Vec<String> {
+    if !named.is_empty() {
+        return named.to_vec();
+    }
+    let all = lexicon.attributes().iter();
+    all.map(|attribute| attribute.name.clone()).collect()
+}
+
+/// The texts' mean word vectors as integers, for the clustering.
+fn mean_vectors(model: &TextModel, texts: &[Vec<i32>]) -> Table {
+    let dimension = model.dimension();
+    let codes: Vec<i32> = texts
+        .par_iter()
+        .flat_map_iter(|text| {
+            let mut sums = vec![0.0f32; dimension];
+            for &id in text {
+                let start = id as usize * dimension;
+                let vector = &model.table.vectors()[start..start + dimension];
+                sums.iter_mut()
+                    .zip(vector)
+                    .for_each(|(sum, value)| *sum += value);
+            }
+            let count = text.len().max(1) as f32;
+            sums.into_iter()
+                .map(move |sum| (sum / count * CLUSTER_SCALE).round() as i32)
+        })
+        .collect();
+    Table::new(dimension, codes, Vec::new())
+}
+
+/// For each term, how much putting it in another's place moves the predicted class's lead in `texts`, on average.
+fn influence(
+    network: &dyn Classifier,
+    domain: &TextDomain,
+    texts: &[&EncodedText],
+) -> Result<Vec<f32>, AuditError> {
+    let rows = texts.iter().flat_map(|text| domain.row(&text.ids));
+    let codes: Vec<i32> = rows.collect();
+    let rows = Rows::new(&codes, domain.width());
+    let mut sums = vec![(0.0f32, 0u32); domain.terms().all().len()];
+    let classes = network.classes();
+    for (row, check) in rows.iter().zip(check_all(network, domain, rows)?) {
+        let label = check.checked.label as usize;
+        let own = softmax(&check.checked.logits)[label];
+        for (variant, logits) in check.variant_logits.chunks_exact(classes).enumerate() {
+            if let Some(replacement) = domain.replacement(row, variant) {
+                let (sum, count) = &mut sums[replacement.by as usize];
+                *sum += (softmax(logits)[label] - own).abs();
+                *count += 1;
+            }
+        }
+    }
+    let mean = |(sum, count)| if count == 0 { 0.0 } else { sum / count as f32 };
+    Ok(sums.into_iter().map(mean).collect())
+}
+
+impl Modality for TextCase {
+    const NAME: ModalityName = ModalityName::Text;
+    type Domain = TextDomain;
+    type Tally = TextTally;
+    type Details = TextDetails;
+    type Witness = TextWitness;
+
+    fn open(
+        specification: &AuditSpecification,
+        device: &ComputeDevice,
+    ) -> Result<TextCase, AuditError> {
+        TextCase::of_rows(specification, &|_| true, device)
+    }
+
+    fn sha256(&self) -> &BTreeMap<String, String> {
+        &self.sha256
+    }
+
+    fn protected(&self) -> &[String] {
+        &self.attributes
+    }
+
+    fn model(&self) -> &ModelUnderTest {
+        &self.searched
+    }
+
+    fn domain(&self) -> &TextDomain {
+        &self.domain
+    }
+
+    fn seeds(&self, _clusters: usize, _count: usize, _seed: u64) -> Vec<Vec<i32>> {
+        let texts = self.seed_ids.iter();
+        texts.map(|text| self.domain.row(text)).collect()
+    }
+
+    fn with_strategy<W: WithStrategy>(
+        &self,
+        method: &Method<'_>,
+        model: ModelAccess<'_>,
+        work: W,
+    ) -> Result<W::Output, AuditError> {
+        let strategy = method.strategy;
+        expect_fitting(strategy, ModalityName::Text)?;
+        let ModelAccess::Gradients(model) = model else {
+            return Err(NeedsGradients { strategy }.into());
+        };
+        let options = method.text;
+        self.with_judge(|judge| {
+            let least = options.min_similarity;
+            let strategy = TextStrategy {
+                global: strategy,
+                local: options.local_strategy.unwrap_or(strategy),
+                model,
+                domain: &self.domain,
+                candidates: &self.candidates,
+                vectors: Vectors {
+                    values: self.model.table.vectors(),
+                    dimension: self.model.dimension(),
+                },
+                objective: method.search.objective(ModalityName::Text),
+                limits: Limits {
+                    seeds: &self.seed_ids,
+                    max_changed: options.max_l0,
+                    min_similarity: least.map(|least| (least, judge as &dyn Similarity)),
+                },
+                seed: method.seed,
+            };
+            Ok(work.with(&strategy))
+        })
+    }
+
+    fn estimated_sets(
+        &self,
+        inputs: u64,
+        seed: u64,
+    ) -> Result<Vec<EstimatedSet<TextDomain>>, AuditError> {
+        let count = self.texts.len() as u32;
+        let order = permutation(seed, Purpose::UniformInput, 0, count);
+        let most = usize::try_from(inputs).unwrap_or(usize::MAX);
+        let sets = estimated_sets(&self.attributes).into_iter();
+        sets.map(|protected| {
+            let terms = Arc::new(self.protected.only(&protected));
+            let texts = order.iter().map(|&text| &self.texts[text as usize]);
+            let varying = texts.filter(|text| terms.can_vary(text)).take(most);
+            let inputs: Vec<Vec<i32>> = varying.cloned().collect();
+            Ok(EstimatedSet {
+                inputs: inputs.len() as u64,
+                domain: TextDomain::new(self.domain.width(), terms, Arc::new(inputs))?,
+                protected,
+            })
+        })
+        .collect()
+    }
+
+    fn columns(&self) -> ArrowSchema {
+        let mut fields = vec![
+            ("seed".to_owned(), DataType::UInt64),
+            ("source_row".to_owned(), DataType::UInt64),
+            ("phase".to_owned(), DataType::Utf8),
+            ("step".to_owned(), DataType::UInt32),
+        ];
+        for name in ["x", "other", "attribute", "from", "to"] {
+            fields.push((name.to_owned(), DataType::Utf8));
+        }
+        fields.push(("position".to_owned(), DataType::UInt32));
+        for name in ["changed", "label_x", "label_other"] {
+            fields.push((name.to_owned(), DataType::Utf8));
+        }
+        for side in ["x", "other"] {
+            let classes = self.model.classes.iter();
+            fields.extend(classes.map(|class| (format!("p_{side}_{class}"), DataType::Float32)));
+        }
+        fields.push(("l0".to_owned(), DataType::UInt32));
+        for name in ["l2", "jaccard", "bleu", "similarity"] {
+            fields.push((name.to_owned(), DataType::Float32));
+        }
+        let field = |(name, data_type)| Field::new(name, data_type, false);
+        ArrowSchema::new(fields.into_iter().map(field).collect::<Vec<_>>())
+    }
+
+    fn batch(
+        &self,
+        columns: &ArrowSchema,
+        pairs: &[Pair<'_>],
+        tally: &mut TextTally,
+    ) -> Result<RecordBatch, AuditError> {
+        let rows = self.with_judge(|judge| {
+            let shown = pairs.par_iter().map(|pair| self.shown(*pair, judge));
+            shown.collect::<Result<Vec<_>, _>>()
+        })?;
+        for row in &rows {
+            let is_global = row.pair.phase == Phase::Global;
+            let means = match is_global {
+                true => &mut tally.validity.global,
+                false => &mut tally.validity.local,
+            };
+            means.add(&row.validity);
+            let is_seed = text_of(row.pair.row) == self.seed_ids[row.pair.seed as usize];
+            tally.raw_discriminatory += u64::from(is_global && is_seed);
+        }
+        let text = |of: &dyn Fn(&ShownPair<'_>) -> String| -> ArrayRef {
+            Arc::new(StringArray::from_iter_values(rows.iter().map(of)))
+        };
+        let number = |of: &dyn Fn(&ShownPair<'_>) -> f32| -> ArrayRef {
+            Arc::new(Float32Array::from_iter_values(rows.iter().map(of)))
+        };
+        let count = |of: &dyn Fn(&ShownPair<'_>) -> u32| -> ArrayRef {
+            Arc::new(UInt32Array::from_iter_values(rows.iter().map(of)))
+        };
+        let class = |label: u32| self.model.classes[label as usize].clone();
+        let (seed, phase, step) = walk_columns(pairs);
+        let source = pairs
+            .iter()
+            .map(|pair| self.source_rows[pair.seed as usize]);
+        let mut arrays = vec![
+            seed,
+            Arc::new(UInt64Array::from_iter_values(source)),
+            phase,
+            step,
+            text(&|row| row.x.clone()),
+            text(&|row| row.other.clone()),
+            text(&|row| row.attribute.clone()),
+            text(&|row| row.from.clone()),
+            text(&|row| row.to.clone()),
+            count(&|row| row.position),
+            text(&|row| row.changed.clone()),
+            text(&|row| class(row.pair.label)),
+            text(&|row| class(row.pair.other_label)),
+        ];
+        for place in 0..self.model.classes.len() {
+            arrays.push(number(&|row| softmax(row.pair.logits)[place]));
+        }
+        for place in 0..self.model.classes.len() {
+            arrays.push(number(&|row| softmax(row.pair.other_logits)[place]));
+        }
+        arrays.push(count(&|row| row.validity.l0 as u32));
+        arrays.push(number(&|row| row.validity.l2 as f32));
+        arrays.push(number(&|row| row.validity.jaccard as f32));
+        arrays.push(number(&|row| row.validity.bleu as f32));
+        arrays.push(number(&|row| row.validity.similarity as f32));
+        Ok(RecordBatch::try_new(Arc::new(columns.clone()), arrays)?)
+    }
+
+    fn details(&self, specification: &AuditSpecification, tally: TextTally) -> TextDetails {
+        let strategy = specification.strategy();
+        TextDetails {
+            texts_sha256: self.sha256.get("data").cloned().unwrap_or_default(),
+            texts: self.counts.clone(),
+            local_strategy: specification.text.local_strategy.unwrap_or(strategy),
+            terms: self.protected.counts().clone(),
+            pairs: tally,
+        }
+    }
+
+    fn witness(
+        specification: &AuditSpecification,
+        model: Option<&Path>,
+    ) -> Result<TextWitness, AuditError> {
+        let model = open_text_model(match model {
+            Some(model) => model,
+            None => specification.model()?,
+        })?;
+        let lexicon = open_lexicon(specification.text.lexicon.as_deref())?;
+        let attributes = named_or_all(&specification.protected, &lexicon.value);
+        let protected = ProtectedTerms::new(&lexicon.value, &attributes, &model.value)?;
+        let width = model.value.max_length + protected.terms().growth();
+        let terms = Arc::new(protected.terms().clone());
+        let hashes = [("model", model.sha256), ("lexicon", lexicon.sha256)];
+        Ok(TextWitness {
+            domain: TextDomain::new(width, terms, Arc::default())?,
+            network: model.value.network(width, &ComputeDevice::flex())?,
+            classes: model.value.classes,
+            tokenizer: model.value.tokenizer,
+            sha256: hashes.map(|(role, hash)| (role.to_owned(), hash)).into(),
+        })
+    }
+}
+
+/// One pair, rendered and judged.
+struct ShownPair<'p> {
+    pair: Pair<'p>,
+    x: String,
+    other: String,
+    attribute: String,
+    from: String,
+    to: String,
+    position: u32,
+    changed: String,
+    validity: Validity,
+}
+
+/// Reads texts from a samples file, as the ids of their tokens.
+pub struct TextInputs<'a> {
+    tokenizer: &'a Tokenizer,
+}
+
+impl<'a> TextInputs<'a> {
+    /// What reads texts by `tokenizer`.
+    pub fn new(tokenizer: &'a Tokenizer) -> TextInputs<'a> {
+        TextInputs { tokenizer }
+    }
+}
+
+impl SampleInputs for TextInputs<'_> {
+    fn columns(&self, side: &str) -> Vec<String> {
+        vec![side.to_owned()]
+    }
+
+    fn read(
+        &self,
+        cells: &[&str],
+        _refuse: &dyn Fn(usize, String) -> ReadError,
+    ) -> Result<Vec<i32>, AuditError> {
+        let tokens = self.tokenizer.tokens(cells.first().unwrap_or(&""))?;
+        Ok(tokens.iter().map(|token| token.id as i32).collect())
+    }
+}
+
+/// Re-checks pairs of texts from the texts alone, which are split into tokens anew.
+pub struct TextWitness {
+    tokenizer: Tokenizer,
+    network: TextNetwork,
+    domain: TextDomain,
+    classes: Vec<String>,
+    sha256: BTreeMap<String, String>,
+}
+
+impl Witness for TextWitness {
+    fn inputs(&self) -> Box<dyn SampleInputs + '_> {
+        Box::new(TextInputs::new(&self.tokenizer))
+    }
+
+    fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    fn sha256(&self) -> &BTreeMap<String, String> {
+        &self.sha256
+    }
+
+    fn are_variants(&self, row: &[i32], other: &[i32]) -> Result<(), String> {
+        if row.len().max(other.len()) > self.domain.width() {
+            return Err("a text is longer than the model reads".into());
+        }
+        if row == other {
+            return Err("both texts have the same words".into());
+        }
+        let (row, other) = (self.domain.row(row), self.domain.row(other));
+        let is_variant = (1..self.domain.variants(&row)).any(|variant| {
+            let mut candidate = Vec::with_capacity(self.domain.width());
+            self.domain.write_variant(&row, variant, &mut candidate);
+            candidate == other
+        });
+        match is_variant {
+            true => Ok(()),
+            false => Err("the texts differ in more than one occurrence of a protected term".into()),
+        }
+    }
+
+    fn answers(&self, samples: &[&Sample]) -> Result<Vec<Answers>, ModelError> {
+        let class_of = |text: &[i32]| -> Result<u32, ModelError> {
+            let row = self.domain.row(text);
+            Ok(predicted_class(
+                &self.network.logits(Rows::new(&row, row.len()))?,
+            ))
+        };
+        samples
+            .par_iter()
+            .map(|pair| {
+                Ok(Answers {
+                    labels: [class_of(&pair.row)?, class_of(&pair.other)?],
+                    by_rounding: false,
+                })
+            })
+            .collect()
+    }
+}

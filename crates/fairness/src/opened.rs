@@ -1,0 +1,148 @@
+//! Inputs, opened: each is read, hashed and decoded once a run, here, and passed on as a value.
+
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::audit_error::AuditError;
+use probity_data::schema::{Attribute, Outside, Schema, SchemaError};
+use probity_data::table::{Labels, Table};
+use probity_nn::model::Model;
+use probity_nn::text_model::{TextModel, is_text_model};
+use probity_run::run_directory::{file_sha256, hex};
+use probity_run::specification::FieldError;
+use probity_text::corpus::{TextColumns, TextCorpus, read_texts};
+use probity_text::lexicon::Lexicon;
+
+/// Something that was opened, and what identifies it.
+#[derive(Debug, Clone)]
+pub struct Opened<T> {
+    /// It, decoded.
+    pub value: T,
+    /// SHA-256 of its content.
+    pub sha256: String,
+}
+
+/// The model of tables in `directory`.
+///
+/// # Errors
+/// When there is none, or one of texts.
+pub fn open_model(directory: &Path) -> Result<Opened<Model>, AuditError> {
+    if is_text_model(directory) {
+        return Err(AuditError::ClassifiesTexts {
+            model: directory.to_owned(),
+        });
+    }
+    let value = Model::load(directory)?;
+    Ok(Opened {
+        sha256: value.sha256(),
+        value,
+    })
+}
+
+/// The model of texts in `directory`.
+///
+/// # Errors
+/// When there is none, or one of tables.
+pub fn open_text_model(directory: &Path) -> Result<Opened<TextModel>, AuditError> {
+    if !is_text_model(directory) && Model::load(directory).is_ok() {
+        return Err(AuditError::ClassifiesTables {
+            model: directory.to_owned(),
+        });
+    }
+    let value = TextModel::load(directory)?;
+    Ok(Opened {
+        sha256: value.sha256()?,
+        value,
+    })
+}
+
+/// The table in `file`, read by `schema`.
+///
+/// # Errors
+/// When it cannot be read or does not fit the schema.
+pub fn open_table(
+    file: &Path,
+    schema: &Schema,
+    labels: Labels,
+) -> Result<Opened<Table>, AuditError> {
+    Ok(Opened {
+        sha256: file_sha256(file)?,
+        value: Table::read(file, schema, labels)?,
+    })
+}
+
+/// The texts in `file`, in its column `column` if it is a table; without labels.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn open_texts(file: &Path, column: Option<&str>) -> Result<Opened<TextCorpus>, AuditError> {
+    let columns = TextColumns {
+        text: column.map(str::to_owned),
+        label: None,
+    };
+    Ok(Opened {
+        sha256: file_sha256(file)?,
+        value: read_texts(file, &columns)?,
+    })
+}
+
+/// The lexicon in `file`, or the one that ships.
+///
+/// # Errors
+/// When the file cannot be read or is no lexicon.
+pub fn open_lexicon(file: Option<&Path>) -> Result<Opened<Lexicon>, AuditError> {
+    let value = match file {
+        Some(file) => Lexicon::load(file)?,
+        None => Lexicon::shipped(),
+    };
+    Ok(Opened {
+        sha256: hex(&Sha256::digest(value.to_toml()?)),
+        value,
+    })
+}
+
+/// The schema by which data are read for a model of `schema`: that one, with `policy` for values outside their domains
+/// in place of its own.
+///
+/// # Errors
+/// When the policy has nothing to act on, or gives values a level that the model does not know.
+pub fn reading_schema(schema: &Schema, policy: Option<Outside>) -> Result<Schema, AuditError> {
+    let Some(policy) = policy else {
+        return Ok(schema.clone());
+    };
+    let read = with_policy(schema, policy)?;
+    let grows = |(own, read): (&Attribute, &Attribute)| read.domain().1 > own.domain().1;
+    if schema.attributes.iter().zip(&read.attributes).any(grows) {
+        let expected = "clip, skip or reject: this model was trained without such a level";
+        return Err(FieldError::new("out_of_domain", "level", expected).into());
+    }
+    Ok(read)
+}
+
+/// `schema` with `policy` for values outside their domains.
+///
+/// # Errors
+/// When it has nothing to act on.
+pub fn with_policy(schema: &Schema, policy: Outside) -> Result<Schema, AuditError> {
+    if !schema.expects_outside() {
+        return Err(AuditError::NothingOutOfDomain {
+            schema: schema.name.clone(),
+        });
+    }
+    Ok(schema.clone().with_outside(policy))
+}
+
+/// The attributes `named`, else those that `schema` marks as protected.
+pub fn protected_or_marked(named: &[String], schema: &Schema) -> Vec<String> {
+    if !named.is_empty() {
+        return named.to_vec();
+    }
+    let name = |attribute: usize| schema.attributes[attribute].name.clone();
+    schema.protected().into_iter().map(name).collect()
+}
+
+/// Positions of the attributes `names`.
+pub(crate) fn positions(schema: &Schema, names: &[String]) -> Result<Vec<usize>, SchemaError> {
+    names.iter().map(|name| schema.index_of(name)).collect()
+}

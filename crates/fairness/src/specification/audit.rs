@@ -1,0 +1,175 @@
+//! What an audit is asked for.
+
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    BudgetSpecification, FREE, PredictorSpecification, SearchSpecification, TextSpecification,
+    fits, named_once, needed, tuned, unused,
+};
+use crate::modality::ModalityName;
+use crate::samples::SamplesFormat;
+use crate::strategies::StrategyName;
+use crate::strategies::tuning::Tuning;
+use probity_data::schema::Outside;
+use probity_run::specification::{FieldError, Specification};
+
+/// Everything that determines an audit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct AuditSpecification {
+    /// What is classified: rows of a table, or texts.
+    #[schemars(extend("x-flag" = false))]
+    pub modality: ModalityName,
+    /// Model directory, as `probity train` or `probity import` writes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "path"))]
+    pub model: Option<PathBuf>,
+    /// File that the seeds come from: a table read by the schema, or texts.
+    #[schemars(extend("format" = "path"))]
+    pub data: PathBuf,
+    /// Missing and outside values, where the schema expects any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-flag" = "outside"))]
+    pub out_of_domain: Option<Outside>,
+    /// Protected attributes, jointly; for texts, of the lexicon. By default those marked in the schema, or all of the
+    /// lexicon.
+    pub protected: Vec<String>,
+    /// Search strategy; by default adf for tables, aequitas-fully for predictors, adf-asc for texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<StrategyName>,
+    /// Uniform random inputs, or texts of the file, for each estimate of the discriminatory share.
+    #[schemars(range(min = 1, max = 1_000_000_000))]
+    pub estimate: u64,
+    /// Exit with 1 unless the joint discriminatory share is shown to be at most this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub fail_above: Option<f64>,
+    /// Form of the samples file.
+    #[schemars(extend("x-flag" = "samples"))]
+    pub samples_format: SamplesFormat,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// What only answers, in place of a model directory.
+    pub predictor: PredictorSpecification,
+    /// How far and how finely to search.
+    pub search: SearchSpecification,
+    /// When to stop early.
+    pub budget: BudgetSpecification,
+    /// What only single strategies have.
+    pub tuning: Tuning,
+    /// What only searches on texts have.
+    pub text: TextSpecification,
+}
+
+impl Default for AuditSpecification {
+    fn default() -> AuditSpecification {
+        AuditSpecification {
+            modality: ModalityName::Table,
+            model: None,
+            data: PathBuf::new(),
+            out_of_domain: None,
+            protected: Vec::new(),
+            strategy: None,
+            estimate: 10_000,
+            fail_above: None,
+            samples_format: SamplesFormat::default(),
+            seed: 1,
+            predictor: PredictorSpecification::default(),
+            search: SearchSpecification::default(),
+            budget: BudgetSpecification::default(),
+            tuning: Tuning::default(),
+            text: TextSpecification::default(),
+        }
+    }
+}
+
+impl Specification for AuditSpecification {
+    const KIND: &'static str = "audit";
+    const FREE: &'static [&'static str] = &FREE;
+
+    fn rules(&self) -> Result<(), FieldError> {
+        needed("data", &self.data)?;
+        if self.predictor.source.is_none() {
+            self.model()?;
+        }
+        named_once("protected", &self.protected)?;
+        let is_text = self.modality == ModalityName::Text;
+        let given: Vec<StrategyName> = self.strategy.into_iter().collect();
+        for strategy in given.iter().chain(&self.text.local_strategy) {
+            fits("strategy", *strategy, self.modality)?;
+        }
+        tuned(&self.tuning, &[self.strategy()])?;
+        if is_text {
+            let search = SearchSpecification::default();
+            let steps = (self.search.step_global, self.search.step_local);
+            unused(
+                "search.step_global",
+                steps == (search.step_global, search.step_local),
+                "texts",
+            )?;
+            unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
+            unused("predictor.source", self.predictor.source.is_none(), "texts")?;
+        } else {
+            let given = self.text.given();
+            unused(given.unwrap_or("text"), given.is_none(), "tables")?;
+        }
+        self.predictor.rules(self.model.is_some())
+    }
+}
+
+impl AuditSpecification {
+    /// The strategy, of the global phase at least.
+    pub fn strategy(&self) -> StrategyName {
+        self.strategy
+            .unwrap_or(match (self.modality, &self.predictor.source) {
+                (ModalityName::Text, _) => StrategyName::AdfAsc,
+                (ModalityName::Table, None) => StrategyName::Adf,
+                (ModalityName::Table, Some(_)) => StrategyName::AequitasFully,
+            })
+    }
+
+    /// The same with nothing left to the inputs, whose protected attributes are `protected`.
+    #[must_use]
+    pub fn resolved(mut self, protected: &[String]) -> AuditSpecification {
+        let strategy = self.strategy();
+        self.search.objective = Some(self.search.objective(self.modality));
+        self.protected = protected.to_vec();
+        self.strategy = Some(strategy);
+        if self.modality == ModalityName::Text {
+            self.text.local_strategy.get_or_insert(strategy);
+        }
+        self
+    }
+
+    /// The model directory.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn model(&self) -> Result<&Path, FieldError> {
+        let missing = || FieldError::new("model", "missing", "given, or a predictor");
+        self.model.as_deref().ok_or_else(missing)
+    }
+
+    /// What a message calls what was opened as `role`.
+    pub fn name_of(&self, role: &str) -> String {
+        let path = |path: &PathBuf| path.display().to_string();
+        match role {
+            "model" => match (&self.predictor.source, &self.model) {
+                (Some(source), _) => source.to_string(),
+                (None, Some(model)) => path(model),
+                (None, None) => "the model".to_owned(),
+            },
+            "data" => path(&self.data),
+            "encoder" => self
+                .text
+                .encoder
+                .as_ref()
+                .map_or_else(|| "the encoder".to_owned(), path),
+            other => format!("the {other}"),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What a comparison is asked for.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    AuditSpecification, BudgetSpecification, PredictorSpecification, SearchSpecification, fits,
+    named_once, needed, tuned,
+};
+use crate::modality::ModalityName;
+use crate::strategies::StrategyName;
+use crate::strategies::tuning::Tuning;
+use probity_data::schema::Outside;
+use probity_run::specification::{FieldError, Specification};
+
+/// Strategies that are compared unless told otherwise.
+const STRATEGIES: [StrategyName; 6] = [
+    StrategyName::Adf,
+    StrategyName::Eidig,
+    StrategyName::AequitasFully,
+    StrategyName::Sg,
+    StrategyName::Themis,
+    StrategyName::RandomWalk,
+];
+
+/// The same on predictors, which give no gradients.
+const BLACK_BOX_STRATEGIES: [StrategyName; 5] = [
+    StrategyName::AequitasFully,
+    StrategyName::AdfZeroOrder,
+    StrategyName::Sg,
+    StrategyName::Themis,
+    StrategyName::RandomWalk,
+];
+
+/// Everything that determines a comparison of strategies on a table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct CompareSpecification {
+    /// Model directory, as `probity train` or `probity import` writes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "path"))]
+    pub model: Option<PathBuf>,
+    /// Table that the seeds come from; read by the schema.
+    #[schemars(extend("format" = "path"))]
+    pub data: PathBuf,
+    /// Missing and outside values, where the schema expects any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-flag" = "outside"))]
+    pub out_of_domain: Option<Outside>,
+    /// Protected attributes, jointly; by default those marked in the schema.
+    pub protected: Vec<String>,
+    /// Strategies to compare; by default adf, eidig, aequitas-fully, sg, themis and random-walk, for predictors
+    /// aequitas-fully, adf-zero-order, sg, themis and random-walk.
+    pub strategies: Vec<StrategyName>,
+    /// Searches of each strategy, with the seeds from the first one on.
+    #[schemars(range(min = 1))]
+    pub repeats: u32,
+    /// Seed of the first repeat; the others count on from it.
+    pub seed: u64,
+    /// What only answers, in place of a model directory.
+    pub predictor: PredictorSpecification,
+    /// How far and how finely to search.
+    pub search: SearchSpecification,
+    /// When to stop each search early.
+    pub budget: BudgetSpecification,
+    /// What only single strategies have.
+    pub tuning: Tuning,
+}
+
+impl Default for CompareSpecification {
+    fn default() -> CompareSpecification {
+        CompareSpecification {
+            model: None,
+            data: PathBuf::new(),
+            out_of_domain: None,
+            protected: Vec::new(),
+            strategies: Vec::new(),
+            repeats: 5,
+            seed: 1,
+            predictor: PredictorSpecification::default(),
+            search: SearchSpecification::default(),
+            budget: BudgetSpecification::default(),
+            tuning: Tuning::default(),
+        }
+    }
+}
+
+impl Specification for CompareSpecification {
+    const KIND: &'static str = "compare";
+    // Every search of a comparison has the same time.
+    const FREE: &'static [&'static str] = &["search.batch", "predictor.timeout", "predictor.rows"];
+
+    fn rules(&self) -> Result<(), FieldError> {
+        needed("data", &self.data)?;
+        if self.predictor.source.is_none() {
+            self.audit().model()?;
+        }
+        named_once("protected", &self.protected)?;
+        let names = self
+            .strategies
+            .iter()
+            .map(|strategy| strategy.name().to_owned());
+        named_once("strategies", &names.collect::<Vec<_>>())?;
+        for strategy in &self.strategies {
+            fits("strategies", *strategy, ModalityName::Table)?;
+        }
+        tuned(&self.tuning, &self.strategies())?;
+        self.predictor.rules(self.model.is_some())
+    }
+}
+
+impl CompareSpecification {
+    /// The strategies, in the order of the table.
+    pub fn strategies(&self) -> Vec<StrategyName> {
+        match (self.strategies.is_empty(), &self.predictor.source) {
+            (false, _) => self.strategies.clone(),
+            (true, None) => STRATEGIES.to_vec(),
+            (true, Some(_)) => BLACK_BOX_STRATEGIES.to_vec(),
+        }
+    }
+
+    /// What a message calls the model.
+    pub fn name(&self) -> String {
+        self.audit().name_of("model")
+    }
+
+    /// An audit of the same model from the same data: what is opened for it is what is compared on.
+    pub(crate) fn audit(&self) -> AuditSpecification {
+        AuditSpecification {
+            model: self.model.clone(),
+            data: self.data.clone(),
+            out_of_domain: self.out_of_domain,
+            protected: self.protected.clone(),
+            predictor: self.predictor.clone(),
+            search: self.search.clone(),
+            seed: self.seed,
+            ..AuditSpecification::default()
+        }
+    }
+
+    /// The same with nothing left to the inputs, whose protected attributes are `protected`.
+    #[must_use]
+    pub(crate) fn resolved(mut self, protected: &[String]) -> CompareSpecification {
+        self.protected = protected.to_vec();
+        self.strategies = self.strategies();
+        self.search.objective.get_or_insert_default();
+        self
+    }
+}

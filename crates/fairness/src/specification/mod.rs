@@ -1,0 +1,278 @@
+//! What a run is asked for: one value a kind of run, and the parts that several of them share.
+//!
+//! A specification is what `run.toml` holds, what a checkpoint belongs to and what the command makes of its arguments.
+//! Whatever it leaves to the inputs (`None`, an empty list) is filled in when these are opened, so that the `run.toml`
+//! of a run leaves nothing open.
+
+mod audit;
+mod compare;
+mod predictor;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use audit::AuditSpecification;
+pub use compare::CompareSpecification;
+pub use predictor::PredictorSpecification;
+
+use super::modality::ModalityName;
+use super::search::SearchOptions;
+use super::strategies::StrategyName;
+use super::strategies::tuning::Tuning;
+use probity_nn::Objective;
+use probity_run::specification::{FieldError, Seconds};
+
+/// What changes no result of an audit.
+const FREE: [&str; 4] = [
+    "budget.time",
+    "search.batch",
+    "predictor.timeout",
+    "predictor.rows",
+];
+
+/// How far and how finely to search, whatever the strategy.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct SearchSpecification {
+    /// What is differentiated; by default the margin for tables and the loss for texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub objective: Option<Objective>,
+    /// Seeds of the global phase.
+    #[schemars(range(min = 1))]
+    pub seeds: usize,
+    /// Clusters that the seeds come from, in turn.
+    #[schemars(range(min = 1))]
+    pub clusters: usize,
+    /// Global moves a seed at most.
+    #[schemars(range(max = 2_147_483_647))]
+    pub max_iter: u32,
+    /// Local trials from each individual that the global phase finds.
+    #[schemars(range(max = 2_147_483_647))]
+    pub local: u32,
+    /// Codes that a global step moves.
+    #[schemars(range(min = 1))]
+    pub step_global: u32,
+    /// Codes that a local step moves.
+    #[schemars(range(min = 1))]
+    pub step_local: u32,
+    /// Inputs worked on at a time by one thread; no influence on the result.
+    #[schemars(range(min = 1))]
+    pub batch: usize,
+}
+
+impl Default for SearchSpecification {
+    fn default() -> SearchSpecification {
+        SearchSpecification {
+            objective: None,
+            seeds: 1000,
+            clusters: 4,
+            max_iter: 10,
+            local: 1000,
+            step_global: 1,
+            step_local: 1,
+            batch: 4096,
+        }
+    }
+}
+
+impl SearchSpecification {
+    /// What is differentiated where inputs are of `modality`.
+    pub fn objective(&self, modality: ModalityName) -> Objective {
+        self.objective.unwrap_or(match modality {
+            ModalityName::Table => Objective::Margin,
+            ModalityName::Text => Objective::Loss,
+        })
+    }
+
+    /// The same with a budget, as the driver takes it.
+    pub fn within(&self, budget: &BudgetSpecification) -> SearchOptions {
+        SearchOptions {
+            max_iter: self.max_iter,
+            local: self.local,
+            batch: self.batch,
+            max_found: budget.max_found,
+            time: budget.time(),
+        }
+    }
+}
+
+/// When a search ends before its end.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct BudgetSpecification {
+    /// Search time at most, such as 60s or 5m, counted from the beginning of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<Seconds>,
+    /// Stop when this many distinct individuals are found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub max_found: Option<u64>,
+}
+
+impl BudgetSpecification {
+    fn time(&self) -> Option<Duration> {
+        self.time.map(Seconds::duration)
+    }
+}
+
+/// What only searches on texts have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct TextSpecification {
+    /// Column of a table that holds the texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-flag" = "text-column"))]
+    pub column: Option<String>,
+    /// Lexicon of protected terms (TOML); by default the shipped ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "path"))]
+    pub lexicon: Option<PathBuf>,
+    /// Sentence encoder (ONNX, tokenizer.json beside it) that measures similarity; by default frequency-weighted
+    /// word vectors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "path"))]
+    pub encoder: Option<PathBuf>,
+    /// Strategy of the local phase; by default that of the global phase.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local_strategy: Option<StrategyName>,
+    /// Nearest words in the embedding table that may replace a word.
+    #[schemars(range(min = 1))]
+    pub neighbours: usize,
+    /// Words that may differ from the seed, at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_l0: Option<usize>,
+    /// Least semantic similarity with the seed, from -1 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = -1, max = 1))]
+    pub min_similarity: Option<f32>,
+}
+
+impl Default for TextSpecification {
+    fn default() -> TextSpecification {
+        TextSpecification {
+            column: None,
+            lexicon: None,
+            encoder: None,
+            local_strategy: None,
+            neighbours: 10,
+            max_l0: None,
+            min_similarity: None,
+        }
+    }
+}
+
+impl TextSpecification {
+    /// The first field that says something.
+    fn given(&self) -> Option<&'static str> {
+        let usual = TextSpecification::default();
+        let fields = [
+            ("text.column", self.column.is_some()),
+            ("text.lexicon", self.lexicon.is_some()),
+            ("text.encoder", self.encoder.is_some()),
+            ("text.local_strategy", self.local_strategy.is_some()),
+            ("text.neighbours", self.neighbours != usual.neighbours),
+            ("text.max_l0", self.max_l0.is_some()),
+            ("text.min_similarity", self.min_similarity.is_some()),
+        ];
+        fields
+            .iter()
+            .find(|(_, is_given)| *is_given)
+            .map(|(field, _)| *field)
+    }
+}
+
+/// Refuses a file or directory that is not named.
+pub(crate) fn needed(field: &str, path: &Path) -> Result<(), FieldError> {
+    match path.as_os_str().is_empty() {
+        true => Err(FieldError::new(field, "missing", "given")),
+        false => Ok(()),
+    }
+}
+
+/// Refuses a list that names something twice.
+pub(crate) fn named_once(field: &str, names: &[String]) -> Result<(), FieldError> {
+    let mut again = (0..names.len()).filter(|&place| names[..place].contains(&names[place]));
+    match again.next() {
+        None => Ok(()),
+        Some(place) => {
+            let expected = "a list that names each once";
+            Err(FieldError::new(field, &names[place], expected))
+        }
+    }
+}
+
+/// Refuses a strategy that does not search inputs of `modality`.
+fn fits(field: &str, strategy: StrategyName, modality: ModalityName) -> Result<(), FieldError> {
+    if strategy.fits(modality) {
+        return Ok(());
+    }
+    let names = StrategyName::of(modality).iter().map(|name| name.name());
+    let expected = match modality {
+        ModalityName::Table => "one that searches tables",
+        ModalityName::Text => "one that searches texts",
+    };
+    let names = names.collect::<Vec<_>>().join(", ");
+    Err(FieldError::new(
+        field,
+        strategy.name(),
+        format!("{expected}: {names}"),
+    ))
+}
+
+/// Refuses options of strategies that are not among `strategies`.
+fn tuned(tuning: &Tuning, strategies: &[StrategyName]) -> Result<(), FieldError> {
+    let usual = Tuning::default();
+    let given = [
+        (
+            "refresh",
+            tuning.refresh != usual.refresh,
+            StrategyName::Eidig,
+        ),
+        (
+            "surrogate_samples",
+            tuning.surrogate_samples != usual.surrogate_samples,
+            StrategyName::Sg,
+        ),
+        (
+            "confidence",
+            tuning.confidence != usual.confidence,
+            StrategyName::Themis,
+        ),
+        (
+            "error_bound",
+            tuning.error_bound != usual.error_bound,
+            StrategyName::Themis,
+        ),
+    ];
+    for (option, is_given, strategy) in given {
+        if is_given && !strategies.contains(&strategy) {
+            let expected = format!(
+                "left out: it is an option of the strategy {}, which is not asked for",
+                strategy.name()
+            );
+            return Err(FieldError::new(
+                format!("tuning.{option}"),
+                "given",
+                expected,
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a field that is given though it has no meaning for `searched`.
+pub(crate) fn unused(field: &str, is_left_out: bool, searched: &str) -> Result<(), FieldError> {
+    match is_left_out {
+        true => Ok(()),
+        false => {
+            let expected = format!("left out: it has no meaning for {searched}");
+            Err(FieldError::new(field, "given", expected))
+        }
+    }
+}

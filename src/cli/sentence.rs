@@ -1,0 +1,100 @@
+//! `probity audit --text`: one text, examined whole.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::inputs::Hardware;
+use super::output::Output;
+use super::render::{percent, table};
+use probity::fairness::audit::AuditSpecification;
+use probity::fairness::modality::named_or_all;
+use probity::fairness::opened::{open_lexicon, open_text_model};
+use probity::fairness::text::protected::ProtectedTerms;
+use probity::fairness::text::sentence::{Examination, examine};
+
+/// What `probity audit --text --json` prints.
+#[derive(Serialize)]
+struct ExaminationSummary {
+    schema_version: u32,
+    command: &'static str,
+    #[serde(flatten)]
+    result: Examination,
+}
+
+/// Examines `text` by the model and the protected terms of `specification`.
+pub(super) fn run(
+    specification: &AuditSpecification,
+    text: &str,
+    hardware: &Hardware,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let device = hardware.open(output)?;
+    let model = open_text_model(specification.model()?)?.value;
+    let lexicon = open_lexicon(specification.text.lexicon.as_deref())?.value;
+    let names = named_or_all(&specification.protected, &lexicon);
+    let protected = ProtectedTerms::new(&lexicon, &names, &model)?;
+    let result = examine(&model, &protected, &names, text, &device)?;
+    let text = render(&result);
+    let summary = ExaminationSummary {
+        schema_version: 1,
+        command: "audit --text",
+        result,
+    };
+    output.result(&summary, &text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn render(result: &Examination) -> String {
+    let mut text = format!(
+        "Predicted: {} with {}.\n",
+        result.label,
+        percent(f64::from(result.probability))
+    );
+    if result.truncated {
+        text.push_str("The text was cut to the model's length limit.\n");
+    }
+    let rows: Vec<Vec<String>> = result
+        .swaps
+        .iter()
+        .map(|swap| {
+            vec![
+                format!("{} ({})", swap.from, swap.attribute),
+                swap.to.clone(),
+                swap.label.clone(),
+                percent(f64::from(swap.probability)),
+                format!("{:+.2}", 100.0 * swap.change),
+                if swap.flips {
+                    "FLIPS".into()
+                } else {
+                    String::new()
+                },
+            ]
+        })
+        .collect();
+    let probability = format!("p({})", result.label);
+    text.push_str(&table(
+        &[
+            "term",
+            "replaced by",
+            "predicted",
+            &probability,
+            "change in points",
+            "",
+        ],
+        &rows,
+    ));
+    let flips = result.swaps.iter().filter(|swap| swap.flips).count();
+    text.push_str(&if flips > 0 {
+        format!(
+            "Discriminatory: {flips} of {} replacements change the prediction.\n",
+            result.swaps.len()
+        )
+    } else {
+        format!(
+            "Not discriminatory: none of {} replacements changes the prediction.\n",
+            result.swaps.len()
+        )
+    });
+    text
+}
