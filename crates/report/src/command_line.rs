@@ -8,19 +8,15 @@ enum Given {
     Option(&'static str),
     /// As the value of an option, unless it is empty.
     Filled(&'static str),
-    /// In seconds.
-    Seconds(&'static str),
     /// As a flag, if it is true.
     Flag(&'static str),
     /// Once for each value.
     Each(&'static str),
-    /// With a percent sign.
-    Percent(&'static str),
     /// 0 as `never`.
     Never(&'static str),
 }
 
-use Given::{Each, Filled, Flag, Never, Option as Value, Percent, Seconds};
+use Given::{Each, Filled, Flag, Never, Option as Value};
 
 const AUDIT: &[(&str, Given)] = &[
     ("model", Value("--model")),
@@ -151,24 +147,23 @@ const TEXT_REPAIR: &[(&str, Given)] = &[
 ];
 
 const KNN: &[(&str, Given)] = &[
-    ("train.file", Value("--train")),
-    ("train.labels", Value("--train-labels")),
-    ("test.file", Value("--test")),
-    ("test.labels", Value("--test-labels")),
-    ("samples.label", Value("--label-column")),
-    ("samples.ignore", Filled("--ignore")),
-    ("poison", Value("--sweep")),
-    ("method", Value("--method")),
-    ("time_limit_seconds", Seconds("--time-limit")),
-    ("inputs", Value("--inputs")),
+    ("train", Value("--train")),
+    ("input.train_labels", Value("--train-labels")),
+    ("test", Value("--test")),
+    ("input.test_labels", Value("--test-labels")),
+    ("input.label_column", Value("--label-column")),
+    ("reading.ignore", Filled("--ignore")),
+    ("analysis.poison", Value("--sweep")),
+    ("analysis.method", Value("--method")),
+    ("analysis.time_limit", Value("--time-limit")),
+    ("analysis.inputs", Value("--inputs")),
     ("learning.folds", Value("--folds")),
     ("learning.smallest_k", Value("--min-k")),
-    ("learning.largest_k.count", Value("--max-k")),
-    ("learning.largest_k.percent", Percent("--max-k")),
+    ("learning.largest_k", Value("--max-k")),
     ("learning.metric", Value("--metric")),
     ("learning.seed", Value("--seed")),
-    ("verdicts_format", Value("--verdicts")),
-    ("device", Value("--device")),
+    ("analysis.verdicts_format", Value("--verdicts")),
+    ("record.device", Value("--device")),
 ];
 
 /// Options of single strategies: key, option, strategy.
@@ -196,12 +191,11 @@ fn has_plain_columns(options: &toml::Table) -> bool {
             .and_then(toml::Value::as_array)
             .is_none_or(Vec::is_empty)
     };
-    let has_header = at("samples.format.header").and_then(toml::Value::as_bool) != Some(false);
-    let separator = at("samples.format.separator").and_then(toml::Value::as_str);
-    at("samples.schema").is_none()
-        && at("samples.reduction").is_none()
-        && is_empty("samples.bounds")
-        && has_header
+    let separator = at("reading.separator").and_then(toml::Value::as_str);
+    at("reading.schema").is_none()
+        && at("reading.image_blocks").is_none()
+        && is_empty("input.bounds")
+        && is_empty("reading.columns")
         && separator.is_none_or(|separator| separator == ",")
 }
 
@@ -294,8 +288,6 @@ fn add(words: &mut Vec<String>, options: &toml::Table, key: &str, given: &Given)
         Value(option) => (option, text),
         Filled(option) if !text.is_empty() => (option, text),
         Filled(_) => return,
-        Seconds(option) => (option, format!("{text}s")),
-        Percent(option) => (option, format!("{text}%")),
         Never(option) if text == "0" => (option, "never".to_owned()),
         Never(option) => (option, text),
         Flag(option) => {
