@@ -17,7 +17,6 @@
 
 pub mod axis;
 mod chart;
-mod command_line;
 mod compose;
 mod document;
 mod error;
