@@ -274,5 +274,5 @@ pub(super) async fn samples(
     Identifier(id): Identifier,
 ) -> Result<Response, Problem> {
     let file = results::samples(&service, &id).await?;
-    send(&service, file).await
+    send(file).await
 }
