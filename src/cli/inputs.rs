@@ -198,3 +198,12 @@ pub(super) fn bounds(text: &str) -> Result<Bounds, String> {
 pub(super) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
+
+/// The file `name` with its whole path; `name` as it is where there is no such file, but something that is built in.
+pub(super) fn absolute_file(name: impl AsRef<str>) -> String {
+    let file = Path::new(name.as_ref());
+    match file.is_file() {
+        true => absolute(file).display().to_string(),
+        false => name.as_ref().to_owned(),
+    }
+}

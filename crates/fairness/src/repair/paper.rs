@@ -9,16 +9,15 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::basis::{Basis, Start};
 use super::error::RepairError;
-use super::labels::LabelRule;
-use super::options::{RepairMethod, RepairRun};
-use super::run::{PreparedRepair, RepairProgress, repair};
+use super::run::{Repair, RepairProgress};
+use super::specification::{RepairSpecification, TableRepairOptions};
 use super::summary::RepairSummary;
-use crate::group::GroupOptions;
+use super::table::{TableDetails, TableFigures, TableRepair};
 use crate::paper::DataSet;
-use probity_nn::train_options::TrainOptions;
-use probity_run::run_directory::{RunDirectory, file_sha256};
+use probity_nn::train::options::Learning;
+use probity_run::run_directory::RunDirectory;
+use probity_run::specification::Specification;
 use probity_tensor::device::ComputeDevice;
 
 /// One row of Table XII, in percent.
@@ -86,11 +85,11 @@ impl PaperSet {
     }
 
     /// How its network is trained: the usual options, by `seed`.
-    pub fn training(&self, seed: u64) -> TrainOptions {
-        TrainOptions {
-            batch: self.batch,
+    pub fn training(&self, seed: u64) -> Learning {
+        Learning {
+            batch: Some(self.batch),
             seed,
-            ..TrainOptions::default()
+            ..Learning::default()
         }
     }
 }
@@ -122,40 +121,18 @@ pub fn repair_by(
     (repeats, estimate, seed): (u32, u64, u64),
     device: &ComputeDevice,
     observe: &(dyn Fn(RepairProgress) -> ControlFlow<()> + Sync),
-) -> Result<RepairSummary, RepairError> {
-    let basis = Basis::load(model, data, None)?;
-    let protected = super::pool::protected_of(audited)?;
-    let run = RepairRun {
-        command: "repair".to_owned(),
-        probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-        method: RepairMethod::Samples,
-        model: model.to_owned(),
-        model_sha256: basis.model.sha256(),
-        data: data.to_owned(),
-        data_sha256: file_sha256(data)?,
-        outside: None,
-        runs: vec![audited.to_owned()],
-        shares: shares.to_vec(),
-        repeats,
-        label: LabelRule::Majority,
-        weight: None,
-        counterfactuals: 0,
-        start: Start::Scratch,
-        max_accuracy_loss: 0.01,
-        fails_above_loss: false,
+) -> Result<RepairSummary<TableFigures, TableDetails>, RepairError> {
+    let mut specification = RepairSpecification::default();
+    specification.model = model.to_owned();
+    specification.data = data.to_owned();
+    specification.runs = vec![audited.to_owned()];
+    specification.shares = shares.to_vec();
+    specification.repeats = repeats;
+    specification.seed = seed;
+    specification.table = Some(TableRepairOptions {
         estimate,
-        seed,
-        device: device.name(),
-        hardware: device.hardware(),
-        training: basis.options.clone(),
-        groups: GroupOptions::usual(&basis.model.schema, protected, seed),
-    };
-    let prepared = PreparedRepair::new(run, basis)?;
-    repair(
-        &prepared,
-        &RunDirectory::create(out)?,
-        device,
-        false,
-        observe,
-    )
+        ..TableRepairOptions::default()
+    });
+    let repair = Repair::<TableRepair>::open(specification.check()?, device)?;
+    repair.run(&RunDirectory::create(out)?, false, observe)
 }

@@ -1,22 +1,19 @@
-//! The plot of a sweep: accuracy on the held-out rows against the discriminatory share of random inputs.
+//! The plot of a sweep: accuracy on the held-out inputs against the discriminatory figure.
 
-use super::figures::ModelFigures;
+use super::change::Figures;
 use super::summary::{NetworkFigures, RepairSummary};
+use probity_nn::modality::ModalityName;
 use probity_report::line_plot::COLORS;
 use probity_report::scatter::{Point, PointSeries, ScatterPlot};
 
 /// The plot of `summary` as an SVG document: every network, the mean of each share, the model before.
-pub fn trade_off(summary: &RepairSummary) -> String {
-    let place = |figures: &ModelFigures, label: String| Point {
-        x: 100.0 * figures.held_out.accuracy,
-        y: 100.0
-            * figures
-                .discrimination
-                .last()
-                .map_or(0.0, |joint| joint.rate),
+pub(super) fn trade_off<F: Figures, D>(summary: &RepairSummary<F, D>) -> String {
+    let place = |figures: &F, label: String| Point {
+        x: 100.0 * figures.accuracy(),
+        y: 100.0 * figures.discriminatory(),
         label,
     };
-    let points = |networks: &[NetworkFigures]| -> Vec<Point> {
+    let points = |networks: &[NetworkFigures<F>]| -> Vec<Point> {
         let figures = networks.iter().map(|network| &network.figures);
         figures
             .map(|figures| place(figures, String::new()))
@@ -50,9 +47,13 @@ pub fn trade_off(summary: &RepairSummary) -> String {
         .zip(shares)
         .map(|(points, share)| mean(points, format!("{share}")))
         .collect();
-    let protected = summary
-        .before
-        .discrimination
+    let (inputs, discriminatory) = match summary.modality {
+        ModalityName::Table => ("rows", "discriminatory random inputs, %"),
+        ModalityName::Text => ("texts", "of the independent set, discriminatory, %"),
+    };
+    let measures = summary.before.measures().into_iter();
+    let protected = measures
+        .filter(|measure| measure.figure == "discriminatory")
         .last()
         .map(|joint| joint.protected.join(" × "));
     ScatterPlot {
@@ -60,8 +61,8 @@ pub fn trade_off(summary: &RepairSummary) -> String {
             "Repair: accuracy and discrimination by {}",
             protected.unwrap_or_default()
         ),
-        x_label: "accuracy on held-out rows, %".to_owned(),
-        y_label: "discriminatory random inputs, %".to_owned(),
+        x_label: format!("accuracy on held-out {inputs}, %"),
+        y_label: discriminatory.to_owned(),
         series: vec![
             series("a network", 3, 2.5, networks.concat()),
             series("retrained without", 5, 2.5, points(&summary.control)),

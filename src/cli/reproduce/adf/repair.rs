@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::bail;
 use serde::Serialize;
 use tempfile::TempDir;
 
@@ -14,20 +13,22 @@ use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
 use crate::cli::render::table;
 use crate::cli::reproduce::not_found;
-use probity::data::builtin;
 use probity::fairness::audit::{Audit, AuditSpecification};
 use probity::fairness::mean::Mean;
 use probity::fairness::modality::TableCase;
 use probity::fairness::paper::DataSet;
-use probity::fairness::repair::figures::ModelFigures;
+use probity::fairness::repair::RepairProgress;
+use probity::fairness::repair::change::Figures;
 use probity::fairness::repair::paper::{
     PAPER_PROTOCOL, PaperRow, PaperSet, Protocol, SETS, repair_by,
 };
-use probity::fairness::repair::summary::{RepairSummary, SharePoint};
+use probity::fairness::repair::summary::{RepairSummary as Summary, SharePoint};
+use probity::fairness::repair::table::{TableDetails, TableFigures};
 use probity::fairness::search::Ending;
-use probity::nn::train::EpochReport;
-use probity::nn::training_run::{TrainingRun, run_training};
-use probity::run::run_directory::{RunDirectory, file_sha256};
+use probity::nn::train::TrainSpecification;
+use probity::nn::train::run::Training;
+use probity::nn::train::table_set::TableSet;
+use probity::run::run_directory::RunDirectory;
 use probity::run::specification::Specification;
 use probity::tensor::device::ComputeDevice;
 
@@ -41,11 +42,13 @@ const LOCAL: u32 = 1000;
 /// The protocols that are compared, by ascending share: the one that `probity repair` uses unless told otherwise, and the paper's.
 const PROTOCOLS: [Protocol; 2] = [
     Protocol {
-        share: crate::cli::repair::SHARE,
+        share: 0.01,
         weight: None,
     },
     PAPER_PROTOCOL,
 ];
+
+type RepairSummary = Summary<TableFigures, TableDetails>;
 
 #[derive(Serialize)]
 struct RepairTableSummary {
@@ -206,8 +209,10 @@ impl Bench<'_> {
             (NETWORKS, ESTIMATE, seed),
             self.device,
             &|progress| {
-                bar.set_length(progress.all);
-                bar.set_position(progress.epochs);
+                if let RepairProgress::Train { epochs, all } = progress {
+                    bar.set_length(all);
+                    bar.set_position(epochs);
+                }
                 self.interrupt.flow()
             },
         );
@@ -220,23 +225,11 @@ impl Bench<'_> {
 
     /// The directory of a trained model in `folder`; `None` when interrupted.
     fn train(&self, folder: &Path, seed: u64) -> anyhow::Result<Option<PathBuf>> {
-        let Some(schema) = builtin::schema(self.set.data.schema())? else {
-            bail!("the built-in schema is missing");
-        };
-        let training = TrainingRun {
-            command: "train".to_owned(),
-            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-            data: self.data.clone(),
-            data_sha256: file_sha256(&self.data)?,
-            device: self.device.name(),
-            hardware: self.device.hardware(),
-            options: self.set.training(seed),
-            schema,
-        };
-        let table = training.read_table()?;
+        let mut specification = TrainSpecification::of_table(&self.data, self.set.data.schema());
+        specification.training = self.set.training(seed);
+        let training = Training::<TableSet>::open(specification.check()?, self.device)?;
         let run = RunDirectory::create(&folder.join("model"))?;
-        let observe = &mut |_: &EpochReport| self.interrupt.flow();
-        let trained = run_training(&training, &table, &run, self.device, false, observe)?;
+        let trained = training.run(&run, false, &mut |_| self.interrupt.flow())?;
         Ok(trained.finished.then(|| run.path().to_owned()))
     }
 
@@ -260,17 +253,17 @@ impl Bench<'_> {
 
 /// What the share at `place` came to in the `repaired` networks.
 fn figures(protocol: Protocol, place: usize, repaired: &[RepairSummary]) -> ProtocolFigures {
-    let rate = |figures: &ModelFigures| figures.discrimination.last().map_or(0.0, |e| e.rate);
-    let accuracy = |figures: &ModelFigures| figures.held_out.accuracy;
-    let before = |of: &dyn Fn(&ModelFigures) -> f64| -> Mean {
+    let rate = TableFigures::discriminatory;
+    let accuracy = TableFigures::accuracy;
+    let before = |of: &dyn Fn(&TableFigures) -> f64| -> Mean {
         let values: Vec<f64> = repaired.iter().map(|summary| of(&summary.before)).collect();
         Mean::of_shares(&values)
     };
-    let points: Vec<&SharePoint> = repaired
+    let points: Vec<&SharePoint<TableFigures>> = repaired
         .iter()
         .filter_map(|summary| summary.points.get(place))
         .collect();
-    let networks = |of: &dyn Fn(&ModelFigures) -> f64| -> Mean {
+    let networks = |of: &dyn Fn(&TableFigures) -> f64| -> Mean {
         let networks = points.iter().flat_map(|point| &point.networks);
         let values: Vec<f64> = networks.map(|network| of(&network.figures)).collect();
         Mean::of_shares(&values)

@@ -28,7 +28,8 @@ use probity::fairness::strategies::tuning::Tuning;
 use probity::fairness::trial::{Begin, Trial, TrialFigures, TrialOutcome};
 use probity::nn::fnn::Network;
 use probity::nn::import::ImportConfig;
-use probity::nn::train::train;
+use probity::nn::train::options::TableOptions;
+use probity::nn::train::table::train;
 use probity::nn::weights::read_weights;
 use probity::tensor::device::ComputeDevice;
 
@@ -164,7 +165,7 @@ impl Bench<'_> {
     /// The published network, or one that is trained; `None` when interrupted.
     fn network(&self, data: DataSet, files: &[PathBuf]) -> anyhow::Result<Option<Network>> {
         let schema = schema(data)?;
-        let Some(options) = data.training(self.args.seed) else {
+        let Some(learning) = data.training(self.args.seed) else {
             let weights = read_weights(&files[1])?;
             let (network, _) = ImportConfig::from_toml(ADF_FNN)?.network(&weights, &schema)?;
             return Ok(Some(network));
@@ -174,7 +175,10 @@ impl Bench<'_> {
         let trained = train(
             &table,
             &schema,
-            &options,
+            &TableOptions {
+                learning,
+                ..TableOptions::default()
+            },
             &self.device,
             None,
             &mut |_, _| self.interrupt.flow(),

@@ -16,22 +16,22 @@ use super::{AdfArgs, AdfTable, PAPER, render_text_repair};
 use crate::cli::inputs::absolute;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
-use crate::cli::progress::TextRepairBar;
-use probity::fairness::opened::open_lexicon;
-use probity::fairness::repair::labels::LabelRule;
-use probity::fairness::repair::options::RepairMethod;
+use crate::cli::progress::RepairBar;
+use probity::fairness::repair::specification::{RepairMethod, TextRepairOptions};
+use probity::fairness::repair::summary::RepairSummary;
+use probity::fairness::repair::text::{TextDetails, TextFigures};
+use probity::fairness::repair::{
+    Repair, RepairError, RepairSpecification, RepairState, TextRepair,
+};
 use probity::fairness::strategies::StrategyName;
 use probity::fairness::text::paper::{ATTRIBUTES, BY_STRATEGY, find, repaired};
-use probity::fairness::text::repair::{
-    PreparedTextRepair, TextRepairError, TextRepairOptions, TextRepairState, TextRepairSummary,
-    repair_texts_from,
-};
-use probity::nn::Objective;
+use probity::nn::modality::ModalityName;
 use probity::nn::recurrent::network::CellKind;
-use probity::nn::text_train::Course;
-use probity::nn::text_training_run::{TextSet, TextTrainingRun, run_text_training};
-use probity::run::run_directory::{RunDirectory, file_sha256};
-use probity::tensor::device::use_threads;
+use probity::nn::train::run::Training;
+use probity::nn::train::text_set::TextSet;
+use probity::run::run_directory::RunDirectory;
+use probity::run::specification::Specification;
+use probity::tensor::device::{ComputeDevice, use_threads};
 
 /// Texts that a search finds at most, unless the user says otherwise. The paper's independent sets have 155,690 on average.
 const MAX_FOUND: u64 = 20_000;
@@ -81,14 +81,12 @@ pub(super) struct RemedySummary {
     pub(super) method: RepairMethod,
     pub(super) strategy: StrategyName,
     #[serde(flatten)]
-    pub(super) summary: TextRepairSummary,
+    pub(super) summary: RepairSummary<TextFigures, TextDetails>,
 }
 
 /// The network that is repaired, in a folder of its own.
 struct Original {
     folder: TempDir,
-    sha256: String,
-    training: TextTrainingRun,
 }
 
 /// Prints table XIII or XIV.
@@ -119,7 +117,6 @@ pub(super) fn run(args: &AdfArgs, output: &Output) -> anyhow::Result<ExitCode> {
             let bench = Bench {
                 args,
                 files: (absolute(&texts), absolute(&vectors)),
-                texts_sha256: file_sha256(&texts)?,
                 interrupt: &interrupt,
                 output,
             };
@@ -170,7 +167,6 @@ struct Bench<'a> {
     args: &'a AdfArgs,
     /// Comments and word vectors.
     files: (PathBuf, PathBuf),
-    texts_sha256: String,
     interrupt: &'a Interrupt,
     output: &'a Output,
 }
@@ -215,7 +211,7 @@ impl Bench<'_> {
             AdfTable::TextRepairByStrategy => &STRATEGIES,
             _ => &METHODS,
         };
-        let mut state = TextRepairState::default();
+        let mut state = RepairState::<TextRepair>::default();
         let mut ours: Vec<RemedySummary> = Vec::new();
         for &(method, strategy) in remedies {
             let name = strategy.name();
@@ -225,18 +221,18 @@ impl Bench<'_> {
             ));
             state = match ours.last().is_some_and(|last| last.strategy == strategy) {
                 true => state.for_other_method(),
-                false => state.for_other_samples(),
+                false => state.for_other_searches(|searched| searched.samples = None),
             };
-            let options = self.options(original, row.attribute, (method, strategy))?;
-            let prepared = PreparedTextRepair::new(options)?;
+            let specification = self.specification(original, row.attribute, (method, strategy));
+            let device = ComputeDevice::flex();
+            let repair = Repair::<TextRepair>::open(specification.check()?, &device)?;
             let folder = TempDir::new()?;
             let run = RunDirectory::create(&folder.path().join("repair"))?;
-            let mut bar = TextRepairBar::new(self.output, self.interrupt.clone());
-            let observe = &mut |progress| bar.observe(progress);
-            let outcome = repair_texts_from(&prepared, &run, state, observe);
+            let bar = RepairBar::new(self.output, self.interrupt.clone());
+            let outcome = repair.run_from(&run, state, &|progress| bar.observe(progress));
             bar.clear();
             let (summary, next) = match outcome {
-                Err(TextRepairError::Stopped) => return Ok(None),
+                Err(RepairError::Interrupted) => return Ok(None),
                 other => other?,
             };
             if !summary.finished {
@@ -254,54 +250,37 @@ impl Bench<'_> {
 
     fn train(&self, cell: CellKind) -> anyhow::Result<Original> {
         let (texts, vectors) = &self.files;
-        let training = training((texts, &self.texts_sha256, vectors), cell, self.args.seed)?;
+        let specification = training((texts, vectors), cell, self.args.seed);
+        let training = Training::<TextSet>::open(specification.check()?, &ComputeDevice::flex())?;
         let folder = TempDir::new()?;
         let run = RunDirectory::create(&folder.path().join("model"))?;
-        let set = TextSet::read(&training)?;
-        let observe = &mut |_: &_| self.interrupt.flow();
-        let trained = run_text_training(&training, &set, &run, false, observe)?;
-        Ok(Original {
-            folder,
-            sha256: trained.model_sha256,
-            training,
-        })
+        training.run(&run, false, &mut |_| self.interrupt.flow())?;
+        Ok(Original { folder })
     }
 
-    fn options(
+    fn specification(
         &self,
         original: &Original,
         attribute: &str,
         (method, strategy): Remedy,
-    ) -> anyhow::Result<TextRepairOptions> {
-        let lexicon_sha256 = open_lexicon(None)?.sha256;
+    ) -> RepairSpecification {
         let args = self.args;
-        Ok(TextRepairOptions {
-            command: "repair".to_owned(),
-            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-            method,
-            model: original.folder.path().join("model"),
-            model_sha256: original.sha256.clone(),
-            texts_sha256: original.training.texts_sha256.clone(),
-            lexicon: None,
-            lexicon_sha256,
-            protected: vec![attribute.to_owned()],
-            runs: Vec::new(),
+        let mut specification = RepairSpecification::default();
+        specification.modality = ModalityName::Text;
+        specification.model = original.folder.path().join("model");
+        specification.data.clone_from(&self.files.0);
+        specification.protected = vec![attribute.to_owned()];
+        specification.method = method;
+        specification.repeats = args.repeats;
+        specification.seed = args.seed;
+        specification.text = Some(TextRepairOptions {
             strategy,
-            independent: StrategyName::AdfAsc,
-            objective: Objective::Loss,
+            independent: Some(StrategyName::AdfAsc),
             seeds: args.seeds,
-            max_iter: 10,
             local: args.trials(),
             max_found: args.max_found.unwrap_or(MAX_FOUND),
-            shares: vec![0.05],
-            label: LabelRule::Majority,
-            repeats: args.repeats,
-            max_accuracy_loss: 0.02,
-            fails_above_loss: false,
-            course: Course::default(),
-            splits: 64,
-            seed: args.seed,
-            training: original.training.clone(),
-        })
+            ..TextRepairOptions::default()
+        });
+        specification
     }
 }

@@ -18,11 +18,11 @@ use probity::fairness::search::Ending;
 use probity::fairness::strategies::StrategyName;
 use probity::fairness::text::paper::{ATTRIBUTES, LABEL_COLUMN, TEXT_COLUMN, find};
 use probity::nn::recurrent::network::CellKind;
-use probity::nn::text_train_options::TextTrainOptions;
-use probity::nn::text_training_run::{
-    COMMON_WORDS, TextSet, TextTrainingRun, embeddings_sha256, run_text_training,
-};
-use probity::run::run_directory::{RunDirectory, file_sha256};
+use probity::nn::train::TrainSpecification;
+use probity::nn::train::options::RecurrentOptions;
+use probity::nn::train::run::Training;
+use probity::nn::train::text_set::TextSet;
+use probity::run::run_directory::RunDirectory;
 use probity::run::specification::Specification;
 use probity::tensor::device::ComputeDevice;
 
@@ -113,7 +113,6 @@ pub(super) fn run(args: &AdfArgs, output: &Output) -> anyhow::Result<ExitCode> {
             let bench = Bench {
                 args,
                 texts: absolute(&texts),
-                texts_sha256: file_sha256(&texts)?,
                 vectors: absolute(&vectors),
                 device,
                 interrupt: Interrupt::listen()?,
@@ -127,28 +126,21 @@ pub(super) fn run(args: &AdfArgs, output: &Output) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The training of the paper's network: comments with their SHA-256, and word vectors.
+/// The training of the paper's network on the comments in `texts`, with the word vectors in `vectors`.
 pub(super) fn training(
-    (texts, texts_sha256, vectors): (&PathBuf, &str, &PathBuf),
+    (texts, vectors): (&Path, &Path),
     cell: CellKind,
     seed: u64,
-) -> anyhow::Result<TextTrainingRun> {
-    Ok(TextTrainingRun {
-        command: "train".to_owned(),
-        probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-        texts: texts.clone(),
-        texts_sha256: texts_sha256.to_owned(),
-        text_column: Some(TEXT_COLUMN.to_owned()),
-        label_column: LABEL_COLUMN.to_owned(),
-        embeddings_sha256: embeddings_sha256(vectors)?,
-        embeddings: vectors.clone(),
-        common_words: COMMON_WORDS,
-        options: TextTrainOptions {
-            cell,
-            seed,
-            ..TextTrainOptions::default()
-        },
-    })
+) -> TrainSpecification {
+    let mut specification = TrainSpecification::of_texts(texts, LABEL_COLUMN);
+    specification.text_column = Some(TEXT_COLUMN.to_owned());
+    specification.recurrent = Some(RecurrentOptions {
+        cell,
+        embeddings: vectors.to_owned(),
+        ..RecurrentOptions::default()
+    });
+    specification.training.seed = seed;
+    specification
 }
 
 impl AdfArgs {
@@ -191,7 +183,6 @@ impl AdfArgs {
 struct Bench<'a> {
     args: &'a AdfArgs,
     texts: PathBuf,
-    texts_sha256: String,
     vectors: PathBuf,
     device: ComputeDevice,
     interrupt: Interrupt,
@@ -235,12 +226,11 @@ impl Bench<'_> {
     }
 
     fn train(&self, cell: CellKind, seed: u64) -> anyhow::Result<TrainedModel> {
-        let files = (&self.texts, self.texts_sha256.as_str(), &self.vectors);
-        let training = training(files, cell, seed)?;
+        let specification = training((&self.texts, &self.vectors), cell, seed);
+        let training = Training::<TextSet>::open(specification.check()?, &ComputeDevice::flex())?;
         let folder = TempDir::new()?;
         let run = RunDirectory::create(&folder.path().join("model"))?;
-        let set = TextSet::read(&training)?;
-        run_text_training(&training, &set, &run, false, &mut |_| self.interrupt.flow())?;
+        training.run(&run, false, &mut |_| self.interrupt.flow())?;
         Ok(TrainedModel { folder })
     }
 
