@@ -77,8 +77,9 @@ pub(super) async fn start(
     State(service): State<Service>,
     access: Access,
     Asked(query): Asked<LabelQuery>,
-    Sent(specification): Sent<JobSpecification>,
+    Sent(asked): Sent<Value>,
 ) -> Result<Response, Problem> {
+    let specification = JobSpecification::try_from(asked)?;
     let job = operations::start_job(&service, &access.caller, &query.label, specification).await?;
     Ok((StatusCode::CREATED, Json(job)).into_response())
 }
