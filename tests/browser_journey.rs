@@ -275,7 +275,12 @@ fn training(visit: &Visit<'_>, data: &str) -> String {
     browser.find("[id='training.epochs']").clear();
     browser.find("[id='training.epochs']").type_text("many");
     browser.press("Start training");
-    assert!(browser.find("[id='training.epochs-wrong']").text().contains("many"));
+    assert!(
+        browser
+            .find("[id='training.epochs-wrong']")
+            .text()
+            .contains("many")
+    );
     visit.is_sound_but("train-wrong", &["422"]);
     browser.find("[id='training.epochs']").clear();
     browser.find("[id='training.epochs']").type_text("20");

@@ -94,6 +94,9 @@ fn of_specifications() -> SpecificationLimits {
         ("text.local", 1e6),
         ("text.splits", 1e6),
         ("table.estimate", 1e7),
+        // As far as TOML has whole numbers.
+        ("seed", 9e18),
+        ("training.seed", 9e18),
         ("runs", 16.0),
         ("shares", 16.0),
     ];

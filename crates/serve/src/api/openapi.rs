@@ -9,7 +9,8 @@ use serde_json::Value;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::{Modify, OpenApi, ToSchema};
 
-use crate::jobs::specification::{self, JobSpecification};
+use crate::jobs::schema::schema;
+use crate::jobs::specification::JobSpecification;
 use crate::problem::ProblemDocument;
 
 /// What the document says beside the routes.
@@ -48,7 +49,7 @@ pub(super) fn text(document: &utoipa::openapi::OpenApi) -> Arc<str> {
     let schemas = document.pointer_mut("/components/schemas");
     if let Some(schemas) = schemas.and_then(Value::as_object_mut) {
         let name = JobSpecification::name().into_owned();
-        schemas.insert(name, specification::schema());
+        schemas.insert(name, schema());
     }
     document.to_string().into()
 }

@@ -6,9 +6,11 @@
 //! beginning. The result is that of an uninterrupted run.
 
 pub mod board;
+pub mod files;
 pub mod process;
 pub mod progress;
 pub mod queue;
 mod run;
+pub mod schema;
 pub mod specification;
 mod state_of_run;

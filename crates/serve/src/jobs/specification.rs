@@ -1,48 +1,43 @@
 //! What a job is asked for: the specification of a run, whose files are things of the service.
 //!
 //! The body of a request is the specification that the command runs, with `kind` beside its fields. Where it names a file that
-//! a run reads, the service's form names a data set, a model or a job by its identifier; [`JobSpecification::of_files`] puts the
+//! a run reads, the service's form names a data set, a model or a job by its identifier; [`FileSpecification`](super::files::FileSpecification) puts the
 //! paths in. Fields that would have the service open other files or start programs are refused.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use utoipa::openapi::{Object, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::identifier::Id;
-use crate::places::Places;
-use crate::store::{DataSet, JobKind, Model};
+use crate::store::JobKind;
 use probity_fairness::repair::RepairSpecification;
 use probity_fairness::specification::AuditSpecification;
 use probity_nn::modality::ModalityName;
 use probity_nn::train::TrainSpecification;
-use probity_run::specification::file::to_toml;
-use probity_run::specification::{Field, FieldError, FieldKind, Limits, Specification};
+use probity_run::specification::{Field, FieldError, FieldKind, Specification};
 
 /// Fields that hold identifiers of the service.
-const IDENTIFIERS: [&str; 3] = ["data", "model", "runs"];
+pub(super) const IDENTIFIERS: [&str; 3] = ["data", "model", "runs"];
 
 /// Fields and tables that name files or programs, though not as paths.
-const REFUSED: [&str; 3] = ["predictor", "schema", "recurrent.embeddings"];
-
-/// The form of an identifier.
-const PATTERN: &str = "^[0-9a-f]{16}$";
+pub(super) const REFUSED: [&str; 3] = ["predictor", "schema", "recurrent.embeddings"];
 
 /// A specification whose paths are identifiers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "Value")]
 pub struct JobSpecification {
-    asked: Asked,
+    pub(super) asked: Asked,
     reads: Reads,
 }
 
 /// The specification of a kind that the service runs.
 #[derive(Debug, Clone, PartialEq)]
-enum Asked {
+pub(super) enum Asked {
     Train(Box<TrainSpecification>),
     Audit(Box<AuditSpecification>),
     Repair(Box<RepairSpecification>),
@@ -55,19 +50,6 @@ struct Reads {
     model: Option<Id>,
     runs: Vec<Id>,
 }
-
-/// The files that a job reads.
-#[derive(Debug, Clone)]
-pub struct Files {
-    data: PathBuf,
-    schema: PathBuf,
-    model: PathBuf,
-    runs: Vec<PathBuf>,
-}
-
-/// The specification of a run that a process of a job can begin with.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FileSpecification(Asked);
 
 /// The fields of a specification of `kind` that can be given here.
 pub fn fields(kind: JobKind) -> Vec<Field> {
@@ -96,7 +78,7 @@ fn is_refused(field: &Field) -> bool {
 }
 
 /// The paths of the fields of `S` that are refused.
-fn refused<S: Specification>() -> impl Iterator<Item = String> {
+pub(super) fn refused<S: Specification>() -> impl Iterator<Item = String> {
     let fields = S::fields().into_iter();
     fields.filter(is_refused).map(|field| field.path)
 }
@@ -163,76 +145,6 @@ impl JobSpecification {
             Asked::Repair(repair) => Some(repair),
             _ => None,
         }
-    }
-
-    /// The same with the paths of `files` in place of identifiers: what the command runs.
-    pub fn of_files(&self, files: &Files) -> FileSpecification {
-        let mut asked = self.asked.clone();
-        match &mut asked {
-            Asked::Train(train) => {
-                train.data.clone_from(&files.data);
-                if train.modality == ModalityName::Table {
-                    train.schema = Some(files.schema.display().to_string());
-                }
-            }
-            Asked::Audit(audit) => {
-                audit.data.clone_from(&files.data);
-                audit.model = Some(files.model.clone());
-            }
-            Asked::Repair(repair) => {
-                repair.data.clone_from(&files.data);
-                repair.model.clone_from(&files.model);
-                repair.runs.clone_from(&files.runs);
-            }
-        }
-        FileSpecification(asked)
-    }
-}
-
-impl Files {
-    /// Those of `data`, `model` and `runs` in `places`.
-    pub fn of(places: &Places, data: &DataSet, model: Option<&Model>, runs: &[Id]) -> Files {
-        Files {
-            data: places.file_of(data),
-            schema: places.schema(&data.id),
-            model: model.map_or_else(PathBuf::new, |model| places.model(model)),
-            runs: runs.iter().map(|id| places.run(id)).collect(),
-        }
-    }
-}
-
-impl FileSpecification {
-    /// Refuses what is out of the bounds of its type or of `limits`.
-    ///
-    /// # Errors
-    /// The first field that is.
-    pub fn check(&self, limits: &Limits) -> Result<(), FieldError> {
-        fn checked<S: Specification>(asked: &S, limits: &Limits) -> Result<(), FieldError> {
-            limits.check(&*asked.clone().check()?)
-        }
-        match &self.0 {
-            Asked::Train(train) => checked(&**train, limits)?,
-            Asked::Audit(audit) => checked(&**audit, limits)?,
-            Asked::Repair(repair) => checked(&**repair, limits)?,
-        }
-        // What TOML has no form for, a process cannot be told.
-        self.to_toml().map(drop).map_err(|problem| {
-            let expected = format!("one that can be written: {problem}");
-            FieldError::new("the specification", "one with a value", expected)
-        })
-    }
-
-    /// As a file that the command runs.
-    ///
-    /// # Errors
-    /// When a value has no form in TOML.
-    pub fn to_toml(&self) -> Result<String, String> {
-        let text = match &self.0 {
-            Asked::Train(train) => to_toml(&**train, None),
-            Asked::Audit(audit) => to_toml(&**audit, None),
-            Asked::Repair(repair) => to_toml(&**repair, None),
-        };
-        text.map_err(|error| error.to_string())
     }
 }
 
@@ -350,7 +262,7 @@ fn remove(value: &mut Value, path: &str) {
 }
 
 impl PartialSchema for JobSpecification {
-    /// A stand-in for [`schema`], which the document gets instead.
+    /// A stand-in for [`super::schema::schema`], which the document gets instead.
     fn schema() -> RefOr<Schema> {
         Object::new().into()
     }
@@ -362,100 +274,10 @@ impl ToSchema for JobSpecification {
     }
 }
 
-/// The JSON schema of a specification as the service takes it, from those of the types.
-pub fn schema() -> Value {
-    json!({
-        "description": "A training, an audit or a repair: the specification of the run, with identifiers for its files.",
-        "oneOf": [
-            schema_of::<TrainSpecification>(),
-            schema_of::<AuditSpecification>(),
-            schema_of::<RepairSpecification>(),
-        ],
-    })
-}
-
-fn schema_of<S: Specification>() -> Value {
-    let mut schema = S::schema();
-    without_flags(&mut schema);
-    if let Some(map) = schema.as_object_mut() {
-        map.remove("$schema");
-        map.remove("default");
-    }
-    for path in refused::<S>().chain(REFUSED.map(str::to_owned)) {
-        without(&mut schema, &path);
-    }
-    if let Some(properties) = schema["properties"].as_object_mut() {
-        let required = identify(properties);
-        properties.insert(
-            "kind".to_owned(),
-            json!({ "type": "string", "enum": [S::KIND] }),
-        );
-        schema["required"] = required.into();
-    }
-    schema
-}
-
-/// Removes the property at the dotted `path`, through tables that may be left out too.
-fn without(schema: &mut Value, path: &str) {
-    let options = schema.get_mut("anyOf").and_then(Value::as_array_mut);
-    for option in options.into_iter().flatten() {
-        without(option, path);
-    }
-    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else {
-        return;
-    };
-    match path.split_once('.') {
-        None => drop(properties.remove(path)),
-        Some((table, rest)) => {
-            if let Some(inner) = properties.get_mut(table) {
-                without(inner, rest);
-            }
-        }
-    }
-}
-
-/// Makes identifiers of the paths; gives the properties that a request must have.
-fn identify(properties: &mut Map<String, Value>) -> Vec<&'static str> {
-    let mut required = vec!["kind"];
-    for name in IDENTIFIERS {
-        let Some(property) = properties.get_mut(name) else {
-            continue;
-        };
-        let identifier = json!({ "type": "string", "pattern": PATTERN });
-        *property = match name {
-            "runs" => json!({
-                "type": "array",
-                "items": identifier,
-                "description": "Audits of the model: the identifiers of their jobs.",
-            }),
-            name => {
-                required.push(name);
-                json!({
-                    "type": "string",
-                    "pattern": PATTERN,
-                    "description": format!("Identifier of the {}.", if name == "data" { "data set" } else { name }),
-                })
-            }
-        };
-    }
-    required
-}
-
-/// Removes what only the command line asks of a schema.
-fn without_flags(schema: &mut Value) {
-    match schema {
-        Value::Object(map) => {
-            map.remove("x-flag");
-            map.values_mut().for_each(without_flags);
-        }
-        Value::Array(values) => values.iter_mut().for_each(without_flags),
-        _ => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     const ID: &str = "0123456789abcdef";
 
@@ -537,68 +359,5 @@ mod tests {
                 "{said}"
             );
         }
-    }
-
-    #[test]
-    fn a_process_gets_paths_and_the_bounds_are_those_of_the_type() {
-        let files = Files {
-            data: "/d/data.csv".into(),
-            schema: "/d/schema.toml".into(),
-            model: "/m".into(),
-            runs: vec!["/r/1".into()],
-        };
-        let limits = Limits::new().at_most("training.epochs", 10.0);
-        let train = of("train", json!({ "modality": "table" })).unwrap();
-        let toml = train.of_files(&files).to_toml().unwrap();
-        for line in [
-            "kind = \"train\"",
-            "data = \"/d/data.csv\"",
-            "schema = \"/d/schema.toml\"",
-        ] {
-            assert!(toml.contains(line), "{toml}");
-        }
-        assert_eq!(train.of_files(&files).check(&limits), Ok(()));
-        for (more, field) in [
-            (json!({ "epochs": 0 }), "training.epochs"),
-            (json!({ "epochs": 11 }), "training.epochs"),
-            (json!({ "test": 2.0 }), "training.test"),
-            (json!({ "seed": u64::MAX }), "the specification"),
-        ] {
-            let train = of("train", json!({ "modality": "table", "training": more })).unwrap();
-            let refused = train.of_files(&files).check(&limits).unwrap_err();
-            assert_eq!(refused.field, field);
-        }
-    }
-
-    #[test]
-    fn the_schema_has_every_field_that_can_be_given_and_no_other() {
-        let schema = schema();
-        for kind in [JobKind::Train, JobKind::Audit, JobKind::Repair] {
-            let one = schema["oneOf"].as_array().unwrap().iter();
-            let one = one
-                .into_iter()
-                .find(|one| one["properties"]["kind"]["enum"][0] == kind.name())
-                .unwrap();
-            for field in fields(kind) {
-                assert!(property(one, &field.path).is_some(), "{}", field.path);
-            }
-            for path in [
-                "predictor",
-                "schema",
-                "text.lexicon",
-                "recurrent.embeddings",
-            ] {
-                assert!(property(one, path).is_none(), "{path}");
-            }
-        }
-        assert!(!schema.to_string().contains("x-flag"));
-    }
-
-    fn property<'s>(schema: &'s Value, path: &str) -> Option<&'s Value> {
-        path.split('.').try_fold(schema, |schema, name| {
-            let options = schema["anyOf"].as_array().into_iter().flatten();
-            let mut tables = std::iter::once(schema).chain(options);
-            tables.find_map(|table| table["properties"].get(name))
-        })
     }
 }
