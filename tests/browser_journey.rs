@@ -272,13 +272,18 @@ fn training(visit: &Visit<'_>, data: &str) -> String {
     visit.waits_for_heading("Train a model");
     visit.unfold();
     visit.is_sound("train");
-    browser.find("#epochs").clear();
-    browser.find("#epochs").type_text("many");
+    browser.find("[id='training.epochs']").clear();
+    browser.find("[id='training.epochs']").type_text("many");
     browser.press("Start training");
-    assert!(browser.find("#epochs-wrong").text().contains("many"));
+    assert!(
+        browser
+            .find("[id='training.epochs-wrong']")
+            .text()
+            .contains("many")
+    );
     visit.is_sound_but("train-wrong", &["422"]);
-    browser.find("#epochs").clear();
-    browser.find("#epochs").type_text("20");
+    browser.find("[id='training.epochs']").clear();
+    browser.find("[id='training.epochs']").type_text("20");
     browser.press("Start training");
     visit.waits_for_job("training");
     browser.follow("See the model");
@@ -313,9 +318,9 @@ fn auditing(visit: &Visit<'_>, model: &str) -> String {
     visit.is_sound_but("audit-wrong", &["422"]);
     browser.find("input[value='sex']").click();
     browser.find("#effort").choose("quick");
-    browser.find("#fail_above").type_text("1");
+    browser.find("#fail_above").type_text("0.01");
     visit.unfold();
-    browser.find("#samples").choose("csv");
+    browser.find("#samples_format").choose("csv");
     // Long enough for the page to be there before the end.
     browser.find("#estimate").clear();
     browser.find("#estimate").type_text("400000");

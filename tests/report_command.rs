@@ -36,7 +36,7 @@ fn holds(page: &Page, needles: &[&str]) {
     }
 }
 
-/// An audit, its model repaired, and the audit of that: the page, its comparison, and the command lines that do it all again.
+/// An audit, its model repaired, and the audit of that: the page, its comparison, and the commands that do it all again.
 #[test]
 fn audits_repairs_groups_and_certificates_have_pages() {
     let workspace = Workspace::with_demo(1500);
@@ -72,7 +72,8 @@ fn audits_repairs_groups_and_certificates_have_pages() {
             "Pairs with a changed attribute",
             "Pairs by how far their score moves",
             "What this does not say",
-            "probity audit --model",
+            "probity run demo/audit",
+            "Options other than the defaults",
         ],
     );
     let again = workspace.line("report demo/audit").exits(0).stdout;
@@ -516,7 +517,7 @@ fn what_is_no_finished_run_is_refused() {
         ("demo/people.csv", ["demo/people.csv", "run"]),
         (
             "unfinished",
-            ["is unfinished", "probity audit --resume --out unfinished"],
+            ["is unfinished", "probity run unfinished --resume"],
         ),
         (
             "version",

@@ -11,30 +11,32 @@ use service::{Home, Server};
 /// A search that takes a while, so that something can happen in the middle of it.
 fn long_audit(model: &str, data: &str) -> Value {
     json!({
-        "kind": "audit-table", "model": model, "data": data,
-        "search": {"seeds": 1000, "local": 400, "estimate": 1000}
+        "kind": "audit", "model": model, "data": data, "samples_format": "csv",
+        "search": {"seeds": 1000, "local": 400}, "estimate": 1000
     })
 }
 
 /// A small one.
 fn short_audit(model: &str, data: &str) -> Value {
     json!({
-        "kind": "audit-table", "model": model, "data": data,
-        "search": {"seeds": 20, "local": 10, "estimate": 100}
+        "kind": "audit", "model": model, "data": data, "samples_format": "csv",
+        "search": {"seeds": 20, "local": 10}, "estimate": 100
     })
 }
 
 /// A training that does not end by itself within a test.
 fn endless(data: &str) -> Value {
     json!({
-        "kind": "train-table", "data": data, "hidden": [512, 512], "course": {"epochs": 10_000}
+        "kind": "train", "modality": "table", "data": data, "network": {"hidden": [512, 512]},
+        "training": {"epochs": 10_000}
     })
 }
 
 /// A training that takes a while.
 fn long_training(data: &str) -> Value {
     json!({
-        "kind": "train-table", "data": data, "hidden": [32, 32], "course": {"epochs": 2000}
+        "kind": "train", "modality": "table", "data": data, "network": {"hidden": [32, 32]},
+        "training": {"epochs": 2000}
     })
 }
 
@@ -206,7 +208,7 @@ fn places_run_out() {
         .refuses(503, "streams");
     server.poll(&running, |view| view["state"] == "running");
     server.start(&train);
-    let refused = server.send("POST", "/api/v1/jobs", &json!({ "request": train }));
+    let refused = server.send("POST", "/api/v1/jobs", &train);
     let refused = refused.refuses(429, "wait");
     assert_eq!(refused.header("retry-after"), "30");
 }
@@ -281,7 +283,8 @@ fn memory_runs_out() {
     server.kill();
     let server = home.serve(&["--job-threads", "1", "--job-memory", "100MiB"]);
     let job = server.start(&json!({
-        "kind": "train-table", "data": data, "hidden": [2048, 2048, 2048, 2048]
+        "kind": "train", "modality": "table", "data": data,
+        "network": {"hidden": [2048, 2048, 2048, 2048]}
     }));
     let view = server.end_of(&job);
     assert_eq!(view["state"], "failed", "{view}");

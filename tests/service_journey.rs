@@ -5,14 +5,36 @@ mod service;
 use std::io::{Cursor, Write};
 use std::process::Command;
 
+use probity::serve::jobs::specification::fields;
+use probity::serve::store::JobKind;
 use serde_json::{Value, json};
 use service::{Home, Server, census, names_in, text};
 
-/// The events of audits and the reports of a run need figures, not size.
-const SEARCH: &str = r#"{"seeds": 30, "local": 20, "estimate": 500}"#;
+/// A small audit of `model`.
+fn audit_of(model: &str, data: &str) -> Value {
+    json!({
+        "kind": "audit", "model": model, "data": data, "samples_format": "csv",
+        "search": {"seeds": 30, "local": 20}, "estimate": 500
+    })
+}
 
-fn search() -> Value {
-    serde_json::from_str(SEARCH).unwrap()
+/// The document has every field of the specifications that can be given to the service.
+fn every_field_is_documented(schema: &Value) {
+    for kind in [JobKind::Train, JobKind::Audit, JobKind::Repair] {
+        let specifications = schema["oneOf"].as_array().unwrap();
+        let is_of_kind = |one: &&Value| one["properties"]["kind"]["enum"][0] == kind.name();
+        let documented = specifications.iter().find(is_of_kind).unwrap();
+        let fields = fields(kind);
+        assert!(fields.len() > 10, "{}", kind.name());
+        for field in fields {
+            let property = field.path.split('.').try_fold(documented, |schema, name| {
+                let options = schema["anyOf"].as_array().into_iter().flatten();
+                let mut tables = std::iter::once(schema).chain(options);
+                tables.find_map(|table| table["properties"].get(name))
+            });
+            assert!(property.is_some(), "{} of {}", field.path, kind.name());
+        }
+    }
 }
 
 #[test]
@@ -21,7 +43,8 @@ fn a_table_is_audited_and_its_model_repaired() {
     let server = home.serve(&[]);
     let about = server.get("/api/v1/service").expect(200).json();
     assert_eq!(about["token_label"], "test");
-    server.get("/api/v1/openapi.json").expect(200);
+    let document = server.get("/api/v1/openapi.json").expect(200).json();
+    every_field_is_documented(&document["components"]["schemas"]["JobSpecification"]);
     assert_eq!(about["version"], env!("CARGO_PKG_VERSION"));
 
     // Upload, draft a schema, change it.
@@ -68,9 +91,7 @@ fn a_table_is_audited_and_its_model_repaired() {
         .refuses(409, "Only audits");
 
     // Audit, with progress.
-    let audit = server.start(&json!({
-        "kind": "audit-table", "model": model, "data": id, "search": search()
-    }));
+    let audit = server.start(&audit_of(&model, &id));
     let view = server.done(&audit);
     assert_eq!(view["kind"], "audit");
     let shown = server.get(&format!("/api/v1/jobs/{audit}"));
@@ -119,13 +140,11 @@ fn a_table_is_audited_and_its_model_repaired() {
 
     // Repair with what was found, and compare.
     let repair = server.start(&json!({
-        "kind": "repair-table", "model": model, "data": id, "audits": [audit],
-        "repeats": 1, "share": 0.1, "estimate": 500
+        "kind": "repair", "modality": "table", "model": model, "data": id, "runs": [audit],
+        "repeats": 1, "shares": [0.1], "table": {"estimate": 500}
     }));
     server.done(&repair);
-    let again = server.start(&json!({
-        "kind": "audit-table", "model": repair, "data": id, "search": search()
-    }));
+    let again = server.start(&audit_of(&repair, &id));
     server.done(&again);
     let compared = server.get(&format!("/api/v1/comparison?jobs={audit},{again}"));
     let compared = compared.expect(200).json();
@@ -152,9 +171,7 @@ fn a_table_is_audited_and_its_model_repaired() {
     let run = home.data_dir().join("models").join(&other).join("run.toml");
     let run = std::fs::read_to_string(run).unwrap();
     assert!(run.contains("data = \"uploaded\""), "{run}");
-    let audit_of_other = server.start(&json!({
-        "kind": "audit-table", "model": other, "data": id, "search": search()
-    }));
+    let audit_of_other = server.start(&audit_of(&other, &id));
     server.done(&audit_of_other);
     assert_eq!(
         server
@@ -208,8 +225,8 @@ fn a_table_is_audited_and_its_model_repaired() {
 /// A job that is stopped has what it found by then; it goes on to the result of one that was not stopped.
 fn stop_and_resume(server: &Server, model: &str, data: &str) {
     let request = json!({
-        "kind": "audit-table", "model": model, "data": data,
-        "search": {"seeds": 1000, "local": 300, "estimate": 500}
+        "kind": "audit", "model": model, "data": data, "samples_format": "csv",
+        "search": {"seeds": 1000, "local": 300}, "estimate": 500
     });
     let job = server.start(&request);
     server.follow(&job, |view| view["progress"]["done"].as_u64() > Some(0));
@@ -288,20 +305,23 @@ fn texts_are_trained_on_audited_and_repaired() {
         .get(&format!("/api/v1/data/{id}/schema"))
         .refuses(409, "texts");
     let model = server.start(&json!({
-        "kind": "train-texts", "data": id, "text_column": "comment", "label_column": "toxic",
-        "layers": 1, "units": 4, "max_length": 20, "course": {"epochs": 15, "batch": 16}
+        "kind": "train", "modality": "text", "data": id,
+        "text_column": "comment", "label_column": "toxic",
+        "recurrent": {"layers": 1, "units": 4, "max_length": 20},
+        "training": {"epochs": 15, "batch": 16}
     }));
     server.done(&model);
     let audit = server.start(&json!({
-        "kind": "audit-texts", "model": model, "data": id, "text_column": "comment",
-        "protected": ["gender"], "search": {"seeds": 5, "local": 5, "estimate": 50}
+        "kind": "audit", "modality": "text", "model": model, "data": id,
+        "text": {"column": "comment"}, "protected": ["gender"],
+        "search": {"seeds": 5, "local": 5}, "estimate": 50
     }));
     server.done(&audit);
     let summary = server.get(&format!("/api/v1/jobs/{audit}/summary"));
     assert_eq!(summary.expect(200).json()["protected"], json!(["gender"]));
     let repair = server.start(&json!({
-        "kind": "repair-texts", "model": model, "data": id, "protected": ["gender"],
-        "method": "certified", "repeats": 1, "seeds": 5, "local": 5
+        "kind": "repair", "modality": "text", "model": model, "data": id, "protected": ["gender"],
+        "method": "certified", "repeats": 1, "text": {"seeds": 5, "local": 5}
     }));
     server.done(&repair);
     let models = server.get("/api/v1/models").expect(200).json();
@@ -318,8 +338,8 @@ fn texts_are_trained_on_audited_and_repaired() {
     let lines = uploaded.expect(201).json();
     assert_eq!(lines["rows"], 2);
     let audit = server.start(&json!({
-        "kind": "audit-texts", "model": model, "data": lines["id"], "protected": ["gender"],
-        "search": {"seeds": 2, "local": 2, "estimate": 10, "samples": "parquet"}
+        "kind": "audit", "modality": "text", "model": model, "data": lines["id"],
+        "protected": ["gender"], "search": {"seeds": 2, "local": 2}, "estimate": 10
     }));
     server.done(&audit);
     let samples = server

@@ -42,8 +42,8 @@ fn texts_are_audited_and_repaired() {
     let network = [
         ("text_column", "0"),
         ("label_column", "1"),
-        ("layers", "1"),
-        ("epochs", "3"),
+        ("recurrent.layers", "1"),
+        ("training.epochs", "3"),
     ];
     let model = visitor.does(&format!("{data}/train"), &network);
     let page = visitor.get(&format!("/models/{model}")).text;
@@ -56,8 +56,8 @@ fn texts_are_audited_and_repaired() {
         ("data", start.as_str()),
         ("protected", "gender"),
         ("effort", "quick"),
-        ("seeds", "20"),
-        ("local", "5"),
+        ("search.seeds", "20"),
+        ("search.local", "5"),
     ];
     let audit = visitor.does(&format!("/models/{model}/audit"), &search);
     let page = visitor.get(&format!("/runs/{audit}")).text;
@@ -125,7 +125,7 @@ fn a_model_is_uploaded_and_audited() {
         ("data", data.as_str()),
         ("protected", "sex"),
         ("effort", "quick"),
-        ("seeds", "20"),
+        ("search.seeds", "20"),
     ];
     let audit = visitor.does(&format!("{model}/audit"), &search);
     let page = visitor.get(&format!("/runs/{audit}")).text;

@@ -84,30 +84,26 @@ fn requests_that_make_no_sense() {
         ("", 400, "EOF"),
         ("{", 400, "EOF"),
         ("nonsense", 400, "expected"),
-        ("{}", 422, "request"),
+        ("{}", 422, "kind"),
         ("[]", 422, ""),
+        (r#"{"kind": "format-disk"}"#, 422, "format-disk"),
         (
-            r#"{"request": {"kind": "format-disk"}}"#,
+            r#"{"kind": "audit", "model": "../..", "data": "x"}"#,
             422,
-            "format-disk",
+            "identifier",
         ),
         (
-            r#"{"request": {"kind": "audit-table", "model": "../..", "data": "x"}}"#,
-            422,
-            "sixteen",
-        ),
-        (
-            r#"{"request": {"kind": "audit-table", "model": "0123456789abcdef", "data": "0123456789abcdef", "predictor": "command:id"}}"#,
+            r#"{"kind": "audit", "data": "0123456789abcdef", "predictor": {"source": "command:id", "schema": "x"}}"#,
             422,
             "predictor",
         ),
         (
-            r#"{"request": {"kind": "audit-texts", "model": "0123456789abcdef", "data": "0123456789abcdef", "lexicon": "/etc/passwd"}}"#,
+            r#"{"kind": "audit", "modality": "text", "model": "0123456789abcdef", "data": "0123456789abcdef", "text": {"lexicon": "/etc/passwd"}}"#,
             422,
             "lexicon",
         ),
         (
-            r#"{"request": {"kind": "train-table", "data": "0123456789abcdef", "schema": "/etc/passwd"}}"#,
+            r#"{"kind": "train", "modality": "table", "data": "0123456789abcdef", "schema": "/etc/passwd"}"#,
             422,
             "schema",
         ),
@@ -385,7 +381,7 @@ fn schemas_and_jobs_that_do_not_fit() {
         assert!(!detail.contains("data dir"), "{detail}");
     }
     // A job before there is a schema.
-    let train = json!({"request": {"kind": "train-table", "data": id}});
+    let train = json!({"kind": "train", "modality": "table", "data": id});
     server
         .send("POST", "/api/v1/jobs", &train)
         .refuses(409, "schema");
@@ -418,89 +414,92 @@ fn schemas_and_jobs_that_do_not_fit() {
     let texts = text(&texts.expect(201).json()["id"]);
     for (request, status, needle) in [
         (
-            json!({"kind": "train-table", "data": id, "hidden": [0]}),
+            json!({"kind": "train", "modality": "table", "data": id, "network": {"hidden": [0]}}),
             422,
             "hidden",
         ),
         (
-            json!({"kind": "train-table", "data": id, "hidden": []}),
+            json!({"kind": "train", "modality": "table", "data": id, "network": {"hidden": vec![8; 17]}}),
             422,
-            "layers",
+            "hidden",
         ),
         (
-            json!({"kind": "train-table", "data": id, "course": {"epochs": 0}}),
+            json!({"kind": "train", "modality": "table", "data": id, "training": {"epochs": 0}}),
             422,
             "epochs",
         ),
         (
-            json!({"kind": "train-table", "data": id, "course": {"test": 2.0}}),
+            json!({"kind": "train", "modality": "table", "data": id, "training": {"test": 2.0}}),
             422,
             "test",
         ),
-        (json!({"kind": "train-table", "data": texts}), 422, "texts"),
         (
-            json!({"kind": "train-texts", "data": id, "text_column": "a", "label_column": "b"}),
-            422,
-            "table",
-        ),
-        (
-            json!({"kind": "audit-table", "model": model, "data": texts}),
+            json!({"kind": "train", "modality": "table", "data": texts}),
             422,
             "texts",
         ),
         (
-            json!({"kind": "audit-table", "model": texts, "data": id}),
+            json!({"kind": "train", "modality": "text", "data": id, "text_column": "a", "label_column": "b"}),
+            422,
+            "table",
+        ),
+        (
+            json!({"kind": "audit", "model": model, "data": texts}),
+            422,
+            "texts",
+        ),
+        (
+            json!({"kind": "audit", "model": texts, "data": id}),
             404,
             "model",
         ),
         (
-            json!({"kind": "audit-texts", "model": model, "data": texts}),
+            json!({"kind": "audit", "modality": "text", "model": model, "data": texts}),
             422,
             "rows",
         ),
         (
-            json!({"kind": "audit-table", "model": model, "data": id, "protected": ["race"]}),
+            json!({"kind": "audit", "model": model, "data": id, "protected": ["race"]}),
             422,
             "race",
         ),
         (
-            json!({"kind": "audit-table", "model": model, "data": id, "protected": ["--out=x"]}),
+            json!({"kind": "audit", "model": model, "data": id, "protected": ["--out=x"]}),
             422,
             "--out=x",
         ),
         (
-            json!({"kind": "audit-table", "model": model, "data": id, "strategy": "asc"}),
+            json!({"kind": "audit", "model": model, "data": id, "strategy": "asc"}),
             422,
             "asc",
         ),
         (
-            json!({"kind": "audit-table", "model": model, "data": id, "search": {"seeds": 0}}),
+            json!({"kind": "audit", "model": model, "data": id, "search": {"seeds": 0}}),
             422,
             "seeds",
         ),
         (
-            json!({"kind": "audit-table", "model": model, "data": id, "search": {"seeds": -1}}),
+            json!({"kind": "audit", "model": model, "data": id, "search": {"seeds": -1}}),
             422,
             "",
         ),
         (
-            json!({"kind": "repair-table", "model": model, "data": id, "audits": []}),
+            json!({"kind": "repair", "model": model, "data": id, "runs": []}),
             422,
-            "audits",
+            "runs",
         ),
         (
-            json!({"kind": "repair-table", "model": model, "data": id, "audits": [model]}),
+            json!({"kind": "repair", "model": model, "data": id, "runs": [model]}),
             422,
             "no audit",
         ),
     ] {
-        let body = json!({ "request": request });
         server
-            .send("POST", "/api/v1/jobs", &body)
+            .send("POST", "/api/v1/jobs", &request)
             .refuses(status, needle);
     }
     // What only the job can find out, it says; without paths.
-    let job = server.start(&json!({"kind": "audit-table", "model": model, "data": id}));
+    let job = server.start(&json!({"kind": "audit", "model": model, "data": id}));
     let view = server.end_of(&job);
     assert_eq!(view["state"], "failed", "{view}");
     let message = view["message"].as_str().unwrap();

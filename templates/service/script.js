@@ -51,7 +51,9 @@ function showErrors(errors) {
   errors.tabIndex = -1;
   errors.focus();
   errors.addEventListener("click", (event) => {
-    const field = event.target.closest("a") && document.querySelector(event.target.closest("a").hash);
+    const link = event.target.closest("a");
+    // Not a selector: the names of fields have dots.
+    const field = link && document.getElementById(link.hash.slice(1));
     if (field) {
       const fold = field.closest("details");
       if (fold) {

@@ -176,9 +176,8 @@ impl Server {
     }
 
     /// Starts a job; gives its identifier.
-    pub fn start(&self, request: &Value) -> String {
-        let body = json!({ "request": request });
-        let answer = self.send("POST", "/api/v1/jobs", &body).expect(201);
+    pub fn start(&self, specification: &Value) -> String {
+        let answer = self.send("POST", "/api/v1/jobs", specification).expect(201);
         text(&answer.json()["id"])
     }
 
@@ -237,7 +236,7 @@ impl Server {
     /// A small classifier of the census `data`; gives the identifier of the model.
     pub fn small_model(&self, data: &str) -> String {
         let job = self.start(&json!({
-            "kind": "train-table", "data": data, "hidden": [8], "course": {"epochs": 3}
+            "kind": "train", "modality": "table", "data": data, "network": {"hidden": [8]}, "training": {"epochs": 3}
         }));
         self.done(&job);
         job

@@ -19,7 +19,6 @@
 //! same bytes: dates come from the runs.
 
 pub mod chart;
-mod command_line;
 mod compose;
 mod document;
 mod error;

@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::http::Method;
-use axum::middleware::{from_fn_with_state, map_response};
+use axum::middleware::from_fn_with_state;
 use thiserror::Error;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -245,12 +245,11 @@ impl Service {
 
 /// Everything that the service answers.
 pub fn router(service: Service) -> Router {
-    api::router()
+    let router = api::router()
         .method_not_allowed_fallback(other_method)
         .merge(pages::router(&service))
-        .layer(from_fn_with_state(service.clone(), gate::guard))
-        .layer(map_response(pages::secure))
-        .with_state(service)
+        .layer(from_fn_with_state(service.clone(), gate::guard));
+    pages::secured(router).with_state(service)
 }
 
 async fn other_method(method: Method) -> Problem {

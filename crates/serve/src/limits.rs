@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-/// The bounds of a service. Every one of them is an option of `probity serve`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+use probity_run::specification::Limits as SpecificationLimits;
+
+/// The bounds of a service. Every one of them but those of specifications is an option of `probity serve`.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
     /// Bytes of one uploaded file.
     pub upload_bytes: u64,
@@ -37,6 +39,8 @@ pub struct Limits {
     pub streams: usize,
     /// Open connections.
     pub connections: usize,
+    /// The largest figures that a job may ask for.
+    pub specifications: SpecificationLimits,
 }
 
 impl Default for Limits {
@@ -59,6 +63,46 @@ impl Default for Limits {
             rate_per_token: 100,
             streams: 256,
             connections: 1024,
+            specifications: of_specifications(),
         }
     }
+}
+
+/// The largest figures that a job may ask for, by the fields of its specification. They only keep slips from taking all of a
+/// job's time and memory, which are bounded themselves.
+fn of_specifications() -> SpecificationLimits {
+    let largest = [
+        ("training.epochs", 10_000.0),
+        ("training.batch", 65_536.0),
+        ("training.learning_rate", 10.0),
+        ("training.weight_decay", 10.0),
+        ("network.hidden", 16.0),
+        ("recurrent.layers", 8.0),
+        ("recurrent.units", 512.0),
+        ("recurrent.max_length", 5000.0),
+        ("search.seeds", 1e6),
+        ("search.clusters", 1000.0),
+        ("search.max_iter", 1000.0),
+        ("search.local", 1e6),
+        ("search.batch", 65_536.0),
+        ("estimate", 1e7),
+        ("tuning.surrogate_samples", 1e6),
+        ("text.neighbours", 1000.0),
+        ("text.max_l0", 1000.0),
+        ("text.seeds", 1e6),
+        ("text.max_iter", 1000.0),
+        ("text.local", 1e6),
+        ("text.splits", 1e6),
+        ("table.estimate", 1e7),
+        // As far as TOML has whole numbers.
+        ("seed", 9e18),
+        ("training.seed", 9e18),
+        ("runs", 16.0),
+        ("shares", 16.0),
+    ];
+    largest
+        .into_iter()
+        .fold(SpecificationLimits::new(), |limits, (field, largest)| {
+            limits.at_most(field, largest)
+        })
 }

@@ -23,7 +23,15 @@ impl Places {
         let places = Places {
             root: std::path::absolute(root)?,
         };
-        for folder in ["data", "models", "runs", "reports", "locks", "uploads"] {
+        for folder in [
+            "data",
+            "models",
+            "specifications",
+            "runs",
+            "reports",
+            "locks",
+            "uploads",
+        ] {
             std::fs::create_dir_all(places.root.join(folder))?;
         }
         Ok(places)
@@ -65,6 +73,12 @@ impl Places {
     /// The directory of an uploaded model.
     pub fn uploaded_model(&self, id: &Id) -> PathBuf {
         self.root.join("models").join(id.as_str())
+    }
+
+    /// The specification of a job, with the paths of what it reads: what its process runs.
+    pub fn specification(&self, job: &Id) -> PathBuf {
+        let folder = self.root.join("specifications");
+        folder.join(format!("{job}.toml"))
     }
 
     /// The run directory of a job.

@@ -8,6 +8,8 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use probity_run::specification::FieldError;
+
 /// The kinds of problems; each has one status and one title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProblemKind {
@@ -133,6 +135,8 @@ pub struct Problem {
     pub kind: ProblemKind,
     /// What is the matter in this case, and what to do; without paths of this machine.
     pub detail: String,
+    /// The field of a specification that is wrong, where one is.
+    pub field: Option<String>,
 }
 
 /// A problem as the API sends it.
@@ -148,6 +152,19 @@ pub struct ProblemDocument {
     pub status: u16,
     /// What is the matter in this case.
     pub detail: String,
+    /// The field of a specification that is wrong, where one is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "search.seeds")]
+    pub field: Option<String>,
+}
+
+impl From<FieldError> for Problem {
+    fn from(error: FieldError) -> Problem {
+        Problem {
+            field: Some(error.field.clone()),
+            ..Problem::invalid(format!("{error}."))
+        }
+    }
 }
 
 impl Problem {
@@ -156,6 +173,7 @@ impl Problem {
         Problem {
             kind,
             detail: detail.into(),
+            field: None,
         }
     }
 
@@ -203,6 +221,7 @@ impl Problem {
             title: self.kind.title(),
             status: self.status().as_u16(),
             detail: self.detail.clone(),
+            field: self.field.clone(),
         }
     }
 }

@@ -85,6 +85,7 @@ impl LimitArgs {
             rate_per_token: self.max_rate_per_token.unwrap_or(default.rate_per_token),
             streams: or(self.max_streams, default.streams),
             connections: or(self.max_connections, default.connections),
+            specifications: default.specifications,
         }
     }
 }

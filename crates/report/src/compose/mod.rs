@@ -118,7 +118,7 @@ fn subject(run: &RunReport) -> Part {
         let pairs = |fact: &Fact| (fact.name.clone(), fact.value.clone());
         let options: Vec<(String, String)> = run.options.iter().map(pairs).collect();
         part = part.with(Block::Folded {
-            title: "All options".into(),
+            title: "Options other than the defaults".into(),
             facts: shown(&options),
         });
     }
@@ -128,8 +128,8 @@ fn subject(run: &RunReport) -> Part {
 fn reproduction(run: &RunReport) -> Option<Part> {
     let command = run.reproduce.as_deref()?;
     let part = Part::new("Do it again").say(
-        "This command repeats the run. With the same model, data and seed it gives the same results, whatever the number of threads.",
+        "This command repeats the run, as the run.toml of its directory says it, into a new directory. With the same model, data \
+         and seed it gives the same results, whatever the number of threads.",
     );
-    let part = part.with(Block::Command(command.into()));
-    Some(part)
+    Some(part.with(Block::Command(command.into())))
 }

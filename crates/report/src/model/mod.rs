@@ -53,9 +53,9 @@ pub struct RunReport {
     pub ended: Option<String>,
     /// What was looked at: model, data, hashes.
     pub subject: Vec<Fact>,
-    /// All other options.
+    /// The other options that are not as their defaults.
     pub options: Vec<Fact>,
-    /// The command line that does it again, if the run says enough.
+    /// The command that does it again, if the run says enough.
     pub reproduce: Option<String>,
     /// What came out.
     pub findings: Findings,

@@ -2,9 +2,7 @@
 
 mod audit;
 mod knn;
-pub(super) mod options;
-
-pub(super) use options::shown;
+mod options;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,9 +10,9 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::KNOWN_RUNS;
 use super::error::PageError;
 use super::model::{AuditFindings, Comparison, Findings, Report, RunReport};
-use super::{KNOWN_RUNS, command_line};
 use probity_run::run_directory::{RUN, RunError, SUMMARY};
 
 /// The layout of a summary that is read.
@@ -75,7 +73,7 @@ fn read_run(files: &RunFiles) -> Result<RunReport, PageError> {
         ended: files.text("ended"),
         subject,
         options,
-        reproduce: command_line::of(&files.command, &files.options),
+        reproduce: options::reproduction(files),
         findings,
     })
 }
@@ -241,10 +239,9 @@ impl RunFiles {
 /// What to do with an unfinished run of `command`.
 fn advice(command: &str, directory: &Path) -> String {
     match command {
-        "audit" | "train" => format!(
-            "go on with: probity {command} --resume --out {}",
-            directory.display()
-        ),
+        "audit" | "compare" | "train" | "repair" => {
+            format!("go on with: probity run {} --resume", directory.display())
+        }
         _ => "wait for it, or run it again".to_owned(),
     }
 }

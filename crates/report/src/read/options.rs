@@ -33,12 +33,13 @@ const SUBJECT: [(&str, &str); 26] = [
     ("record.hardware", "Hardware"),
 ];
 /// Keys that are said elsewhere, or are too long to be read.
-const LEFT_OUT: [&str; 8] = [
+const LEFT_OUT: [&str; 9] = [
     "command",
     "kind",
     "version",
     "probity_version",
     "record.probity_version",
+    "record.changed",
     "schema",
     "samples.schema",
     "table",
@@ -46,7 +47,7 @@ const LEFT_OUT: [&str; 8] = [
 /// Options that are shown at most.
 const MOST: usize = 80;
 
-/// What was looked at, and all other options.
+/// What was looked at, and which options are not as their defaults.
 pub(super) fn facts(files: &RunFiles) -> (Vec<Fact>, Vec<Fact>) {
     // What a private release was made from is not released with it.
     if files.command.starts_with("outliers") {
@@ -54,6 +55,11 @@ pub(super) fn facts(files: &RunFiles) -> (Vec<Fact>, Vec<Fact>) {
     }
     let mut all = Vec::new();
     flatten("", &files.options, &mut all);
+    if let Some(changed) = changed(&files.options) {
+        all.retain(|fact| {
+            fact.name.starts_with("record.") || changed.contains(&fact.name.as_str())
+        });
+    }
     let mut subject = Vec::new();
     for (key, name) in SUBJECT {
         if let Some(place) = all.iter().position(|fact| fact.name == key) {
@@ -69,6 +75,23 @@ pub(super) fn facts(files: &RunFiles) -> (Vec<Fact>, Vec<Fact>) {
     }
     all.truncate(MOST);
     (subject, all)
+}
+
+/// The fields that were not as their defaults, as `run.toml` has them.
+fn changed(options: &toml::Table) -> Option<Vec<&str>> {
+    let fields = options.get("record")?.get("changed")?.as_array()?;
+    Some(fields.iter().filter_map(toml::Value::as_str).collect())
+}
+
+/// The command that repeats the run, where its directory says all that determines it.
+pub(super) fn reproduction(files: &RunFiles) -> Option<String> {
+    // Whoever repeats a private release pays for it again, and needs the file that it does not name.
+    if files.command.starts_with("outliers") || !files.options.contains_key("kind") {
+        return None;
+    }
+    let directory = files.directory.to_str()?;
+    let quoted = shlex::try_quote(directory).ok()?;
+    Some(format!("probity run {quoted}"))
 }
 
 fn flatten(prefix: &str, table: &toml::Table, facts: &mut Vec<Fact>) {
@@ -93,16 +116,8 @@ fn flatten(prefix: &str, table: &toml::Table, facts: &mut Vec<Fact>) {
 /// A value as one would read it.
 fn readable(value: &toml::Value) -> String {
     match value {
-        toml::Value::Array(values) => values.iter().map(shown).collect::<Vec<_>>().join(", "),
-        value => shown(value),
-    }
-}
-
-/// A value as one would type it.
-pub(crate) fn shown(value: &toml::Value) -> String {
-    match value {
+        toml::Value::Array(values) => values.iter().map(readable).collect::<Vec<_>>().join(", "),
         toml::Value::String(text) => text.clone(),
-        toml::Value::Array(values) => values.iter().map(shown).collect::<Vec<_>>().join(","),
         other => other.to_string(),
     }
 }

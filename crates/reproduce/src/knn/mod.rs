@@ -23,6 +23,12 @@ use probity_tensor::device::ComputeDevice;
 /// The progress bar.
 const BAR: &str = "{prefix} [{bar:28}] {pos}/{len} inputs, {msg}, {eta} left";
 
+/// A method by the name that files have for it.
+fn method(name: &str) -> Result<Method, String> {
+    serde_json::from_value(name.into())
+        .map_err(|_| "auto, baseline, jia or li is expected".to_owned())
+}
+
 /// Arguments of `probity-reproduce knn`.
 #[derive(Debug, Args)]
 #[command(
@@ -41,7 +47,7 @@ pub struct KnnArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     inputs: Option<u32>,
     /// How robustness is decided
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, default_value = "auto", value_parser = method)]
     method: Method,
     /// Time for each test input
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]

@@ -103,6 +103,17 @@ impl Field {
         }
     }
 
+    /// Whether `specification`, in JSON, says anything else here than the default.
+    pub fn is_changed_in(&self, specification: &Value) -> bool {
+        let said = at(specification, &self.path).filter(|value| !value.is_null());
+        let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
+        match (said, &self.default) {
+            (None, _) => false,
+            (Some(said), None) => !is_empty(said),
+            (Some(said), Some(default)) => said != default,
+        }
+    }
+
     fn is_within(&self, value: f64) -> bool {
         value.is_finite()
             && self.minimum.is_none_or(|least| value >= least)
@@ -133,7 +144,7 @@ impl Field {
 }
 
 /// The schema of `S` with everything in one place.
-fn schema_of<S: Specification>() -> Value {
+pub(super) fn schema_of<S: Specification>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
     });
@@ -157,6 +168,16 @@ pub(super) fn check_bounds<S: Specification>(specification: &S) -> Result<(), Fi
             Some(value) => field.check(value),
             None => Ok(()),
         })
+}
+
+/// The fields of `specification` that are not as their defaults.
+pub(super) fn changed_of<S: Specification>(specification: &S) -> Vec<String> {
+    let value = json_of(specification);
+    let fields = fields_of::<S>().into_iter();
+    fields
+        .filter(|field| field.is_changed_in(&value))
+        .map(|field| field.path)
+        .collect()
 }
 
 /// The value at the dotted `path`.

@@ -9,6 +9,7 @@
 //! [record]          # only in a run directory: what was opened, and on what it ran
 //! probity_version = "0.1.0"
 //! device = "flex"
+//! changed = ["model", "search.seeds"]
 //!
 //! [record.sha256]
 //! model = "…"
@@ -21,6 +22,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::fields::changed_of;
 use super::{FieldError, Specification};
 use crate::run_directory::{RUN, RunDirectory, RunError, write_atomically};
 
@@ -93,6 +95,10 @@ pub struct Record {
     /// What that device calls itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hardware: Option<String>,
+    /// The fields that were not as their defaults when the run was written, which whoever reads the
+    /// file without knowing its type cannot tell; [`RunDirectory::write_run`] fills them in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
     /// SHA-256 of what was opened, by its role: `model`, `data`, `lexicon`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sha256: BTreeMap<String, String>,
@@ -234,8 +240,12 @@ impl RunDirectory {
         record: &Record,
     ) -> Result<(), SpecificationError> {
         let file = self.file(RUN);
+        let record = Record {
+            changed: changed_of(specification),
+            ..record.clone()
+        };
         let text =
-            to_toml(specification, Some(record)).map_err(|error| SpecificationError::Form {
+            to_toml(specification, Some(&record)).map_err(|error| SpecificationError::Form {
                 file: file.clone(),
                 problem: error.to_string(),
             })?;

@@ -110,6 +110,11 @@ pub trait Specification:
     fn fields() -> Vec<Field> {
         fields::fields_of::<Self>()
     }
+
+    /// The JSON schema of a specification of this kind, with nothing referred to.
+    fn schema() -> serde_json::Value {
+        fields::schema_of::<Self>()
+    }
 }
 
 /// A specification whose fields are within their bounds and agree.

@@ -164,6 +164,14 @@ fn files_are_read_back_and_slips_are_named() {
     let record = Record::new().opened("data", "00ff");
     std::fs::write(&file, to_toml(&whole, Some(&record)).unwrap()).unwrap();
     assert_eq!(read::<Example>(&file).unwrap(), (whole, Some(record)));
+    let run = crate::run_directory::RunDirectory::create(&folder.path().join("run")).unwrap();
+    run.write_run(
+        &example(json!({ "search": { "seeds": 11 } })),
+        &Record::new(),
+    )
+    .unwrap();
+    let (_, written) = read::<Example>(&run.file("run.toml")).unwrap();
+    assert_eq!(written.unwrap().changed, ["data", "search.seeds"]);
     let refused = |text: &str| {
         std::fs::write(&file, text).unwrap();
         read::<Example>(&file).unwrap_err().to_string()

@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::HeaderMap;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use axum_extra::headers::authorization::{Authorization, Bearer};
+use axum_extra::headers::{ContentType, HeaderMapExt};
+use mime::Mime;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use tokio::sync::OwnedSemaphorePermit;
@@ -37,10 +40,12 @@ impl FromRequestParts<Service> for Access {
 
     async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Access, Problem> {
         let refused = |detail: &str| Problem::new(ProblemKind::NotAuthenticated, detail);
-        let token = bearer(&parts.headers)
+        let header = parts.headers.typed_get::<Authorization<Bearer>>();
+        let token = header
             .ok_or_else(|| {
                 refused("Send a token as 'Authorization: Bearer TOKEN'; `probity serve token` makes one.")
             })?
+            .token()
             .to_owned();
         let caller = service
             .store(move |store| store.authenticate(&token))
@@ -52,12 +57,6 @@ impl FromRequestParts<Service> for Access {
             _place: place,
         })
     }
-}
-
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, token) = value.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
 /// The identifier in the path.
@@ -151,8 +150,7 @@ async fn whole(body: Body) -> Result<Vec<u8>, Problem> {
 
 fn is_json(headers: &HeaderMap) -> bool {
     headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.split(';').next())
-        .is_some_and(|media| media.trim().eq_ignore_ascii_case("application/json"))
+        .typed_get::<ContentType>()
+        .map(Mime::from)
+        .is_some_and(|media| media.essence_str() == mime::APPLICATION_JSON)
 }

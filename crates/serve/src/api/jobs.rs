@@ -19,7 +19,7 @@ use crate::Service;
 use crate::download::{attach, send};
 use crate::identifier::Id;
 use crate::jobs::board::JobView;
-use crate::jobs::request::JobRequest;
+use crate::jobs::specification::JobSpecification;
 use crate::operations::results::ReportForm;
 use crate::operations::{jobs as operations, results};
 use crate::problem::{Problem, ProblemDocument};
@@ -27,15 +27,12 @@ use crate::problem::{Problem, ProblemDocument};
 /// How often a stream without news shows that it is alive.
 const ALIVE: Duration = Duration::from_secs(15);
 
-/// A job that is asked for.
-#[derive(Deserialize, ToSchema)]
+/// What a job shall be called.
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct JobToStart {
-    /// What it shall be called; left out: after what it does.
+pub(super) struct LabelQuery {
     #[serde(default)]
     label: String,
-    /// What it shall do.
-    request: JobRequest,
 }
 
 /// Which report.
@@ -68,7 +65,8 @@ pub(super) async fn list(
     post,
     path = "/api/v1/jobs",
     tag = "jobs",
-    request_body = JobToStart,
+    params(("label" = Option<String>, Query, description = "What the job shall be called; left out: after what it does")),
+    request_body = JobSpecification,
     responses(
         (status = 201, description = "The job, in the queue", body = JobView),
         (status = "4XX", description = "A problem", body = ProblemDocument, content_type = "application/problem+json"),
@@ -78,9 +76,11 @@ pub(super) async fn list(
 pub(super) async fn start(
     State(service): State<Service>,
     access: Access,
-    Sent(job): Sent<JobToStart>,
+    Asked(query): Asked<LabelQuery>,
+    Sent(asked): Sent<Value>,
 ) -> Result<Response, Problem> {
-    let job = operations::start_job(&service, &access.caller, &job.label, job.request).await?;
+    let specification = JobSpecification::try_from(asked)?;
+    let job = operations::start_job(&service, &access.caller, &query.label, specification).await?;
     Ok((StatusCode::CREATED, Json(job)).into_response())
 }
 
@@ -274,5 +274,5 @@ pub(super) async fn samples(
     Identifier(id): Identifier,
 ) -> Result<Response, Problem> {
     let file = results::samples(&service, &id).await?;
-    send(&service, file).await
+    send(file).await
 }

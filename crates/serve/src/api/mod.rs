@@ -10,8 +10,6 @@ mod models;
 mod openapi;
 mod service;
 
-use std::sync::Arc;
-
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Extension};
 use utoipa::OpenApi;
@@ -28,10 +26,8 @@ pub fn owns(path: &str) -> bool {
 /// The routes of the API.
 pub fn router() -> Router<Service> {
     let (router, document) = routes().split_for_parts();
-    // The types of the document have a JSON form by construction; a test reads it.
-    let text: Arc<str> = document.to_json().unwrap_or_default().into();
     router
-        .layer(Extension(openapi::DocumentText(text)))
+        .layer(Extension(openapi::DocumentText(openapi::text(&document))))
         // Every handler bounds what it reads by itself.
         .layer(DefaultBodyLimit::disable())
 }

@@ -5,9 +5,12 @@ use std::sync::Arc;
 use axum::extract::Extension;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use serde_json::Value;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
-use utoipa::{Modify, OpenApi};
+use utoipa::{Modify, OpenApi, ToSchema};
 
+use crate::jobs::schema::schema;
+use crate::jobs::specification::JobSpecification;
 use crate::problem::ProblemDocument;
 
 /// What the document says beside the routes.
@@ -37,6 +40,18 @@ impl Modify for Token {
             .get_or_insert_default()
             .add_security_scheme("token", SecurityScheme::Http(bearer));
     }
+}
+
+/// `document` as it is sent: with the schema of specifications from their types, which know more of it than a derived one.
+pub(super) fn text(document: &utoipa::openapi::OpenApi) -> Arc<str> {
+    // The types of the document have a JSON form by construction; a test reads it.
+    let mut document = serde_json::to_value(document).unwrap_or_default();
+    let schemas = document.pointer_mut("/components/schemas");
+    if let Some(schemas) = schemas.and_then(Value::as_object_mut) {
+        let name = JobSpecification::name().into_owned();
+        schemas.insert(name, schema());
+    }
+    document.to_string().into()
 }
 
 /// The document as it is sent.

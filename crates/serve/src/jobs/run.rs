@@ -1,18 +1,19 @@
 //! One run of a job: its process from the beginning to the end, and what became of it.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use super::arguments::{Inputs, arguments, resuming};
 use super::process::{Bounds, LastWords, Line, Process};
 use super::queue::Call;
 use super::state_of_run::{StateOfRun, state_of_run};
 use crate::Service;
+use crate::operations::files;
 use crate::operations::inspect::sentence;
 use crate::problem::Problem;
 use crate::store::{Job, JobKind};
@@ -51,8 +52,7 @@ async fn attempt(
     job: &Job,
     mut calls: watch::Receiver<Call>,
 ) -> Result<Ending, Problem> {
-    let reads = reads(service, job).await?;
-    let Some(arguments) = begin(service, job, &reads).await? else {
+    let Some(arguments) = begin(service, job).await? else {
         return Ok(Ending::Done(None));
     };
     let limits = service.limits();
@@ -77,53 +77,18 @@ async fn attempt(
     watched.ending(status).await
 }
 
-/// What a job reads, found by identifiers.
-struct Reads {
-    data: PathBuf,
-    schema: PathBuf,
-    model: PathBuf,
-    audits: Vec<PathBuf>,
-}
-
-async fn reads(service: &Service, job: &Job) -> Result<Reads, Problem> {
-    let places = service.places().clone();
-    let request = job.request.clone();
-    let found = service
-        .store(move |store| {
-            let data = store.data_set(request.data())?;
-            let model = match request.model() {
-                Some(id) => store.model(id)?.map(Some),
-                None => Some(None),
-            };
-            Ok(data.zip(model))
-        })
-        .await?;
-    let Some((data, model)) = found else {
-        return Err(Problem::conflict(
-            "The data set or the model that the job reads is no longer there.",
-        ));
-    };
-    let audits = job.request.audits().iter();
-    Ok(Reads {
-        data: places.file_of(&data),
-        schema: places.schema(&data.id),
-        model: model.map_or_else(PathBuf::new, |model| places.model(&model)),
-        audits: audits.map(|id| places.run(id)).collect(),
-    })
-}
-
 /// The arguments that the process begins or goes on with; none when the run came to its end before. Waits for an earlier
 /// process of the same job, which a killed service may have left.
-async fn begin(
-    service: &Service,
-    job: &Job,
-    reads: &Reads,
-) -> Result<Option<Vec<std::ffi::OsString>>, Problem> {
-    let (lock, directory) = (
-        service.places().lock(&job.id),
-        service.places().run(&job.id),
-    );
-    let kind = job.kind;
+async fn begin(service: &Service, job: &Job) -> Result<Option<Vec<OsString>>, Problem> {
+    let places = service.places();
+    let files = files(service, &job.specification).await?;
+    let text = job
+        .specification
+        .of_files(&files)
+        .to_toml()
+        .map_err(|error| Problem::internal(&error))?;
+    let (lock, directory) = (places.lock(&job.id), places.run(&job.id));
+    let (file, kind) = (places.specification(&job.id), job.kind);
     let state = service.blocking(move || {
         let failed = |error: io::Error| Problem::internal(&error);
         let lock = File::create(lock).map_err(failed)?;
@@ -131,25 +96,21 @@ async fn begin(
         let state = state_of_run(&directory, kind);
         if state == StateOfRun::Nothing {
             remove(&directory).map_err(failed)?;
+            fs::write(file, text).map_err(failed)?;
         }
         Ok(state)
     });
-    let mut arguments = match state.await? {
+    let run = places.run(&job.id);
+    let mut arguments: Vec<OsString> = vec!["run".into()];
+    match state.await? {
         StateOfRun::Finished => return Ok(None),
-        StateOfRun::Unfinished => resuming(&job.request),
+        StateOfRun::Unfinished => arguments.extend([run.into(), "--resume".into()]),
         StateOfRun::Nothing => {
-            let inputs = Inputs {
-                data: &reads.data,
-                schema: &reads.schema,
-                model: &reads.model,
-                audits: &reads.audits,
-            };
-            arguments(&job.request, &inputs)
+            let mut out = OsString::from("--out=");
+            out.push(run);
+            arguments.extend([places.specification(&job.id).into(), out]);
         }
-    };
-    let mut out = std::ffi::OsString::from("--out=");
-    out.push(service.places().run(&job.id));
-    arguments.push(out);
+    }
     arguments.push("--device=flex".into());
     arguments.push(format!("--threads={}", service.limits().job_threads).into());
     Ok(Some(arguments))

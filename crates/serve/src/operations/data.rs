@@ -328,7 +328,7 @@ pub async fn replace_schema(
 pub async fn delete_data(service: &Service, id: &Id) -> Result<(), Problem> {
     data_set(service, id).await?;
     let wanted = id.clone();
-    refuse_if_needed(service, move |request| *request.data() == wanted).await?;
+    refuse_if_needed(service, move |job| *job.data() == wanted).await?;
     let row = id.clone();
     service
         .store(move |store| store.remove_data_set(&row))

@@ -5,31 +5,31 @@ use std::io;
 
 use tokio::sync::watch;
 
-use super::requests::check;
 use super::results::ReportForm;
+use super::specifications::check;
 use super::texts::label;
 use crate::Service;
 use crate::identifier::Id;
 use crate::jobs::board::JobView;
-use crate::jobs::request::JobRequest;
+use crate::jobs::specification::JobSpecification;
 use crate::problem::{Problem, ProblemKind};
 use crate::store::{Caller, Job, JobState, NewJob};
 
 /// Puts a training, an audit or a repair into the queue.
 ///
 /// # Errors
-/// When the request makes no sense, or the queue is full.
+/// When the specification makes no sense, or the queue is full.
 pub async fn start_job(
     service: &Service,
     caller: &Caller,
     name: &str,
-    request: JobRequest,
+    specification: JobSpecification,
 ) -> Result<JobView, Problem> {
-    let default_name = check(service, &request).await?;
+    let default_name = check(service, &specification).await?;
     let new = NewJob {
         owner: caller.token.clone(),
         label: label(name, &default_name)?,
-        request,
+        specification,
     };
     service.check_storage().await?;
     let queue = service.limits().queue;
@@ -150,7 +150,7 @@ pub async fn resume_job(service: &Service, id: &Id) -> Result<JobView, Problem> 
     if stopped.seconds >= service.limits().job_time.as_secs_f64() {
         return Err(Problem::conflict("The job has used up its run time."));
     }
-    check(service, &stopped.request).await?;
+    check(service, &stopped.specification).await?;
     let (row, queue) = (id.clone(), service.limits().queue);
     let moved = service
         .store(move |store| store.resume_job(&row, queue))
@@ -181,8 +181,8 @@ pub async fn delete_job(service: &Service, id: &Id) -> Result<(), Problem> {
         ));
     }
     let wanted = id.clone();
-    refuse_if_needed(service, move |request| {
-        request.model() == Some(&wanted) || request.audits().contains(&wanted)
+    refuse_if_needed(service, move |job| {
+        job.model() == Some(&wanted) || job.runs().contains(&wanted)
     })
     .await?;
     let row = id.clone();
@@ -192,11 +192,14 @@ pub async fn delete_job(service: &Service, id: &Id) -> Result<(), Problem> {
             store.remove_job(&row)
         })
         .await?;
-    let (directory, lock) = (service.places().run(id), service.places().lock(id));
+    let places = service.places();
+    let (directory, files) = (places.run(id), [places.specification(id), places.lock(id)]);
     service
         .blocking(move || {
             gone(fs::remove_dir_all(directory))?;
-            gone(fs::remove_file(lock))
+            files
+                .into_iter()
+                .try_for_each(|file| gone(fs::remove_file(file)))
         })
         .await?;
     forget_reports(service, id).await
@@ -225,10 +228,10 @@ fn gone(removed: io::Result<()>) -> Result<(), Problem> {
 /// Refuses to delete what an unfinished job reads.
 pub(super) async fn refuse_if_needed(
     service: &Service,
-    reads: impl Fn(&JobRequest) -> bool + Send + 'static,
+    reads: impl Fn(&JobSpecification) -> bool + Send + 'static,
 ) -> Result<(), Problem> {
     let jobs = service.store(|store| store.unfinished_jobs()).await?;
-    match jobs.iter().find(|job| reads(&job.request)) {
+    match jobs.iter().find(|job| reads(&job.specification)) {
         Some(job) => Err(Problem::conflict(format!(
             "The job {} needs it; stop it first.",
             job.id

@@ -7,10 +7,11 @@ pub mod form;
 pub(super) mod inspect;
 pub mod jobs;
 pub mod models;
-mod requests;
 pub mod results;
 pub mod schema;
+mod specifications;
 mod texts;
 pub mod upload;
 
-pub use requests::lexicon_attributes;
+pub(super) use specifications::files;
+pub use specifications::lexicon_attributes;

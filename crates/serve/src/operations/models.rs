@@ -81,7 +81,7 @@ pub(crate) async fn register_model(service: &Service, job: &Job) -> Result<(), P
         },
         created: Moment::now(),
         description,
-        data: Some(job.request.data().clone()),
+        data: Some(job.specification.data().clone()),
     };
     service.store(move |store| store.put_model(&model)).await
 }
@@ -117,7 +117,7 @@ pub async fn delete_model(service: &Service, id: &Id) -> Result<(), Problem> {
         ));
     }
     let wanted = id.clone();
-    refuse_if_needed(service, move |request| request.model() == Some(&wanted)).await?;
+    refuse_if_needed(service, move |job| job.model() == Some(&wanted)).await?;
     let row = id.clone();
     service.store(move |store| store.remove_model(&row)).await?;
     remove_directory(service, id).await

@@ -15,7 +15,6 @@ use crate::Service;
 use crate::identifier::Id;
 use crate::jobs::board::JobView;
 use crate::jobs::process::{Answer, Bounds, ask};
-use crate::jobs::request::{AuditTable, AuditTexts, JobRequest};
 use crate::problem::{Problem, ProblemKind};
 use crate::store::{Job, JobKind};
 use probity_fairness::samples::SamplesFormat;
@@ -255,18 +254,19 @@ async fn read_summary(service: &Service, job: &Job) -> Result<Option<Value>, Pro
 /// When there is no job, it is no audit, or it has found nothing yet.
 pub async fn samples(service: &Service, id: &Id) -> Result<RunFile, Problem> {
     let job = job(service, id).await?.job;
-    let (JobRequest::AuditTable(AuditTable { search, .. })
-    | JobRequest::AuditTexts(AuditTexts { search, .. })) = &job.request
-    else {
+    let Some(audit) = job.specification.as_audit() else {
         return Err(Problem::conflict("Only audits find samples."));
     };
     summary(service, id).await?;
-    let (ending, media_type) = match search.samples {
+    let (ending, media_type) = match audit.samples_format {
         SamplesFormat::Csv => ("csv", "text/csv; charset=utf-8"),
         SamplesFormat::Parquet => ("parquet", "application/vnd.apache.parquet"),
     };
     Ok(RunFile {
-        path: service.places().run(id).join(search.samples.file_name()),
+        path: service
+            .places()
+            .run(id)
+            .join(audit.samples_format.file_name()),
         media_type,
         name: format!("samples-{id}.{ending}"),
     })
@@ -291,11 +291,11 @@ pub async fn compare(service: &Service, ids: &[Id]) -> Result<Comparison, Proble
 
 async fn compared(service: &Service, id: &Id) -> Result<ComparedJob, Problem> {
     let view = job(service, id).await?;
-    let request = view.job.request.clone();
+    let specification = view.job.specification.clone();
     let (data, model) = service
         .store(move |store| {
-            let data = store.data_set(request.data())?;
-            let model = match request.model() {
+            let data = store.data_set(specification.data())?;
+            let model = match specification.model() {
                 Some(id) => store.model(id)?,
                 None => None,
             };

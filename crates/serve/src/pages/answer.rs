@@ -57,6 +57,6 @@ pub(super) fn note(form: &mut Form, problem: Problem) -> Result<(), Failure> {
     if problem.status().is_server_error() {
         return Err(Failure(problem));
     }
-    form.refuse("", problem.detail);
+    form.refuse(problem.field.unwrap_or_default(), problem.detail);
     Ok(())
 }

@@ -3,23 +3,22 @@
 use super::views::Fact;
 use super::words::{list, moment, percent};
 use crate::Service;
-use crate::jobs::request::{JobRequest, Search};
 use crate::operations::{data, jobs, models};
 use crate::store::Job;
 
 /// What `job` was asked for. Of things that were deleted since, nothing is said.
 pub(super) async fn facts(service: &Service, job: &Job) -> Vec<Fact> {
     let mut facts = Vec::new();
-    if let Some(id) = job.request.model()
+    if let Some(id) = job.specification.model()
         && let Ok(model) = models::model(service, id).await
     {
         facts.push(Fact::linked("Model", model.label, format!("/models/{id}")));
     }
-    let id = job.request.data();
+    let id = job.specification.data();
     if let Ok(data) = data::data_set(service, id).await {
         facts.push(Fact::linked("Data", data.label, format!("/data/{id}")));
     }
-    for id in job.request.audits() {
+    for id in job.specification.runs() {
         if let Ok(audit) = jobs::job(service, id).await {
             facts.push(Fact::linked(
                 "Learns from",
@@ -28,10 +27,12 @@ pub(super) async fn facts(service: &Service, job: &Job) -> Vec<Fact> {
             ));
         }
     }
-    match &job.request {
-        JobRequest::AuditTable(audit) => search(&mut facts, &audit.protected, &audit.search),
-        JobRequest::AuditTexts(audit) => search(&mut facts, &audit.protected, &audit.search),
-        _ => {}
+    if let Some(audit) = job.specification.as_audit() {
+        facts.push(Fact::new("Protected", list(&audit.protected)));
+        if let Some(bound) = audit.fail_above {
+            facts.push(Fact::new("Largest acceptable share", percent(bound)));
+        }
+        facts.push(Fact::new("Seed", audit.seed.to_string()));
     }
     facts.push(Fact::new("Asked for", moment(job.created)));
     if let Some(started) = job.started {
@@ -41,12 +42,4 @@ pub(super) async fn facts(service: &Service, job: &Job) -> Vec<Fact> {
         facts.push(Fact::new("Ended", moment(ended)));
     }
     facts
-}
-
-fn search(facts: &mut Vec<Fact>, protected: &[String], search: &Search) {
-    facts.push(Fact::new("Protected", list(protected)));
-    if let Some(bound) = search.fail_above {
-        facts.push(Fact::new("Largest acceptable share", percent(bound)));
-    }
-    facts.push(Fact::new("Seed", search.seed.to_string()));
 }

@@ -2,23 +2,24 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use serde_json::{Value, json};
 
 use super::answer::{Answer, note, page_with, redirect};
-use super::form::{Choice, Field, Form};
+use super::form::{Choice, Form};
 use super::named::Named;
-use super::options::{choice, choices_of, names, number, value};
+use super::options::{Options, insert, names, specified};
 use super::sent::SentForm;
 use super::session::Visitor;
 use super::views::AuditPage;
 use super::words::list;
 use crate::Service;
 use crate::identifier::Id;
-use crate::jobs::request::{AuditTable, AuditTexts, JobRequest, Search};
+use crate::jobs::specification::JobSpecification;
 use crate::operations::{data, jobs, lexicon_attributes, models};
 use crate::problem::Problem;
-use crate::store::{ColumnKind, DataKind, DataSet, Model, ModelKind};
-use probity_fairness::audit::StrategyName;
-use probity_fairness::samples::SamplesFormat;
+use crate::store::{ColumnKind, DataKind, DataSet, JobKind, Model, ModelKind};
+use probity_fairness::strategies::StrategyName;
+use probity_nn::modality::ModalityName;
 
 /// A model, and the data sets that its search can start from.
 struct Subject {
@@ -44,8 +45,8 @@ pub(super) async fn start(
 ) -> Answer {
     let subject = Subject::of(&service, &id).await?;
     let mut form = sent.form;
-    if let Some((label, request)) = request(&mut form, &subject) {
-        match jobs::start_job(&service, sent.visitor.caller(), &label, request).await {
+    if let Some((label, asked)) = specification(&mut form, &subject) {
+        match jobs::start_job(&service, sent.visitor.caller(), &label, asked).await {
             Ok(view) => return Ok(redirect(&format!("/jobs/{}", view.job.id))),
             Err(problem) => note(&mut form, problem)?,
         }
@@ -70,6 +71,13 @@ impl Subject {
 
     fn is_of_texts(&self) -> bool {
         self.model.description.kind == ModelKind::Texts
+    }
+
+    fn modality(&self) -> ModalityName {
+        match self.is_of_texts() {
+            true => ModalityName::Text,
+            false => ModalityName::Table,
+        }
     }
 
     /// What can be chosen as the start of the search: a data set, and for texts its column.
@@ -133,49 +141,56 @@ fn fits(model: &Model, data: &DataSet) -> bool {
     }
 }
 
+/// The fields of an audit that the page shows, those that most people leave alone from the second on.
+fn options(subject: &Subject) -> (Options, Options) {
+    let words: Vec<&str> = StrategyName::of(subject.modality())
+        .iter()
+        .map(|strategy| strategy.name())
+        .collect();
+    let advanced = [
+        "strategy",
+        "search.seeds",
+        "search.local",
+        "budget.time",
+        "estimate",
+        "samples_format",
+        "seed",
+    ];
+    let advanced = Options::of(JobKind::Audit, &advanced).only("strategy", &words);
+    (Options::of(JobKind::Audit, &["fail_above"]), advanced)
+}
+
 fn initial(subject: &Subject) -> Form {
-    let search = Search::default();
-    let mut form = Form::default()
-        .with("effort", "standard")
-        .with("estimate", search.estimate.to_string())
-        .with("samples", "csv")
-        .with("seed", search.seed.to_string());
-    let marked = &subject.model.description.protected;
-    for name in marked {
+    let mut form = Form::default();
+    let (first, advanced) = options(subject);
+    first.fill(&mut form);
+    advanced.fill(&mut form);
+    // The answer to "how long" says how far, unless a number does.
+    for field in EFFORT {
+        form.set(field, "");
+    }
+    form.set("effort", "standard");
+    form.set("samples_format", "csv");
+    for name in &subject.model.description.protected {
         form.add("protected", name);
     }
     form
 }
 
-/// How far a search goes by the answer to "how long": seeds, local trials and minutes.
-fn effort(answer: &str) -> (u32, u32, u64) {
-    match answer {
-        "quick" => (200, 100, 1),
-        "thorough" => (5000, 2000, 30),
-        _ => (1000, 1000, 5),
-    }
-}
+/// The fields that the answer to "how long" fills in.
+const EFFORT: [&str; 3] = ["search.seeds", "search.local", "budget.time"];
 
-fn search(form: &mut Form) -> Search {
-    let defaults = Search::default();
-    let whole = "a whole number";
-    let (seeds, local, minutes) = effort(form.value("effort"));
-    let minutes: u64 = form.number("minutes", whole).unwrap_or(minutes);
-    Search {
-        seeds: form.number("seeds", whole).unwrap_or(seeds),
-        local: form.number("local", whole).unwrap_or(local),
-        time_seconds: Some(minutes.saturating_mul(60)),
-        estimate: form.number("estimate", whole).unwrap_or(defaults.estimate),
-        fail_above: form.percentage("fail_above"),
-        samples: value::<SamplesFormat>(form.value("samples")).unwrap_or(defaults.samples),
-        seed: form.number("seed", whole).unwrap_or(defaults.seed),
-        ..defaults
+/// How far a search goes by the answer to "how long": seeds, local trials and time.
+fn effort(answer: &str) -> [Value; 3] {
+    match answer {
+        "quick" => [200.into(), 100.into(), "1m".into()],
+        "thorough" => [5000.into(), 2000.into(), "30m".into()],
+        _ => [1000.into(), 1000.into(), "5m".into()],
     }
 }
 
 /// What the form asks for and what it is called, or errors in the form.
-fn request(form: &mut Form, subject: &Subject) -> Option<(String, JobRequest)> {
-    let search = search(form);
+fn specification(form: &mut Form, subject: &Subject) -> Option<(String, JobSpecification)> {
     let attributes = subject.attributes();
     let protected: Vec<String> = form
         .all("protected")
@@ -191,78 +206,27 @@ fn request(form: &mut Form, subject: &Subject) -> Option<(String, JobRequest)> {
         form.refuse("data", "Choose the data that the search starts from.");
     }
     let (data, text_column) = start?;
-    if form.has_errors() {
-        return None;
-    }
     let label = format!("{} by {}", subject.model.label, list(&protected));
-    let label: String = label.chars().take(100).collect();
-    let model = subject.model.id.clone();
-    let request = match subject.is_of_texts() {
-        false => JobRequest::AuditTable(AuditTable {
-            model,
-            data,
-            protected,
-            strategy: value::<StrategyName>(form.value("strategy")),
-            search,
-        }),
-        true => JobRequest::AuditTexts(AuditTexts {
-            model,
-            data,
-            text_column,
-            protected,
-            strategy: value::<StrategyName>(form.value("strategy")),
-            neighbours: 10,
-            max_l0: None,
-            min_similarity: None,
-            search,
-        }),
-    };
-    Some((label, request))
-}
-
-fn fields(subject: &Subject) -> Vec<Field> {
-    let mut strategies = match subject.is_of_texts() {
-        true => choices_of(&StrategyName::OF_TEXTS),
-        false => choices_of(&StrategyName::OF_TABLES),
-    };
-    strategies.insert(0, Choice::new("", "The best known one"));
-    let estimated = match subject.is_of_texts() {
-        true => "Texts for the estimate",
-        false => "Random inputs for the estimate",
-    };
-    vec![
-        choice("strategy", "Way of searching", "", strategies),
-        number(
-            "seeds",
-            "Rows that the search starts from",
-            "Empty: as long as chosen above.",
-        ),
-        number(
-            "local",
-            "Trials around each individual found",
-            "Empty: as long as chosen above.",
-        ),
-        number(
-            "minutes",
-            "Minutes at most",
-            "Empty: as long as chosen above.",
-        ),
-        number("estimate", estimated, "More make the interval narrower."),
-        choice(
-            "samples",
-            "File of the pairs that are found",
-            "",
-            Choice::list(&[
-                ("csv", "CSV, which spreadsheets read"),
-                ("parquet", "Parquet, which is smaller"),
-            ]),
-        ),
-        number("seed", "Seed", "The same seed finds the same pairs."),
-    ]
+    let mut asked = json!({
+        "kind": JobKind::Audit, "modality": subject.modality(), "model": subject.model.id, "data": data,
+        "protected": protected,
+    });
+    if let Some(column) = text_column {
+        insert(&mut asked, "text.column", column.into());
+    }
+    for (field, value) in EFFORT.into_iter().zip(effort(form.value("effort"))) {
+        insert(&mut asked, field, value);
+    }
+    let (first, advanced) = options(subject);
+    first.read(form, &mut asked);
+    advanced.read(form, &mut asked);
+    let specification = specified(form, asked)?;
+    Some((label.chars().take(100).collect(), specification))
 }
 
 fn draw(status: StatusCode, visitor: &Visitor, subject: &Subject, form: &Form) -> Answer {
-    let fields = fields(subject);
+    let (first, advanced) = options(subject);
+    let fields = advanced.inputs();
     let attributes: Vec<Choice> = subject
         .attributes()
         .iter()
@@ -282,6 +246,7 @@ fn draw(status: StatusCode, visitor: &Visitor, subject: &Subject, form: &Form) -
                 ("standard", "Standard: five minutes at most"),
                 ("thorough", "Thorough: half an hour at most"),
             ]),
+            fail_above: &first.input("fail_above"),
             advanced: &names(&fields),
             fields: &fields,
         },

@@ -56,13 +56,16 @@ fn warning(audited: &[(&ComparedJob, &AuditFigures)]) -> &'static str {
             audited.windows(2).any(|pair| !same(&pair[0], &pair[1]))
         };
     if differ(|(_, one), (_, other)| one.protected == other.protected) {
-        if differ(|(one, _), (other, _)| one.job.job.request.data() == other.job.job.request.data())
-        {
+        if differ(|(one, _), (other, _)| {
+            one.job.job.specification.data() == other.job.job.specification.data()
+        }) {
             return "These audits differ in their protected attributes and in their data: their shares speak of different things.";
         }
         return "These audits differ in their protected attributes: their shares speak of different things.";
     }
-    if differ(|(one, _), (other, _)| one.job.job.request.data() == other.job.job.request.data()) {
+    if differ(|(one, _), (other, _)| {
+        one.job.job.specification.data() == other.job.job.specification.data()
+    }) {
         return "These audits started from different data. Their shares can be compared only where both describe the same possible values.";
     }
     ""

@@ -39,15 +39,15 @@ impl Choice {
     }
 }
 
-/// A field of an option that has no place of its own in a template.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An input for a field of a specification.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Field {
     /// Its name in the form.
-    pub name: &'static str,
+    pub name: String,
     /// What it is called on the page.
-    pub label: &'static str,
-    /// What it does, in a sentence.
-    pub hint: &'static str,
+    pub label: String,
+    /// What it does, in a sentence or two.
+    pub hint: String,
     /// The type of its input element.
     pub kind: &'static str,
     /// The answers to choose from; empty for an input element.
@@ -124,17 +124,6 @@ impl Form {
         number
     }
 
-    /// A share of one, entered in percent; anything but a number from 0 to 100 is noted as an error.
-    pub fn percentage(&mut self, name: &str) -> Option<f64> {
-        let expected = "a number of percent from 0 to 100";
-        let percent: f64 = self.number(name, expected)?;
-        if (0.0..=100.0).contains(&percent) {
-            return Some(percent / 100.0);
-        }
-        self.refuse(name, format!("{percent} is not {expected}."));
-        None
-    }
-
     /// Notes what is wrong with a field.
     pub fn refuse(&mut self, field: impl Into<String>, message: impl Into<String>) {
         self.errors.push(FieldError {
@@ -201,12 +190,11 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_noted_at_its_field() {
-        let mut form = sent(&[("epochs", "many"), ("share", "120"), ("other", "5")]);
+        let mut form = sent(&[("epochs", "many"), ("other", "5")]);
         assert_eq!(form.number::<u32>("epochs", "a whole number"), None);
-        assert_eq!(form.percentage("share"), None);
-        assert_eq!(form.percentage("other"), Some(0.05));
+        assert_eq!(form.number::<u32>("other", "a whole number"), Some(5));
         assert_eq!(form.number::<u32>("missing", "a whole number"), None);
-        assert_eq!(form.errors().len(), 2);
+        assert_eq!(form.errors().len(), 1);
         assert_eq!(form.error("epochs"), Some("“many” is not a whole number."));
         assert!(form.opens("seed,epochs") && !form.opens("seed,other"));
         assert_eq!(

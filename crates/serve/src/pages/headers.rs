@@ -3,8 +3,9 @@
 //! The content-security policy allows what comes from the service itself and nothing inline, so a name that slipped through
 //! the templates' escaping would still not run. A report has a policy of its own, by the hashes of its parts.
 
+use axum::Router;
 use axum::http::{HeaderName, HeaderValue, header};
-use axum::response::Response;
+use tower_http::set_header::SetResponseHeaderLayer;
 
 /// The policy of the pages.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -24,13 +25,10 @@ const DEFAULTS: [(HeaderName, &str); 6] = [
     (header::CACHE_CONTROL, "no-store"),
 ];
 
-/// Adds the headers that `response` lacks: what every answer of the service goes through.
-pub async fn secure(mut response: Response) -> Response {
-    let headers = response.headers_mut();
-    for (name, value) in DEFAULTS {
-        headers
-            .entry(name)
-            .or_insert(HeaderValue::from_static(value));
-    }
-    response
+/// `router` with these headers on every answer.
+pub fn secured<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Router<S> {
+    DEFAULTS.into_iter().fold(router, |router, (name, value)| {
+        let value = HeaderValue::from_static(value);
+        router.layer(SetResponseHeaderLayer::if_not_present(name, value))
+    })
 }

@@ -56,7 +56,7 @@ pub(super) async fn log_out(
     headers: HeaderMap,
     _: SentForm,
 ) -> Result<Response, super::answer::Failure> {
-    if let Some(secret) = session::cookie(&headers).map(str::to_owned) {
+    if let Some(secret) = session::cookie(&headers) {
         service
             .store(move |store| store.close_session(&secret))
             .await?;

@@ -50,7 +50,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
 use self::answer::Failure;
-pub use self::headers::secure;
+pub use self::headers::secured;
 pub(super) use self::session::LOGIN;
 use super::problem::{Problem, ProblemKind};
 use super::{Service, api};

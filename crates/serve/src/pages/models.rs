@@ -64,7 +64,7 @@ pub(super) async fn show(
     let jobs = jobs::list_jobs(&service).await?;
     let runs: Vec<Thing> = jobs
         .iter()
-        .filter(|view| view.job.request.model() == Some(&id))
+        .filter(|view| view.job.specification.model() == Some(&id))
         .map(things::of_job)
         .collect();
     let parts = match model.origin {

@@ -2,20 +2,22 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use serde_json::json;
 
 use super::answer::{Answer, note, page_with, redirect};
-use super::form::{Field, Form};
+use super::form::Form;
 use super::named::Named;
-use super::options::{names, number};
+use super::options::{Options, insert, names, specified};
 use super::sent::SentForm;
 use super::session::Visitor;
 use super::views::RepairPage;
 use crate::Service;
 use crate::identifier::Id;
-use crate::jobs::request::{JobRequest, RepairTable, RepairTexts};
+use crate::jobs::specification::JobSpecification;
 use crate::operations::{jobs, models};
 use crate::problem::Problem;
-use crate::store::{Job, JobState, Model};
+use crate::store::{Job, JobKind, JobState, Model};
+use probity_nn::modality::ModalityName;
 
 /// An audit, and the model that it is of.
 struct Subject {
@@ -31,12 +33,10 @@ pub(super) async fn show(
 ) -> Answer {
     let subject = Subject::of(&service, &id).await?;
     let name = format!("{}, repaired", subject.model.label);
-    let form = Form::default()
-        .with("label", name)
-        .with("max_accuracy_loss", "1")
-        .with("share", "1")
-        .with("repeats", "5")
-        .with("seed", "1");
+    let mut form = Form::default().with("label", name);
+    let (first, advanced) = options();
+    first.fill(&mut form);
+    advanced.fill(&mut form);
     draw(StatusCode::OK, &visitor, &subject, &form)
 }
 
@@ -48,13 +48,12 @@ pub(super) async fn start(
 ) -> Answer {
     let subject = Subject::of(&service, &id).await?;
     let mut form = sent.form;
-    let request = subject.request(&mut form);
-    if !form.has_errors() {
+    if let Some(asked) = subject.specification(&mut form) {
         let label = form
             .filled("label")
             .unwrap_or(&subject.model.label)
             .to_owned();
-        match jobs::start_job(&service, sent.visitor.caller(), &label, request).await {
+        match jobs::start_job(&service, sent.visitor.caller(), &label, asked).await {
             Ok(view) => return Ok(redirect(&format!("/jobs/{}", view.job.id))),
             Err(problem) => note(&mut form, problem)?,
         }
@@ -70,12 +69,8 @@ pub(super) async fn start(
 impl Subject {
     async fn of(service: &Service, id: &Id) -> Result<Subject, Problem> {
         let audit = jobs::job(service, id).await?.job;
-        let is_audit = matches!(
-            audit.request,
-            JobRequest::AuditTable(_) | JobRequest::AuditTexts(_)
-        );
-        let model = match audit.request.model() {
-            Some(model) if is_audit && audit.state == JobState::Done => {
+        let model = match audit.specification.model() {
+            Some(model) if audit.kind == JobKind::Audit && audit.state == JobState::Done => {
                 models::model(service, model).await?
             }
             _ => {
@@ -87,63 +82,36 @@ impl Subject {
         Ok(Subject { audit, model })
     }
 
-    /// What the form asks for. The model learns anew from the data that it learnt from.
-    fn request(&self, form: &mut Form) -> JobRequest {
-        let whole = "a whole number";
-        let audited = self.audit.request.data();
-        let data = self.model.data.as_ref().unwrap_or(audited).clone();
-        let model = self.model.id.clone();
-        let share = form.percentage("share");
-        let repeats = form.number("repeats", whole).unwrap_or(5);
-        let max_accuracy_loss = form.percentage("max_accuracy_loss");
-        let seed = form.number("seed", whole).unwrap_or(1);
-        match &self.audit.request {
-            JobRequest::AuditTexts(audit) => JobRequest::RepairTexts(RepairTexts {
-                model,
-                data,
-                protected: audit.protected.clone(),
-                method: Default::default(),
-                share,
-                repeats,
-                seeds: audit.search.seeds,
-                local: audit.search.local,
-                max_accuracy_loss,
-                seed,
-            }),
-            _ => JobRequest::RepairTable(RepairTable {
-                model,
-                data,
-                audits: vec![self.audit.id.clone()],
-                method: Default::default(),
-                share,
-                repeats,
-                label_rule: Default::default(),
-                max_accuracy_loss,
-                estimate: 10_000,
-                seed,
-            }),
+    /// What the form asks for, or errors in the form. The model learns anew from the data that it learnt from.
+    fn specification(&self, form: &mut Form) -> Option<JobSpecification> {
+        let audit = &self.audit.specification;
+        let mut asked = json!({
+            "kind": JobKind::Repair, "modality": audit.modality(), "model": self.model.id,
+            "data": self.model.data.as_ref().unwrap_or(audit.data()), "runs": [self.audit.id],
+        });
+        // The independent set of texts is searched for as far as the audit was.
+        if let (ModalityName::Text, Some(audit)) = (audit.modality(), audit.as_audit()) {
+            insert(&mut asked, "text.seeds", audit.search.seeds.into());
+            insert(&mut asked, "text.local", audit.search.local.into());
         }
+        let (first, advanced) = options();
+        first.read(form, &mut asked);
+        advanced.read(form, &mut asked);
+        specified(form, asked)
     }
 }
 
-fn fields() -> Vec<Field> {
-    vec![
-        number(
-            "share",
-            "Found individuals to learn from, in percent",
-            "More of them repair more, and may cost accuracy.",
-        ),
-        number(
-            "repeats",
-            "Models to train",
-            "The fairest that is accurate enough is kept.",
-        ),
-        number("seed", "Seed", "The same seed gives the same model."),
-    ]
+/// The fields of a repair that the page shows, those that most people leave alone from the second on.
+fn options() -> (Options, Options) {
+    (
+        Options::of(JobKind::Repair, &["max_accuracy_loss"]),
+        Options::of(JobKind::Repair, &["shares", "repeats", "seed"]),
+    )
 }
 
 fn draw(status: StatusCode, visitor: &Visitor, subject: &Subject, form: &Form) -> Answer {
-    let fields = fields();
+    let (first, advanced) = options();
+    let fields = advanced.inputs();
     page_with(
         status,
         &RepairPage {
@@ -151,6 +119,7 @@ fn draw(status: StatusCode, visitor: &Visitor, subject: &Subject, form: &Form) -
             form,
             id: subject.audit.id.as_str(),
             label: &subject.audit.label,
+            max_accuracy_loss: &first.input("max_accuracy_loss"),
             advanced: &names(&fields),
             fields: &fields,
         },

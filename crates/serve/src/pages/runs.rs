@@ -145,7 +145,7 @@ pub(super) async fn samples(
     Named(id): Named,
 ) -> Answer {
     let file = results::samples(&service, &id).await?;
-    Ok(send(&service, file).await?)
+    Ok(send(file).await?)
 }
 
 fn text(media_type: &'static str, text: String) -> Response {

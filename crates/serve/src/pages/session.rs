@@ -1,10 +1,13 @@
 //! Who is logged in: the session's cookie, and what a page may do with it.
 
+use std::time::Duration;
+
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use axum_extra::extract::cookie::{Cookie, CookieJar, SameSite};
 
 use super::answer::{Failure, page_with, redirect};
 use super::assets;
@@ -80,7 +83,7 @@ pub(super) async fn with_session(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let session = match cookie(request.headers()).map(str::to_owned) {
+    let session = match cookie(request.headers()) {
         Some(secret) => service.store(move |store| store.session(&secret)).await,
         None => Ok(None),
     };
@@ -131,36 +134,35 @@ pub(super) fn problem_page(problem: &Problem, session: Option<&Session>) -> Resp
 }
 
 /// The value of the session's cookie.
-pub(super) fn cookie(headers: &HeaderMap) -> Option<&str> {
-    headers
-        .get_all(header::COOKIE)
-        .iter()
-        .filter_map(|line| line.to_str().ok())
-        .flat_map(|line| line.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='))
-        .find(|(name, _)| *name == COOKIE)
-        .map(|(_, value)| value)
+pub(super) fn cookie(headers: &HeaderMap) -> Option<String> {
+    let jar = CookieJar::from_headers(headers);
+    jar.get(COOKIE).map(|cookie| cookie.value().to_owned())
 }
 
 /// The header that gives the browser its cookie. Behind a proxy that speaks TLS, it may be sent over TLS only.
 pub(super) fn set_cookie(secret: &str, headers: &HeaderMap) -> Result<HeaderValue, Failure> {
-    header_of(secret, SESSION_TIME.as_secs(), headers)
+    header_of(secret, SESSION_TIME, headers)
 }
 
 /// The header that takes the cookie away.
 pub(super) fn unset_cookie(headers: &HeaderMap) -> Result<HeaderValue, Failure> {
-    header_of("", 0, headers)
+    header_of("", Duration::ZERO, headers)
 }
 
-fn header_of(secret: &str, seconds: u64, headers: &HeaderMap) -> Result<HeaderValue, Failure> {
+fn header_of(secret: &str, time: Duration, headers: &HeaderMap) -> Result<HeaderValue, Failure> {
     let is_tls = headers
         .get("x-forwarded-proto")
         .is_some_and(|protocol| protocol == "https");
-    let secure = if is_tls { "; Secure" } else { "" };
-    HeaderValue::try_from(format!(
-        "{COOKIE}={secret}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
-    ))
-    .map_err(|error| Failure(Problem::internal(&error)))
+    let age = time
+        .try_into()
+        .map_err(|_| Failure(Problem::internal(&"a session lasts too long")))?;
+    let cookie = Cookie::build((COOKIE, secret))
+        .path("/")
+        .max_age(age)
+        .http_only(true)
+        .same_site(SameSite::Strict)
+        .secure(is_tls);
+    HeaderValue::try_from(cookie.to_string()).map_err(|error| Failure(Problem::internal(&error)))
 }
 
 #[cfg(test)]
@@ -180,7 +182,7 @@ mod tests {
             header::COOKIE,
             HeaderValue::from_static("a=b;probity_session=secret; c=d"),
         );
-        assert_eq!(cookie(&headers), Some("secret"));
+        assert_eq!(cookie(&headers).as_deref(), Some("secret"));
     }
 
     #[test]
@@ -189,13 +191,13 @@ mod tests {
         let plain = set_cookie("secret", &headers).unwrap();
         assert_eq!(
             plain,
-            "probity_session=secret; Path=/; Max-Age=43200; HttpOnly; SameSite=Strict"
+            "probity_session=secret; HttpOnly; SameSite=Strict; Path=/; Max-Age=43200"
         );
         headers.insert("x-forwarded-proto", HeaderValue::from_static("https"));
         let secure = unset_cookie(&headers).unwrap();
         assert_eq!(
             secure,
-            "probity_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict; Secure"
+            "probity_session=; HttpOnly; SameSite=Strict; Secure; Path=/; Max-Age=0"
         );
     }
 }

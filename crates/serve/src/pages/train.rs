@@ -2,20 +2,21 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use serde_json::json;
 
-use super::answer::{Answer, note, page_with, redirect};
-use super::form::{Choice, Field, Form};
+use super::answer::{Answer, Failure, note, page_with, redirect};
+use super::form::{Choice, Form};
 use super::named::Named;
-use super::options::{choice, choices, names, number, text, value};
+use super::options::{Options, insert, names, specified};
 use super::sent::SentForm;
 use super::session::Visitor;
 use super::views::TrainPage;
 use crate::Service;
-use crate::jobs::request::{CategoryCodes, Course, JobRequest, TrainTable, TrainTexts};
+use crate::jobs::specification::JobSpecification;
 use crate::operations::{data, jobs};
 use crate::problem::Problem;
-use crate::store::{ColumnKind, DataKind, DataSet};
-use probity_nn::recurrent::network::CellKind;
+use crate::store::{ColumnKind, DataKind, DataSet, JobKind};
+use probity_nn::modality::ModalityName;
 
 /// The form.
 pub(super) async fn show(
@@ -39,13 +40,14 @@ pub(super) async fn start(
 ) -> Answer {
     let data = data::data_set(&service, &id).await?;
     let mut form = sent.form;
-    let request = match data.kind {
-        DataKind::Table => table_request(&mut form, &data),
-        DataKind::Texts => texts_request(&mut form, &data)?,
-    };
-    if !form.has_errors() {
+    if data.kind == DataKind::Texts && data.sketch.columns.len() < 2 {
+        return Err(Failure(Problem::invalid(
+            "A training needs texts with a label: a table with a column of texts and one of labels.",
+        )));
+    }
+    if let Some(asked) = specification(&mut form, &data) {
         let label = form.filled("label").unwrap_or(&data.label).to_owned();
-        match jobs::start_job(&service, sent.visitor.caller(), &label, request).await {
+        match jobs::start_job(&service, sent.visitor.caller(), &label, asked).await {
             Ok(view) => return Ok(redirect(&format!("/jobs/{}", view.job.id))),
             Err(problem) => note(&mut form, problem)?,
         }
@@ -58,106 +60,68 @@ pub(super) async fn start(
     )
 }
 
+/// The fields of a training on `data` that the page shows.
+fn options(data: &DataSet) -> Options {
+    let network: &[&str] = match data.kind {
+        DataKind::Table => &["network.categories", "network.hidden"],
+        DataKind::Texts => &[
+            "recurrent.cell",
+            "recurrent.layers",
+            "recurrent.units",
+            "recurrent.bidirectional",
+        ],
+    };
+    let training = [
+        "training.epochs",
+        "training.learning_rate",
+        "training.weight_decay",
+        "training.class_weights",
+        "training.test",
+        "training.validation",
+        "training.seed",
+    ];
+    Options::of(JobKind::Train, &[network, &training].concat())
+}
+
 fn initial(data: &DataSet) -> Form {
-    let course = Course::default();
-    let form = Form::default()
-        .with("label", &data.label)
-        .with("learning_rate", course.learning_rate.to_string())
-        .with("weight_decay", course.weight_decay.to_string())
-        .with("test", (course.test * 100.0).to_string())
-        .with("validation", (course.validation * 100.0).to_string())
-        .with("seed", course.seed.to_string());
+    let mut form = Form::default().with("label", &data.label);
+    options(data).fill(&mut form);
     match data.kind {
-        DataKind::Table => form
-            .with("epochs", "30")
-            .with("categories", "onehot")
-            .with("hidden", "64,32,16,8,4"),
+        // People's tables have categories without an order.
+        DataKind::Table => form.with("network.categories", "onehot"),
         DataKind::Texts => {
             let columns = &data.sketch.columns;
             let texts = columns.iter().position(|column| column.distinct > 100);
             let label = columns.iter().rposition(|column| column.distinct <= 20);
             let position = |found: Option<usize>| found.unwrap_or_default().to_string();
-            form.with("epochs", "8")
-                .with("text_column", position(texts))
-                .with("label_column", position(label))
-                .with("cell", "lstm")
-                .with("layers", "3")
-                .with("units", "10")
+            form.set("text_column", position(texts));
+            form.with("label_column", position(label))
         }
     }
 }
 
-fn course(form: &mut Form) -> Course {
-    let defaults = Course::default();
-    let whole = "a whole number";
-    Course {
-        epochs: form.number("epochs", whole),
-        learning_rate: form
-            .number("learning_rate", "a number")
-            .unwrap_or(defaults.learning_rate),
-        weight_decay: form
-            .number("weight_decay", "a number")
-            .unwrap_or(defaults.weight_decay),
-        balance_classes: form.has("balance", "yes"),
-        test: form.percentage("test").unwrap_or(defaults.test),
-        validation: form.percentage("validation").unwrap_or(defaults.validation),
-        seed: form.number("seed", whole).unwrap_or(defaults.seed),
-        ..defaults
-    }
-}
-
-fn table_request(form: &mut Form, data: &DataSet) -> JobRequest {
-    let widths = form.value("hidden").to_owned();
-    let hidden: Result<Vec<u32>, _> = widths
-        .split(',')
-        .map(|width| width.trim().parse())
-        .collect();
-    if hidden.is_err() {
-        form.refuse(
-            "hidden",
-            format!("“{widths}” is not a list of whole numbers such as 64,32."),
-        );
-    }
-    JobRequest::TrainTable(TrainTable {
-        data: data.id.clone(),
-        hidden: hidden.unwrap_or_default(),
-        activation: Default::default(),
-        categories: match form.value("categories") {
-            "codes" => CategoryCodes::Codes,
-            "embed" => CategoryCodes::Embed,
-            _ => CategoryCodes::OneHot,
-        },
-        dropout: 0.0,
-        course: course(form),
-    })
-}
-
-fn texts_request(form: &mut Form, data: &DataSet) -> Result<JobRequest, Problem> {
-    if data.sketch.columns.len() < 2 {
-        return Err(Problem::invalid(
-            "A training needs texts with a label: a table with a column of texts and one of labels.",
-        ));
-    }
-    let text_column = column(form, "text_column", data);
-    let label_column = column(form, "label_column", data);
-    if text_column == label_column {
-        form.refuse(
-            "label_column",
-            "Texts and labels cannot be the same column.",
-        );
-    }
-    let whole = "a whole number";
-    Ok(JobRequest::TrainTexts(TrainTexts {
-        data: data.id.clone(),
-        text_column,
-        label_column,
-        cell: value::<CellKind>(form.value("cell")).unwrap_or_default(),
-        layers: form.number("layers", whole).unwrap_or(3),
-        units: form.number("units", whole).unwrap_or(10),
-        bidirectional: form.has("bidirectional", "yes"),
-        max_length: 200,
-        course: course(form),
-    }))
+/// What the form asks for, or errors in the form.
+fn specification(form: &mut Form, data: &DataSet) -> Option<JobSpecification> {
+    let mut asked = match data.kind {
+        DataKind::Table => json!({ "modality": ModalityName::Table }),
+        DataKind::Texts => {
+            let text_column = column(form, "text_column", data);
+            let label_column = column(form, "label_column", data);
+            if text_column == label_column {
+                form.refuse(
+                    "label_column",
+                    "Texts and labels cannot be the same column.",
+                );
+            }
+            json!({
+                "modality": ModalityName::Text, "text_column": text_column, "label_column": label_column,
+            })
+        }
+    };
+    insert(&mut asked, "kind", json!(JobKind::Train));
+    insert(&mut asked, "data", json!(data.id));
+    options(data).read(form, &mut asked);
+    specified(form, asked)
 }
 
 /// The name of the column that was chosen by its position.
@@ -175,70 +139,6 @@ fn column(form: &mut Form, name: &str, data: &DataSet) -> String {
     }
 }
 
-fn yes_or_no() -> Vec<Choice> {
-    Choice::list(&[("no", "No"), ("yes", "Yes")])
-}
-
-fn course_fields() -> Vec<Field> {
-    vec![
-        number(
-            "epochs",
-            "Passes over the data",
-            "More can learn more, and take longer.",
-        ),
-        number("learning_rate", "Learning rate", ""),
-        number(
-            "weight_decay",
-            "Weight decay",
-            "0 lets a network learn its data by heart.",
-        ),
-        choice(
-            "balance",
-            "Let rare outcomes weigh as much as frequent ones",
-            "",
-            yes_or_no(),
-        ),
-        number("test", "Rows kept for testing, in percent", ""),
-        number("validation", "Rows kept for choosing, in percent", ""),
-        number("seed", "Seed", "The same seed gives the same model."),
-    ]
-}
-
-fn fields(data: &DataSet) -> Vec<Field> {
-    let mut fields = match data.kind {
-        DataKind::Table => vec![
-            choice(
-                "categories",
-                "Categories enter as",
-                "",
-                Choice::list(&[
-                    ("onehot", "One input for each category"),
-                    ("embed", "Four learnt numbers for each category"),
-                    ("codes", "Their position in the list"),
-                ]),
-            ),
-            text(
-                "hidden",
-                "Units of the hidden layers",
-                "From the first to the last, separated by commas.",
-            ),
-        ],
-        DataKind::Texts => vec![
-            choice("cell", "Kind of network", "", choices::<CellKind>()),
-            number("layers", "Layers", ""),
-            number("units", "Units of a layer", ""),
-            choice(
-                "bidirectional",
-                "Read the texts backwards as well",
-                "",
-                yes_or_no(),
-            ),
-        ],
-    };
-    fields.extend(course_fields());
-    fields
-}
-
 /// The columns of texts, or of anything, to choose from.
 fn columns(data: &DataSet, is_offered: impl Fn(ColumnKind) -> bool) -> Vec<Choice> {
     let columns = data.sketch.columns.iter().enumerate();
@@ -249,7 +149,7 @@ fn columns(data: &DataSet, is_offered: impl Fn(ColumnKind) -> bool) -> Vec<Choic
 }
 
 fn draw(status: StatusCode, visitor: &Visitor, data: &DataSet, form: &Form) -> Answer {
-    let fields = fields(data);
+    let fields = options(data).inputs();
     let is_text = data.kind == DataKind::Texts;
     page_with(
         status,

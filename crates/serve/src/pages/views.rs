@@ -281,6 +281,7 @@ pub(super) struct AuditPage<'a> {
     pub data: &'a [Choice],
     pub attributes: &'a [Choice],
     pub efforts: &'a [Choice],
+    pub fail_above: &'a Field,
     pub fields: &'a [Field],
     pub advanced: &'a str,
 }
@@ -293,6 +294,7 @@ pub(super) struct RepairPage<'a> {
     pub form: &'a Form,
     pub id: &'a str,
     pub label: &'a str,
+    pub max_accuracy_loss: &'a Field,
     pub fields: &'a [Field],
     pub advanced: &'a str,
 }

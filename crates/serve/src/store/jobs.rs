@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::{Count, InJson, Store, StoreError};
 use crate::identifier::Id;
-use crate::jobs::request::JobRequest;
+use crate::jobs::specification::JobSpecification;
 use crate::moment::Moment;
 
 /// The command that a job runs.
@@ -77,7 +77,7 @@ pub struct NewJob {
     /// What its user calls it.
     pub label: String,
     /// What is asked for.
-    pub request: JobRequest,
+    pub specification: JobSpecification,
 }
 
 /// A job.
@@ -92,7 +92,7 @@ pub struct Job {
     /// The command that it runs.
     pub kind: JobKind,
     /// What was asked for.
-    pub request: JobRequest,
+    pub specification: JobSpecification,
     /// Where it stands.
     pub state: JobState,
     /// When it was asked for.
@@ -113,8 +113,7 @@ pub struct Job {
     pub seconds: f64,
 }
 
-const COLUMNS: &str =
-    "id, owner, label, kind, request, state, created, started, ended, message, attempts, seconds";
+const COLUMNS: &str = "id, owner, label, kind, specification, state, created, started, ended, message, attempts, seconds";
 
 impl Job {
     fn from_row(row: &Row<'_>) -> rusqlite::Result<Job> {
@@ -123,7 +122,7 @@ impl Job {
             owner: row.get(1)?,
             label: row.get(2)?,
             kind: row.get::<_, InJson<_>>(3)?.0,
-            request: row.get::<_, InJson<_>>(4)?.0,
+            specification: row.get::<_, InJson<_>>(4)?.0,
             state: row.get::<_, InJson<_>>(5)?.0,
             created: row.get(6)?,
             started: row.get(7)?,
@@ -145,8 +144,8 @@ impl Store {
             id: Id::random()?,
             owner: new.owner,
             label: new.label,
-            kind: new.request.kind(),
-            request: new.request,
+            kind: new.specification.kind(),
+            specification: new.specification,
             state: JobState::Queued,
             created: Moment::now(),
             started: None,
@@ -173,7 +172,7 @@ impl Store {
                 job.owner,
                 job.label,
                 InJson(job.kind),
-                InJson(&job.request),
+                InJson(&job.specification),
                 InJson(job.state),
                 job.created,
                 job.started,

@@ -41,7 +41,7 @@ CREATE TABLE jobs (
     owner TEXT NOT NULL REFERENCES tokens (id),
     label TEXT NOT NULL,
     kind TEXT NOT NULL,
-    request TEXT NOT NULL,
+    specification TEXT NOT NULL,
     state TEXT NOT NULL,
     created INTEGER NOT NULL,
     started INTEGER,

@@ -1,0 +1,143 @@
+//! What a process of a job runs: its specification, with paths in place of identifiers.
+
+use std::path::PathBuf;
+
+use super::specification::{Asked, JobSpecification};
+use crate::identifier::Id;
+use crate::places::Places;
+use crate::store::{DataSet, Model};
+use probity_nn::modality::ModalityName;
+use probity_run::specification::file::to_toml;
+use probity_run::specification::{FieldError, Limits, Specification};
+
+/// The files that a job reads.
+#[derive(Debug, Clone)]
+pub struct Files {
+    data: PathBuf,
+    schema: PathBuf,
+    model: PathBuf,
+    runs: Vec<PathBuf>,
+}
+
+/// The specification of a run that a process of a job can begin with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileSpecification(Asked);
+
+impl JobSpecification {
+    /// The same with the paths of `files` in place of identifiers: what the command runs.
+    pub fn of_files(&self, files: &Files) -> FileSpecification {
+        let mut asked = self.asked.clone();
+        match &mut asked {
+            Asked::Train(train) => {
+                train.data.clone_from(&files.data);
+                if train.modality == ModalityName::Table {
+                    train.schema = Some(files.schema.display().to_string());
+                }
+            }
+            Asked::Audit(audit) => {
+                audit.data.clone_from(&files.data);
+                audit.model = Some(files.model.clone());
+            }
+            Asked::Repair(repair) => {
+                repair.data.clone_from(&files.data);
+                repair.model.clone_from(&files.model);
+                repair.runs.clone_from(&files.runs);
+            }
+        }
+        FileSpecification(asked)
+    }
+}
+
+impl Files {
+    /// Those of `data`, `model` and `runs` in `places`.
+    pub fn of(places: &Places, data: &DataSet, model: Option<&Model>, runs: &[Id]) -> Files {
+        Files {
+            data: places.file_of(data),
+            schema: places.schema(&data.id),
+            model: model.map_or_else(PathBuf::new, |model| places.model(model)),
+            runs: runs.iter().map(|id| places.run(id)).collect(),
+        }
+    }
+}
+
+impl FileSpecification {
+    /// Refuses what is out of the bounds of its type or of `limits`.
+    ///
+    /// # Errors
+    /// The first field that is.
+    pub fn check(&self, limits: &Limits) -> Result<(), FieldError> {
+        fn checked<S: Specification>(asked: &S, limits: &Limits) -> Result<(), FieldError> {
+            limits.check(&*asked.clone().check()?)
+        }
+        match &self.0 {
+            Asked::Train(train) => checked(&**train, limits)?,
+            Asked::Audit(audit) => checked(&**audit, limits)?,
+            Asked::Repair(repair) => checked(&**repair, limits)?,
+        }
+        // What TOML has no form for, a process cannot be told.
+        self.to_toml().map(drop).map_err(|problem| {
+            let expected = format!("one that TOML can say: {problem}");
+            FieldError::new(
+                "the specification",
+                "none that a process can read",
+                expected,
+            )
+        })
+    }
+
+    /// As a file that the command runs.
+    ///
+    /// # Errors
+    /// When a value has no form in TOML.
+    pub fn to_toml(&self) -> Result<String, String> {
+        let text = match &self.0 {
+            Asked::Train(train) => to_toml(&**train, None),
+            Asked::Audit(audit) => to_toml(&**audit, None),
+            Asked::Repair(repair) => to_toml(&**repair, None),
+        };
+        text.map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const ID: &str = "0123456789abcdef";
+
+    #[test]
+    fn a_process_gets_paths_and_the_bounds_are_those_of_the_type() {
+        let files = Files {
+            data: "/d/data.csv".into(),
+            schema: "/d/schema.toml".into(),
+            model: "/m".into(),
+            runs: vec!["/r/1".into()],
+        };
+        let limits = Limits::new().at_most("training.epochs", 10.0);
+        let asked = json!({ "kind": "train", "modality": "table", "data": ID });
+        let train = JobSpecification::try_from(asked).unwrap();
+        let toml = train.of_files(&files).to_toml().unwrap();
+        for line in [
+            "kind = \"train\"",
+            "data = \"/d/data.csv\"",
+            "schema = \"/d/schema.toml\"",
+        ] {
+            assert!(toml.contains(line), "{toml}");
+        }
+        assert_eq!(train.of_files(&files).check(&limits), Ok(()));
+        for (more, field) in [
+            (json!({ "epochs": 0 }), "training.epochs"),
+            (json!({ "epochs": 11 }), "training.epochs"),
+            (json!({ "test": 2.0 }), "training.test"),
+            (json!({ "seed": u64::MAX }), "the specification"),
+        ] {
+            let asked = json!({
+                "kind": "train", "modality": "table", "data": ID, "training": more
+            });
+            let train = JobSpecification::try_from(asked).unwrap();
+            let refused = train.of_files(&files).check(&limits).unwrap_err();
+            assert_eq!(refused.field, field);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The JSON schema of a specification as the service takes it: that of its type, with identifiers for paths.
+
+use serde_json::{Map, Value, json};
+
+use super::specification::{IDENTIFIERS, REFUSED, refused};
+use probity_fairness::repair::RepairSpecification;
+use probity_fairness::specification::AuditSpecification;
+use probity_nn::train::TrainSpecification;
+use probity_run::specification::Specification;
+
+/// The form of an identifier.
+const PATTERN: &str = "^[0-9a-f]{16}$";
+
+/// The JSON schema of a specification as the service takes it, from those of the types.
+pub fn schema() -> Value {
+    json!({
+        "description": "A training, an audit or a repair: the specification of the run, with identifiers for its files.",
+        "oneOf": [
+            schema_of::<TrainSpecification>(),
+            schema_of::<AuditSpecification>(),
+            schema_of::<RepairSpecification>(),
+        ],
+    })
+}
+
+fn schema_of<S: Specification>() -> Value {
+    let mut schema = S::schema();
+    without_flags(&mut schema);
+    if let Some(map) = schema.as_object_mut() {
+        map.remove("$schema");
+        map.remove("default");
+    }
+    for path in refused::<S>().chain(REFUSED.map(str::to_owned)) {
+        without(&mut schema, &path);
+    }
+    if let Some(properties) = schema["properties"].as_object_mut() {
+        let required = identify(properties);
+        properties.insert(
+            "kind".to_owned(),
+            json!({ "type": "string", "enum": [S::KIND] }),
+        );
+        schema["required"] = required.into();
+    }
+    schema
+}
+
+/// Removes the property at the dotted `path`, through tables that may be left out too.
+fn without(schema: &mut Value, path: &str) {
+    let options = schema.get_mut("anyOf").and_then(Value::as_array_mut);
+    for option in options.into_iter().flatten() {
+        without(option, path);
+    }
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else {
+        return;
+    };
+    match path.split_once('.') {
+        None => drop(properties.remove(path)),
+        Some((table, rest)) => {
+            if let Some(inner) = properties.get_mut(table) {
+                without(inner, rest);
+            }
+        }
+    }
+}
+
+/// Makes identifiers of the paths; gives the properties that a request must have.
+fn identify(properties: &mut Map<String, Value>) -> Vec<&'static str> {
+    let mut required = vec!["kind"];
+    for name in IDENTIFIERS {
+        let Some(property) = properties.get_mut(name) else {
+            continue;
+        };
+        let identifier = json!({ "type": "string", "pattern": PATTERN });
+        *property = match name {
+            "runs" => json!({
+                "type": "array",
+                "items": identifier,
+                "description": "Audits of the model: the identifiers of their jobs.",
+            }),
+            name => {
+                required.push(name);
+                json!({
+                    "type": "string",
+                    "pattern": PATTERN,
+                    "description": format!("Identifier of the {}.", if name == "data" { "data set" } else { name }),
+                })
+            }
+        };
+    }
+    required
+}
+
+/// Removes what only the command line asks of a schema.
+fn without_flags(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            map.remove("x-flag");
+            map.values_mut().for_each(without_flags);
+        }
+        Value::Array(values) => values.iter_mut().for_each(without_flags),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::specification::fields;
+    use crate::store::JobKind;
+
+    #[test]
+    fn the_schema_has_every_field_that_can_be_given_and_no_other() {
+        let schema = schema();
+        for kind in [JobKind::Train, JobKind::Audit, JobKind::Repair] {
+            let is_of_kind = |one: &&Value| one["properties"]["kind"]["enum"][0] == kind.name();
+            let all = schema["oneOf"].as_array().unwrap();
+            let one = all.iter().find(is_of_kind).unwrap();
+            for field in fields(kind) {
+                assert!(property(one, &field.path).is_some(), "{}", field.path);
+            }
+            for path in [
+                "predictor",
+                "schema",
+                "text.lexicon",
+                "recurrent.embeddings",
+            ] {
+                assert!(property(one, path).is_none(), "{path}");
+            }
+        }
+        assert!(!schema.to_string().contains("x-flag"));
+    }
+
+    fn property<'s>(schema: &'s Value, path: &str) -> Option<&'s Value> {
+        path.split('.').try_fold(schema, |schema, name| {
+            let options = schema["anyOf"].as_array().into_iter().flatten();
+            let mut tables = std::iter::once(schema).chain(options);
+            tables.find_map(|table| table["properties"].get(name))
+        })
+    }
+}

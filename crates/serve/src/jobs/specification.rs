@@ -1,0 +1,363 @@
+//! What a job is asked for: the specification of a run, whose files are things of the service.
+//!
+//! The body of a request is the specification that the command runs, with `kind` beside its fields. Where it names a file that
+//! a run reads, the service's form names a data set, a model or a job by its identifier; [`FileSpecification`](super::files::FileSpecification) puts the
+//! paths in. Fields that would have the service open other files or start programs are refused.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::openapi::{Object, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::identifier::Id;
+use crate::store::JobKind;
+use probity_fairness::repair::RepairSpecification;
+use probity_fairness::specification::AuditSpecification;
+use probity_nn::modality::ModalityName;
+use probity_nn::train::TrainSpecification;
+use probity_run::specification::{Field, FieldError, FieldKind, Specification};
+
+/// Fields that hold identifiers of the service.
+pub(super) const IDENTIFIERS: [&str; 3] = ["data", "model", "runs"];
+
+/// Fields and tables that name files or programs, though not as paths.
+pub(super) const REFUSED: [&str; 3] = ["predictor", "schema", "recurrent.embeddings"];
+
+/// A specification whose paths are identifiers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Value", into = "Value")]
+pub struct JobSpecification {
+    pub(super) asked: Asked,
+    reads: Reads,
+}
+
+/// The specification of a kind that the service runs.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Asked {
+    Train(Box<TrainSpecification>),
+    Audit(Box<AuditSpecification>),
+    Repair(Box<RepairSpecification>),
+}
+
+/// What a job reads.
+#[derive(Debug, Clone, PartialEq)]
+struct Reads {
+    data: Id,
+    model: Option<Id>,
+    runs: Vec<Id>,
+}
+
+/// The fields of a specification of `kind` that can be given here.
+pub fn fields(kind: JobKind) -> Vec<Field> {
+    let mut fields = match kind {
+        JobKind::Train => TrainSpecification::fields(),
+        JobKind::Audit => AuditSpecification::fields(),
+        JobKind::Repair => RepairSpecification::fields(),
+    };
+    fields.retain(|field| !is_refused(field));
+    fields
+}
+
+/// Whether a field would have the service open files of its machine or start programs.
+fn is_refused(field: &Field) -> bool {
+    let is_path = match &field.kind {
+        FieldKind::Path => true,
+        FieldKind::List(kind) => **kind == FieldKind::Path,
+        _ => false,
+    };
+    let is_within = |table: &&str| {
+        let rest = field.path.strip_prefix(*table);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    (is_path && !IDENTIFIERS.contains(&field.path.as_str()))
+        || REFUSED.iter().any(|t| is_within(&t))
+}
+
+/// The paths of the fields of `S` that are refused.
+pub(super) fn refused<S: Specification>() -> impl Iterator<Item = String> {
+    let fields = S::fields().into_iter();
+    fields.filter(is_refused).map(|field| field.path)
+}
+
+/// The value at the dotted `path`, unless it is none.
+fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+    let found = path.split('.').try_fold(value, |value, key| value.get(key));
+    found.filter(|value| !value.is_null())
+}
+
+impl JobSpecification {
+    /// Of what kind it is.
+    pub fn kind(&self) -> JobKind {
+        match &self.asked {
+            Asked::Train(_) => JobKind::Train,
+            Asked::Audit(_) => JobKind::Audit,
+            Asked::Repair(_) => JobKind::Repair,
+        }
+    }
+
+    /// What the data hold and the model classifies.
+    pub fn modality(&self) -> ModalityName {
+        match &self.asked {
+            Asked::Train(train) => train.modality,
+            Asked::Audit(audit) => audit.modality,
+            Asked::Repair(repair) => repair.modality,
+        }
+    }
+
+    /// The data set that it reads.
+    pub fn data(&self) -> &Id {
+        &self.reads.data
+    }
+
+    /// The model that it reads, if it reads one.
+    pub fn model(&self) -> Option<&Id> {
+        self.reads.model.as_ref()
+    }
+
+    /// The jobs whose runs it reads.
+    pub fn runs(&self) -> &[Id] {
+        &self.reads.runs
+    }
+
+    /// As a training, if it is one.
+    pub fn as_train(&self) -> Option<&TrainSpecification> {
+        match &self.asked {
+            Asked::Train(train) => Some(train),
+            _ => None,
+        }
+    }
+
+    /// As an audit, if it is one.
+    pub fn as_audit(&self) -> Option<&AuditSpecification> {
+        match &self.asked {
+            Asked::Audit(audit) => Some(audit),
+            _ => None,
+        }
+    }
+
+    /// As a repair, if it is one.
+    pub fn as_repair(&self) -> Option<&RepairSpecification> {
+        match &self.asked {
+            Asked::Repair(repair) => Some(repair),
+            _ => None,
+        }
+    }
+}
+
+/// A specification of the kind of `S` in JSON, which names no file of the machine.
+fn read<S: Specification>(value: Value) -> Result<S, FieldError> {
+    if let Some(field) = refused::<S>().find(|field| at(&value, field).is_some()) {
+        let expected = "left out: the service reads its own files and starts no program";
+        return Err(FieldError::new(field, "given", expected));
+    }
+    typed(value)
+}
+
+fn typed<T: DeserializeOwned>(value: Value) -> Result<T, FieldError> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let field = match error.path().to_string().as_str() {
+            "." => "the specification".to_owned(),
+            path => path.to_owned(),
+        };
+        FieldError::new(
+            field,
+            "wrong",
+            format!("as it is documented: {}", error.inner()),
+        )
+    })
+}
+
+fn id(field: &str, path: &Path) -> Result<Id, FieldError> {
+    let text = path.to_string_lossy();
+    let value = match text.as_ref() {
+        "" => "missing".to_owned(),
+        text => format!("'{}'", text.escape_debug()),
+    };
+    text.parse()
+        .map_err(|_| FieldError::new(field, value, "an identifier of this service"))
+}
+
+impl TryFrom<Value> for JobSpecification {
+    type Error = FieldError;
+
+    fn try_from(mut value: Value) -> Result<JobSpecification, FieldError> {
+        let kind = value.as_object_mut().and_then(|map| map.remove("kind"));
+        let Some(kind) = kind else {
+            return Err(FieldError::new("kind", "missing", "train, audit or repair"));
+        };
+        let (asked, reads) = match kind.as_str() {
+            Some(TrainSpecification::KIND) => {
+                let train: TrainSpecification = read(value)?;
+                let reads = Reads {
+                    data: id("data", &train.data)?,
+                    model: None,
+                    runs: Vec::new(),
+                };
+                (Asked::Train(Box::new(train)), reads)
+            }
+            Some(AuditSpecification::KIND) => {
+                let audit: AuditSpecification = read(value)?;
+                let model = audit.model.as_deref().unwrap_or(Path::new(""));
+                let reads = Reads {
+                    data: id("data", &audit.data)?,
+                    model: Some(id("model", model)?),
+                    runs: Vec::new(),
+                };
+                (Asked::Audit(Box::new(audit)), reads)
+            }
+            Some(RepairSpecification::KIND) => {
+                let repair: RepairSpecification = read(value)?;
+                let runs = repair.runs.iter().map(|run| id("runs", run));
+                let reads = Reads {
+                    data: id("data", &repair.data)?,
+                    model: Some(id("model", &repair.model)?),
+                    runs: runs.collect::<Result<_, _>>()?,
+                };
+                (Asked::Repair(Box::new(repair)), reads)
+            }
+            _ => return Err(FieldError::new("kind", kind, "train, audit or repair")),
+        };
+        Ok(JobSpecification { asked, reads })
+    }
+}
+
+impl From<JobSpecification> for Value {
+    fn from(specification: JobSpecification) -> Value {
+        fn written<S: Specification>(asked: &S) -> Value {
+            // A specification that was read from JSON has a form in it.
+            let mut value = serde_json::to_value(asked).unwrap_or_default();
+            for table in REFUSED {
+                remove(&mut value, table);
+            }
+            if let Some(map) = value.as_object_mut() {
+                map.insert("kind".to_owned(), S::KIND.into());
+            }
+            value
+        }
+        match &specification.asked {
+            Asked::Train(train) => written(&**train),
+            Asked::Audit(audit) => written(&**audit),
+            Asked::Repair(repair) => written(&**repair),
+        }
+    }
+}
+
+/// Removes what stands at the dotted `path`.
+fn remove(value: &mut Value, path: &str) {
+    let Some(map) = value.as_object_mut() else {
+        return;
+    };
+    match path.split_once('.') {
+        None => drop(map.remove(path)),
+        Some((table, rest)) => {
+            if let Some(inner) = map.get_mut(table) {
+                remove(inner, rest);
+            }
+        }
+    }
+}
+
+impl PartialSchema for JobSpecification {
+    /// A stand-in for [`super::schema::schema`], which the document gets instead.
+    fn schema() -> RefOr<Schema> {
+        Object::new().into()
+    }
+}
+
+impl ToSchema for JobSpecification {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("JobSpecification")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const ID: &str = "0123456789abcdef";
+
+    fn of(kind: &str, more: Value) -> Result<JobSpecification, FieldError> {
+        let mut value = json!({ "kind": kind, "data": ID });
+        if kind != "train" {
+            value["model"] = ID.into();
+        }
+        let Value::Object(more) = more else {
+            panic!("no object: {more}")
+        };
+        value.as_object_mut().unwrap().extend(more);
+        JobSpecification::try_from(value)
+    }
+
+    #[test]
+    fn a_specification_is_written_as_it_is_read() {
+        for (kind, more) in [
+            (
+                "train",
+                json!({ "modality": "table", "training": { "epochs": 3 } }),
+            ),
+            (
+                "audit",
+                json!({ "modality": "text", "search": { "seeds": 7 } }),
+            ),
+            ("repair", json!({ "modality": "table", "runs": [ID] })),
+        ] {
+            let specification = of(kind, more).unwrap();
+            assert_eq!(specification.kind().name(), kind);
+            let written = Value::from(specification.clone());
+            assert_eq!(JobSpecification::try_from(written), Ok(specification));
+        }
+    }
+
+    #[test]
+    fn programs_and_files_cannot_be_named() {
+        for (kind, more, field) in [
+            (
+                "audit",
+                json!({ "predictor": { "source": "command:id", "schema": "x" } }),
+                "predictor.",
+            ),
+            (
+                "audit",
+                json!({ "text": { "lexicon": "/etc/passwd" } }),
+                "text.lexicon",
+            ),
+            (
+                "audit",
+                json!({ "text": { "encoder": "/etc/passwd" } }),
+                "text.encoder",
+            ),
+            ("audit", json!({ "model": "../../etc" }), "model"),
+            ("audit", json!({ "data": "/etc/passwd" }), "data"),
+            (
+                "train",
+                json!({ "modality": "table", "schema": "/etc/passwd" }),
+                "schema",
+            ),
+            (
+                "train",
+                json!({ "modality": "text", "recurrent": { "embeddings": "/x" } }),
+                "recurrent.embeddings",
+            ),
+            ("repair", json!({ "runs": ["/x"] }), "runs"),
+            (
+                "repair",
+                json!({ "text": { "lexicon": "/x" } }),
+                "text.lexicon",
+            ),
+            ("audit", json!({ "out": "/x" }), "out"),
+            ("format-disk", json!({}), "kind"),
+        ] {
+            let refused = of(kind, more).unwrap_err();
+            let said = refused.to_string();
+            assert!(
+                refused.field.starts_with(field) || said.contains(field),
+                "{said}"
+            );
+        }
+    }
+}

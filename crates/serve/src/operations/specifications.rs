@@ -1,0 +1,217 @@
+//! What a job is asked for, before it waits in the queue: what it reads exists and fits. The bounds of its fields are those of
+//! its type and of the operator; what only reading the files can tell, the job itself finds out.
+
+use super::data::data_set;
+use super::jobs::job;
+use super::models::model;
+use crate::Service;
+use crate::jobs::files::Files;
+use crate::jobs::specification::JobSpecification;
+use crate::problem::Problem;
+use crate::store::{DataKind, DataSet, JobKind, JobState, Model, ModelKind};
+use probity_fairness::repair::RepairSpecification;
+use probity_fairness::specification::AuditSpecification;
+use probity_nn::modality::ModalityName;
+use probity_nn::train::TrainSpecification;
+use probity_run::specification::FieldError;
+use probity_text::lexicon::Lexicon;
+
+/// Checks `specification`, and gives a name for its job.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub(super) async fn check(
+    service: &Service,
+    specification: &JobSpecification,
+) -> Result<String, Problem> {
+    let (data, model) = read_by(service, specification).await?;
+    let modality = specification.modality();
+    expect_data(&data, modality)?;
+    if let Some(model) = &model {
+        expect_model(model, modality)?;
+    }
+    let label = model.as_ref().map_or("", |model| model.label.as_str());
+    let name = match specification.kind() {
+        JobKind::Train => format!("Classifier of {}", data.label),
+        JobKind::Audit => format!("Audit of {label}"),
+        JobKind::Repair => format!("{label}, repaired"),
+    };
+    if let Some(train) = specification.as_train() {
+        check_train(train, &data)?;
+    }
+    if let (Some(audit), Some(model)) = (specification.as_audit(), &model) {
+        check_audit(audit, &data, model)?;
+    }
+    if let (Some(repair), Some(model)) = (specification.as_repair(), &model) {
+        check_repair(repair, model)?;
+    }
+    check_runs(service, specification).await?;
+    let places = service.places();
+    let files = Files::of(places, &data, model.as_ref(), specification.runs());
+    let checked = specification
+        .of_files(&files)
+        .check(&service.limits().specifications);
+    checked.map_err(|error| {
+        let problem = Problem::from(error);
+        let detail = places.without_paths(&problem.detail);
+        Problem { detail, ..problem }
+    })?;
+    Ok(name.chars().take(100).collect())
+}
+
+/// The files that a run of `specification` reads.
+///
+/// # Errors
+/// When the data set or the model is not there any more.
+pub(crate) async fn files(
+    service: &Service,
+    specification: &JobSpecification,
+) -> Result<Files, Problem> {
+    let (data, model) = read_by(service, specification).await?;
+    let runs = specification.runs();
+    Ok(Files::of(service.places(), &data, model.as_ref(), runs))
+}
+
+/// The data set and the model that `specification` reads.
+async fn read_by(
+    service: &Service,
+    specification: &JobSpecification,
+) -> Result<(DataSet, Option<Model>), Problem> {
+    let data = data_set(service, specification.data()).await?;
+    let model = match specification.model() {
+        Some(id) => Some(model(service, id).await?),
+        None => None,
+    };
+    Ok((data, model))
+}
+
+fn expect_data(data: &DataSet, modality: ModalityName) -> Result<(), Problem> {
+    let detail = match (data.kind, modality) {
+        (DataKind::Table, ModalityName::Table) | (DataKind::Texts, ModalityName::Text) => {
+            return Ok(());
+        }
+        (DataKind::Texts, ModalityName::Table) => "The data set holds texts, no table.",
+        (DataKind::Table, ModalityName::Text) => "The data set is a table, not texts.",
+    };
+    Err(Problem::invalid(format!(
+        "{detail} The field modality says '{modality}'."
+    )))
+}
+
+fn expect_model(model: &Model, modality: ModalityName) -> Result<(), Problem> {
+    let detail = match (model.description.kind, modality) {
+        (ModelKind::Table, ModalityName::Table) | (ModelKind::Texts, ModalityName::Text) => {
+            return Ok(());
+        }
+        (ModelKind::Texts, ModalityName::Table) => {
+            "The model classifies texts, not rows of a table."
+        }
+        (ModelKind::Table, ModalityName::Text) => {
+            "The model classifies rows of a table, not texts."
+        }
+    };
+    Err(Problem::invalid(detail))
+}
+
+fn expect_column(field: &str, data: &DataSet, name: Option<&str>) -> Result<(), Problem> {
+    let Some(name) = name else { return Ok(()) };
+    match data.sketch.columns.iter().any(|column| column.name == name) {
+        true => Ok(()),
+        false => {
+            let expected = "a column of the data set";
+            Err(FieldError::new(field, format!("'{name}'"), expected).into())
+        }
+    }
+}
+
+/// Checks that all `names` of the field `protected` are among the `known` ones.
+fn known(names: &[String], known: &[String]) -> Result<(), Problem> {
+    match names.iter().find(|name| !known.contains(name)) {
+        None => Ok(()),
+        Some(name) => {
+            let expected = format!("of {}", known.join(", "));
+            Err(FieldError::new("protected", format!("'{name}'"), expected).into())
+        }
+    }
+}
+
+/// The protected attributes that there are terms for.
+pub fn lexicon_attributes() -> Vec<String> {
+    let lexicon = Lexicon::shipped();
+    let attributes = lexicon.attributes().iter();
+    attributes.map(|attribute| attribute.name.clone()).collect()
+}
+
+fn check_train(train: &TrainSpecification, data: &DataSet) -> Result<(), Problem> {
+    if train.modality == ModalityName::Table && !data.has_schema {
+        return Err(Problem::conflict(
+            "The table has no schema yet; draft one, and mark what is protected.",
+        ));
+    }
+    if train.modality == ModalityName::Text && data.form.is_lines() {
+        return Err(Problem::invalid(
+            "A file with a text on each line has no labels to learn; upload a table with a column of texts and one of labels.",
+        ));
+    }
+    expect_column("text_column", data, train.text_column.as_deref())?;
+    expect_column("label_column", data, train.label_column.as_deref())
+}
+
+fn check_audit(audit: &AuditSpecification, data: &DataSet, model: &Model) -> Result<(), Problem> {
+    let model = &model.description;
+    if audit.modality == ModalityName::Table {
+        if audit.protected.is_empty() && model.protected.is_empty() {
+            return Err(Problem::invalid(
+                "The model's schema marks no attribute as protected; name those that decisions must not depend on.",
+            ));
+        }
+        return known(&audit.protected, &model.attributes);
+    }
+    match &audit.text.column {
+        Some(_) if data.form.is_lines() => {
+            return Err(Problem::invalid(
+                "A file with a text on each line has no columns; leave 'text.column' out.",
+            ));
+        }
+        None if data.sketch.columns.len() > 1 => {
+            return Err(Problem::invalid(
+                "The data set has several columns; 'text.column' says which holds the texts.",
+            ));
+        }
+        name => expect_column("text.column", data, name.as_deref())?,
+    }
+    known(&audit.protected, &lexicon_attributes())
+}
+
+fn check_repair(repair: &RepairSpecification, model: &Model) -> Result<(), Problem> {
+    if repair.modality == ModalityName::Table {
+        return Ok(());
+    }
+    if !model.description.is_training_known {
+        return Err(Problem::conflict(
+            "A repair trains as the model was trained, and this model does not say how.",
+        ));
+    }
+    known(&repair.protected, &lexicon_attributes())
+}
+
+/// Checks that the runs are audits of the model that came to their end.
+async fn check_runs(service: &Service, specification: &JobSpecification) -> Result<(), Problem> {
+    for id in specification.runs() {
+        let audit = job(service, id).await?.job;
+        let is_of_this =
+            audit.kind == JobKind::Audit && audit.specification.model() == specification.model();
+        if !is_of_this {
+            return Err(Problem::invalid(format!(
+                "The job {id} is no audit of this model."
+            )));
+        }
+        if audit.state != JobState::Done {
+            return Err(Problem::conflict(format!(
+                "The audit {id} did not come to its end: it is {}.",
+                audit.state.name()
+            )));
+        }
+    }
+    Ok(())
+}
