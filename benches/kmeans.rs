@@ -16,7 +16,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use probity::unlearning::kmeans::benchmark::requests;
 use probity::unlearning::kmeans::mixture::mixture;
 use probity::unlearning::kmeans::points::ONE;
-use probity::unlearning::kmeans::{Algorithm, FitOptions, Model, Points, Tree, nearest};
+use probity::unlearning::kmeans::{Algorithm, KMeans, Model, Points, Tree, nearest};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -67,12 +67,7 @@ fn measure(points: &Points, clusters: usize) -> Result<(), Failure> {
             },
         ),
     ] {
-        let options = FitOptions {
-            clusters,
-            iterations: 10,
-            algorithm,
-            seed: 1,
-        };
+        let options = KMeans::new(clusters).algorithm(algorithm);
         let rows = points.clone();
         let started = Instant::now();
         let mut model = Model::fit(rows, &options)?;

@@ -13,13 +13,13 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use probity::knn::tensor_distances::TensorDistances;
 use probity::knn::{
     Candidates, Deadline, KnnSystem, LearnUpdate, Metric, Parameters, Setup, TrainingSet,
     learn_update, quick_certify,
 };
 use probity::run::stream::{Purpose, stream};
 use probity::tensor::device::ComputeDevice;
+use probity::tensor::nearest::euclidean::SquaredDistances;
 use rand::RngExt;
 
 const COLUMNS: usize = 16;
@@ -65,8 +65,10 @@ fn main() -> Result<(), Failure> {
 /// The time of learning by products, whatever `learn_on` would choose.
 fn with_tensors(setup: Setup, k: usize) -> Result<Duration, Failure> {
     let started = Instant::now();
-    let mut distances = TensorDistances::new(setup.training(), &ComputeDevice::flex())
-        .ok_or("the rows do not fit f32")?;
+    let rows = setup.training();
+    let mut distances =
+        SquaredDistances::new(rows.features(), rows.columns(), &ComputeDevice::flex())
+            .ok_or("the rows do not fit f32")?;
     let system = KnnSystem::learn_approximately(setup, 512, &mut distances, Deadline::never())?;
     let time = started.elapsed();
     if system.k() != k {

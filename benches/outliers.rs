@@ -57,10 +57,7 @@ fn main() -> Result<(), PrivacyError> {
 
 fn measure(rows: usize, columns: usize, bound: Bound, name: &str) -> Result<(), PrivacyError> {
     let (records, outliers) = data(rows, columns)?;
-    let options = CountOptions {
-        bound,
-        ..CountOptions::default()
-    };
+    let options = CountOptions::default().bound(bound);
     let plan = CountPlan::new(outliers, Guarantee::new(0.5, 0.01)?, options, rows, columns)?;
     let started = Instant::now();
     let found = degrees(&records, outliers.squared_radius, 50);

@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 
 use probity::run::stream::{Purpose, stream};
 use probity::tensor::device::ComputeDevice;
+use probity::tensor::nearest::cosine::{NearestOptions, nearest};
 use probity::text::comments::CommentGenerator;
 use probity::text::embeddings::{CachePolicy, EmbeddingTable, LoadOptions};
 use probity::text::glove::{self, GloveOptions};
-use probity::text::neighbours::{NearestOptions, nearest};
 use probity::text::tokenizer::Tokenizer;
 use rand::RngExt;
 

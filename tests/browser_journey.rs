@@ -1,7 +1,7 @@
 //! The pages of `probity serve`, used as a person would: by a browser, from the log-in to the report.
 //!
 //! Every page on the way is checked for accessibility in light and dark, for width, and for complaints of the browser. Without
-//! a browser these tests are skipped with a printed reason; `PROBITY_BROWSER=required` turns that into a failure.
+//! a browser these tests are skipped with a printed reason; `PROBITY_REQUIRE=browser` turns that into a failure.
 //! `PROBITY_SCREENSHOTS=DIR` keeps a picture of every page, at three widths and in both palettes.
 
 #![cfg(feature = "serve")]

@@ -86,7 +86,7 @@ fn rows_are_certified_and_what_is_wrong_is_refused() {
         &workspace,
         &line.replace("--data", "--texts"),
         2,
-        &["--data"],
+        &["classifies tables"],
     );
     refuses(
         &workspace,

@@ -48,7 +48,8 @@ fn a_split_without_two_classes() {
 fn an_enormous_time() {
     let workspace = people_and_model();
     let line = "audit --model model --data people.csv --out out --local 1 --estimate 50 --time 18446744073709551615s";
-    refuses(&workspace, line, 2, &["--time", "below 1,000,000,000 s"]);
+    workspace.line(line).exits(0);
+    workspace.line("verify out").exits(0);
 }
 
 /// A width that no memory holds is refused, not a panic.

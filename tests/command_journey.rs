@@ -317,17 +317,22 @@ fn run_toml_resolves_every_option() {
     let workspace = Workspace::with_demo(PEOPLE);
     workspace.line(&format!("{AUDIT} --out run")).exits(0);
     let run: toml::Table = toml::from_str(&workspace.read("run/run.toml")).unwrap();
-    for key in "command probity_version model model_sha256 data data_sha256 protected strategy objective seeds \
-                clusters max_iter local step_global step_local estimate batch samples_format seed device hardware"
-        .split_whitespace()
+    for key in "kind version modality model data protected strategy estimate samples_format seed"
+        .split(' ')
     {
         assert!(run.contains_key(key), "{key}");
     }
-    assert_eq!(run["seeds"].as_integer(), Some(60));
-    assert_eq!(run["device"].as_str(), Some("flex"), "never auto");
+    for key in "objective seeds clusters max_iter local step_global step_local batch".split(' ') {
+        assert!(run["search"].as_table().unwrap().contains_key(key), "{key}");
+    }
+    assert_eq!(run["kind"].as_str(), Some("audit"));
+    assert_eq!(run["search"]["seeds"].as_integer(), Some(60));
+    let record = &run["record"];
+    assert_eq!(record["device"].as_str(), Some("flex"), "never auto");
     let summary = workspace.json("run/summary.json");
-    for hash in ["model_sha256", "data_sha256"] {
-        assert_eq!(run[hash].as_str(), summary[hash].as_str());
+    for role in ["model", "data"] {
+        let stated = summary[format!("{role}_sha256")].as_str();
+        assert_eq!(record["sha256"][role].as_str(), stated);
     }
     // Unnamed runs get a number each.
     for number in 1..=2 {

@@ -129,7 +129,7 @@ fn interrupted_training_and_resumed() {
 fn budgets() {
     let workspace = Workspace::with_demo(PEOPLE);
     workspace
-        .line(&format!("{AUDIT} --time 0s --out timed"))
+        .line(&format!("{AUDIT} --time 1ns --out timed"))
         .exits(0)
         .says(&["Stopped", "--time"]);
     assert_eq!(workspace.json("timed/summary.json")["ending"], "time");

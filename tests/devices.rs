@@ -16,13 +16,14 @@ use probity::fairness::domain::TabularDomain;
 use probity::fairness::search::{Ending, Search, SearchOptions, SearchState};
 use probity::fairness::seeds::clustered_seeds;
 use probity::nn::fnn::{Fnn, Network};
-use probity::nn::train::train;
-use probity::nn::train_options::{Categories, TrainOptions};
+use probity::nn::train::options::{Categories, TableOptions};
+use probity::nn::train::table::train;
 use probity::nn::{Classifier, Differentiable, Objective, Rows, predicted_class};
 use probity::tensor::device::{ComputeDevice, DeviceName};
+use probity_testing::{Needed, skip};
 
 fn others() -> Vec<ComputeDevice> {
-    DeviceName::value_variants()
+    let devices: Vec<ComputeDevice> = DeviceName::value_variants()
         .iter()
         .filter(|name| !matches!(name, DeviceName::Auto | DeviceName::Flex))
         .filter_map(|&name| match ComputeDevice::open(name) {
@@ -31,21 +32,24 @@ fn others() -> Vec<ComputeDevice> {
                 Some(device)
             }
             Err(error) => {
-                eprintln!("skipped {name}: {error}");
+                eprintln!("{name}: {error}");
                 None
             }
         })
-        .collect()
+        .collect();
+    if devices.is_empty() {
+        skip(Needed::Device, "no device but the CPU answers");
+    }
+    devices
 }
 
-fn options() -> TrainOptions {
-    TrainOptions {
-        hidden: vec![12, 6],
-        categories: Categories::OneHot,
-        epochs: 3,
-        batch: 256,
-        ..TrainOptions::default()
-    }
+fn options() -> TableOptions {
+    let mut options = TableOptions::default();
+    options.network.hidden = vec![12, 6];
+    options.network.categories = Categories::OneHot;
+    options.learning.epochs = Some(3);
+    options.learning.batch = Some(256);
+    options
 }
 
 fn trained(schema: &Schema, device: &ComputeDevice) -> (Network, f64) {
@@ -156,8 +160,8 @@ fn small_audit(schema: &Schema, network: &Network, device: &ComputeDevice) {
 
 #[test]
 fn the_nearest_words_are_the_same_on_every_device() {
+    use probity::tensor::nearest::cosine::{NearestOptions, nearest};
     use probity::text::embeddings::shipped;
-    use probity::text::neighbours::{NearestOptions, nearest};
     let table = shipped().unwrap();
     let mut excluded = vec![false; table.words().len() + 1];
     excluded[table.unknown() as usize] = true;

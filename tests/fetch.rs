@@ -794,17 +794,9 @@ fn a_folder_without_a_copy_says_what_was_looked_for() {
 
 #[test]
 fn the_catalogue_agrees_with_the_local_copies_of_the_real_files() {
-    let folder = std::env::var_os("PROBITY_DATA_DIR").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
-        PathBuf::from,
-    );
-    if !folder.is_dir() {
-        eprintln!(
-            "skipped: no folder `{}`; set PROBITY_DATA_DIR",
-            folder.display()
-        );
+    let Some(folder) = probity_testing::data(&[]) else {
         return;
-    }
+    };
     let cache = Cache::new(options(0));
     // Only a copy without names of persons is kept of the COMPAS file.
     for set in catalogue().iter().filter(|set| set.name != "compas") {

@@ -4,7 +4,7 @@
 use probity::run::stream::{Purpose, Words};
 use probity::unlearning::kmeans::points::ONE;
 use probity::unlearning::kmeans::{
-    Algorithm, FitOptions, Key, Model, Parameters, Points, Rule, Trace, Tree,
+    Algorithm, KMeans, Key, Model, Parameters, Points, Quantizer, Trace, Tree,
 };
 
 /// Numbers drawn one after the other, from the number of a case alone.
@@ -118,7 +118,7 @@ fn left(rows: &Rows, gone: &[u64]) -> Vec<u64> {
 
 fn bytes(trace: &Trace) -> (Vec<u8>, Vec<u64>) {
     let ids = trace.assignment().map(|(id, _)| id).collect();
-    (trace.to_bytes(), ids)
+    (trace.to_bytes().unwrap(), ids)
 }
 
 #[test]
@@ -128,9 +128,9 @@ fn lloyd_and_quantized_equal_a_retraining() {
         let draw = &mut Draw::new(case);
         let rows = Rows::small(draw);
         let clusters = 1 + draw.below(5.min(rows.ids.len() as u64)) as usize;
-        let rule = match draw.below(3) {
-            0 => Rule::Lloyd,
-            _ => Rule::Quantized {
+        let quantizer = match draw.below(3) {
+            0 => Quantizer::None,
+            _ => Quantizer::Lattice {
                 epsilon: [0.01, 0.1, 0.5, 1.0][draw.below(4) as usize],
                 gamma: [0.0, 0.2, 0.9][draw.below(3) as usize],
             },
@@ -138,7 +138,7 @@ fn lloyd_and_quantized_equal_a_retraining() {
         let parameters = Parameters {
             clusters,
             iterations: draw.below(12) as usize,
-            rule,
+            quantizer,
         };
         let key = Key {
             seed: case,
@@ -182,7 +182,7 @@ fn lloyd_and_quantized_equal_a_retraining() {
     );
 }
 
-fn options(draw: &mut Draw, clusters: usize, seed: u64) -> FitOptions {
+fn options(draw: &mut Draw, clusters: usize, seed: u64) -> KMeans {
     let algorithm = match draw.below(5) {
         0 => Algorithm::Lloyd,
         1 => Algorithm::Quantized {
@@ -195,12 +195,10 @@ fn options(draw: &mut Draw, clusters: usize, seed: u64) -> FitOptions {
                 .unwrap(),
         },
     };
-    FitOptions {
-        clusters,
-        iterations: draw.below(8) as usize,
-        algorithm,
-        seed,
-    }
+    KMeans::new(clusters)
+        .iterations(draw.below(8) as usize)
+        .algorithm(algorithm)
+        .seed(seed)
 }
 
 #[test]
@@ -216,7 +214,7 @@ fn all_models_equal_a_retraining_also_after_saving_and_loading() {
         while rows.ids.len() - gone.len() > clusters && gone.len() <= 25 {
             let batch = batch(draw, &left(&rows, &gone), &[], clusters);
             if draw.below(3) == 0 {
-                model = Model::from_bytes(&model.to_bytes()).unwrap();
+                model = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
                 reloaded += 1;
             }
             let deleted = model.delete(&batch).unwrap();
@@ -257,12 +255,10 @@ fn large_models_equal_a_retraining_by_any_number_of_threads() {
                 tree: Tree::flat(4).unwrap(),
             },
         ] {
-            let options = FitOptions {
-                clusters,
-                iterations: 10,
-                algorithm,
-                seed: 3,
-            };
+            let options = KMeans::new(clusters)
+                .iterations(10)
+                .algorithm(algorithm)
+                .seed(3);
             let mut model = three
                 .install(|| Model::fit(rows.without(&[]), &options))
                 .unwrap();
@@ -347,12 +343,7 @@ fn requests_that_cannot_be_met_change_nothing() {
             tree: Tree::flat(2).unwrap(),
         },
     ] {
-        let options = FitOptions {
-            clusters: 3,
-            iterations: 5,
-            algorithm,
-            seed: 1,
-        };
+        let options = KMeans::new(3).iterations(5).algorithm(algorithm).seed(1);
         let mut model = Model::fit(rows.without(&[]), &options).unwrap();
         let before = model.to_bytes();
         for (request, needle) in [

@@ -410,26 +410,6 @@ fn a_schema_turns_categories_into_numbers() {
     );
 }
 
-#[test]
-fn a_table_of_the_paper_names_what_it_does_not_find() {
-    let workspace = workspace();
-    workspace
-        .line("reproduce knn --table 3 --data-dir nowhere")
-        .exits(0)
-        .says(&[
-            "Not found in nowhere",
-            "iris: iris/iris.data",
-            "cifar10: Probity has no reader",
-        ]);
-    refuses(&workspace, "reproduce knn --table 4", 2, &["4"]);
-    refuses(
-        &workspace,
-        "reproduce knn --table 2 --only mnist",
-        2,
-        &["mnist", "iris"],
-    );
-}
-
 /// The rows of a Parquet file are those of the CSV file.
 #[test]
 fn parquet_files_give_the_same_verdicts() {
@@ -547,45 +527,4 @@ fn learning_stops_when_it_is_interrupted() {
         Value::Array(Vec::new()),
         "nothing was learnt"
     );
-}
-
-/// Table 2: the paper leaves one of its 225 inputs undecided. Here certified and falsified are all of them.
-#[test]
-fn the_paper_s_table_2_is_decided_completely() {
-    let data = std::env::var_os("PROBITY_DATA_DIR").map_or_else(
-        || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
-        std::path::PathBuf::from,
-    );
-    if !data.join("iris/iris.data").is_file() || !data.join("digits/optdigits.tes.gz").is_file() {
-        eprintln!(
-            "skipped: no iris and digits in `{}`; set PROBITY_DATA_DIR",
-            data.display()
-        );
-        return;
-    }
-    let workspace = Workspace::new();
-    let data = data.to_string_lossy().into_owned();
-    let table = workspace
-        .run([
-            "reproduce",
-            "knn",
-            "--table",
-            "2",
-            "--json",
-            "--data-dir",
-            &data,
-        ])
-        .exits(0)
-        .json();
-    let inputs: Vec<u64> = table["rows"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|row| {
-            let [certified, falsified, unknown] = decided(&row["ours"]);
-            assert_eq!(unknown, 0, "{row}");
-            certified + falsified
-        })
-        .collect();
-    assert_eq!(inputs, [15, 15, 15, 180]);
 }

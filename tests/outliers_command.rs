@@ -469,27 +469,3 @@ fn a_schema_declares_ranges() {
         &["nothing is declared about the column 'q'"],
     );
 }
-
-#[test]
-fn a_figure_of_the_paper_is_drawn_and_one_without_data_is_named() {
-    let workspace = workspace();
-    let summary = workspace
-        .line("reproduce outliers --figure 3 --json")
-        .exits(0)
-        .json();
-    let rows = summary["noise"]["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 9);
-    for row in rows {
-        assert!(row["tight"].as_f64() < row["theorem"].as_f64(), "{row}");
-    }
-    assert!(workspace.read("figure-3.svg").starts_with("<svg"));
-    workspace
-        .line("reproduce outliers --figure 5 --repeats 50 --plot five.svg")
-        .exits(0)
-        .says(&["Synthetic 2", "five.svg", "True subspaces: 1, 2"]);
-    workspace
-        .line("reproduce outliers --figure 7 --data-dir nowhere")
-        .exits(0)
-        .says(&["Not found in nowhere", "ionosphere/ionosphere.data"]);
-    refuses(&workspace, "reproduce outliers --figure 2", 2, &["2"]);
-}

@@ -163,25 +163,13 @@ fn plans(pair: &Pair, guarantee: Guarantee) -> Vec<(&'static str, CountPlan)> {
         ("tight", CountOptions::default()),
         (
             "theorem",
-            CountOptions {
-                calibration: Calibration::Theorem,
-                ..CountOptions::default()
-            },
+            CountOptions::default().calibration(Calibration::Theorem),
         ),
         (
             "global",
-            CountOptions {
-                sensitivity: Sensitivity::Global,
-                ..CountOptions::default()
-            },
+            CountOptions::default().sensitivity(Sensitivity::Global),
         ),
-        (
-            "interval",
-            CountOptions {
-                interval_share: Some(0.2),
-                ..CountOptions::default()
-            },
-        ),
+        ("interval", CountOptions::default().interval_share(0.2)),
     ];
     options
         .into_iter()

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use probity_command::Workspace;
+use probity_testing::{Needed, skip};
 
 /// The interpreter, if it has `libraries`; says why not.
 fn python(libraries: &str) -> Option<String> {
@@ -21,7 +22,8 @@ fn python(libraries: &str) -> Option<String> {
     if has_libraries {
         return Some(python);
     }
-    eprintln!("skipped: {python} has no {libraries} (PROBITY_PYTHON names another)");
+    let reason = format!("{python} has no {libraries} (PROBITY_PYTHON names another)");
+    skip(Needed::Python, &reason);
     None
 }
 

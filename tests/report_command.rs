@@ -358,7 +358,8 @@ fn made_up(
     global.as_object_mut().unwrap().remove("trials");
     local.as_object_mut().unwrap().remove("iterations");
     let summary = json!({
-        "schema_version": 1, "command": "audit", "probity_version": "0.1.0", "ending": "complete", "strategy": "adf",
+        "schema_version": 1, "command": "audit", "modality": "table", "probity_version": "0.1.0", "ending": "complete",
+        "strategy": "adf",
         "model_sha256": "m", "data_sha256": "d", "protected": [columns[0]], "data": {"rows": 1, "skipped_rows": 0, "mapped_values": 0},
         "global": global, "local": local,
         "total": {"generated": 1, "discriminatory": 1, "discriminatory_rows": rows.len(), "success_rate": 1.0, "checks": 1, "seconds": 0.2},
@@ -372,7 +373,7 @@ fn made_up(
     );
     workspace.write(&format!("{directory}/summary.json"), summary.to_string());
     let run = toml::Table::from_iter([
-        ("command".to_owned(), "audit".into()),
+        ("kind".to_owned(), "audit".into()),
         ("model".to_owned(), rows[0][1].as_str().into()),
         ("protected".to_owned(), vec![columns[0]].into()),
     ]);

@@ -343,7 +343,7 @@ fn bad_tables_and_options_are_refused() {
     for (rest, says) in [
         ("--threshold 0", "threshold = 0 is not above 0"),
         ("--clusters 1", "clusters = 1 is not from 2 to 16"),
-        ("--min-rows 0", "min-rows = 0 is not at least 1"),
+        ("--min-rows 0", "min_rows = 0 is not at least 1"),
         ("--bins 1", "bins = 1 is not from 2 to 64"),
         ("--smoothing=-1", "smoothing = -1 is not a finite number"),
         (

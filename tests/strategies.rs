@@ -11,11 +11,11 @@ use std::time::Duration;
 use probity::fairness::calls::{Calls, Counted};
 use probity::fairness::distinct::Mark;
 use probity::fairness::domain::TabularDomain;
+use probity::fairness::model_under_test::ModelAccess;
 use probity::fairness::search::{Ending, PhaseCounts, Search, SearchOptions, SearchState};
 use probity::fairness::strategies::tuning::Tuning;
 use probity::fairness::strategies::{Ingredients, StrategyName, WithStrategy, with_strategy};
 use probity::fairness::strategy::Strategy;
-use probity::fairness::subject::ModelAccess;
 use probity::nn::{Classifier, Differentiable, ModelError, Rows};
 use random_audit::{Case, Found, cases, holds_what_it_reports, options};
 use rayon::ThreadPoolBuilder;
@@ -195,7 +195,7 @@ fn run(
 #[test]
 fn real_pairs_within_domains_and_budgets() {
     for case in cases() {
-        for name in StrategyName::ALL {
+        for name in StrategyName::OF_TABLES {
             let ran = run(&case, name, &options(10, 30), Access::Gradients, None);
             let label = name.name();
             assert_eq!(ran.ending, Ending::Complete, "{label}");
@@ -222,7 +222,7 @@ fn real_pairs_on_random_cases() {
     let mut found = 0;
     for number in 0..16 {
         let case = Case::random(number);
-        for name in StrategyName::ALL {
+        for name in StrategyName::OF_TABLES {
             found += run(&case, name, &options(4, 8), Access::Gradients, None).discriminatory;
         }
     }
@@ -233,7 +233,7 @@ fn real_pairs_on_random_cases() {
 #[test]
 fn neither_batch_nor_threads_matter() {
     for case in cases() {
-        for name in StrategyName::ALL {
+        for name in StrategyName::OF_TABLES {
             let mut first: Option<Found> = None;
             for (threads, batch) in [(1, 4096), (1, 1), (2, 7), (3, 4096)] {
                 let pool = ThreadPoolBuilder::new()
@@ -264,7 +264,7 @@ fn neither_batch_nor_threads_matter() {
 #[test]
 fn interruptions_do_not_matter() {
     for case in cases() {
-        for name in StrategyName::ALL {
+        for name in StrategyName::OF_TABLES {
             let options = options(10, 20);
             let whole = run(&case, name, &options, Access::Gradients, None);
             for every in [1, 3] {
@@ -287,7 +287,7 @@ fn interruptions_do_not_matter() {
 #[test]
 fn seeds_matter_and_budgets_are_exact() {
     let mut case = Case::synthetic(8, &["sex"]);
-    for name in StrategyName::ALL {
+    for name in StrategyName::OF_TABLES {
         let whole = run(&case, name, &options(10, 20), Access::Gradients, None);
         for enough in [1, 3, whole.discriminatory - 1] {
             let limited = SearchOptions {
@@ -318,7 +318,7 @@ fn seeds_matter_and_budgets_are_exact() {
 #[test]
 fn outputs_are_enough_for_the_others() {
     let case = Case::synthetic(3, &["sex", "origin"]);
-    for name in StrategyName::ALL {
+    for name in StrategyName::OF_TABLES {
         let options = options(5, 10);
         if !name.needs_gradients() {
             let with = run(&case, name, &options, Access::Gradients, None);

@@ -9,11 +9,10 @@ use probity::fairness::calls::Calls;
 use probity::fairness::check::{check_all, check_until_flip};
 use probity::fairness::domain::Domain;
 use probity::fairness::search::{Ending, Phase, Search, SearchOptions, SearchState};
+use probity::fairness::strategies::StrategyName;
 use probity::fairness::text::domain::{Term, Terms, TextDomain, text_of};
 use probity::fairness::text::limits::{Limits, Similarity, changed};
-use probity::fairness::text::strategy::{
-    Candidates, TextMemory, TextStrategy, TextStrategyName, Vectors,
-};
+use probity::fairness::text::strategy::{Candidates, TextMemory, TextStrategy, Vectors};
 use probity::nn::{Classifier, Differentiable, ModelError, Objective, Rows, predicted_class};
 use probity::run::stream::{Purpose, stream};
 use rand::RngExt;
@@ -194,7 +193,7 @@ impl Case {
         }
     }
 
-    fn strategy<'a>(&'a self, name: TextStrategyName, limits: Limits<'a>) -> TextStrategy<'a> {
+    fn strategy<'a>(&'a self, name: StrategyName, limits: Limits<'a>) -> TextStrategy<'a> {
         TextStrategy {
             global: name,
             local: name,
@@ -250,12 +249,12 @@ impl Case {
     }
 }
 
-const ALL: [TextStrategyName; 5] = [
-    TextStrategyName::AdfAsc,
-    TextStrategyName::AdfHf,
-    TextStrategyName::Asc,
-    TextStrategyName::Hf,
-    TextStrategyName::Rp,
+const ALL: [StrategyName; 5] = [
+    StrategyName::AdfAsc,
+    StrategyName::AdfHf,
+    StrategyName::Asc,
+    StrategyName::Hf,
+    StrategyName::Rp,
 ];
 
 fn options() -> SearchOptions {

@@ -1,7 +1,7 @@
 //! The published census network of the ADF authors, read from both of its files.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use probity::nn::weights::{Weight, WeightFile, WeightFormat, read_weights};
 
@@ -9,19 +9,8 @@ const LAYERS: usize = 6;
 
 /// The folder of the network; says so and gives nothing where it is absent.
 fn network_folder() -> Option<PathBuf> {
-    let data = std::env::var_os("PROBITY_DATA_DIR").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
-        PathBuf::from,
-    );
-    let folder = data.join("peer-models/adf-census");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!(
-        "skipped: no folder `{}`; set PROBITY_DATA_DIR",
-        folder.display()
-    );
-    None
+    let folder = "peer-models/adf-census";
+    Some(probity_testing::data(&[folder])?.join(folder))
 }
 
 /// One dense layer with its kernel as `[out, in]`.

@@ -9,7 +9,7 @@ use clap::Args;
 use super::fields::Fields;
 use super::inputs::{absolute, new_run};
 use super::output::Output;
-use super::render::{count, percent, table};
+use super::render::{count, interval, percent, table};
 use probity::fairness::certify::run::{Certification, CertifySpecification, CertifySummary, Share};
 use probity::run::specification::Checked;
 use probity::tensor::device::use_threads;
@@ -96,11 +96,7 @@ fn render(summary: &CertifySummary) -> String {
                 count(set.inputs),
                 share(&set.one_box),
                 share(&set.certified),
-                format!(
-                    "{} – {}",
-                    percent(set.certified.ci95[0]),
-                    percent(set.certified.ci95[1])
-                ),
+                interval(set.certified.ci95),
                 set.fair.as_ref().map_or("not counted".to_owned(), share),
                 format!("{:.2}", set.seconds),
             ]

@@ -11,9 +11,9 @@ use super::inputs::{Hardware, Place};
 use super::output::Output;
 use super::predictor::{device_for, interrupt_with, refresh, remark_on_instability};
 use super::progress::AuditBar;
-use super::render::{count, percent, table};
+use super::render::{self, count, percent, table};
 use probity::fairness::compare::{
-    BY_CALLS, BY_TIME, CompareSpecification, CompareSummary, Comparison, StrategyFigures,
+    CompareSpecification, CompareSummary, Comparison, StrategyFigures,
 };
 use probity::fairness::mean::Mean;
 use probity::fairness::modality::Modality;
@@ -114,9 +114,8 @@ pub(super) fn run_specification(
             "Interrupted: this is what was done by then. Go on with: probity compare --resume --out {path}\n"
         ));
     }
-    text.push_str(&format!(
-        "Run: {path}, with {TABLE}, {BY_TIME} and {BY_CALLS}\n"
-    ));
+    text.push_str(&render::plots(&directory)?);
+    text.push_str(&format!("Run: {path}, with {TABLE}\n"));
     output.result(&summary, &text)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -184,10 +183,9 @@ fn explanation(summary: &CompareSummary) -> String {
             continue;
         };
         text.push_str(&format!(
-            "themis, last search: causal discrimination score {} ({} – {} at confidence {}), {} inputs.\n",
+            "themis, last search: causal discrimination score {} ({} at confidence {}), {} inputs.\n",
             percent(score.score),
-            percent(score.interval[0]),
-            percent(score.interval[1]),
+            render::interval(score.interval),
             score.confidence,
             count(score.sampled)
         ));

@@ -11,7 +11,7 @@ use super::demo_text;
 use super::inputs::{Hardware, absolute, new_run};
 use super::output::Output;
 use super::progress::AuditBar;
-use super::render::{self, count, percent, table};
+use super::render::{self, count, interval, percent, table};
 use super::train::{TrainingBar, render_summary};
 use probity::data::builtin;
 use probity::data::schema::Schema;
@@ -225,11 +225,7 @@ pub(super) fn recovery_table(recovery: &[Recovery]) -> String {
                 recovery.protected.join(" × "),
                 percent(recovery.planted),
                 percent(recovery.estimated),
-                format!(
-                    "{} – {}",
-                    percent(recovery.ci95[0]),
-                    percent(recovery.ci95[1])
-                ),
+                interval(recovery.ci95),
                 if recovery.recovered { "yes" } else { "no" }.to_owned(),
             ]
         })

@@ -15,10 +15,10 @@ use probity::data::compressed;
 use probity::nn::train::text_set::load_embeddings;
 use probity::run::run_directory::write_with;
 use probity::tensor::device::use_threads;
+use probity::tensor::nearest::cosine::{NearestOptions, cosine, nearest};
 use probity::text::corpus::{TextColumns, read_texts};
 use probity::text::embeddings::EmbeddingTable;
 use probity::text::glove::{self, GloveOptions, GloveProgress};
-use probity::text::neighbours::{NearestOptions, cosine, nearest};
 use probity::text::tokenizer::Tokenizer;
 
 /// Arguments of `probity embeddings`.

@@ -72,11 +72,10 @@ impl<S: Specification> Fields<S> {
     /// When one is given.
     pub fn expect_free(&self) -> anyhow::Result<()> {
         let is_free = |path: &str| {
-            let within = |table: &&str| {
-                path.strip_prefix(*table)
-                    .is_some_and(|rest| rest.starts_with('.'))
-            };
-            S::FREE.contains(&path) || S::FREE.iter().any(|table| within(&table))
+            S::FREE.iter().any(|free| {
+                let rest = path.strip_prefix(*free);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            })
         };
         match self.given.iter().find(|(field, _)| !is_free(&field.path)) {
             None => Ok(()),

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 
 use super::output::Output;
 use probity::data::builtin;
-use probity::data::samples::Bounds;
+use probity::data::numbers::Bounds;
 use probity::data::schema::{Outside, Schema};
 use probity::run::run_directory::{CHECKPOINT, RunDirectory, SUMMARY};
 use probity::run::specification::file::Record;

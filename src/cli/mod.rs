@@ -28,7 +28,7 @@ mod render;
 mod render_repair;
 mod repair;
 mod report;
-mod reproduce;
+mod run;
 mod schema;
 mod sentence;
 #[cfg(feature = "serve")]
@@ -44,9 +44,9 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use output::Output;
+use output::{Output, Reporting};
 use probity::fairness::audit::AuditError;
 use probity::fairness::group::GroupError;
 use probity::fairness::repair::error::RepairError;
@@ -72,26 +72,6 @@ struct Cli {
     supervision: Supervision,
 }
 
-/// Options of every command.
-#[derive(Debug, Clone, Args)]
-struct Reporting {
-    /// Print the summary as JSON on stdout, and nothing else there
-    #[arg(long, global = true, help_heading = "Reporting")]
-    json: bool,
-    /// No progress and no remarks on stderr
-    #[arg(
-        short,
-        long,
-        global = true,
-        help_heading = "Reporting",
-        conflicts_with = "verbose"
-    )]
-    quiet: bool,
-    /// Say more on stderr
-    #[arg(short, long, global = true, help_heading = "Reporting")]
-    verbose: bool,
-}
-
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Train and audit a classifier on a built-in census with planted discrimination
@@ -112,6 +92,8 @@ enum Command {
     Audit(Box<audit::AuditArgs>),
     /// Compare search strategies on one model under the same conditions
     Compare(Box<compare::CompareArgs>),
+    /// Do what a specification says, or repeat a run
+    Run(run::RunArgs),
     /// Turn runs into a page to look at
     Report(report::ReportArgs),
     /// Re-check every pair of an audit one by one
@@ -130,8 +112,6 @@ enum Command {
     Outliers(outliers::OutliersArgs),
     /// Learn sum-product networks whose training rows can be deleted exactly
     Spn(spn::SpnArgs),
-    /// Print a paper's figures beside ours
-    Reproduce(reproduce::ReproduceArgs),
     /// Serve audits: pages for people, a JSON API for programs
     #[cfg(feature = "serve")]
     Serve(Box<serve::ServeArgs>),
@@ -228,6 +208,7 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Import(args) => import::run(args, output),
         Command::Audit(args) => audit::run(*args, output),
         Command::Compare(args) => compare::run(*args, output),
+        Command::Run(args) => run::run(args, output),
         Command::Report(args) => report::run(args, output),
         Command::Verify(args) => verify::run(args, output),
         Command::Certify(args) => certify::run(args, output),
@@ -237,7 +218,6 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Kmeans(args) => kmeans::run(args, output),
         Command::Outliers(args) => outliers::run(args, output),
         Command::Spn(args) => spn::run(args, output),
-        Command::Reproduce(args) => reproduce::run(args, output),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(*args, output),
         Command::Devices(args) => devices::run(args, output),

@@ -3,14 +3,34 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, WeakProgressBar};
 use serde::Serialize;
 
-use super::Reporting;
 use super::supervision::{ProgressForm, Supervision};
 
 /// How often a bar is written as JSON, where it changed.
 const JSON_EVERY: Duration = Duration::from_millis(250);
+
+/// Options of every command.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Reporting {
+    /// Print the summary as JSON on stdout, and nothing else there
+    #[arg(long, global = true, help_heading = "Reporting")]
+    json: bool,
+    /// No progress and no remarks on stderr
+    #[arg(
+        short,
+        long,
+        global = true,
+        help_heading = "Reporting",
+        conflicts_with = "verbose"
+    )]
+    quiet: bool,
+    /// Say more on stderr
+    #[arg(short, long, global = true, help_heading = "Reporting")]
+    verbose: bool,
+}
 
 /// How much is said, and in which form.
 pub(super) struct Output {

@@ -1,5 +1,7 @@
 //! Tables and sentences for people.
 
+use std::path::PathBuf;
+
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use serde::Serialize;
 
@@ -10,7 +12,12 @@ use probity::fairness::search::Ending;
 use probity::fairness::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary};
 use probity::fairness::text::judge::ValidityMeans;
 use probity::nn::metrics::Metrics;
+use probity::report::PageError;
+use probity::report::text;
+use probity::run::run_directory::RunDirectory;
 use probity::tensor::device::DeviceName;
+
+pub(super) use probity::report::text::count;
 
 /// A Markdown table; columns after the first are right-aligned.
 pub(super) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
@@ -30,28 +37,21 @@ pub(super) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     format!("{table}\n")
 }
 
-/// 1234567 as `1,234,567`.
-pub(super) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+/// A share as everywhere; the spaces of a terminal are plain, so that they can be searched for.
+pub(super) fn percent(share: f64) -> String {
+    text::percent(share).replace('\u{a0}', " ")
 }
 
-/// 0.0312 as `3.12 %`; two significant digits where two decimals would say zero.
-pub(super) fn percent(share: f64) -> String {
-    let percent = 100.0 * share;
-    if percent > 0.0 && percent < 0.01 {
-        let decimals = (1.0 - percent.log10().floor()) as usize;
-        format!("{percent:.decimals$} %")
-    } else {
-        format!("{percent:.2} %")
-    }
+/// An interval of shares.
+pub(super) fn interval(ends: [f64; 2]) -> String {
+    text::interval(ends).replace('\u{a0}', " ")
+}
+
+/// Draws the plots that belong to the run in `directory`; where they are, a line each.
+pub(super) fn plots(directory: &RunDirectory) -> Result<String, PageError> {
+    let plots = probity::report::plots::write(directory.path())?;
+    let line = |plot: &PathBuf| format!("Plot: {}\n", plot.display());
+    Ok(plots.iter().map(line).collect())
 }
 
 /// A rate of something a second.
@@ -66,11 +66,10 @@ pub(super) fn rate(number: u64, seconds: f64) -> String {
 /// The plain statement about one protected set; `inputs` are what the share is of.
 pub(super) fn statement(estimate: &Estimate, inputs: &str) -> String {
     format!(
-        "By {}: {} of {inputs} are discriminatory (95 % interval {} – {}, {} sampled).\n",
+        "By {}: {} of {inputs} are discriminatory (95 % interval {}, {} sampled).\n",
         estimate.protected.join(" × "),
         percent(estimate.rate),
-        percent(estimate.ci95[0]),
-        percent(estimate.ci95[1]),
+        interval(estimate.ci95),
         count(estimate.sampled)
     )
 }
@@ -356,12 +355,8 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(999), "999");
-        assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(percent(0.03141), "3.14 %");
-        assert_eq!(percent(0.0), "0.00 %");
-        assert_eq!(percent(3.689e-6), "0.00037 %");
+        assert_eq!(interval([0.0, 3.689e-6]), "0.00 % – 0.00037 %");
         assert_eq!(rate(10, 0.0), "-");
     }
 }

@@ -11,10 +11,9 @@ use super::inputs::{Hardware, Place, absolute};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::RepairBar;
-use super::render::count;
+use super::render::{count, plots};
 use super::render_repair::{self, Shown};
 use super::train::device_for;
-use probity::fairness::repair::run::TRADE_OFF;
 use probity::fairness::repair::{Repair, RepairSpecification, Repairable, TableRepair, TextRepair};
 use probity::nn::modality::ModalityName;
 use probity::run::run_directory::RunDirectory;
@@ -135,9 +134,7 @@ where
         })?;
     bar.clear();
     let mut text = render_repair::repair(&summary);
-    if summary.points.len() > 1 {
-        text.push_str(&format!("Plot: {}\n", directory.file(TRADE_OFF).display()));
-    }
+    text.push_str(&plots(&directory)?);
     if !summary.finished {
         text.push_str(&format!(
             "Interrupted: this is what was complete by then; {go_on}\n"

@@ -6,8 +6,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::driver::is_required;
 use super::{Browser, Palette};
+use probity_testing::{Needed, skip};
 
 /// Environment variable with the path of `axe.min.js`.
 const AXE: &str = "PROBITY_AXE";
@@ -34,8 +34,8 @@ impl Accessibility {
     /// When nothing may be skipped, or the file that the environment names cannot be read.
     pub fn find_or_skip() -> Option<Accessibility> {
         let Some(path) = env::var_os(AXE) else {
-            assert!(!is_required(), "{AXE} does not say where axe.min.js is");
-            println!("skipped: no accessibility check, {AXE} does not say where axe.min.js is");
+            let reason = format!("{AXE} does not say where axe.min.js is");
+            skip(Needed::Browser, &reason);
             return None;
         };
         match fs::read_to_string(&path) {

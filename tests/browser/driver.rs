@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use probity_testing::{Needed, skip};
 use serde_json::{Value, json};
 
 /// Environment variable with the path of `chromedriver`.
@@ -12,9 +13,6 @@ const CHROMEDRIVER: &str = "PROBITY_CHROMEDRIVER";
 
 /// Environment variable with the path of Chromium.
 const CHROMIUM: &str = "PROBITY_CHROMIUM";
-
-/// Environment variable: `required` makes a skipped browser test a failed one.
-const BROWSER: &str = "PROBITY_BROWSER";
 
 /// Chromium's flags: no window, no sandbox (which needs rights that a container lacks), and nothing
 /// that calls home.
@@ -49,22 +47,16 @@ impl Programs {
     /// The programs, or `None` after saying why the test is skipped.
     ///
     /// # Panics
-    /// When `PROBITY_BROWSER=required` and a program is missing.
+    /// When `PROBITY_REQUIRE` names `browser` and a program is missing.
     pub fn find_or_skip() -> Option<Programs> {
         match Programs::find() {
             Ok(programs) => Some(programs),
             Err(reason) => {
-                assert!(!is_required(), "{BROWSER}=required, but {reason}");
-                println!("skipped: {reason}");
+                skip(Needed::Browser, &reason);
                 None
             }
         }
     }
-}
-
-/// Whether nothing of a browser test may be left out.
-pub fn is_required() -> bool {
-    env::var(BROWSER).is_ok_and(|value| value == "required")
 }
 
 fn program(variable: &str, names: &[&str]) -> Result<PathBuf, String> {

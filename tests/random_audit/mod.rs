@@ -6,14 +6,15 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
 use probity::data::builtin;
-use probity::data::read::ReadError;
 use probity::data::schema::Schema;
 use probity::fairness::adf::{Adf, AdfMemory};
+use probity::fairness::audit::AuditError;
 use probity::fairness::calls::Calls;
 use probity::fairness::check::check_all;
 use probity::fairness::distinct::Mark;
 use probity::fairness::domain::{Domain, TabularDomain};
-use probity::fairness::samples::{SamplesFormat, read_samples, write_samples};
+use probity::fairness::modality::{ModalityName, TableColumns, TableInputs, TableWitness};
+use probity::fairness::samples::{SamplesFormat, read_samples, write_columns};
 use probity::fairness::search::{Ending, Phase, Search, SearchOptions, SearchState};
 use probity::fairness::strategy::Strategy;
 use probity::fairness::verify::verify;
@@ -305,18 +306,20 @@ pub fn verifies<M: Clone + Default, L: Default>(case: &Case, state: &SearchState
     let mut read = Vec::new();
     for format in [SamplesFormat::Csv, SamplesFormat::Parquet] {
         let file = folder.path().join(format.file_name());
-        write_samples(
+        let columns = TableColumns::new(&case.model.schema, &case.domain);
+        let of_table = (ModalityName::Table, columns.names());
+        write_columns(
             &file,
             format,
-            &case.model.schema,
-            &case.domain,
+            of_table,
             state.pairs(),
+            &mut |names, pairs| columns.batch(names, pairs),
         )
         .unwrap();
         let mut pairs = Vec::new();
-        read_samples(&file, &case.model.schema, |pair| {
+        read_samples(&file, &TableInputs::new(&case.model.schema), |pair| {
             pairs.push(pair);
-            Ok::<(), ReadError>(())
+            Ok::<(), AuditError>(())
         })
         .unwrap();
         read.push(pairs);
@@ -328,8 +331,13 @@ pub fn verifies<M: Clone + Default, L: Default>(case: &Case, state: &SearchState
         assert_eq!(case.variant(written.row, written.variant), read.other);
     }
     let file = folder.path().join(SamplesFormat::Parquet.file_name());
-    let protected = case.domain.protected();
-    let result = verify(&file, &case.model, protected, &mut |_| {}).unwrap();
+    let schema = &case.model.schema;
+    let name = |&attribute: &usize| schema.attributes[attribute].name.clone();
+    let protected: Vec<String> = case.domain.protected().iter().map(name).collect();
+    let network = case.model.network.clone();
+    let witness =
+        TableWitness::of_network(schema.clone(), network, &protected, String::new()).unwrap();
+    let result = verify(&file, &witness, &mut |_| {}).unwrap();
     assert_eq!(result.pairs, state.pairs().len() as u64);
     assert_eq!(result.rejected, 0, "{:?}", result.problems);
     assert_eq!(result.confirmed, result.pairs);

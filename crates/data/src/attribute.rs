@@ -381,6 +381,7 @@ impl Attribute {
 pub struct Encoder<'a> {
     attribute: &'a Attribute,
     levels: HashMap<&'a str, i32>,
+    takes_numbers: bool,
 }
 
 impl<'a> Encoder<'a> {
@@ -394,12 +395,60 @@ impl<'a> Encoder<'a> {
                 .collect(),
             _ => HashMap::new(),
         };
-        Encoder { attribute, levels }
+        let marker = attribute.missing.as_deref().unwrap_or_default();
+        Encoder {
+            attribute,
+            levels,
+            takes_numbers: !matches!(attribute.kind, Kind::Categorical { .. })
+                && marker.parse::<f64>().is_err(),
+        }
     }
 
     /// The attribute that it encodes.
     pub fn attribute(&self) -> &'a Attribute {
         self.attribute
+    }
+
+    /// The code of a value that is not there: it stands for the marker of missing values, or where there
+    /// is no marker for an empty cell.
+    ///
+    /// # Errors
+    /// See [`Encoder::encode`].
+    pub fn encode_missing(&self) -> Result<Encoded, String> {
+        self.encode(self.attribute.missing.as_deref().unwrap_or_default())
+    }
+
+    /// Whether [`Encoder::encode_number`] gives what [`Encoder::encode`] gives for the number's text: words
+    /// are compared as text, and so is a marker of missing values that is a number.
+    pub fn takes_numbers(&self) -> bool {
+        self.takes_numbers
+    }
+
+    /// The code of a number, where [`Encoder::takes_numbers`].
+    ///
+    /// # Errors
+    /// See [`Encoder::encode`].
+    pub fn encode_number(&self, value: f64) -> Result<Encoded, String> {
+        if !value.is_finite() {
+            return Err(self.attribute.expected());
+        }
+        match &self.attribute.kind {
+            Kind::Categorical { .. } => Err(self.attribute.expected()),
+            Kind::Integer { min, max } => {
+                if value.fract() != 0.0 {
+                    return Err(self.attribute.expected());
+                }
+                self.encode_whole(value as i64, *min, *max)
+            }
+            Kind::Numeric { bins } => {
+                let last = bins.len() - 1;
+                if value < bins[0] || value > bins[last] {
+                    return self.outside("", Some(value));
+                }
+                let bin = bins.partition_point(|&edge| edge <= value);
+                Ok(Encoded::Code((bin.clamp(1, last) - 1) as i32))
+            }
+        }
     }
 
     /// The code of one trimmed cell.
@@ -415,27 +464,21 @@ impl<'a> Encoder<'a> {
                 Some(&code) => Ok(Encoded::Code(code)),
                 None => self.outside(cell, None),
             },
-            Kind::Integer { min, max } => {
-                let Some(value) = whole_number(cell) else {
-                    return Err(self.attribute.expected());
-                };
-                if value < i64::from(*min) || value > i64::from(*max) {
-                    return self.outside(cell, Some(value as f64));
-                }
-                Ok(Encoded::Code(value as i32))
-            }
-            Kind::Numeric { bins } => {
-                let value = match cell.parse::<f64>() {
-                    Ok(value) if value.is_finite() => value,
-                    _ => return Err(self.attribute.expected()),
-                };
-                let last = bins.len() - 1;
-                if value < bins[0] || value > bins[last] {
-                    return self.outside(cell, Some(value));
-                }
-                let bin = bins.partition_point(|&edge| edge <= value);
-                Ok(Encoded::Code((bin.clamp(1, last) - 1) as i32))
-            }
+            Kind::Integer { min, max } => match whole_number(cell) {
+                Some(value) => self.encode_whole(value, *min, *max),
+                None => Err(self.attribute.expected()),
+            },
+            Kind::Numeric { .. } => match cell.parse() {
+                Ok(value) => self.encode_number(value),
+                Err(_) => Err(self.attribute.expected()),
+            },
+        }
+    }
+
+    fn encode_whole(&self, value: i64, min: i32, max: i32) -> Result<Encoded, String> {
+        match i32::try_from(value) {
+            Ok(code) if (min..=max).contains(&code) => Ok(Encoded::Code(code)),
+            _ => self.outside("", Some(value as f64)),
         }
     }
 

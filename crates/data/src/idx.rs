@@ -5,14 +5,14 @@
 //! labels are in. What a header promises is never allocated in advance: memory grows with the bytes
 //! that are really there, up to 2 GiB.
 
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::compressed;
-use super::samples::{Samples, SamplesError};
+use super::numbers::{Numbers, NumbersError};
+use super::source::{Content, DataFile, Hashed, Source};
 
 /// More values than this are not read.
 const MAX_VALUES: u64 = 1 << 31;
@@ -132,73 +132,99 @@ pub struct Idx {
     pub values: Vec<u8>,
 }
 
-/// Reads `file` if it begins like an IDX file, plain, gzip or xz; `None` if it does not.
+/// What a file turned out to be.
+pub(super) enum IdxContent {
+    Idx(Idx),
+    /// Something else, from its beginning.
+    Other(Content),
+}
+
+/// Reads `file`, which must be IDX: plain, gzip or xz.
 ///
 /// # Errors
 /// A file that cannot be read, is truncated, goes on too long, or holds something else than bytes.
-pub fn read_idx(file: &Path) -> Result<Option<Idx>, IdxError> {
-    let failed = |source| IdxError::Io {
-        file: file.to_owned(),
-        source,
+pub fn read_idx(file: &Path) -> Result<Hashed<Idx>, NumbersError> {
+    let opened = DataFile::open(file)?;
+    let content = match opened.content()? {
+        Content::Stream(stream) => Idx::read_if(file, stream)?,
+        parquet => IdxContent::Other(parquet),
     };
-    let mut input = compressed::open(file).map_err(failed)?;
-    let mut magic = Vec::with_capacity(4);
-    let start = input.by_ref().take(4).read_to_end(&mut magic);
-    // A broken archive is left to the reader of tables, which names what is wrong.
-    if start.is_err() || magic.len() < 4 || magic[..2] != [0, 0] {
-        return Ok(None);
-    }
-    if magic[2] != 8 {
-        return Err(IdxError::Type {
+    match content {
+        IdxContent::Idx(idx) => Ok(opened.hashed(idx)?),
+        IdxContent::Other(_) => Err(IdxError::Foreign {
             file: file.to_owned(),
-            kind: magic[2],
-        });
-    }
-    let mut dimensions = Vec::new();
-    for _ in 0..magic[3] {
-        let mut bytes = [0; 4];
-        input
-            .read_exact(&mut bytes)
-            .map_err(|_| IdxError::Foreign {
-                file: file.to_owned(),
-            })?;
-        dimensions.push(u32::from_be_bytes(bytes));
-    }
-    let expected = dimensions
-        .iter()
-        .try_fold(1_u64, |product, &size| product.checked_mul(u64::from(size)))
-        .filter(|&values| values <= MAX_VALUES)
-        .ok_or_else(|| IdxError::TooLarge {
-            file: file.to_owned(),
-            found: dimensions.clone(),
-        })?;
-    let mut values = Vec::new();
-    let ended = input.take(expected + 1).read_to_end(&mut values);
-    let found = values.len() as u64;
-    match ended {
-        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(failed(error)),
-        _ if found < expected => Err(IdxError::Truncated {
-            file: file.to_owned(),
-            expected,
-            found,
-        }),
-        _ if found > expected => Err(IdxError::Trailing {
-            file: file.to_owned(),
-            expected,
-        }),
-        Err(error) => Err(failed(error)),
-        Ok(_) => Ok(Some(Idx { dimensions, values })),
+        }
+        .into()),
     }
 }
 
 impl Idx {
+    /// Reads the decompressed `input` of `file` if it begins like IDX.
+    pub(super) fn read_if(
+        file: &Path,
+        mut input: Box<dyn Read + Send>,
+    ) -> Result<IdxContent, IdxError> {
+        let failed = |source| IdxError::Io {
+            file: file.to_owned(),
+            source,
+        };
+        let mut magic = Vec::with_capacity(4);
+        let mut start = input.by_ref().take(4);
+        start.read_to_end(&mut magic).map_err(failed)?;
+        if magic.len() < 4 || magic[..2] != [0, 0] {
+            let whole = Cursor::new(magic).chain(input);
+            return Ok(IdxContent::Other(Content::Stream(Box::new(whole))));
+        }
+        if magic[2] != 8 {
+            return Err(IdxError::Type {
+                file: file.to_owned(),
+                kind: magic[2],
+            });
+        }
+        let mut dimensions = Vec::new();
+        for _ in 0..magic[3] {
+            let mut bytes = [0; 4];
+            input
+                .read_exact(&mut bytes)
+                .map_err(|_| IdxError::Foreign {
+                    file: file.to_owned(),
+                })?;
+            dimensions.push(u32::from_be_bytes(bytes));
+        }
+        let expected = dimensions
+            .iter()
+            .try_fold(1_u64, |product, &size| product.checked_mul(u64::from(size)))
+            .filter(|&values| values <= MAX_VALUES)
+            .ok_or_else(|| IdxError::TooLarge {
+                file: file.to_owned(),
+                found: dimensions.clone(),
+            })?;
+        let mut values = Vec::new();
+        let ended = input.take(expected + 1).read_to_end(&mut values);
+        let found = values.len() as u64;
+        match ended {
+            Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(failed(error)),
+            _ if found < expected => Err(IdxError::Truncated {
+                file: file.to_owned(),
+                expected,
+                found,
+            }),
+            _ if found > expected => Err(IdxError::Trailing {
+                file: file.to_owned(),
+                expected,
+            }),
+            Err(error) => Err(failed(error)),
+            Ok(_) => Ok(IdxContent::Idx(Idx { dimensions, values })),
+        }
+    }
+
     /// The images in `file` as rows of features, with the labels of another file.
-    pub(super) fn into_samples(
+    pub(super) fn into_numbers(
         self,
         file: &Path,
         labels: Option<&Path>,
         reduction: Option<Reduction>,
-    ) -> Result<Samples, SamplesError> {
+    ) -> Result<Numbers, NumbersError> {
         let &[images, height, width] = self.dimensions.as_slice() else {
             return Err(IdxError::Dimensions {
                 file: file.to_owned(),
@@ -207,8 +233,14 @@ impl Idx {
             }
             .into());
         };
+        let mut source = Source::default();
         let labels = match labels {
-            Some(labels) => labels_of(file, labels, images)?,
+            Some(labels) => {
+                let read = labels_of(file, labels, images)?;
+                source.labels = Some(labels.to_owned());
+                source.labels_sha256 = Some(read.sha256);
+                read.value
+            }
             None => Vec::new(),
         };
         let block = reduction.map_or(1, |reduction| reduction.block);
@@ -247,8 +279,8 @@ impl Idx {
         }
         let names = (0..window.down)
             .flat_map(|row| (0..window.across).map(move |column| format!("block_{row}_{column}")));
-        Ok(Samples {
-            file: file.to_owned(),
+        Ok(Numbers {
+            source,
             columns: names.collect(),
             features,
             labels,
@@ -286,16 +318,15 @@ impl Window {
     }
 }
 
-fn labels_of(images: &Path, file: &Path, count: u32) -> Result<Vec<String>, IdxError> {
-    let labels = read_idx(file)?.ok_or_else(|| IdxError::Foreign {
-        file: file.to_owned(),
-    })?;
-    let &[found] = labels.dimensions.as_slice() else {
+fn labels_of(images: &Path, file: &Path, count: u32) -> Result<Hashed<Vec<String>>, NumbersError> {
+    let Hashed { value, sha256 } = read_idx(file)?;
+    let &[found] = value.dimensions.as_slice() else {
         return Err(IdxError::Dimensions {
             file: file.to_owned(),
-            found: labels.dimensions,
+            found: value.dimensions,
             expected: "labels alone",
-        });
+        }
+        .into());
     };
     if found != count {
         return Err(IdxError::Count {
@@ -303,9 +334,13 @@ fn labels_of(images: &Path, file: &Path, count: u32) -> Result<Vec<String>, IdxE
             of: images.to_owned(),
             labels: found,
             images: count,
-        });
+        }
+        .into());
     }
-    Ok(labels.values.iter().map(u8::to_string).collect())
+    Ok(Hashed {
+        value: value.values.iter().map(u8::to_string).collect(),
+        sha256,
+    })
 }
 
 #[cfg(test)]
@@ -332,23 +367,27 @@ mod tests {
         // 5 x 5 pixels: blocks of 2 around the centre leave the last row and column out.
         let values: Vec<u8> = (0..25).collect();
         let file = written(&images(1, 5, &values));
-        let idx = read_idx(file.path()).unwrap().unwrap();
+        let idx = read_idx(file.path()).unwrap().value;
         let reduction = |crop| Some(Reduction { block: 2, crop });
-        let all = idx.clone().into_samples(file.path(), None, reduction(None));
+        let all = idx.clone().into_numbers(file.path(), None, reduction(None));
         assert_eq!(all.unwrap().features, [3.0, 5.0, 13.0, 15.0]);
         let one = idx
             .clone()
-            .into_samples(file.path(), None, reduction(Some(1)));
+            .into_numbers(file.path(), None, reduction(Some(1)));
         assert_eq!(one.unwrap().features, [9.0]);
         assert!(
-            idx.into_samples(file.path(), None, reduction(Some(3)))
+            idx.into_numbers(file.path(), None, reduction(Some(3)))
                 .is_err()
         );
     }
 
     #[test]
     fn broken_files_are_told_apart() {
-        let read = |bytes: &[u8]| read_idx(written(bytes).path());
+        let read = |bytes: &[u8]| match read_idx(written(bytes).path()) {
+            Err(NumbersError::Idx(error)) => Err(error),
+            Err(other) => panic!("{other}"),
+            Ok(idx) => Ok(idx),
+        };
         let truncated = read(&images(2, 2, &[1, 2, 3, 4, 5])).unwrap_err();
         assert!(matches!(
             truncated,
@@ -369,6 +408,9 @@ mod tests {
             read(&[0, 0, 9, 1]).unwrap_err(),
             IdxError::Type { .. }
         ));
-        assert!(read(b"a,b\n1,2\n").unwrap().is_none());
+        assert!(matches!(
+            read(b"a,b\n1,2\n").unwrap_err(),
+            IdxError::Foreign { .. }
+        ));
     }
 }

@@ -13,7 +13,6 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::audit_error::AuditError;
-use super::compare_plot::{found_by_calls, found_by_time};
 use super::modality::{Method, Modality, TableCase};
 use super::record::{expect_unchanged, identity, record_of};
 use super::search::Ending;
@@ -25,15 +24,10 @@ use super::trial::{Begin, KeptFigures, Trial, TrialFigures};
 use crate::mean::Mean;
 use probity_data::table::ReadCounts;
 use probity_predictor::source::PredictorSource;
-use probity_run::run_directory::{RunDirectory, write_atomically};
+use probity_run::run_directory::RunDirectory;
 use probity_run::specification::Checked;
 use probity_run::specification::file::Record;
 use probity_tensor::device::{ComputeDevice, DeviceName};
-
-/// Name of the plot of found individuals against search time.
-pub const BY_TIME: &str = "found-by-time.svg";
-/// Name of the plot of found individuals against model calls.
-pub const BY_CALLS: &str = "found-by-calls.svg";
 
 /// What one strategy came to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -222,12 +216,6 @@ impl Comparison {
             run.write_checkpoint(&identity, &done)?;
         }
         let summary = self.summarise(done, finished);
-        for (name, plot) in [
-            (BY_TIME, found_by_time(&summary.strategies)),
-            (BY_CALLS, found_by_calls(&summary.strategies)),
-        ] {
-            write_atomically(&run.file(name), plot.as_bytes())?;
-        }
         run.write_summary(&summary)?;
         if finished {
             run.remove_checkpoint()?;

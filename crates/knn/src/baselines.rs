@@ -1,12 +1,14 @@
 //! The methods that the paper compares with: enumeration, and certification for a fixed K.
 
-use super::analysis::{Certificate, Deadline, Verdict, Violation};
-use super::minimal_violating_removal::violating_removal;
-use super::system::{KnnSystem, Query};
+use crate::certify::minimal_removal::violating_removal;
+use crate::deadline::Deadline;
+use crate::system::{KnnSystem, Query};
+use crate::verdict::{Certificate, Verdict, Violation};
 
 /// Algorithm 1: learns anew from T \ R, not incrementally, for every removal set of at most n rows.
 ///
-/// It shares the ranked neighbours of T with the other methods, nothing else: the ground truth on tiny inputs.
+/// It shares the ranked neighbours of T with the other methods, nothing else: the ground truth on
+/// tiny inputs.
 pub(crate) fn enumerate(
     system: &KnnSystem,
     query: &Query,
@@ -55,7 +57,8 @@ fn advance(removal: &mut [usize], rows: usize) -> bool {
 
 /// Jia et al. 2022: the vote at the K learnt from T resists n removals.
 ///
-/// This is *not* a certificate for the whole system: poisoned rows may change K as well. It is offered for comparison.
+/// This is *not* a certificate for the whole system: poisoned rows may change K as well. It is
+/// offered for comparison.
 pub(crate) fn jia(system: &KnnSystem, query: &Query, label: u16) -> Verdict {
     let classes = system.setup.training.classes();
     let poison = system.poison();

@@ -76,6 +76,11 @@ impl TrainingSet {
         self.classes
     }
 
+    /// All features, row-major.
+    pub fn features(&self) -> &[f64] {
+        &self.features
+    }
+
     /// The features of one row.
     pub fn row(&self, row: usize) -> &[f64] {
         &self.features[row * self.columns..(row + 1) * self.columns]

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rand::seq::SliceRandom;
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::dataset::TrainingSet;
-use super::errors::PoisoningError;
-use super::verdicts::VerdictsError;
-use probity_data::samples::{Samples, SamplesError, SamplesOptions};
+use crate::dataset::TrainingSet;
+use crate::errors::PoisoningError;
+use crate::verdicts::VerdictsError;
+use probity_data::numbers::{Numbers, NumbersError, NumbersOptions, Rows};
+pub use probity_data::source::Source;
 use probity_run::run_directory::RunError;
 use probity_run::stream::{Purpose, stream};
 
@@ -19,7 +19,7 @@ use probity_run::stream::{Purpose, stream};
 pub enum RobustnessError {
     /// The rows cannot be read.
     #[error(transparent)]
-    Samples(#[from] SamplesError),
+    Numbers(#[from] NumbersError),
     /// Rows and parameters do not fit.
     #[error("{}: {source}", file.display())]
     Poisoning {
@@ -63,28 +63,13 @@ pub enum RobustnessError {
     Verdicts(#[from] VerdictsError),
 }
 
-/// A file by path and content.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Source {
-    /// The rows.
-    pub file: PathBuf,
-    /// SHA-256 of the rows' file.
-    pub sha256: String,
-    /// The labels of images.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub labels: Option<PathBuf>,
-    /// SHA-256 of the labels' file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub labels_sha256: Option<String>,
-}
-
 /// Training rows and test inputs with their labels as ids, checked.
 #[derive(Debug, Clone)]
 pub struct Inputs {
     /// The training rows: columns, labels and numbers; their features are in `training`.
-    pub train: Samples,
+    pub train: Numbers,
     /// The test inputs as read.
-    pub test: Samples,
+    pub test: Numbers,
     /// The labels by id: in the order of their numbers if all are numbers, else of their text.
     pub classes: Vec<String>,
     /// The training set.
@@ -92,17 +77,17 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Reads and checks both files.
+    /// Reads and checks training rows and test inputs, from files or from memory.
     ///
     /// # Errors
-    /// Files that cannot be read as numbers, one class only, or test inputs with other columns.
-    pub fn read(
-        train: &Source,
-        test: &Source,
-        options: &SamplesOptions,
+    /// Rows that cannot be read as numbers, one class only, or test inputs with other columns.
+    pub fn read<'a>(
+        train: impl Into<Rows<'a>>,
+        test: impl Into<Rows<'a>>,
+        options: &NumbersOptions,
     ) -> Result<Inputs, RobustnessError> {
-        let rows = Samples::read_training(&train.file, train.labels.as_deref(), options)?;
-        let test = Samples::read_test(&test.file, test.labels.as_deref(), options, &rows)?;
+        let rows = Numbers::training(train, options)?;
+        let test = Numbers::test(test, options, &rows)?;
         Self::of(rows, test)
     }
 
@@ -110,17 +95,17 @@ impl Inputs {
     ///
     /// # Errors
     /// One class only, more labels than can be told apart, or features that do not fit.
-    pub fn of(mut rows: Samples, test: Samples) -> Result<Inputs, RobustnessError> {
+    pub fn of(mut rows: Numbers, test: Numbers) -> Result<Inputs, RobustnessError> {
         let classes = classes_of(&rows.labels);
         if let [label] = classes.as_slice() {
             return Err(RobustnessError::OneLabel {
-                file: rows.file,
+                file: rows.name().to_owned(),
                 label: label.clone(),
             });
         }
         if classes.len() > usize::from(u16::MAX) {
             return Err(RobustnessError::TooManyLabels {
-                file: rows.file,
+                file: rows.name().to_owned(),
                 labels: classes.len(),
             });
         }
@@ -134,7 +119,7 @@ impl Inputs {
         let training =
             TrainingSet::new(features, rows.columns.len(), labels).map_err(|source| {
                 RobustnessError::Poisoning {
-                    file: rows.file.clone(),
+                    file: rows.name().to_owned(),
                     source,
                 }
             })?;

@@ -1,37 +1,59 @@
 //! Poisoning robustness of k-nearest-neighbour classification: certify, falsify, or say unknown.
 //!
-//! A training set T may hold up to n poisoned rows. The prediction for a test input x is *n-poisoning robust*
-//! if learning K from T \ R and then predicting x gives the same label for every R of at most n rows. Both phases
-//! are analysed: R can change the neighbours of x, and it can change the K that is learnt. After Li, Wang and Wang,
-//! *Systematic Testing of the Data-Poisoning Robustness of KNN* (ISSTA 2023).
+//! A training set T may hold up to n poisoned rows. The prediction for a test input x is
+//! *n-poisoning robust* if learning K from T \ R and then predicting x gives the same label for
+//! every R of at most n rows. Both phases are analysed: R can change the neighbours of x, and it
+//! can change the K that is learnt. After Li, Wang and Wang, *Systematic Testing of the
+//! Data-Poisoning Robustness of KNN* (ISSTA 2023).
 //!
 //! # What is learnt, exactly
 //! Every proof here rests on these rules; [`learn()`] and [`predict()`] follow them literally.
 //! - Rows are ranked by (distance, row): equal distances rank the lower row first.
-//! - Folds are dealt once from T by the seed, keyed by row; after a removal they are `G_j \ R`. Emptied folds are
-//!   skipped in the mean.
-//! - Candidate K are fixed from T. Where a K exceeds the rows that are left, in a fold's training part or in
-//!   T \ R, all rows that are left vote. A row whose training part is empty is counted as wrong.
-//! - The error of K is the mean over folds of |wrong| / |G_j \ R|, compared as an exact rational; the smallest K
-//!   wins ties. The most frequent label is predicted; the smallest label id wins ties.
+//! - Folds are dealt once from T by the seed, keyed by row; after a removal they are `G_j \ R`.
+//!   Emptied folds are skipped in the mean.
+//! - Candidate K are fixed from T. Where a K exceeds the rows that are left, in a fold's training
+//!   part or in T \ R, all rows that are left vote. A row whose training part is empty is counted
+//!   as wrong.
+//! - The error of K is the mean over folds of |wrong| / |G_j \ R|, compared as an exact rational;
+//!   the smallest K wins ties. The most frequent label is predicted; the smallest label id wins
+//!   ties.
 //!
 //! # How a verdict is reached
 //! [`Analysis::decide`] tries, in turn:
 //! 1. [`quick_certify()`]: all candidate K vote alike and resist n removals;
-//! 2. [`certified_k_set()`] and the feasible targets: every K that can be learnt, by a removal set that could also change
-//!    its vote, resists;
-//! 3. [`falsify()`]: a directed search for a violation, removals chosen greedily and then exchanged one by one; each
-//!    candidate is counted exactly by [`learn_update()`];
-//! 4. tightened bounds for the K still in question (a game in which every flip is paid for anew against the removals
-//!    that resist most), then branch and bound over the removal sets that no bound excludes;
+//! 2. [`certified_k_set()`] and the feasible targets: every K that can be learnt, by a removal set
+//!    that could also change its vote, resists;
+//! 3. [`falsify()`]: a tabu search for a violation; each candidate is counted exactly by
+//!    [`learn_update()`];
+//! 4. tightened amortised bounds for the K still in question, then branch and bound over the
+//!    removal sets that no bound excludes;
 //! 5. *unknown*, only at the deadline.
 //!
-//! [`run`] decides all inputs of two files and writes a run directory; [`verify`] replays it; [`paper`] sets up the
-//! paper's tables; [`tensor_distances`] ranks large sets by matrix products.
+//! # Where the paper's algorithms are
+//!
+//! | in the paper | file |
+//! |---|---|
+//! | KNN_predict, Freq (section 2.2) | `votes.rs` |
+//! | KNN_learn, cross-validation (section 2.2) | `learn/mod.rs`, `learn/folds.rs`, `learn/error_rate.rs` |
+//! | Algorithm 1, the baseline; Jia et al. 2022 | `baselines.rs` |
+//! | Algorithm 2, the overall method | `decide.rs` |
+//! | Algorithm 3, QuickCertify (Theorem 4.1) | `certify/quick.rs` |
+//! | Algorithm 4, `min_rmv` (section 5.1) | `certify/minimal_removal.rs` |
+//! | R = R1 ∪ R2, the reduced space (section 5) | `certify/targets.rs`, `falsify/branch_and_bound.rs` |
+//! | falsification (section 5) | `falsify/mod.rs`, `falsify/attack.rs`, `falsify/tabu_search.rs` |
+//! | Algorithm 5, KNN_learn_init | `system.rs`, `learn/neighbours.rs` |
+//! | Algorithm 6, KNN_learn_update | `learn/update.rs` |
+//! | certified K set (Li et al. 2022) | `certify/k_set.rs` |
+//!
+//! Beyond the paper: amortised bounds on what n removals can do to two errors at once
+//! (`certify/charging.rs`), and their tightening by Frank and Wolfe's method
+//! (`certify/frank_wolfe.rs`). What each decides: `docs/benchmarks.md`.
+//!
+//! [`run`] decides all inputs of two files and writes a run directory; [`verify`] replays it.
 //!
 //! ```
-//! # fn main() -> Result<(), crate::PoisoningError> {
-//! use crate::{
+//! # fn main() -> Result<(), probity_knn::PoisoningError> {
+//! use probity_knn::{
 //!     Analysis, Candidates, Deadline, KnnSystem, Method, Metric, Parameters, TrainingSet, Verdict, replay,
 //! };
 //!
@@ -61,50 +83,36 @@
 
 mod analysis;
 mod baselines;
-mod certified_k_set;
-mod charges;
-mod crew;
+mod certify;
 mod dataset;
-mod effects;
-mod error_rate;
+mod deadline;
+mod decide;
 mod errors;
-mod events;
-mod exhaust;
 mod falsify;
-mod flips;
-mod folds;
 pub mod inputs;
 mod learn;
-mod learn_update;
-mod losses;
-mod minimal_violating_removal;
-mod mixture;
-mod neighbours;
-pub mod paper;
-mod predict;
-mod quick_certify;
-mod response;
+mod parameters;
 pub mod run;
-mod shares;
-mod steer;
 mod system;
-mod targets;
-pub mod tensor_distances;
-mod tighten;
+mod verdict;
 pub mod verdicts;
 pub mod verify;
+mod votes;
 
-pub use analysis::{Analysis, Certificate, Deadline, Decision, Method, Verdict, Violation};
-pub use certified_k_set::{CertifiedKSet, certified_k_set};
+pub use analysis::Analysis;
+pub use certify::k_set::{CertifiedKSet, certified_k_set};
+pub use certify::minimal_removal::minimal_violating_removal;
+pub use certify::quick::quick_certify;
 pub use dataset::TrainingSet;
-pub use error_rate::ErrorCounts;
+pub use deadline::Deadline;
 pub use errors::PoisoningError;
 pub use falsify::falsify;
-pub use folds::Folds;
+pub use learn::error_rate::ErrorCounts;
+pub use learn::folds::Folds;
+pub use learn::neighbours::{Metric, Neighbours};
+pub use learn::update::{LearnUpdate, learn_update};
 pub use learn::{Replay, learn, replay};
-pub use learn_update::{LearnUpdate, learn_update};
-pub use minimal_violating_removal::minimal_violating_removal;
-pub use neighbours::{ApproximateDistances, Metric, Neighbours};
-pub use predict::predict;
-pub use quick_certify::quick_certify;
-pub use system::{Candidates, KnnSystem, Parameters, Query, Setup};
+pub use parameters::{Candidates, Parameters, Setup};
+pub use system::{KnnSystem, Query};
+pub use verdict::{Certificate, Decision, Method, Verdict, Violation};
+pub use votes::predict;

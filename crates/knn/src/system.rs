@@ -1,122 +1,25 @@
-//! The whole system under audit: T, its folds, the candidate K, the threshold n, and what was learnt.
+//! The whole system under audit: T, its folds, the candidate K, the threshold n, and what was
+//! learnt.
 
-use serde::{Deserialize, Serialize};
+use probity_tensor::device::ComputeDevice;
+use probity_tensor::nearest::Approximation;
+use probity_tensor::nearest::euclidean::SquaredDistances;
 
-use super::analysis::Deadline;
-use super::dataset::TrainingSet;
-use super::error_rate::ErrorCounts;
-use super::errors::PoisoningError;
-use super::folds::Folds;
-use super::learn::count_errors;
-use super::neighbours::{ApproximateDistances, Metric, Neighbours, rank_query};
+use crate::dataset::TrainingSet;
+use crate::deadline::Deadline;
+use crate::errors::PoisoningError;
+use crate::learn::count_errors;
+use crate::learn::error_rate::ErrorCounts;
+use crate::learn::neighbours::{Metric, Neighbours, rank_query};
+use crate::parameters::{Candidates, Setup};
 
-/// The candidate values `first..=last` for K: fixed from T, never from T \ R.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Candidates {
-    /// The smallest candidate.
-    pub first: usize,
-    /// The largest candidate.
-    pub last: usize,
-}
-
-impl Candidates {
-    /// 1 to `percent` percent of `rows`, rounded down; the paper takes 10 percent.
-    pub fn share(rows: usize, percent: usize) -> Self {
-        Self {
-            first: 1,
-            last: rows.saturating_mul(percent) / 100,
-        }
-    }
-
-    /// The values in ascending order.
-    pub fn values(self) -> impl Iterator<Item = usize> {
-        self.first..=self.last
-    }
-}
-
-/// What a user chooses; [`Parameters::check`] binds it to a training set that it fits.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Parameters {
-    /// The number of cross-validation folds p.
-    pub folds: usize,
-    /// The seed that deals rows into folds.
-    pub seed: u64,
-    /// The candidate values of K.
-    pub candidates: Candidates,
-    /// The poisoning threshold n: up to so many rows may be poisoned.
-    pub poison: usize,
-    /// The distance.
-    pub metric: Metric,
-}
-
-/// A training set with parameters that fit it and its folds: all that learning needs.
-///
-/// The three belong together: folds dealt to one training set say nothing about another.
-#[derive(Debug, Clone)]
-pub struct Setup {
-    pub(crate) training: TrainingSet,
-    parameters: Parameters,
-    folds: Folds,
-}
-
-impl Parameters {
-    /// Checks the parameters against `training`, takes it over and deals its folds.
-    ///
-    /// # Errors
-    /// n >= |T|, fewer than 2 or more than |T| folds, no candidate K of at least 1, or none that
-    /// |T| - n rows could fill.
-    pub fn check(self, training: TrainingSet) -> Result<Setup, PoisoningError> {
-        let rows = training.rows();
-        if self.poison >= rows {
-            return Err(PoisoningError::PoisonTooLarge {
-                poison: self.poison,
-                rows,
-            });
-        }
-        let Candidates { first, last } = self.candidates;
-        if first == 0 || first > last {
-            return Err(PoisoningError::NoCandidates { first, last });
-        }
-        if first > rows - self.poison {
-            return Err(PoisoningError::CandidatesBeyondRows {
-                first,
-                left: rows - self.poison,
-                poison: self.poison,
-            });
-        }
-        let folds = Folds::deal(rows, self.folds, self.seed)?;
-        Ok(Setup {
-            training,
-            parameters: self,
-            folds,
-        })
-    }
-}
-
-impl Setup {
-    /// The training set T.
-    pub fn training(&self) -> &TrainingSet {
-        &self.training
-    }
-
-    /// The parameters that were checked.
-    pub fn parameters(&self) -> Parameters {
-        self.parameters
-    }
-
-    /// The folds dealt to the rows of T.
-    pub fn folds(&self) -> &Folds {
-        &self.folds
-    }
-
-    /// K_max + n: no list of neighbours is ever read beyond this many rows.
-    pub fn depth(&self) -> usize {
-        self.parameters
-            .candidates
-            .last
-            .saturating_add(self.parameters.poison)
-    }
-}
+/// Fewer training rows than this are ranked by their true distances at once.
+const LARGE: usize = 4096;
+/// So are rows of fewer columns than this on a CPU, where a product saves little (see
+/// `benches/knn.rs`).
+const WIDE: usize = 32;
+/// Values of one block of distances.
+const BLOCK_VALUES: usize = 1 << 24;
 
 /// A test input with its K_max + n nearest training rows, nearest first.
 #[derive(Debug, Clone)]
@@ -152,8 +55,9 @@ pub struct KnnSystem {
 }
 
 impl KnnSystem {
-    /// KNN_learn_init (Algorithm 5): ranks all neighbours once, counts the errors of every candidate K,
-    /// and keeps both for the analyses. Takes O(|T|^2 columns + |T| K_max) time and |T| (K_max + n) ids.
+    /// KNN_learn_init (Algorithm 5): ranks all neighbours once, counts the errors of every
+    /// candidate K, and keeps both for the analyses. Takes O(|T|^2 columns + |T| K_max) time and
+    /// |T| (K_max + n) ids.
     pub fn learn(setup: Setup) -> Self {
         Self::learn_within(setup, Deadline::never())
     }
@@ -174,27 +78,54 @@ impl KnnSystem {
         let neighbours = Neighbours::rank(
             &setup.training,
             setup.folds(),
-            setup.parameters.metric,
+            setup.parameters().metric,
             setup.depth(),
             deadline,
         );
         Self::from_neighbours(setup, neighbours, deadline)
     }
 
+    /// Like [`KnnSystem::learn_until`], and to the same result, with products on `device` where
+    /// they help: for the Euclidean distance of many rows.
+    ///
+    /// # Errors
+    /// A deadline that has passed. What a device cannot do is done without it.
+    pub fn learn_on(
+        setup: Setup,
+        device: &ComputeDevice,
+        deadline: Deadline<'_>,
+    ) -> Result<Self, PoisoningError> {
+        let training = setup.training();
+        let worth = training.rows() >= LARGE && (device.is_gpu() || training.columns() >= WIDE);
+        if worth
+            && setup.parameters().metric == Metric::Euclidean
+            && let Some(mut distances) =
+                SquaredDistances::new(training.features(), training.columns(), device)
+        {
+            let block = (BLOCK_VALUES / training.rows()).max(1);
+            let learned = Self::learn_approximately(setup.clone(), block, &mut distances, deadline);
+            if learned.is_ok() || deadline.passed() {
+                return learned;
+            }
+        }
+        Self::learn_until(setup, deadline)
+    }
+
     /// Like [`KnnSystem::learn_until`], with distances from `source` for `block` rows at a time.
     ///
     /// # Errors
-    /// Approximate distances, or a bound on their error, that are not finite; a deadline that has passed.
+    /// Approximate distances, or a bound on their error, that are not finite; a deadline that has
+    /// passed.
     pub fn learn_approximately(
         setup: Setup,
         block: usize,
-        source: &mut dyn ApproximateDistances,
+        source: &mut dyn Approximation,
         deadline: Deadline<'_>,
     ) -> Result<Self, PoisoningError> {
         let neighbours = Neighbours::rank_approximately(
             &setup.training,
             setup.folds(),
-            setup.parameters.metric,
+            setup.parameters().metric,
             setup.depth(),
             block,
             source,
@@ -208,7 +139,7 @@ impl KnnSystem {
     }
 
     fn from_neighbours(setup: Setup, neighbours: Neighbours, deadline: Deadline<'_>) -> Self {
-        let ks = setup.parameters.candidates.values().collect();
+        let ks = setup.parameters().candidates.values().collect();
         let errors = count_errors(
             &setup.training,
             setup.folds(),
@@ -218,7 +149,7 @@ impl KnnSystem {
             deadline,
         );
         let learned = errors.ks()[errors.best()];
-        let ranked_for = setup.parameters.poison;
+        let ranked_for = setup.parameters().poison;
         Self {
             setup,
             neighbours,
@@ -239,7 +170,7 @@ impl KnnSystem {
                 learnt: self.ranked_for,
             });
         }
-        self.setup.parameters.poison = poison;
+        self.setup = self.setup.with_poison(poison);
         Ok(self)
     }
 
@@ -270,7 +201,7 @@ impl KnnSystem {
 
     /// The poisoning threshold n.
     pub fn poison(&self) -> usize {
-        self.setup.parameters.poison
+        self.setup.parameters().poison
     }
 
     /// Ranks the training rows for one test input.
@@ -281,7 +212,7 @@ impl KnnSystem {
         self.setup.training.check_query(features)?;
         let ranked = rank_query(
             &self.setup.training,
-            self.setup.parameters.metric,
+            self.setup.parameters().metric,
             features,
             self.setup.depth(),
         );
@@ -293,15 +224,16 @@ impl KnnSystem {
             ranked,
             labels,
             classes: self.setup.training.classes(),
-            candidates: self.setup.parameters.candidates,
-            poison: self.setup.parameters.poison,
+            candidates: self.setup.parameters().candidates,
+            poison: self.setup.parameters().poison,
         })
     }
 
-    /// K* of T \ R, with R as flags: all errors of every candidate K counted again, from the ranked neighbours of T.
+    /// K* of T \ R, with R as flags: all errors of every candidate K counted again, from the ranked
+    /// neighbours of T.
     ///
-    /// The order of the rows that are left does not depend on R, and n rows at most are gone from lists of K_max + n: the
-    /// first K_max rows left are those of a ranking of T \ R.
+    /// The order of the rows that are left does not depend on R, and n rows at most are gone from
+    /// lists of K_max + n: the first K_max rows left are those of a ranking of T \ R.
     pub(crate) fn learn_without(&self, removed: &[bool]) -> usize {
         let errors = count_errors(
             &self.setup.training,
@@ -326,7 +258,7 @@ impl KnnSystem {
     /// The label of a ranked test input for a given K and removal set (as flags).
     pub(crate) fn predict(&self, query: &Query, removed: &[bool], k: usize) -> u16 {
         // n < |T| leaves a row in every list that starts with the K_max + n nearest.
-        super::predict::predict(query.ranked(), self.setup.training.labels(), removed, k)
+        crate::votes::predict(query.ranked(), self.setup.training.labels(), removed, k)
             .unwrap_or_default()
     }
 
@@ -339,47 +271,7 @@ impl KnnSystem {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn checked(folds: usize, first: usize, last: usize, poison: usize) -> Option<PoisoningError> {
-        let training = TrainingSet::new(vec![0.0, 1.0, 2.0, 3.0], 1, vec![0, 0, 1, 1]).unwrap();
-        let parameters = Parameters {
-            folds,
-            seed: 0,
-            candidates: Candidates { first, last },
-            poison,
-            metric: Metric::Euclidean,
-        };
-        parameters.check(training).err()
-    }
-
-    #[test]
-    fn parameters_that_do_not_fit_are_refused() {
-        assert_eq!(checked(2, 1, 2, 1), None);
-        assert_eq!(
-            checked(2, 1, 2, 4),
-            Some(PoisoningError::PoisonTooLarge { poison: 4, rows: 4 })
-        );
-        assert_eq!(
-            checked(1, 1, 2, 1),
-            Some(PoisoningError::TooFewFolds { folds: 1 })
-        );
-        assert_eq!(
-            checked(5, 1, 2, 1),
-            Some(PoisoningError::TooManyFolds { folds: 5, rows: 4 })
-        );
-        assert_eq!(
-            checked(2, 1, 0, 1),
-            Some(PoisoningError::NoCandidates { first: 1, last: 0 })
-        );
-        assert!(matches!(
-            checked(2, 4, 5, 2),
-            Some(PoisoningError::CandidatesBeyondRows {
-                first: 4,
-                left: 2,
-                poison: 2
-            })
-        ));
-    }
+    use crate::Parameters;
 
     #[test]
     fn what_is_learnt_serves_every_smaller_threshold_and_can_be_stopped() {
@@ -421,11 +313,5 @@ mod tests {
         let stop = std::sync::atomic::AtomicBool::new(true);
         let stopped = KnnSystem::learn_until(setup(1), Deadline::never().or_when(&stop));
         assert_eq!(stopped.err(), Some(PoisoningError::Stopped));
-    }
-
-    #[test]
-    fn a_share_of_too_few_rows_holds_no_candidate() {
-        assert_eq!(Candidates::share(9, 10), Candidates { first: 1, last: 0 });
-        assert_eq!(Candidates::share(135, 10).last, 13);
     }
 }

@@ -25,7 +25,7 @@ use parquet::file::properties::WriterProperties;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::analysis::{Certificate, Verdict};
+use crate::verdict::{Certificate, Verdict};
 use probity_data::read::{Place, ReadError, Records};
 use probity_data::schema::Format;
 use probity_run::run_directory::{RunError, write_with};
@@ -218,13 +218,7 @@ pub fn read_verdicts(file: &Path) -> Result<Vec<VerdictRow>, VerdictsError> {
     let mut records = Records::open(file, &Format::default())?;
     let mut positions = [0; HEADER.len()];
     for (position, name) in positions.iter_mut().zip(HEADER) {
-        *position = records
-            .position(name)
-            .ok_or_else(|| ReadError::MissingColumn {
-                file: file.to_owned(),
-                column: name.to_owned(),
-                found: records.names().join(", "),
-            })?;
+        *position = records.require(name)?;
     }
     let mut rows = Vec::new();
     while let Some(record) = records.advance()? {

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::inputs::{Inputs, RobustnessError};
-use super::run::{RobustnessRun, check};
-use super::system::KnnSystem;
-use super::verdicts::VerdictRow;
+use crate::inputs::{Inputs, RobustnessError};
+use crate::run::{RobustnessRun, check};
+use crate::system::KnnSystem;
+use crate::verdicts::VerdictRow;
 
 /// How many falsifications stood up.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -22,8 +22,9 @@ pub struct ReplayCounts {
 
 /// Replays every falsification in `rows` through the plain learner.
 ///
-/// The neighbours are ranked anew, once, by their true distances. For each removal set all errors of every candidate
-/// K are counted again over all rows that are left: no increment, no bound, no certified K set.
+/// The neighbours are ranked anew, once, by their true distances. For each removal set all errors
+/// of every candidate K are counted again over all rows that are left: no increment, no bound, no
+/// certified K set.
 ///
 /// # Errors
 /// Parameters that do not fit.

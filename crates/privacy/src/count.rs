@@ -42,7 +42,9 @@ pub struct Outliers {
 }
 
 /// How a count is made private.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CountOptions {
     /// Which sensitivity scales the noise.
     pub sensitivity: Sensitivity,
@@ -68,6 +70,50 @@ impl Default for CountOptions {
             interval_share: None,
             confidence: 0.95,
         }
+    }
+}
+
+impl CountOptions {
+    /// With this sensitivity to scale the noise.
+    #[must_use]
+    pub fn sensitivity(mut self, sensitivity: Sensitivity) -> CountOptions {
+        self.sensitivity = sensitivity;
+        self
+    }
+
+    /// With these constants to scale the noise.
+    #[must_use]
+    pub fn calibration(mut self, calibration: Calibration) -> CountOptions {
+        self.calibration = calibration;
+        self
+    }
+
+    /// With this way to compute the smooth bound.
+    #[must_use]
+    pub fn bound(mut self, bound: Bound) -> CountOptions {
+        self.bound = bound;
+        self
+    }
+
+    /// With so many steps of an exact bound at most.
+    #[must_use]
+    pub fn work_limit(mut self, work_limit: u64) -> CountOptions {
+        self.work_limit = work_limit;
+        self
+    }
+
+    /// With this share of ε for a private upper bound on the noise, and so an interval.
+    #[must_use]
+    pub fn interval_share(mut self, share: f64) -> CountOptions {
+        self.interval_share = Some(share);
+        self
+    }
+
+    /// With this confidence of an interval.
+    #[must_use]
+    pub fn confidence(mut self, confidence: f64) -> CountOptions {
+        self.confidence = confidence;
+        self
     }
 }
 

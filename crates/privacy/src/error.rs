@@ -175,7 +175,7 @@ pub enum PrivacyError {
     Entropy(String),
     /// An exact method would overrun its declared work limit. This depends on the records.
     #[error(
-        "the exact bound needs more than the work limit of {limit} steps; raise --work-limit or choose --bound cover. This refusal depends on the records, so the budget stays spent"
+        "the exact bound needs more than the work limit of {limit} steps; raise work_limit or choose the bound cover. This refusal depends on the records, so the budget stays spent"
     )]
     WorkLimit {
         /// The declared limit.

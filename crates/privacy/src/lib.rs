@@ -18,21 +18,20 @@
 //! | all answers together are within the budget | [`composition`] |
 //!
 //! ```
-//! use crate::calibration::Guarantee;
-//! use crate::count::{CountOptions, CountPlan, Outliers};
-//! use crate::noise::SystemBits;
-//! use crate::records::{DeclaredColumn, Grid};
+//! use probity_privacy::outliers::OutlierCount;
+//! use probity_privacy::records::{DeclaredColumn, Grid};
 //!
 //! let age = DeclaredColumn { name: "age".into(), min: 0.0, max: 120.0, unit: 15.0 };
 //! let grid = Grid::new(vec![age])?;
-//! let records = grid.place(&[31.0, 32.0, 35.0, 36.0, 40.0, 41.0, 90.0])?;
-//! let outliers = Outliers { k: 1, squared_radius: grid.squared_radius(0.5, 1)? };
-//! let guarantee = Guarantee::new(0.5, 0.01)?;
-//! let plan = CountPlan::new(outliers, guarantee, CountOptions::default(), records.rows(), 1)?;
-//! assert_eq!(plan.cost().epsilon, 0.5);
-//! let answer = plan.answer(&records, &mut SystemBits::new())?;
-//! assert!(answer.interval.is_none()); // it would have to be paid for
-//! # Ok::<(), crate::error::PrivacyError>(())
+//! let people = grid.place(&[31.0, 32.0, 35.0, 36.0, 40.0, 41.0, 90.0])?;
+//!
+//! // People with nobody else within half a unit, at a price of epsilon 0.5 and delta 0.01.
+//! let count = OutlierCount::new(1, 0.5, 0.5, 0.01);
+//! assert_eq!(count.plan(&grid, people.rows())?.cost().epsilon, 0.5);
+//! let answer = count.answer(&grid, &people)?;
+//! println!("about {} outliers", answer.count);
+//! assert!(answer.interval.is_none()); // it would have to be paid for: CountOptions::interval_share
+//! # Ok::<(), probity_privacy::error::PrivacyError>(())
 //! ```
 
 pub mod ball;
@@ -46,7 +45,7 @@ pub mod interval;
 pub mod kissing;
 pub mod ledger;
 pub mod noise;
-pub mod paper;
+pub mod outliers;
 pub mod records;
 pub mod sensitivity;
 pub mod smooth;

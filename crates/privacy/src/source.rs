@@ -4,15 +4,18 @@
 //! ends ([`super::records`]): a refusal would tell that somebody is outside. A cell that is no number is refused, for the table then
 //! is not what was declared; that refusal, like every other one before an answer, depends on the file.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use arrow_array::RecordBatch;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::error::PrivacyError;
 use super::records::{DeclaredColumn, Grid};
-use probity_data::read::{Place, ReadError, Records};
+use probity_data::numbers::{Column, NumbersError, Reading};
+use probity_data::read::{ReadError, Records};
 use probity_data::schema::{Format, Kind, Schema};
+use probity_data::source::{DataFile, Hashed};
 
 /// Why columns cannot be used.
 #[derive(Debug, Error)]
@@ -23,33 +26,9 @@ pub enum SourceError {
     /// A declaration makes no sense.
     #[error(transparent)]
     Privacy(#[from] PrivacyError),
-    /// A cell is no finite number.
-    #[error(
-        "{}, {place}, column '{column}': '{value}' is not a finite number; correct it, or choose other columns",
-        file.display()
-    )]
-    NotANumber {
-        /// The file.
-        file: PathBuf,
-        /// Line or row.
-        place: Place,
-        /// Column name.
-        column: String,
-        /// The cell.
-        value: String,
-    },
-    /// A level of an ordered attribute that the schema does not list.
-    #[error("{}, {place}, column '{column}': '{value}' is not a level of the schema", file.display())]
-    UnknownLevel {
-        /// The file.
-        file: PathBuf,
-        /// Line or row.
-        place: Place,
-        /// Column name.
-        column: String,
-        /// The cell.
-        value: String,
-    },
+    /// A cell is no finite number, or no level of the schema.
+    #[error(transparent)]
+    Numbers(#[from] NumbersError),
     /// Nothing is declared about a column.
     #[error(
         "nothing is declared about the column '{column}': give --range {column}=MIN,MAX or a --schema. The data's own mean, spread or range cannot be used: they would give records away"
@@ -107,14 +86,14 @@ pub struct TableOptions {
 
 /// Declared columns and the numbers in them, row-major.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Numbers {
+pub struct DeclaredNumbers {
     /// The grid of the declared columns.
     pub grid: Grid,
     /// `[rows, columns]`.
     pub values: Vec<f64>,
 }
 
-impl Numbers {
+impl DeclaredNumbers {
     /// N.
     pub fn rows(&self) -> usize {
         self.values.len() / self.grid.columns().len()
@@ -202,75 +181,52 @@ impl TableOptions {
     ///
     /// # Errors
     /// See [`SourceError`].
-    pub fn read(&self, file: &Path) -> Result<Numbers, SourceError> {
+    pub fn read(&self, file: &Path) -> Result<Hashed<DeclaredNumbers>, SourceError> {
         let grid = self.grid()?;
-        let format = self
-            .schema
-            .as_ref()
-            .map_or(&self.format, |schema| &schema.format);
-        // Columns that are not asked for are no fault of the file here.
-        let format = Format {
+        let file = DataFile::open(file)?;
+        let numbers = self.decode(grid, Records::of(&file, &self.layout())?)?;
+        Ok(file.hashed(numbers)?)
+    }
+
+    /// Reads the columns of record batches in memory.
+    ///
+    /// # Errors
+    /// See [`SourceError`].
+    pub fn from_arrow(&self, batches: &[RecordBatch]) -> Result<DeclaredNumbers, SourceError> {
+        let grid = self.grid()?;
+        self.decode(grid, Records::from_arrow(batches, &self.layout())?)
+    }
+
+    /// The layout of files, in which columns that are not asked for are no fault.
+    fn layout(&self) -> Format {
+        let format = self.schema.as_ref().map(|schema| &schema.format);
+        Format {
             ignore_other_columns: true,
-            ..format.clone()
-        };
-        let mut records = Records::open(file, &format)?;
-        let mut positions = Vec::new();
+            ..format.unwrap_or(&self.format).clone()
+        }
+    }
+
+    fn decode(&self, grid: Grid, mut records: Records) -> Result<DeclaredNumbers, SourceError> {
+        let mut columns = Vec::with_capacity(self.columns.len());
         for name in &self.columns {
-            let position = records
-                .position(name)
-                .ok_or_else(|| ReadError::MissingColumn {
-                    file: file.to_owned(),
-                    column: name.clone(),
-                    found: records.names().join(", "),
-                })?;
-            positions.push((position, self.levels(name)));
+            columns.push(Column {
+                position: records.require(name)?,
+                reading: self.levels(name).map_or(Reading::Number, Reading::Level),
+            });
         }
         let mut values = Vec::new();
         while let Some(record) = records.advance()? {
-            for &(position, levels) in &positions {
-                let cell = record.cell(position)?;
-                let place = || {
-                    (
-                        file.to_owned(),
-                        record.place(),
-                        record.column(position).to_owned(),
-                    )
-                };
-                values.push(match levels {
-                    Some(levels) => {
-                        let level = levels.iter().position(|level| level == cell);
-                        level.map(|level| level as f64).ok_or_else(|| {
-                            let (file, place, column) = place();
-                            SourceError::UnknownLevel {
-                                file,
-                                place,
-                                column,
-                                value: cell.to_owned(),
-                            }
-                        })?
-                    }
-                    None => {
-                        let number = cell.parse::<f64>().ok().filter(|number| number.is_finite());
-                        number.ok_or_else(|| {
-                            let (file, place, column) = place();
-                            SourceError::NotANumber {
-                                file,
-                                place,
-                                column,
-                                value: cell.to_owned(),
-                            }
-                        })?
-                    }
-                });
+            for column in &columns {
+                column.append(&record, &mut values)?;
             }
         }
         if values.is_empty() {
             return Err(ReadError::Empty {
-                file: file.to_owned(),
+                file: records.file().to_owned(),
                 expected: "records",
             }
             .into());
         }
-        Ok(Numbers { grid, values })
+        Ok(DeclaredNumbers { grid, values })
     }
 }

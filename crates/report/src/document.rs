@@ -2,6 +2,7 @@
 //!
 //! Everything is text, a table or a figure with the table behind it, so that nothing is said by a picture alone.
 
+use super::chart::{self, Chart};
 use super::text::Text;
 
 /// A whole report.
@@ -81,6 +82,25 @@ pub enum Block {
     },
     /// A command to type.
     Command(Text),
+}
+
+impl Block {
+    /// A chart with what it shows in words and as a table.
+    pub fn figure(
+        chart: &impl Chart,
+        data: Table,
+        id: String,
+        title: Text,
+        description: Text,
+    ) -> Block {
+        Block::Figure(Figure {
+            svg: chart::part(chart, &id, (&title, &description)),
+            id,
+            title,
+            description,
+            data,
+        })
+    }
 }
 
 /// A table whose first column names its rows.

@@ -15,7 +15,10 @@ use super::error::PageError;
 use super::model::Report;
 use super::pairs::MOST_SHOWN;
 
-const STYLE: &str = include_str!("../../../templates/report/style.css");
+const STYLE: &str = concat!(
+    include_str!("../../../templates/report/style.css"),
+    include_str!("../../../templates/report/chart.css")
+);
 const SCRIPT: &str = include_str!("../../../templates/report/script.js");
 
 /// Rows of a table of pairs that are printed.

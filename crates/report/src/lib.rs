@@ -10,26 +10,26 @@
 //! may change inside without the report, and a report can be made of a run whose model and data are gone. A `schema_version` or a
 //! command that is not known is refused. Of the rest of the crate it needs [`probity_data::read`] alone, the one reader of tables.
 //!
+//! **Charts** ([`chart`]) are drawn once: as parts of a page, and as files of their own, which [`plots::write`] puts into a
+//! run directory from its summary.
+//!
 //! **The page** is a single file under [`LARGEST_PAGE`] bytes without references to anything outside. It works without JavaScript, which
 //! only filters and sorts; all text from the data is escaped, and characters that cannot be seen are shown by number. It has one
 //! `style` and one `script` element, whose hashes [`content_security`] gives for a strict content-security policy. The same runs give the
 //! same bytes: dates come from the runs.
 
-pub mod axis;
-mod chart;
+pub mod chart;
 mod compose;
 mod document;
 mod error;
 mod html;
-pub mod line_plot;
 mod markdown;
 pub mod model;
 mod model_card;
 mod pairs;
-pub mod plot;
+pub mod plots;
 mod read;
-pub mod scatter;
-mod text;
+pub mod text;
 
 pub use error::PageError;
 pub use html::{ContentSecurity, content_security};

@@ -12,11 +12,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use arrow_array::RecordBatch;
 use thiserror::Error;
 
 use probity_data::compressed;
 use probity_data::read::{Place, ReadError, Record, Records};
 use probity_data::schema::Format;
+use probity_data::source::{DataFile, Hashed};
 
 /// Why texts cannot be read.
 #[derive(Debug, Error)]
@@ -104,16 +106,47 @@ pub struct TextCorpus {
 /// When the file cannot be read, lacks a column, has a row without text or label, holds no texts, or has
 /// only one label.
 pub fn read_texts(file: &Path, columns: &TextColumns) -> Result<TextCorpus, CorpusError> {
-    match kind_of(file) {
-        FileKind::Lines => read_lines(file, columns),
+    Ok(read_texts_hashed(file, columns)?.value)
+}
+
+/// The same with the file's hash, from one pass over it.
+///
+/// # Errors
+/// See [`read_texts`].
+pub fn read_texts_hashed(
+    file: &Path,
+    columns: &TextColumns,
+) -> Result<Hashed<TextCorpus>, CorpusError> {
+    let opened = DataFile::open(file)?;
+    let corpus = match kind_of(file) {
+        FileKind::Lines => read_lines(&opened, columns)?,
         FileKind::Table { separator } => {
             let format = Format {
                 separator,
-                ignore_other_columns: true,
-                ..Format::default()
+                ..table_format()
             };
-            read_table(file, &format, columns)
+            read_table(Records::of(&opened, &format)?, columns)?
         }
+    };
+    Ok(opened.hashed(corpus)?)
+}
+
+/// Reads texts from record batches in memory.
+///
+/// # Errors
+/// See [`read_texts`].
+pub fn texts_from_arrow(
+    batches: &[RecordBatch],
+    columns: &TextColumns,
+) -> Result<TextCorpus, CorpusError> {
+    read_table(Records::from_arrow(batches, &table_format())?, columns)
+}
+
+/// A table of texts may hold anything else beside them.
+fn table_format() -> Format {
+    Format {
+        ignore_other_columns: true,
+        ..Format::default()
     }
 }
 
@@ -138,7 +171,8 @@ fn kind_of(file: &Path) -> FileKind {
     }
 }
 
-fn read_lines(file: &Path, columns: &TextColumns) -> Result<TextCorpus, CorpusError> {
+fn read_lines(opened: &DataFile, columns: &TextColumns) -> Result<TextCorpus, CorpusError> {
+    let file = opened.path();
     if let Some(column) = columns.text.as_ref().or(columns.label.as_ref()) {
         return Err(CorpusError::NoColumns {
             file: file.to_owned(),
@@ -150,7 +184,8 @@ fn read_lines(file: &Path, columns: &TextColumns) -> Result<TextCorpus, CorpusEr
         source,
     };
     let mut texts = Vec::new();
-    let input = BufReader::new(compressed::open(file).map_err(io_error)?);
+    let input = compressed::decompress(BufReader::new(opened.clone())).map_err(io_error)?;
+    let input = BufReader::new(input);
     for (number, line) in (1..).zip(input.split(b'\n')) {
         let line = line.map_err(io_error)?;
         let text = std::str::from_utf8(&line).map_err(|_| CorpusError::Utf8 {
@@ -179,34 +214,28 @@ fn read_lines(file: &Path, columns: &TextColumns) -> Result<TextCorpus, CorpusEr
     })
 }
 
-fn read_table(
-    file: &Path,
-    format: &Format,
-    columns: &TextColumns,
-) -> Result<TextCorpus, CorpusError> {
-    let mut records = Records::open(file, format)?;
+fn read_table(mut records: Records, columns: &TextColumns) -> Result<TextCorpus, CorpusError> {
+    let file = records.file().to_owned();
     let text_column = text_column(&records, columns.text.as_deref())?;
     let label_column = match &columns.label {
-        Some(label) => Some(position(&records, label)?),
+        Some(label) => Some(records.require(label)?),
         None => None,
     };
     let mut texts = Vec::new();
     let mut words: Vec<String> = Vec::new();
     while let Some(record) = records.advance()? {
-        texts.push(filled(file, &record, text_column)?);
+        texts.push(filled(&record, text_column)?);
         if let Some(column) = label_column {
-            words.push(filled(file, &record, column)?);
+            words.push(filled(&record, column)?);
         }
     }
     if texts.is_empty() {
-        return Err(CorpusError::Empty {
-            file: file.to_owned(),
-        });
+        return Err(CorpusError::Empty { file });
     }
     let (classes, labels) = numbered(&words);
     if let (Some(column), [class]) = (&columns.label, classes.as_slice()) {
         return Err(CorpusError::OneClass {
-            file: file.to_owned(),
+            file,
             column: column.clone(),
             rows: texts.len(),
             class: class.clone(),
@@ -222,7 +251,7 @@ fn read_table(
 /// The column with the texts.
 fn text_column(records: &Records, name: Option<&str>) -> Result<usize, CorpusError> {
     match (name, records.names()) {
-        (Some(name), _) => position(records, name),
+        (Some(name), _) => Ok(records.require(name)?),
         (None, [_]) => Ok(0),
         (None, names) => Err(CorpusError::NoTextColumn {
             file: records.file().to_owned(),
@@ -231,20 +260,11 @@ fn text_column(records: &Records, name: Option<&str>) -> Result<usize, CorpusErr
     }
 }
 
-fn position(records: &Records, column: &str) -> Result<usize, CorpusError> {
-    let missing = || ReadError::MissingColumn {
-        file: records.file().to_owned(),
-        column: column.to_owned(),
-        found: records.names().join(", "),
-    };
-    Ok(records.position(column).ok_or_else(missing)?)
-}
-
 /// The text of a cell, which must hold some.
-fn filled(file: &Path, record: &Record<'_>, column: usize) -> Result<String, CorpusError> {
+fn filled(record: &Record<'_>, column: usize) -> Result<String, CorpusError> {
     match record.cell(column)? {
         "" => Err(CorpusError::Missing {
-            file: file.to_owned(),
+            file: record.file().to_owned(),
             place: record.place(),
             column: record.column(column).to_owned(),
         }),

@@ -5,7 +5,6 @@
 //! | [`tokenizer`]   | texts to tokens, tokens to numbers and back into texts                      |
 //! | [`words`]       | lists of distinct words with their numbers                                  |
 //! | [`embeddings`]  | tables of word vectors: GloVe and word2vec files, binary cache              |
-//! | [`neighbours`]  | exact nearest neighbours of words by cosine                                 |
 //! | [`lexicon`]     | protected attributes, their terms, matching, coverage of a corpus           |
 //! | [`validity`]    | L0, L2, Jaccard, BLEU and semantic similarity of two texts                  |
 //! | [`frequencies`] | counts of words                                                             |
@@ -40,21 +39,7 @@ pub mod embeddings;
 pub mod frequencies;
 pub mod glove;
 pub mod lexicon;
-pub mod neighbours;
+
 pub mod tokenizer;
 pub mod validity;
 pub mod words;
-
-/// The folder of the real data sets, where there is one; says so where there is none.
-#[cfg(test)]
-pub(crate) fn test_data() -> Option<std::path::PathBuf> {
-    let folder = std::env::var_os("PROBITY_DATA_DIR").map_or_else(
-        || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-        std::path::PathBuf::from,
-    );
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!("skipped: {} is not there", folder.display());
-    None
-}

@@ -1,13 +1,18 @@
 //! One file that holds a whole model: written as a whole or not at all, and sealed by a hash.
 //!
-//! The file is a line that names the kind of model and the form, the SHA-256 of what follows in hex on a line
-//! of its own, and the model. It is written under a temporary name and renamed, so that a crash leaves the old
-//! model or the new one. The hash finds damage and edits; it is no signature against someone who
-//! computes it anew.
+//! The file is a line that names the kind of model and the version of the form, the SHA-256 of what follows in
+//! hex on a line of its own, and the model in [postcard](https://postcard.jamesmunns.com). It is written under a
+//! temporary name and renamed, so that a crash leaves the old model or the new one. The hash finds damage and
+//! edits; it is no signature against someone who computes it anew, so models check what they are made of.
+//!
+//! A list in the file takes memory as its elements are read, not as its length says: a forged length costs no
+//! more than a small multiple of the file's size.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
@@ -48,6 +53,27 @@ pub enum ModelFileError {
         /// The hash that it was sealed with.
         written: String,
     },
+}
+
+/// The bytes of `value`: the same value gives the same bytes.
+///
+/// # Errors
+/// None for values whose lists know their lengths.
+pub fn encode(value: &impl Serialize) -> Result<Vec<u8>, String> {
+    postcard::to_stdvec(value).map_err(|error| error.to_string())
+}
+
+/// The value in `bytes`, all of which must be used.
+///
+/// # Errors
+/// Bytes that [`encode`] does not write for such a value.
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    match postcard::take_from_bytes(bytes) {
+        Ok((value, [])) => Ok(value),
+        Ok((_, rest)) => Err(format!("{} bytes follow its end", rest.len())),
+        Err(postcard::Error::DeserializeUnexpectedEnd) => Err("it ends too early".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 fn first_line(kind: &str) -> String {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::inputs::{ReadingArgs, Threads};
 use crate::cli::output::Output;
 use crate::cli::render::count;
-use probity::data::samples::SamplesOptions;
+use probity::data::numbers::NumbersOptions;
 use probity::run::run_directory::write_atomically;
 use probity::unlearning::kmeans::dataset::read_for_model;
 use probity::unlearning::kmeans::directory::ModelDirectory;
@@ -60,12 +60,12 @@ pub(super) fn run(args: AssignArgs, output: &Output) -> anyhow::Result<ExitCode>
     let (pairs, loss) = match &args.data {
         None => model.assignment(),
         Some(file) => {
-            let mut options = SamplesOptions {
+            let mut options = NumbersOptions {
                 label: description.label.clone(),
                 ..args.reading.options()?
             };
             options.ignore.extend(description.id_column.clone());
-            let points = read_for_model(file, &options, &description.columns)?;
+            let points = read_for_model(file.as_path(), &options, &description.columns)?;
             let (pairs, loss) = nearest(&points, model.centroids());
             (pairs, loss as f64 / (1_u64 << 48) as f64)
         }

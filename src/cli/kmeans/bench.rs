@@ -1,10 +1,12 @@
 //! `probity kmeans bench`
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Args;
+use indicatif::ProgressBar;
 use serde::Serialize;
 
 use super::inputs::{AlgorithmName, ClusteringArgs, DataArgs, Threads};
@@ -12,15 +14,11 @@ use super::render;
 use crate::cli::inputs::new_run;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
-use probity::run::run_directory::{file_sha256, write_atomically};
+use crate::cli::render::plots;
 use probity::unlearning::kmeans::Algorithm;
-use probity::unlearning::kmeans::benchmark::{
-    AlgorithmFigures, Baseline, BenchmarkOptions, Labelled, Replicate, baseline, replicate,
-};
-use probity::unlearning::kmeans::directory::describe;
+use probity::unlearning::kmeans::benchmark::{BenchmarkOptions, Labelled};
+use probity::unlearning::kmeans::comparison::{Comparison, ComparisonProgress, compare};
 
-/// File of the plot in the run directory.
-const PLOT: &str = "deletions.svg";
 /// The progress bar.
 const BAR: &str = "{prefix} [{bar:28}] {pos}/{len} deletions, {msg}, {eta} left";
 
@@ -56,7 +54,7 @@ pub(super) struct BenchArgs {
 /// How much is measured.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Benchmark")]
-pub(in crate::cli) struct SizeArgs {
+struct SizeArgs {
     /// Rows to delete, one after the other
     #[arg(long, default_value_t = 1000)]
     deletions: usize,
@@ -73,7 +71,7 @@ pub(in crate::cli) struct SizeArgs {
 
 impl SizeArgs {
     /// The same as a value, for so many clusters and iterations.
-    pub fn options(&self, clusters: usize, iterations: usize) -> BenchmarkOptions {
+    fn options(&self, clusters: usize, iterations: usize) -> BenchmarkOptions {
         BenchmarkOptions {
             clusters,
             iterations,
@@ -82,17 +80,6 @@ impl SizeArgs {
             retrainings: self.retrainings as usize,
         }
     }
-}
-
-/// What one data set gives.
-#[derive(Debug, Clone, Serialize)]
-pub(in crate::cli) struct Measured {
-    /// Baselines, one a replicate.
-    pub baselines: Vec<Baseline>,
-    /// One entry an algorithm.
-    pub algorithms: Vec<AlgorithmFigures>,
-    /// Whether it was not interrupted.
-    pub finished: bool,
 }
 
 #[derive(Serialize)]
@@ -107,7 +94,7 @@ struct BenchSummary {
     options: BenchmarkOptions,
     seed: u64,
     #[serde(flatten)]
-    measured: Measured,
+    measured: Comparison,
 }
 
 /// Runs `probity kmeans bench`.
@@ -115,7 +102,6 @@ pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> 
     args.threads.apply()?;
     args.clustering.refuse_idle(&args.algorithm)?;
     let dataset = args.data.read()?;
-    let data_sha256 = file_sha256(args.data.file())?;
     let rows = dataset.points.len();
     let options = args
         .size
@@ -133,28 +119,28 @@ pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> 
         .iter()
         .map(|&name| args.clustering.algorithm(name, rows))
         .collect::<anyhow::Result<Vec<Algorithm>>>()?;
-    let labels = numbered(&dataset.labels);
+    let labels = dataset.numbered_labels();
     let data = Labelled {
         points: &dataset.points,
         labels: &labels,
     };
     let seed = args.clustering.seed;
     let interrupt = Interrupt::listen()?;
-    let measured = measure(
-        data,
-        &algorithms,
-        &options,
-        seeds(seed, &args.size),
-        &interrupt,
-        output,
-    )?;
+    let seeds: Vec<u64> = (0..args.size.replicates)
+        .map(|at| seed.wrapping_add(at))
+        .collect();
+    let bar = output.progress(options.deletions as u64, BAR);
+    let measured = compare(data, &algorithms, &options, &seeds, &mut |progress| {
+        show(&bar, &interrupt, progress)
+    })?;
+    bar.finish_and_clear();
     let directory = new_run(args.out.as_ref(), "kmeans-bench")?;
     let summary = BenchSummary {
         schema_version: 1,
         command: "kmeans bench",
         probity_version: env!("CARGO_PKG_VERSION"),
         data: args.data.file().to_owned(),
-        data_sha256,
+        data_sha256: dataset.source.sha256,
         rows,
         columns: dataset.columns.len(),
         options,
@@ -162,15 +148,9 @@ pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> 
         measured,
     };
     directory.write_summary(&summary)?;
-    let plot = directory.file(PLOT);
-    let svg = render::plot(&summary.measured, options.deletions).to_svg();
-    write_atomically(&plot, svg.as_bytes())?;
     let mut text = render::figures(&summary.measured, &options);
-    text.push_str(&format!(
-        "Run: {}\nPlot: {}\n",
-        directory.path().display(),
-        plot.display()
-    ));
+    text.push_str(&format!("Run: {}\n", directory.path().display()));
+    text.push_str(&plots(&directory)?);
     output.result(&summary, &text)?;
     let exact = summary
         .measured
@@ -184,76 +164,26 @@ pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> 
     })
 }
 
-/// The seeds of the replicates.
-pub(in crate::cli) fn seeds(first: u64, size: &SizeArgs) -> Vec<u64> {
-    (0..size.replicates)
-        .map(|at| first.wrapping_add(at))
-        .collect()
-}
-
-/// Runs all replicates of all algorithms, seed by seed, so that other work on the machine slows down what is compared alike.
-pub(in crate::cli) fn measure(
-    data: Labelled<'_>,
-    algorithms: &[Algorithm],
-    options: &BenchmarkOptions,
-    seeds: Vec<u64>,
+/// Shows progress on the bar and passes Ctrl-C on.
+fn show(
+    bar: &ProgressBar,
     interrupt: &Interrupt,
-    output: &Output,
-) -> anyhow::Result<Measured> {
-    let bar = output.progress(options.deletions as u64, BAR);
-    let mut baselines = Vec::new();
-    let mut replicates: Vec<Vec<Replicate>> = vec![Vec::new(); algorithms.len()];
-    'seeds: for &seed in &seeds {
-        bar.reset();
-        bar.set_prefix("k-means");
-        bar.set_message(format!("seed {seed}"));
-        bar.tick();
-        if interrupt.flow().is_break() {
-            break;
-        }
-        baselines.push(baseline(data, options, seed)?);
-        for (algorithm, replicates) in algorithms.iter().zip(&mut replicates) {
+    progress: ComparisonProgress<'_>,
+) -> ControlFlow<()> {
+    match progress {
+        ComparisonProgress::Baseline { seed } => {
             bar.reset();
-            bar.set_prefix(describe(algorithm));
-            let mut done = |count: usize| {
-                bar.set_position(count as u64);
-                interrupt.flow().is_continue()
-            };
-            match replicate(data, algorithm, options, seed, &mut done)? {
-                Some(replicate) => replicates.push(replicate),
-                None => break 'seeds,
+            bar.set_prefix("k-means");
+            bar.set_message(format!("seed {seed}"));
+            bar.tick();
+        }
+        ComparisonProgress::Deletions { algorithm, done } => {
+            if bar.prefix() != algorithm {
+                bar.reset();
+                bar.set_prefix(algorithm.to_owned());
             }
+            bar.set_position(done as u64);
         }
     }
-    bar.finish_and_clear();
-    let complete = |count: usize| count == seeds.len();
-    let finished = complete(baselines.len()) && replicates.iter().map(Vec::len).all(complete);
-    let algorithms = algorithms
-        .iter()
-        .zip(replicates)
-        .map(|(algorithm, replicates)| {
-            AlgorithmFigures::of(
-                describe(algorithm),
-                replicates,
-                &baselines,
-                options.deletions,
-            )
-        })
-        .collect();
-    Ok(Measured {
-        baselines,
-        algorithms,
-        finished,
-    })
-}
-
-/// Labels as numbers, in the order of their text.
-fn numbered(labels: &[(u64, String)]) -> Vec<u32> {
-    let mut classes: Vec<&str> = labels.iter().map(|(_, label)| label.as_str()).collect();
-    classes.sort_unstable();
-    classes.dedup();
-    labels
-        .iter()
-        .map(|(_, label)| classes.partition_point(|class| *class < label.as_str()) as u32)
-        .collect()
+    interrupt.flow()
 }

@@ -83,7 +83,7 @@ pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode>
         let start = Instant::now();
         let retrained = Model::fit(model.points()?, &model.options())?;
         summary.retraining_seconds = Some(start.elapsed().as_secs_f64());
-        summary.verified = Some(retrained.to_bytes() == model.to_bytes());
+        summary.verified = Some(retrained.to_bytes()? == model.to_bytes()?);
     }
     let agrees = summary.verified != Some(false);
     if agrees {

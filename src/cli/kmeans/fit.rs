@@ -11,7 +11,7 @@ use crate::cli::inputs::new_run;
 use crate::cli::output::Output;
 use crate::cli::render::count;
 use probity::unlearning::kmeans::directory::{Description, ModelDirectory, describe};
-use probity::unlearning::kmeans::{FitOptions, Model};
+use probity::unlearning::kmeans::{KMeans, Model};
 
 /// Arguments of `probity kmeans fit`.
 #[derive(Debug, Args)]
@@ -59,12 +59,10 @@ pub(super) fn run(args: FitArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.clustering.refuse_idle(&[args.algorithm])?;
     let dataset = args.data.read()?;
     let rows = dataset.points.len();
-    let options = FitOptions {
-        clusters: args.clustering.k,
-        iterations: args.clustering.iterations,
-        algorithm: args.clustering.algorithm(args.algorithm, rows)?,
-        seed: args.clustering.seed,
-    };
+    let options = KMeans::new(args.clustering.k)
+        .iterations(args.clustering.iterations)
+        .algorithm(args.clustering.algorithm(args.algorithm, rows)?)
+        .seed(args.clustering.seed);
     let model = Model::fit(dataset.points, &options)?;
     let (assignment, loss) = model.assignment();
     let mut sizes = vec![0; options.clusters];

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::inputs::{bounds, character, schema};
 use probity::data::idx::Reduction;
-use probity::data::samples::{Bounds, SamplesOptions};
+use probity::data::numbers::{Bounds, NumbersOptions};
 use probity::data::schema::Format;
 use probity::tensor::device::use_threads;
 use probity::unlearning::kmeans::dataset::{Dataset, read_dataset};
@@ -39,8 +39,8 @@ pub(super) struct ReadingArgs {
 
 impl ReadingArgs {
     /// The same as a value, without bounds and labels.
-    pub fn options(&self) -> anyhow::Result<SamplesOptions> {
-        Ok(SamplesOptions {
+    pub fn options(&self) -> anyhow::Result<NumbersOptions> {
+        Ok(NumbersOptions {
             ignore: self.ignore.clone(),
             reduction: self.image_blocks.map(|block| Reduction {
                 block,
@@ -53,7 +53,7 @@ impl ReadingArgs {
                 ..Format::default()
             },
             schema: self.schema.as_deref().map(schema).transpose()?,
-            ..SamplesOptions::default()
+            ..NumbersOptions::default()
         })
     }
 }
@@ -89,25 +89,20 @@ impl DataArgs {
 
     /// Reads the rows.
     pub fn read(&self) -> anyhow::Result<Dataset> {
-        let options = SamplesOptions {
+        let options = NumbersOptions {
             bounds: self.bounds.clone(),
             label: self.label_column.clone(),
             ..self.reading.options()?
         };
-        let id_column = self.id_column.as_deref();
-        Ok(read_dataset(
-            &self.data,
-            self.labels.as_deref(),
-            &options,
-            id_column,
-        )?)
+        let files = (self.data.as_path(), self.labels.as_deref());
+        Ok(read_dataset(files, &options, self.id_column.as_deref())?)
     }
 }
 
 /// CPU threads.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Hardware")]
-pub(in crate::cli) struct Threads {
+pub(super) struct Threads {
     /// CPU threads [default: one a core]; no influence on results
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,

@@ -12,9 +12,6 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::output::Output;
-pub(super) use bench::{Measured, SizeArgs, measure, seeds};
-pub(super) use inputs::Threads;
-pub(super) use render::{of_baselines, spread};
 
 /// Arguments of `probity kmeans`.
 #[derive(Debug, Args)]

@@ -1,56 +1,29 @@
-//! The table and the plot of the deletion benchmark.
+//! The table of the deletion benchmark.
 
-use super::bench::Measured;
 use crate::cli::render::{percent, table};
-use probity::report::line_plot::{COLORS, Curve, LinePlot, Mark, Spacing};
-use probity::unlearning::kmeans::benchmark::{
-    BenchmarkOptions, Quality, Replicate, Spread, baseline_seconds,
-};
+use probity::unlearning::kmeans::benchmark::{BenchmarkOptions, Spread};
+use probity::unlearning::kmeans::comparison::Comparison;
 
 /// Mean ± standard deviation with so many decimals.
-pub(in crate::cli) fn spread(spread: Option<Spread>, decimals: usize) -> String {
+fn spread(spread: Option<Spread>, decimals: usize) -> String {
     spread.map_or_else(
         || "-".to_owned(),
         |spread| format!("{:.decimals$} ± {:.decimals$}", spread.mean, spread.sd),
     )
 }
 
-/// Quality of the baselines: loss ratio, silhouette, mutual information, seconds for all deletions.
-pub(in crate::cli) fn of_baselines(measured: &Measured, deletions: usize) -> [Option<Spread>; 4] {
-    let all = |figure: &dyn Fn(&Quality) -> Option<f64>| {
-        let values: Vec<f64> = measured
-            .baselines
-            .iter()
-            .filter_map(|baseline| figure(&baseline.quality))
-            .collect();
-        Spread::of(&values)
-    };
-    let loss = all(&|quality| Some(quality.loss)).map_or(f64::NAN, |spread| spread.mean);
-    let seconds: Vec<f64> = measured
-        .baselines
-        .iter()
-        .map(|baseline| baseline_seconds(baseline, deletions))
-        .collect();
-    [
-        all(&|quality| Some(quality.loss / loss)),
-        all(&|quality| quality.silhouette),
-        all(&|quality| quality.nmi),
-        Spread::of(&seconds),
-    ]
-}
-
 /// All figures of one data set.
-pub(super) fn figures(measured: &Measured, options: &BenchmarkOptions) -> String {
-    let [loss_ratio, silhouette, nmi, seconds] = of_baselines(measured, options.deletions);
+pub(super) fn figures(measured: &Comparison, options: &BenchmarkOptions) -> String {
+    let baselines = measured.baseline_figures(options.deletions);
     let mut rows = vec![vec![
         "k-means, trained anew".to_owned(),
-        spread(seconds, 4),
+        spread(baselines.seconds, 4),
         "1".to_owned(),
         "-".to_owned(),
         "-".to_owned(),
-        spread(loss_ratio, 3),
-        spread(silhouette, 3),
-        spread(nmi, 3),
+        spread(baselines.loss_ratio, 3),
+        spread(baselines.silhouette, 3),
+        spread(baselines.nmi, 3),
     ]];
     rows.extend(measured.algorithms.iter().map(|figures| {
         vec![
@@ -94,48 +67,4 @@ pub(super) fn figures(measured: &Measured, options: &BenchmarkOptions) -> String
         text.push_str("Interrupted: this is what was measured by then.\n");
     }
     text
-}
-
-/// Seconds of training and deletions against the number of deletions, as in Figure 1 of the paper.
-pub(super) fn plot(measured: &Measured, deletions: usize) -> LinePlot {
-    let [_, _, _, seconds] = of_baselines(measured, deletions);
-    let curve = |name: &str, color: &str, points| Curve {
-        name: name.to_owned(),
-        color: color.to_owned(),
-        mark: Mark::Line,
-        points,
-    };
-    let mut curves = Vec::new();
-    if let Some(seconds) = seconds {
-        let each = seconds.mean / deletions.max(1) as f64;
-        let points = vec![(1.0, each), (deletions as f64, seconds.mean)];
-        curves.push(curve("k-means", "#4d4d4d", points));
-    }
-    for (figures, color) in measured.algorithms.iter().zip(COLORS.iter().cycle()) {
-        let short = figures.algorithm.split(',').next().unwrap_or_default();
-        curves.push(curve(short, color, mean_curve(&figures.replicates)));
-    }
-    LinePlot {
-        title: "One training and the deletions after it".to_owned(),
-        x_label: "deletions".to_owned(),
-        y_label: "seconds".to_owned(),
-        x_spacing: Spacing::Logarithmic,
-        y_spacing: Spacing::Logarithmic,
-        curves,
-    }
-}
-
-fn mean_curve(replicates: &[Replicate]) -> Vec<(f64, f64)> {
-    let Some(first) = replicates.first() else {
-        return Vec::new();
-    };
-    (0..first.curve.len())
-        .map(|at| {
-            let sum: f64 = replicates
-                .iter()
-                .map(|replicate| replicate.curve[at].1)
-                .sum();
-            (first.curve[at].0 as f64, sum / replicates.len() as f64)
-        })
-        .collect()
 }

@@ -13,15 +13,13 @@ use super::render;
 use crate::cli::inputs::{Hardware, new_run};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
+use crate::cli::render::plots;
 use probity::knn::Method;
-use probity::knn::inputs::Inputs;
 use probity::knn::run::{RobustnessProgress, RobustnessRun, check, decide_robustness};
 use probity::knn::verdicts::VerdictsFormat;
 
-/// File of the plot in the run directory.
-const PLOT: &str = "verdicts.svg";
 /// The progress bar.
-pub(in crate::cli) const BAR: &str = "{prefix} [{bar:28}] {pos}/{len} inputs, {msg}, {eta} left";
+const BAR: &str = "{prefix} [{bar:28}] {pos}/{len} inputs, {msg}, {eta} left";
 
 /// Options of the analysis.
 #[derive(Debug, Args)]
@@ -92,9 +90,8 @@ fn percent(text: &str) -> Result<f64, String> {
 /// Runs the analysis.
 pub(super) fn run(args: AnalyseArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let device = args.hardware.open(output)?;
-    let (train, test) = args.data.sources()?;
     let samples = args.data.options()?;
-    let inputs = Inputs::read(&train, &test, &samples)?;
+    let inputs = args.data.read(&samples)?;
     let rows = inputs.training.rows();
     let poison = match (args.threat.poison, args.threat.poison_percent) {
         (Some(poison), _) => vec![poison],
@@ -119,8 +116,8 @@ pub(super) fn run(args: AnalyseArgs, output: &Output) -> anyhow::Result<ExitCode
         verdicts_format: args.verdicts_format,
         device: device.name(),
         learning: args.learning.learning(),
-        train,
-        test,
+        train: inputs.train.source.clone(),
+        test: inputs.test.source.clone(),
         samples,
     };
     // Everything that can be wrong with the input is found before anything is written.
@@ -137,11 +134,7 @@ pub(super) fn run(args: AnalyseArgs, output: &Output) -> anyhow::Result<ExitCode
     bar.finish_and_clear();
     let path = directory.path().display();
     let mut text = render::summary(&summary, &inputs);
-    if summary.sweep.len() > 1 {
-        let plot = directory.file(PLOT);
-        render::plot(&plot, &summary)?;
-        text.push_str(&format!("Plot: {}\n", plot.display()));
-    }
+    text.push_str(&plots(&directory)?);
     if !summary.finished {
         text.push_str("Interrupted: this is what was decided by then.\n");
     }
@@ -151,7 +144,7 @@ pub(super) fn run(args: AnalyseArgs, output: &Output) -> anyhow::Result<ExitCode
 }
 
 /// Shows progress on the bar.
-pub(in crate::cli) fn show(bar: &ProgressBar, progress: RobustnessProgress) {
+fn show(bar: &ProgressBar, progress: RobustnessProgress) {
     match progress {
         RobustnessProgress::Learning { poison } => {
             bar.reset();

@@ -7,12 +7,11 @@ use clap::Args;
 
 use crate::cli::inputs::{absolute, bounds, character, schema};
 use probity::data::idx::Reduction;
-use probity::data::samples::{Bounds, SamplesOptions};
+use probity::data::numbers::{Bounds, NumbersOptions};
 use probity::data::schema::Format;
 use probity::knn::Metric;
-use probity::knn::inputs::Source;
+use probity::knn::inputs::Inputs;
 use probity::knn::run::{LargestK, Learning};
-use probity::run::run_directory::file_sha256;
 
 /// What is read.
 #[derive(Debug, Args)]
@@ -81,29 +80,25 @@ pub(super) struct LearningArgs {
 }
 
 impl DataArgs {
-    /// The files, training rows first.
-    pub fn sources(&self) -> anyhow::Result<(Source, Source)> {
-        let source = |file: &Option<PathBuf>, labels: &Option<PathBuf>| {
-            let Some(file) = file else {
-                bail!("--train and --test are needed");
-            };
-            let labels_sha256 = labels.as_deref().map(file_sha256).transpose()?;
-            Ok(Source {
-                file: absolute(file),
-                sha256: file_sha256(file)?,
-                labels: labels.as_deref().map(absolute),
-                labels_sha256,
-            })
+    /// Reads the files as `options` say.
+    pub fn read(&self, options: &NumbersOptions) -> anyhow::Result<Inputs> {
+        let (Some(train), Some(test)) = (&self.train, &self.test) else {
+            bail!("--train and --test are needed");
         };
-        Ok((
-            source(&self.train, &self.train_labels)?,
-            source(&self.test, &self.test_labels)?,
-        ))
+        // run.toml holds these paths, and must mean the same from any directory.
+        let (train, test) = (absolute(train), absolute(test));
+        let labels = |file: &Option<PathBuf>| file.as_deref().map(absolute);
+        let (train_labels, test_labels) = (labels(&self.train_labels), labels(&self.test_labels));
+        Ok(Inputs::read(
+            (train.as_path(), train_labels.as_deref()),
+            (test.as_path(), test_labels.as_deref()),
+            options,
+        )?)
     }
 
     /// How they become numbers.
-    pub fn options(&self) -> anyhow::Result<SamplesOptions> {
-        Ok(SamplesOptions {
+    pub fn options(&self) -> anyhow::Result<NumbersOptions> {
+        Ok(NumbersOptions {
             label: self.label_column.clone(),
             ignore: self.ignore.clone(),
             scale_by_schema: self.scale,

@@ -11,7 +11,6 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::output::Output;
-pub(super) use analyse::{BAR, show};
 
 /// Arguments of `probity knn`.
 #[derive(Debug, Args)]

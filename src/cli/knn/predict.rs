@@ -10,7 +10,6 @@ use super::inputs::{DataArgs, LearningArgs};
 use crate::cli::inputs::Hardware;
 use crate::cli::output::Output;
 use crate::cli::render::{count, percent};
-use probity::knn::inputs::Inputs;
 use probity::knn::run::predict_all;
 use probity::run::run_directory::write_atomically;
 
@@ -45,8 +44,7 @@ struct PredictSummary {
 /// Runs `probity knn predict`.
 pub(super) fn run(args: PredictArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let device = args.hardware.open(output)?;
-    let (train, test) = args.data.sources()?;
-    let inputs = Inputs::read(&train, &test, &args.data.options()?)?;
+    let inputs = args.data.read(&args.data.options()?)?;
     let (system, ids) = predict_all(&inputs, &args.learning.learning(), &device)?;
     let labels: Vec<String> = ids.iter().map(|&id| inputs.class(id).to_owned()).collect();
     let known = inputs.test.labels.iter().zip(&labels);

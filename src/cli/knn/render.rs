@@ -1,13 +1,9 @@
-//! The table of verdicts, and the plot of a sweep.
-
-use std::path::Path;
+//! The table of verdicts.
 
 use crate::cli::render::{count, percent, table};
 use probity::knn::Method;
 use probity::knn::inputs::Inputs;
 use probity::knn::run::{RobustnessFigures, RobustnessSummary};
-use probity::report::plot::{Series, StackedBars};
-use probity::run::run_directory::{RunError, write_atomically};
 
 /// The result in words.
 pub(super) fn summary(summary: &RobustnessSummary, inputs: &Inputs) -> String {
@@ -52,8 +48,8 @@ pub(super) fn summary(summary: &RobustnessSummary, inputs: &Inputs) -> String {
     if train + test > 0 {
         text.push_str(&format!(
             "{train} rows of {} and {test} rows of {} were left out, as the schema asks.\n",
-            inputs.train.file.display(),
-            inputs.test.file.display()
+            inputs.train.name().display(),
+            inputs.test.name().display()
         ));
     }
     match summary.method {
@@ -81,39 +77,4 @@ fn row(figures: &RobustnessFigures) -> Vec<String> {
         format!("{:.3}", figures.seconds_per_input.max),
         format!("{:.2}", figures.learn_seconds + figures.k_set_seconds),
     ]
-}
-
-/// Shares of the verdicts against n, in the order of the paper's Figure 5.
-pub(super) fn plot(file: &Path, summary: &RobustnessSummary) -> Result<(), RunError> {
-    let share = |value: fn(&RobustnessFigures) -> u64| -> Vec<f64> {
-        let shares = summary.sweep.iter();
-        shares
-            .map(|figures| value(figures) as f64 / figures.inputs.max(1) as f64)
-            .collect()
-    };
-    let series = |name: &str, color: &str, value: fn(&RobustnessFigures) -> u64| Series {
-        name: name.to_owned(),
-        color: color.to_owned(),
-        values: share(value),
-    };
-    let bars = StackedBars {
-        title: "Verdicts against the poisoning threshold".to_owned(),
-        x_label: "n (rows that may be poisoned)".to_owned(),
-        y_label: "share of test inputs".to_owned(),
-        categories: summary
-            .sweep
-            .iter()
-            .map(|figures| figures.poison.to_string())
-            .collect(),
-        series: vec![
-            series("certified: quick", "#1b7837", |f| f.certified.quick),
-            series("certified: K set", "#5aae61", |f| f.certified.k_set),
-            series("certified: exhaustive", "#a6dba0", |f| {
-                f.certified.exhaustive
-            }),
-            series("unknown", "#d9d9d9", |f| f.unknown),
-            series("falsified", "#762a83", |f| f.falsified),
-        ],
-    };
-    write_atomically(file, bars.to_svg().as_bytes())
 }

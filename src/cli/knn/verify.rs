@@ -13,7 +13,7 @@ use probity::knn::inputs::{Inputs, Source};
 use probity::knn::run::RobustnessRun;
 use probity::knn::verdicts::read_verdicts;
 use probity::knn::verify::{ReplayCounts, replay_falsifications};
-use probity::run::run_directory::{RunDirectory, SUMMARY, file_sha256};
+use probity::run::run_directory::{RunDirectory, SUMMARY};
 
 /// Arguments of `probity knn verify`.
 #[derive(Debug, Args)]
@@ -40,9 +40,9 @@ pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode>
             args.run.display()
         );
     }
-    unchanged(&run.train)?;
-    unchanged(&run.test)?;
     let inputs = Inputs::read(&run.train, &run.test, &run.samples)?;
+    unchanged(&inputs.train.source, &run.train)?;
+    unchanged(&inputs.test.source, &run.test)?;
     let rows = read_verdicts(&directory.file(run.verdicts_format.file_name()))?;
     let falsified = rows.iter().filter(|row| row.verdict == "falsified").count();
     let bar = output.progress(
@@ -64,10 +64,9 @@ pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode>
     })
 }
 
-/// Holds that the files are those that were analysed.
-fn unchanged(source: &Source) -> anyhow::Result<()> {
-    let same = |file: &Path, analysed: &str| -> anyhow::Result<()> {
-        let found = file_sha256(file)?;
+/// Holds that the files that were read are those that were analysed.
+fn unchanged(read: &Source, analysed: &Source) -> anyhow::Result<()> {
+    let same = |file: &Path, found: &str, analysed: &str| -> anyhow::Result<()> {
         if found != analysed {
             bail!(
                 "{} is not the file that was analysed (SHA-256 {found}, analysed {analysed})",
@@ -76,9 +75,13 @@ fn unchanged(source: &Source) -> anyhow::Result<()> {
         }
         Ok(())
     };
-    same(&source.file, &source.sha256)?;
-    if let (Some(labels), Some(sha256)) = (&source.labels, &source.labels_sha256) {
-        same(labels, sha256)?;
+    same(&analysed.file, &read.sha256, &analysed.sha256)?;
+    if let (Some(labels), Some(found), Some(sha256)) = (
+        &analysed.labels,
+        &read.labels_sha256,
+        &analysed.labels_sha256,
+    ) {
+        same(labels, found, sha256)?;
     }
     Ok(())
 }

@@ -150,10 +150,7 @@ fn noise_figures(
     let revealed = plan.reveal(&data.records)?;
     let exact_sensitivity = match plan.method() {
         Some(method) if !method.is_exact() => {
-            let exact = CountOptions {
-                bound: Bound::Exact,
-                ..options
-            };
+            let exact = options.bound(Bound::Exact);
             let plan = CountPlan::new(outliers, guarantee, exact, rows, dimension)?;
             match plan.measure(&data.records) {
                 Ok(measured) => Some(measured.sensitivity),

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::cli::inputs::{absolute, character, schema};
 use crate::cli::output::Output;
-use crate::cli::render::count;
 use probity::data::schema::Format;
+use probity::data::source::Hashed;
 use probity::privacy::calibration::Calibration;
 use probity::privacy::composition::{Cost, Remaining, readable};
 use probity::privacy::count::{CountAnswer, CountOptions, Outliers, Sensitivity};
@@ -17,7 +17,7 @@ use probity::privacy::noise::{Bits, SeededBits, SystemBits};
 use probity::privacy::records::{Grid, Records};
 use probity::privacy::sensitivity::{Bound, WORK_LIMIT};
 use probity::privacy::source::{DeclaredRange, TableOptions};
-use probity::run::run_directory::file_sha256;
+pub(super) use probity::report::text::signed;
 use probity::tensor::device::use_threads;
 
 /// Confidence of intervals unless --confidence says otherwise.
@@ -161,8 +161,10 @@ impl DataArgs {
             },
         };
         options.grid()?;
-        let sha256 = file_sha256(&self.data)?;
-        let numbers = options.read(&self.data)?;
+        let Hashed {
+            value: numbers,
+            sha256,
+        } = options.read(&self.data)?;
         let records = numbers.grid.place(&numbers.values)?;
         Ok(Data {
             file: absolute(&self.data),
@@ -210,22 +212,22 @@ impl NoiseArgs {
             !(sensitivity == Sensitivity::Global && self.interval_share.is_some()),
             "--interval-share has nothing to pay for with --sensitivity global: that noise is public, and the interval is free"
         );
-        Ok(CountOptions {
-            sensitivity,
-            calibration: match self.calibration {
+        let mut options = CountOptions::default()
+            .sensitivity(sensitivity)
+            .calibration(match self.calibration {
                 None | Some(CalibrationArg::Tight) => Calibration::Tight,
                 Some(CalibrationArg::Theorem) => Calibration::Theorem,
-            },
-            bound: match self.bound {
+            })
+            .bound(match self.bound {
                 None | Some(BoundArg::Auto) => Bound::Auto,
                 Some(BoundArg::Exact) => Bound::Exact,
                 Some(BoundArg::Cover) => Bound::Cover,
                 Some(BoundArg::Reference) => Bound::Reference,
-            },
-            work_limit: self.work_limit.unwrap_or(WORK_LIMIT),
-            interval_share: self.interval_share,
-            confidence: self.confidence.unwrap_or(CONFIDENCE),
-        })
+            })
+            .work_limit(self.work_limit.unwrap_or(WORK_LIMIT))
+            .confidence(self.confidence.unwrap_or(CONFIDENCE));
+        options.interval_share = self.interval_share;
+        Ok(options)
     }
 }
 
@@ -325,12 +327,6 @@ pub(super) fn not_private_text(private: bool) -> &'static str {
     }
 }
 
-/// -1234 as `-1,234`.
-pub(super) fn signed(value: i64) -> String {
-    let sign = if value < 0 { "-" } else { "" };
-    format!("{sign}{}", count(value.unsigned_abs()))
-}
-
 fn range(text: &str) -> Result<DeclaredRange, String> {
     let refused = || "a declaration such as age=17,90 or age=17,90,13.6 is expected".to_owned();
     let (column, numbers) = text.rsplit_once('=').ok_or_else(refused)?;
@@ -364,6 +360,5 @@ mod tests {
         assert!(range("x").is_err() && range("x=1").is_err() && range("x=1,y").is_err());
         assert_eq!(readable(0.1 + 0.2), "0.3");
         assert_eq!(readable(1e-9), "1e-9");
-        assert_eq!(signed(-12_345), "-12,345");
     }
 }

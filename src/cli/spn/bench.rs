@@ -3,18 +3,18 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 
 use super::inputs::{LearningArgs, TableArgs};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
-use probity::run::run_directory::{RunDirectory, file_sha256};
+use probity::run::run_directory::RunDirectory;
+use probity::unlearning::spn::SpnParameters;
 use probity::unlearning::spn::benchmark::{
     BenchmarkFigures, Pool, Protocol, Spread, run as measure,
 };
-use probity::unlearning::spn::{Independence, SpnParameters};
 
 /// Arguments of `probity spn bench`.
 #[derive(Debug, Args)]
@@ -51,28 +51,6 @@ pub(super) struct BenchArgs {
     out: Option<PathBuf>,
 }
 
-/// Which tests of independence are measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum LearningKind {
-    /// The G-test
-    Gtest,
-    /// The randomised dependence coefficient
-    Rdc,
-    /// One after the other
-    Both,
-}
-
-impl LearningKind {
-    /// The tests, in order.
-    pub fn tests(self) -> &'static [Independence] {
-        match self {
-            LearningKind::Gtest => &[Independence::Gtest],
-            LearningKind::Rdc => &[Independence::Rdc],
-            LearningKind::Both => &[Independence::Gtest, Independence::Rdc],
-        }
-    }
-}
-
 #[derive(Serialize)]
 struct BenchSummary {
     schema_version: u32,
@@ -90,8 +68,8 @@ struct BenchSummary {
 /// Runs `probity spn bench`.
 pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let parameters = args.learning.parameters()?;
-    let (data, _) = args.table.options()?.read(&args.table.data)?;
-    let data_sha256 = file_sha256(&args.table.data)?;
+    let rows = args.table.options()?.read(&args.table.data)?;
+    let (data, _) = rows.value;
     let protocol = Protocol {
         rows: args.rows,
         deletions: args.deletions,
@@ -121,7 +99,7 @@ pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> 
         command: "spn bench",
         probity_version: env!("CARGO_PKG_VERSION"),
         data: args.table.data,
-        data_sha256,
+        data_sha256: rows.sha256,
         parameters,
         protocol,
         finished: done == protocol.repeats,
@@ -137,7 +115,7 @@ pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> 
 }
 
 /// A time with its deviation.
-pub(in crate::cli) fn seconds(spread: &Spread) -> String {
+fn seconds(spread: &Spread) -> String {
     format!("{:.4} ± {:.4}", spread.mean, spread.deviation)
 }
 

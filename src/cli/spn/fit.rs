@@ -48,7 +48,7 @@ struct FitSummary {
 pub(super) fn run(args: FitArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let parameters = args.learning.parameters()?;
     let table = args.table.options()?;
-    let (data, skipped_rows) = table.read(&args.table.data)?;
+    let (data, skipped_rows) = table.read(&args.table.data)?.value;
     let started = Instant::now();
     let spn = Spn::learn(parameters, data)?;
     let seconds = started.elapsed().as_secs_f64();

@@ -46,13 +46,32 @@ impl TableArgs {
     }
 }
 
+/// How dependence is decided.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+enum IndependenceName {
+    /// G-test over declared bins, updated in O(variables²) for each deleted row
+    #[default]
+    Gtest,
+    /// Randomised dependence coefficient, computed anew at each deletion, as in the paper
+    Rdc,
+}
+
+impl From<IndependenceName> for Independence {
+    fn from(name: IndependenceName) -> Independence {
+        match name {
+            IndependenceName::Gtest => Independence::Gtest,
+            IndependenceName::Rdc => Independence::Rdc,
+        }
+    }
+}
+
 /// How it is learnt.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Learning")]
 pub(super) struct LearningArgs {
     /// How dependence between columns is decided
     #[arg(long, value_enum, default_value_t)]
-    independence: Independence,
+    independence: IndependenceName,
     /// gtest: columns are dependent below this p-value; rdc: above this coefficient [default: 0.01, 0.3]
     #[arg(long, value_name = "NUMBER")]
     threshold: Option<f64>,
@@ -76,16 +95,16 @@ pub(super) struct LearningArgs {
 impl LearningArgs {
     /// The same as a checked value.
     pub fn parameters(&self) -> anyhow::Result<SpnParameters> {
-        let usual = self.independence.default_threshold();
-        let parameters = SpnParameters {
-            seed: self.seed,
-            min_rows: self.min_rows,
-            independence: self.independence,
-            threshold: self.threshold.unwrap_or(usual),
-            clusters: self.clusters,
-            bins: self.bins,
-            smoothing: self.smoothing,
-        };
+        let mut parameters = SpnParameters::default()
+            .independence(self.independence.into())
+            .min_rows(self.min_rows)
+            .clusters(self.clusters)
+            .bins(self.bins)
+            .smoothing(self.smoothing)
+            .seed(self.seed);
+        if let Some(threshold) = self.threshold {
+            parameters = parameters.threshold(threshold);
+        }
         parameters.check()?;
         Ok(parameters)
     }
@@ -93,7 +112,9 @@ impl LearningArgs {
 
 fn leaf(text: &str) -> Result<(String, LeafFamily), String> {
     let named = text.rsplit_once('=').and_then(|(column, family)| {
-        Some((column.to_owned(), LeafFamily::from_str(family, true).ok()?))
+        let mut families = LeafFamily::ALL.into_iter();
+        let family = families.find(|known| known.name().eq_ignore_ascii_case(family))?;
+        Some((column.to_owned(), family))
     });
     named.ok_or_else(|| "a column and a family such as age=gaussian are expected".to_owned())
 }

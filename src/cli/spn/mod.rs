@@ -13,8 +13,6 @@ use clap::{Args, Subcommand};
 
 use super::output::Output;
 
-pub(super) use bench::{LearningKind, seconds};
-
 /// Arguments of `probity spn`.
 #[derive(Debug, Args)]
 #[command(

@@ -381,21 +381,21 @@ fn options_without_meaning_are_refused() {
                 protected: Vec::new(),
                 ..good.clone()
             },
-            "--protected",
+            "no attribute is protected",
         ),
         (
             GroupOptions {
                 resamples: 5,
                 ..good.clone()
             },
-            "--resamples is 5",
+            "groups.resamples is 5",
         ),
         (
             GroupOptions {
                 min_group: 0,
                 ..good.clone()
             },
-            "--min-group is 0",
+            "groups.min_group is 0",
         ),
         (
             GroupOptions {

@@ -30,9 +30,6 @@ pub mod change;
 pub mod choice;
 pub mod error;
 pub mod labels;
-
-pub mod paper;
-mod plot;
 pub mod pool;
 pub mod repairable;
 pub mod run;

@@ -10,20 +10,16 @@ use std::time::Instant;
 use super::change::{Figures, changes};
 use super::choice::{Choice, Evidence, choose};
 use super::error::RepairError;
-use super::plot::trade_off;
 use super::repairable::Repairable;
 use super::specification::RepairSpecification;
 use super::store::{CheckpointStore, RepairState, Trained};
 use super::summary::{Chosen, NetworkFigures, RepairSummary, RunSummary, SharePoint};
 use super::trainer::Trainer;
 use crate::record::{expect_unchanged, identity};
-use probity_run::run_directory::{RunDirectory, write_atomically};
+use probity_run::run_directory::RunDirectory;
 use probity_run::specification::file::Record;
 use probity_run::specification::{Checked, Specification};
 use probity_tensor::device::ComputeDevice;
-
-/// Name of the plot of a sweep in the run directory.
-pub const TRADE_OFF: &str = "trade-off.svg";
 
 /// What a repair is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -260,9 +256,6 @@ impl<R: Repairable> Outcome<'_, R> {
             before: self.before,
             seconds: started.elapsed().as_secs_f64(),
         };
-        if specification.shares().len() > 1 {
-            write_atomically(&directory.file(TRADE_OFF), trade_off(&summary).as_bytes())?;
-        }
         directory.write_summary(&summary)?;
         Ok(summary)
     }

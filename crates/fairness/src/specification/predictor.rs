@@ -67,34 +67,44 @@ impl Default for PredictorSpecification {
 impl PredictorSpecification {
     /// Refuses what contradicts itself, or a model directory beside a predictor.
     pub(super) fn rules(&self, has_model: bool) -> Result<(), FieldError> {
-        let default = PredictorSpecification::default();
-        let is_limited = self.timeout != default.timeout || self.rows != default.rows;
-        let is_graph = self.categories != default.categories
-            || self.output != default.output
-            || self.gives != default.gives;
-        let refuse = |field: &str, value: &str, expected: &str| {
-            Err(FieldError::new(
-                format!("predictor.{field}"),
-                value,
-                expected,
-            ))
+        let usual = PredictorSpecification::default();
+        let schema = [("schema", self.schema.is_some())];
+        let of_commands = [
+            ("timeout", self.timeout != usual.timeout),
+            ("rows", self.rows != usual.rows),
+        ];
+        let of_graphs = [
+            ("categories", self.categories != usual.categories),
+            ("output", self.output != usual.output),
+            ("gives", self.gives != usual.gives),
+        ];
+        let refuse = |given: &[(&str, bool)], why: &str| {
+            let given = given.iter().find(|(_, is_given)| *is_given);
+            given.map_or(Ok(()), |(field, _)| {
+                let field = format!("predictor.{field}");
+                let expected = format!("left out: it {why}");
+                Err(FieldError::new(field, "given", expected))
+            })
         };
         match &self.source {
-            None if *self != default => refuse("source", "missing", "given with its options"),
-            None => Ok(()),
-            Some(_) if has_model => refuse("source", "given", "left out where there is a model"),
-            Some(_) if self.schema.is_none() => refuse("schema", "missing", "given"),
-            Some(PredictorSource::Onnx(_)) if is_limited => refuse(
-                "timeout",
-                "given",
-                "left out: it has no meaning for an ONNX file",
-            ),
-            Some(PredictorSource::Command(_)) if is_graph => refuse(
-                "categories",
-                "given",
-                "left out: it has no meaning for a command",
-            ),
-            Some(_) => Ok(()),
+            None => {
+                let all = [&schema[..], &of_commands, &of_graphs].concat();
+                refuse(
+                    &all,
+                    "is an option of a predictor; a model has its schema in it",
+                )
+            }
+            Some(_) if has_model => {
+                let expected = "left out where there is a model";
+                Err(FieldError::new("predictor.source", "given", expected))
+            }
+            Some(_) if self.schema.is_none() => {
+                Err(FieldError::new("predictor.schema", "missing", "given"))
+            }
+            Some(PredictorSource::Onnx(_)) => {
+                refuse(&of_commands, "has no meaning for an ONNX file")
+            }
+            Some(PredictorSource::Command(_)) => refuse(&of_graphs, "has no meaning for a command"),
         }
     }
 

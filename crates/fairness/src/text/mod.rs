@@ -10,7 +10,6 @@ pub(crate) mod encoder;
 pub mod judge;
 pub mod limits;
 pub mod neighbourhood;
-pub mod paper;
 pub mod probabilities;
 pub mod protected;
 pub mod render;

@@ -15,7 +15,7 @@ use super::strategy::Candidates;
 use probity_nn::text_model::TextModel;
 use probity_run::run_directory::write_atomically;
 use probity_tensor::device::ComputeDevice;
-use probity_text::neighbours::{NearestOptions, Neighbours, nearest};
+use probity_tensor::nearest::cosine::{NearestOptions, Neighbours, nearest};
 use probity_text::tokenizer::TokenizerError;
 
 /// Name of the cache in a model directory.

@@ -16,7 +16,7 @@
 
 use std::cell::Cell;
 
-use super::LargestBall;
+use super::largest_ball::LargestBall;
 use crate::ball::{Ball, Fitting, fits};
 use crate::error::PrivacyError;
 use crate::records::{Records, squared_distance};

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
-use super::LargestBall;
+use super::largest_ball::LargestBall;
 use crate::error::PrivacyError;
 use crate::records::Records;
 

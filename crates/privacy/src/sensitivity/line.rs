@@ -2,7 +2,7 @@
 //!
 //! Records x ≤ y lie in one ball of radius r iff (y − x)² ≤ 4 r², an integer comparison.
 
-use super::LargestBall;
+use super::largest_ball::LargestBall;
 use crate::error::PrivacyError;
 use crate::records::Records;
 

@@ -18,6 +18,7 @@
 pub mod branch_and_bound;
 pub mod cover;
 mod discs;
+mod largest_ball;
 pub mod line;
 pub mod plane;
 pub mod reference;
@@ -29,6 +30,7 @@ use super::records::Records;
 
 pub use branch_and_bound::BranchAndBound;
 pub use cover::Cover;
+pub use largest_ball::LargestBall;
 pub use line::Line;
 pub use plane::Plane;
 pub use reference::Reference;
@@ -37,16 +39,6 @@ pub use reference::Reference;
 pub const EXACT_ROWS: usize = 100;
 /// The default limit on the steps of an exact bound.
 pub const WORK_LIMIT: u64 = 2_000_000_000;
-
-/// A way to compute h′.
-pub trait LargestBall {
-    /// h′ of the records `members`. Once it is known to be at least `enough`, any number of at least `enough`
-    /// may be returned instead.
-    ///
-    /// # Errors
-    /// [`PrivacyError::WorkLimit`] for exact methods with a limit.
-    fn largest(&self, members: &[u32], enough: u32) -> Result<u32, PrivacyError>;
-}
 
 /// The bound that a user may choose.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use super::LargestBall;
 use super::discs::{Arc, deepest, exact_depth};
+use super::largest_ball::LargestBall;
 use crate::error::PrivacyError;
 use crate::records::Records;
 

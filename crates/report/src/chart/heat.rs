@@ -1,7 +1,8 @@
 //! A matrix of counts as shaded cells.
 
-use super::{Anchor, Canvas, WIDTH, brief};
-use crate::text::Text;
+use super::Chart;
+use super::canvas::{Anchor, Canvas};
+use crate::text::{Text, brief};
 
 /// Units for the names of the rows.
 const LEFT: f64 = 96.0;
@@ -22,11 +23,10 @@ pub(crate) struct Heat<'a> {
     pub counts: &'a [Vec<u64>],
 }
 
-impl Heat<'_> {
-    /// The cells as an SVG.
-    pub fn svg(&self, id: &str, (title, description): (&Text, &Text)) -> String {
+impl Chart for Heat<'_> {
+    fn draw(&self, canvas: &mut Canvas) {
         let number = self.values.len().max(1);
-        let width = ((WIDTH - LEFT - 4.0) / number as f64).min(WIDEST);
+        let width = ((canvas.width - LEFT - 4.0) / number as f64).min(WIDEST);
         let height = width.clamp(18.0, 30.0);
         let is_narrow = width < 44.0;
         let longest = self
@@ -47,7 +47,7 @@ impl Heat<'_> {
             .max()
             .unwrap_or(0)
             .max(1) as f64;
-        let mut canvas = Canvas::new(head + height * number as f64 + 8.0);
+        canvas.height = head + height * number as f64 + 8.0;
         canvas.text(
             &self.column_title.short(46),
             (4.0, 13.0),
@@ -93,10 +93,9 @@ impl Heat<'_> {
                 canvas.shade(place, (width, height), shade);
                 if width >= 26.0 {
                     let middle = (place.0 + width / 2.0, place.1 + height / 2.0 + 4.0);
-                    canvas.text(&brief(count as f64), middle, Anchor::Middle, "small ink");
+                    canvas.text(&brief(count), middle, Anchor::Middle, "small ink");
                 }
             }
         }
-        canvas.finish(id, title, description)
     }
 }

@@ -1,13 +1,12 @@
 //! What is said of an audit.
 
-use super::super::chart::{Bar, Curve, Curves, Histogram, bars};
-use super::super::document::{Block, Figure, Part, Table};
+use super::super::chart::{Bars, Histogram, Plot, Series, Spacing};
+use super::super::document::{Block, Part, Table};
 use super::super::model::{AuditFindings, Modality, Phase, Quality, Trace, Validity};
 use super::super::pairs::{GAP_BINS, Gaps, Searched};
 use super::super::text::{Text, count, counted, interval, number, percent, seconds};
 use super::shares::{self, Asked, crossed};
 use super::{Extent, pairs};
-use crate::line_plot::Spacing;
 
 /// The verdict, and the parts that follow what was audited.
 pub(super) fn parts(audit: &AuditFindings, id: &str, extent: Extent) -> (Vec<Text>, Vec<Part>) {
@@ -194,15 +193,10 @@ fn trace_figure(trace: &Trace, id: &str) -> Block {
         .collect();
     let mut start = vec![(0.0, 0.0)];
     start.extend(points);
-    let curve = Curve {
-        name: "found".into(),
-        points: start,
-    };
-    let chart = Curves {
-        x_label: "model calls",
-        y_label: "individuals found",
-        spacing: Spacing::Linear,
-        curves: &[curve],
+    let chart = Plot {
+        x: ("model calls".to_owned(), Spacing::FromZero),
+        y: ("individuals found".to_owned(), Spacing::FromZero),
+        series: vec![Series::curve(0, "found", start)],
     };
     let id = format!("{id}-trace");
     // A few dozen rows tell as much as a chart can.
@@ -211,9 +205,9 @@ fn trace_figure(trace: &Trace, id: &str) -> Block {
     let rows = (0..calls.len())
         .filter(|place| place % step == 0 || *place == last)
         .map(|place| vec![count(calls[place]), count(trace.found[place])]);
-    Block::Figure(Figure {
-        svg: chart.svg(&id, (&title, &description)),
-        data: Table::new(
+    Block::figure(
+        &chart,
+        Table::new(
             title.clone(),
             &["Model calls", "Individuals found"],
             rows.collect(),
@@ -221,7 +215,7 @@ fn trace_figure(trace: &Trace, id: &str) -> Block {
         id,
         title,
         description,
-    })
+    )
 }
 
 fn searched_part(audit: &AuditFindings, searched: &Searched, id: &str) -> Part {
@@ -256,18 +250,15 @@ fn searched_part(audit: &AuditFindings, searched: &Searched, id: &str) -> Part {
         )
     });
     let description = Text::new(description.unwrap_or_default());
-    let rows: Vec<Bar> = changed
+    let rows: Vec<(Text, u64)> = changed
         .iter()
-        .map(|(name, count)| Bar {
-            label: Text::value(name),
-            count: *count,
-        })
+        .map(|(name, count)| (Text::value(name), *count))
         .collect();
     let id = format!("{id}-searched");
     let share = |pairs: u64| percent(pairs as f64 / searched.compared.max(1) as f64);
-    part = part.with(Block::Figure(Figure {
-        svg: bars(&id, (&title, &description), &rows),
-        data: Table {
+    part = part.with(Block::figure(
+        &Bars { rows: &rows },
+        Table {
             caption: title.clone(),
             header: vec![
                 name.into(),
@@ -288,7 +279,7 @@ fn searched_part(audit: &AuditFindings, searched: &Searched, id: &str) -> Part {
         id,
         title,
         description,
-    }));
+    ));
     if searched.others > 0 {
         part = part.say(format!(
             "Words that are not listed were replaced {} times.",
@@ -320,13 +311,13 @@ fn gaps(gaps: &Gaps, pairs: u64, id: &str) -> Part {
         ]
     });
     let id = format!("{id}-gaps");
-    Part::new("How far the score moves").with(Block::Figure(Figure {
-        svg: chart.svg(&id, (&title, &description)),
-        data: Table::new(title.clone(), &["Gap", "Pairs", "Share"], rows.collect()),
+    Part::new("How far the score moves").with(Block::figure(
+        &chart,
+        Table::new(title.clone(), &["Gap", "Pairs", "Share"], rows.collect()),
         id,
         title,
         description,
-    }))
+    ))
 }
 
 fn validity(validity: &Validity) -> Part {

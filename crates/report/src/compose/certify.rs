@@ -1,7 +1,7 @@
 //! What is said of certificates.
 
-use super::super::chart::{IntervalRow, intervals};
-use super::super::document::{Block, Figure, Part, Table};
+use super::super::chart::{IntervalRow, Intervals};
+use super::super::document::{Block, Part, Table};
 use super::super::model::CertifyFindings;
 use super::super::text::{Text, count, counted, interval, percent, seconds};
 use super::shares::crossed;
@@ -49,13 +49,13 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
             let fair = (format!("{names}, fair"), set.fair.as_ref(), 1);
             [proved, fair]
         })
-        .filter_map(|(label, portion, series)| {
+        .filter_map(|(label, portion, colour)| {
             let portion = portion?;
             Some(IntervalRow {
                 label: Text::value(&label),
                 share: portion.share,
                 interval: Some(portion.ci95),
-                series,
+                colour,
             })
         })
         .collect();
@@ -82,9 +82,9 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
             "Of the part ‘{}’ of the data.",
             Text::value(&certify.part)
         ))
-        .with(Block::Figure(Figure {
-            svg: intervals(&id, (&title, &description), &rows),
-            data: Table::new(
+        .with(Block::figure(
+            &Intervals { rows: &rows },
+            Table::new(
                 title.clone(),
                 &[
                     "Attributes",
@@ -100,7 +100,7 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
             id,
             title,
             description,
-        }));
+        ));
     let limits = [
         "A certificate is a proof for one input. An input without one may be fair or not: the bounds are not exact.",
         "The share is of these inputs; the interval speaks of others only as far as these were drawn like them.",

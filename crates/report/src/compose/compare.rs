@@ -1,11 +1,10 @@
 //! What is said of a comparison of strategies.
 
-use super::super::chart::{Curve, Curves};
-use super::super::document::{Block, Figure, Part, Table};
-use super::super::model::{CompareFindings, CurvePoint, Mean, StrategyFigures};
+use super::super::document::{Block, Part, Table};
+use super::super::model::{CompareFindings, Mean, StrategyFigures};
+use super::super::plots::{self, Effort};
 use super::super::text::{Text, counted, number, percent, seconds};
 use super::shares::crossed;
-use crate::line_plot::Spacing;
 
 /// The verdict and the parts.
 pub(super) fn parts(compare: &CompareFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
@@ -33,27 +32,16 @@ pub(super) fn parts(compare: &CompareFindings, id: &str) -> (Vec<Text>, Vec<Part
         verdict
             .push("The comparison was interrupted; the searches that were done are in it.".into());
     }
-    let curves = [
-        (
-            "calls",
-            "Found against model calls",
-            "model calls (predictions and gradients)",
-            true,
-        ),
-        ("time", "Found against search time", "seconds", false),
-    ];
     let mut part = Part::new("What each strategy found").say(format!(
         "Protected: {}. {} each, all with the same model, data, checks and counting.",
         crossed(&compare.protected),
         counted(compare.repeats, "search", "searches")
     ));
-    for (name, title, x_label, by_calls) in curves {
-        part = part.with(figure(
-            compare,
-            format!("{id}-{name}"),
-            (title, x_label),
-            by_calls,
-        ));
+    for (name, title, effort) in [
+        ("calls", "Found against model calls", Effort::ModelCalls),
+        ("time", "Found against search time", Effort::Seconds),
+    ] {
+        part = part.with(figure(compare, format!("{id}-{name}"), title, effort));
     }
     part = part.with(table(compare));
     let limits = [
@@ -72,44 +60,15 @@ fn in_brackets(mean: &Mean) -> String {
     }
 }
 
-fn figure(
-    compare: &CompareFindings,
-    id: String,
-    (title, x_label): (&str, &str),
-    by_calls: bool,
-) -> Block {
-    let x = |point: &CurvePoint| {
-        if by_calls {
-            point.model_calls as f64
-        } else {
-            point.seconds
-        }
-    };
-    let curves: Vec<Curve> = compare
-        .strategies
-        .iter()
-        .map(|figures| Curve {
-            name: Text::value(&figures.strategy),
-            points: figures.runs.first().map_or(Vec::new(), |run| {
-                run.curve
-                    .iter()
-                    .map(|point| (x(point), point.found as f64))
-                    .collect()
-            }),
-        })
-        .collect();
+fn figure(compare: &CompareFindings, id: String, title: &str, effort: Effort) -> Block {
     let title = Text::new(title);
     let description = Text::new(
-        "Distinct discriminatory individuals of the first search of each strategy; both axes are logarithmic.",
+        "Distinct discriminatory individuals, mean over the searches of each strategy as far as the shortest goes; both axes are \
+         logarithmic.",
     );
-    let chart = Curves {
-        x_label,
-        y_label: "found",
-        spacing: Spacing::Logarithmic,
-        curves: &curves,
-    };
+    let chart = plots::found(compare, effort);
     // The last point of each curve, and what it had at a tenth and a hundredth of that.
-    let rows = curves.iter().map(|curve| {
+    let rows = chart.series.iter().map(|curve| {
         let last = curve.points.last().map_or(0.0, |point| point.0);
         let at = |place: f64| {
             let before = curve.points.iter().take_while(|point| point.0 <= place);
@@ -123,14 +82,13 @@ fn figure(
             at(last),
         ]
     });
-    let end = if by_calls {
-        "Calls at the end"
-    } else {
-        "Seconds at the end"
+    let end = match effort {
+        Effort::ModelCalls => "Calls at the end",
+        Effort::Seconds => "Seconds at the end",
     };
-    Block::Figure(Figure {
-        svg: chart.svg(&id, (&title, &description)),
-        data: Table::new(
+    Block::figure(
+        &chart,
+        Table::new(
             title.clone(),
             &[
                 "Strategy",
@@ -144,7 +102,7 @@ fn figure(
         id,
         title,
         description,
-    })
+    )
 }
 
 fn table(compare: &CompareFindings) -> Block {

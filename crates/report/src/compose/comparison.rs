@@ -1,7 +1,7 @@
 //! Two audits side by side: before and after a repair, or two models.
 
-use super::super::chart::{IntervalRow, intervals};
-use super::super::document::{Block, Figure, Part, Section, Table};
+use super::super::chart::{IntervalRow, Intervals};
+use super::super::document::{Block, Part, Section, Table};
 use super::super::model::{AuditFindings, Comparison, Findings, Report};
 use super::super::text::{Text, count, interval, percent};
 use super::shares::crossed;
@@ -68,14 +68,14 @@ fn figure(id: &str, words: [&str; 2], first: &AuditFindings, second: &AuditFindi
             .fairness
             .iter()
             .find(|other| other.protected == share.protected);
-        for (series, share) in [Some(share), twin].into_iter().enumerate() {
+        for (colour, share) in [Some(share), twin].into_iter().enumerate() {
             let Some(share) = share else { continue };
-            let name = format!("{}, {}", crossed(&share.protected), words[series]);
+            let name = format!("{}, {}", crossed(&share.protected), words[colour]);
             rows.push(IntervalRow {
                 label: Text::value(&name),
                 share: share.rate,
                 interval: Some(share.ci95),
-                series,
+                colour,
             });
             table.push(vec![
                 name,
@@ -91,9 +91,9 @@ fn figure(id: &str, words: [&str; 2], first: &AuditFindings, second: &AuditFindi
         words[0], words[1]
     ));
     let id = format!("{id}-shares");
-    Block::Figure(Figure {
-        svg: intervals(&id, (&title, &description), &rows),
-        data: Table::new(
+    Block::figure(
+        &Intervals { rows: &rows },
+        Table::new(
             title.clone(),
             &[
                 "Attributes changed",
@@ -106,7 +106,7 @@ fn figure(id: &str, words: [&str; 2], first: &AuditFindings, second: &AuditFindi
         id,
         title,
         description,
-    })
+    )
 }
 
 fn found(words: [&str; 2], first: &AuditFindings, second: &AuditFindings) -> Block {

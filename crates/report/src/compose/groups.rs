@@ -1,7 +1,7 @@
 //! What is said of groups, of one model or before and after a repair.
 
-use super::super::chart::{IntervalRow, intervals};
-use super::super::document::{Block, Figure, Part, Table};
+use super::super::chart::{IntervalRow, Intervals};
+use super::super::document::{Block, Part, Table};
 use super::super::model::{Gap, Group, GroupGaps, GroupReport, GroupRunFindings, GroupSet, Rate};
 use super::super::text::{Text, count, interval, number, percent};
 use super::shares::crossed;
@@ -75,7 +75,7 @@ fn set_part(set: &GroupSet, report: &GroupReport, id: String) -> Part {
                 label: Text::value(&group.values.join(", ")),
                 share: rate.value,
                 interval: Some(rate.ci95),
-                series: 0,
+                colour: 0,
             })
         })
         .collect();
@@ -123,13 +123,13 @@ fn set_part(set: &GroupSet, report: &GroupReport, id: String) -> Part {
     );
     part = match judged.is_empty() {
         true => part.with(Block::Table(data)),
-        false => part.with(Block::Figure(Figure {
-            svg: intervals(&id, (&title, &description), &judged),
+        false => part.with(Block::figure(
+            &Intervals { rows: &judged },
+            data,
             id,
             title,
             description,
-            data,
-        })),
+        )),
     };
     part.with(gaps_table(
         &format!("Gaps between groups of {by}"),

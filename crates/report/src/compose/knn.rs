@@ -1,8 +1,8 @@
 //! What is said of k-NN predictions under poisoning.
 
-use super::super::chart::{Layer, Stacked};
-use super::super::document::{Block, Figure, Part, Table};
+use super::super::document::{Block, Part, Table};
 use super::super::model::{KnnFigures, KnnFindings};
+use super::super::plots;
 use super::super::text::{Text, count, counted, number, percent, seconds};
 
 /// The verdict and the parts.
@@ -70,24 +70,7 @@ fn sentence(figures: &KnnFigures, rows: u64) -> String {
 }
 
 fn verdicts(sweep: &[KnnFigures], id: &str) -> Part {
-    let layer = |name: &str, value: fn(&KnnFigures) -> u64| Layer {
-        name: name.into(),
-        counts: sweep.iter().map(value).collect(),
-    };
-    let layers = [
-        layer("certified", all_certified),
-        layer("falsified", |figures| figures.falsified),
-        layer("unknown", |figures| figures.unknown),
-    ];
-    let categories: Vec<String> = sweep
-        .iter()
-        .map(|figures| figures.poison.to_string())
-        .collect();
-    let chart = Stacked {
-        x_label: "poisoned rows n",
-        categories: &categories,
-        layers: &layers,
-    };
+    let chart = plots::verdicts(sweep);
     let title = Text::new("Verdicts against the number of poisoned rows");
     let description = Text::new(
         "Each bar is all inputs: at the bottom those proved robust, above them those whose prediction can be changed, at the top the undecided ones.",
@@ -107,9 +90,9 @@ fn verdicts(sweep: &[KnnFigures], id: &str) -> Part {
         ]
     });
     let id = format!("{id}-verdicts");
-    Part::new("Verdicts").with(Block::Figure(Figure {
-        svg: chart.svg(&id, (&title, &description)),
-        data: Table::new(
+    Part::new("Verdicts").with(Block::figure(
+        &chart,
+        Table::new(
             title.clone(),
             &[
                 "n",
@@ -128,7 +111,7 @@ fn verdicts(sweep: &[KnnFigures], id: &str) -> Part {
         id,
         title,
         description,
-    }))
+    ))
 }
 
 fn falsified(knn: &KnnFindings) -> Part {

@@ -2,15 +2,8 @@
 
 use super::super::document::{Block, Part, Table};
 use super::super::model::{Cost, CountInterval, Left, OutlierCount, OutlierSubspaces};
-use super::super::text::{Text, count, counted, number, percent};
+use super::super::text::{Text, count, counted, number, percent, signed};
 use super::shares::crossed;
-
-fn signed(number: i64) -> String {
-    match number < 0 {
-        true => format!("−{}", count(number.unsigned_abs())),
-        false => count(number.unsigned_abs()),
-    }
-}
 
 fn within(interval: &Option<CountInterval>) -> String {
     match interval {

@@ -1,7 +1,7 @@
 //! What is said of the pairs of an audit.
 
 use super::super::chart::Heat;
-use super::super::document::{Block, Figure, PairCell, PairRow, PairTable, Part, Table};
+use super::super::document::{Block, PairCell, PairRow, PairTable, Part, Table};
 use super::super::model::{AuditFindings, Modality};
 use super::super::pairs::{
     AttributeFlips, OTHERS, PairFindings, ShownInputs, ShownPair, replacements,
@@ -80,9 +80,9 @@ fn heat(flips: &AttributeFlips, id: String) -> Block {
         row.extend(counts.iter().map(|&number| Text::new(count(number))));
         row
     });
-    Block::Figure(Figure {
-        svg: chart.svg(&id, (&title, &description)),
-        data: Table {
+    Block::figure(
+        &chart,
+        Table {
             caption: title.clone(),
             header,
             rows: rows.collect(),
@@ -90,7 +90,7 @@ fn heat(flips: &AttributeFlips, id: String) -> Block {
         id,
         title,
         description,
-    })
+    )
 }
 
 /// The most frequent cell in words.

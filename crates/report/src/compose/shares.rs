@@ -1,7 +1,7 @@
 //! Shares with intervals, in words and as a chart.
 
-use super::super::chart::{IntervalRow, intervals};
-use super::super::document::{Block, Figure, Table};
+use super::super::chart::{IntervalRow, Intervals};
+use super::super::document::{Block, Table};
 use super::super::model::Share;
 use super::super::text::{Text, count, interval, listed, percent};
 
@@ -61,7 +61,7 @@ pub(super) fn figure(id: String, asked: Asked, shares: &[Share]) -> Block {
             label: Text::value(&crossed(&share.protected)),
             share: share.rate,
             interval: Some(share.ci95),
-            series: 0,
+            colour: 0,
         })
         .collect();
     let title = Text::new(format!(
@@ -99,11 +99,5 @@ pub(super) fn figure(id: String, asked: Asked, shares: &[Share]) -> Block {
             })
             .collect(),
     );
-    Block::Figure(Figure {
-        svg: intervals(&id, (&title, &description), &rows),
-        id,
-        title,
-        description,
-        data,
-    })
+    Block::figure(&Intervals { rows: &rows }, data, id, title, description)
 }

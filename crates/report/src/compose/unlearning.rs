@@ -1,10 +1,9 @@
 //! What is said of benchmarks of exact deletion.
 
-use super::super::chart::{Curve, Curves};
-use super::super::document::{Block, Figure, Part, Table};
+use super::super::document::{Block, Part, Table};
 use super::super::model::{KMeansAlgorithm, KMeansFindings, SpnFindings, Spread};
+use super::super::plots;
 use super::super::text::{Text, count, number, seconds};
-use crate::line_plot::Spacing;
 
 fn spread(spread: &Option<Spread>) -> String {
     match spread {
@@ -90,48 +89,12 @@ fn exactness(is_exact: bool) -> Text {
 }
 
 fn curves(bench: &KMeansFindings, id: String) -> Block {
-    let baseline = bench
-        .baselines
-        .iter()
-        .flat_map(|baseline| &baseline.training_seconds);
-    let (sum, timed) = baseline.fold((0.0, 0_u64), |(sum, timed), value| (sum + value, timed + 1));
-    let mut curves = Vec::new();
-    if timed > 0 {
-        let each = sum / timed as f64;
-        let points =
-            (1..=20).map(|step| (bench.options.deletions as f64 * f64::from(step) / 20.0).max(1.0));
-        curves.push(Curve {
-            name: "k-means, trained anew each time".into(),
-            points: points
-                .map(|deletions| (deletions, each * deletions))
-                .collect(),
-        });
-    }
-    curves.extend(bench.algorithms.iter().map(|algorithm| {
-        Curve {
-            name: Text::value(&algorithm.algorithm),
-            points: algorithm
-                .replicates
-                .first()
-                .map_or(Vec::new(), |replicate| {
-                    let points = replicate.curve.iter();
-                    points
-                        .map(|&(deletions, seconds)| (deletions as f64, seconds))
-                        .collect()
-                }),
-        }
-    }));
     let title = Text::new("Seconds against deletions");
     let description = Text::new(
-        "One training and the deletions after it, of the first replicate of each algorithm; both axes are logarithmic.",
+        "One training and the deletions after it, mean over the replicates of each algorithm; both axes are logarithmic.",
     );
-    let chart = Curves {
-        x_label: "deletions",
-        y_label: "seconds",
-        spacing: Spacing::Logarithmic,
-        curves: &curves,
-    };
-    let rows = curves.iter().map(|curve| {
+    let chart = plots::deletions(bench);
+    let rows = chart.series.iter().map(|curve| {
         let last = curve.points.last().copied().unwrap_or((0.0, 0.0));
         let half = curve
             .points
@@ -143,9 +106,9 @@ fn curves(bench: &KMeansFindings, id: String) -> Block {
         };
         vec![curve.name.to_string(), cell(half), cell(last)]
     });
-    Block::Figure(Figure {
-        svg: chart.svg(&id, (&title, &description)),
-        data: Table::new(
+    Block::figure(
+        &chart,
+        Table::new(
             title.clone(),
             &["Algorithm", "Half way", "At the end"],
             rows.collect(),
@@ -153,7 +116,7 @@ fn curves(bench: &KMeansFindings, id: String) -> Block {
         id,
         title,
         description,
-    })
+    )
 }
 
 /// The verdict and the parts of a benchmark of sum-product networks.

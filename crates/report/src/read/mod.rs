@@ -52,7 +52,7 @@ impl Report {
 
 fn read_run(files: &RunFiles) -> Result<RunReport, PageError> {
     let findings = match files.command.as_str() {
-        "repair" if files.has("independent") => Findings::TextRepair(files.parse()?),
+        "repair" if files.is_text_repair() => Findings::TextRepair(files.parse()?),
         "repair" => Findings::Repair(files.parse()?),
         "groups" => Findings::Groups(files.parse()?),
         "compare" => Findings::Compare(files.parse()?),
@@ -140,7 +140,7 @@ pub(super) struct RunFiles {
 
 impl RunFiles {
     /// Opens the run in `directory`.
-    fn open(directory: &Path) -> Result<RunFiles, PageError> {
+    pub fn open(directory: &Path) -> Result<RunFiles, PageError> {
         let options: Option<toml::Table> = read_text(&directory.join(RUN))?
             .map(|text| toml::from_str(&text).map_err(|error| foreign(directory, RUN, &error)))
             .transpose()?;
@@ -210,9 +210,9 @@ impl RunFiles {
             .map(str::to_owned)
     }
 
-    /// Whether the summary has a key.
-    fn has(&self, key: &str) -> bool {
-        !self.summary[key].is_null()
+    /// Whether a repair is of a classifier of texts.
+    pub fn is_text_repair(&self) -> bool {
+        self.summary["modality"] == "text"
     }
 
     /// A text of the summary or options that its command always writes.

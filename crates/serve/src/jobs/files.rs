@@ -77,7 +77,11 @@ impl FileSpecification {
         // What TOML has no form for, a process cannot be told.
         self.to_toml().map(drop).map_err(|problem| {
             let expected = format!("one that TOML can say: {problem}");
-            FieldError::new("the specification", "none that a process can read", expected)
+            FieldError::new(
+                "the specification",
+                "none that a process can read",
+                expected,
+            )
         })
     }
 

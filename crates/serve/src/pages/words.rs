@@ -7,37 +7,10 @@ use crate::store::{Job, JobKind, JobState};
 
 use super::views::State;
 
+pub(super) use probity_report::text::{count, counted, interval, percent};
+
 /// A space that no line breaks at.
 const FIXED_SPACE: char = '\u{a0}';
-
-/// A number with its thousands set apart.
-pub(super) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A number of things: `1 row`, `2 rows`.
-pub(super) fn counted(number: u64, one: &str, several: &str) -> String {
-    let noun = if number == 1 { one } else { several };
-    format!("{}{FIXED_SPACE}{noun}", count(number))
-}
-
-/// A share of one, in percent.
-pub(super) fn percent(share: f64) -> String {
-    format!("{:.2}{FIXED_SPACE}%", share * 100.0)
-}
-
-/// A share with its interval.
-pub(super) fn interval(ci95: [f64; 2]) -> String {
-    format!("{} to {}", percent(ci95[0]), percent(ci95[1]))
-}
 
 /// A size of a file.
 pub(super) fn bytes(bytes: u64) -> String {
@@ -184,10 +157,6 @@ mod tests {
 
     #[test]
     fn figures_are_said_plainly() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(1_234_567), "1,234,567");
-        assert_eq!(counted(1, "row", "rows"), "1\u{a0}row");
-        assert_eq!(percent(0.1245), "12.45\u{a0}%");
         assert_eq!(bytes(64 << 20), "64\u{a0}MiB");
         assert_eq!(bytes(1536), "1.5\u{a0}KiB");
         assert_eq!(duration(1), "1\u{a0}second");

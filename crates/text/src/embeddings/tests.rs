@@ -304,7 +304,7 @@ fn nothing_is_written_into_a_folder_that_is_marked_read_only() {
 
 #[test]
 fn the_published_vectors_are_read_whole() {
-    let Some(folder) = crate::test_data() else {
+    let Some(folder) = probity_testing::data(&[]) else {
         return;
     };
     let file = folder.join("glove/glove.6B.50d.subset.txt.xz");

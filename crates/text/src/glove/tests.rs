@@ -3,10 +3,10 @@
 use super::cooccurrence::{Pair, count};
 use super::*;
 use crate::comments::{CommentGenerator, group_of_words};
-use crate::neighbours::NearestOptions;
-use crate::neighbours::tests::slowly;
 use crate::tokenizer::Tokenizer;
 use probity_run::stream::{Purpose, stream};
+use probity_tensor::device::ComputeDevice;
+use probity_tensor::nearest::cosine::{NearestOptions, nearest};
 use rand::RngExt;
 
 fn go_on(_: GloveProgress) -> ControlFlow<()> {
@@ -130,9 +130,10 @@ fn words_of_the_same_places_in_comments_become_neighbours() {
             k: 5,
             excluded: &[],
         };
-        let own: usize = ids
-            .iter()
-            .flat_map(|&id| slowly(table.vectors(), table.width(), id as usize, options))
+        let device = ComputeDevice::flex();
+        let near = nearest(table.vectors(), table.width(), &ids, options, &device);
+        let own = (0..ids.len())
+            .flat_map(|at| near.of(at))
             .filter(|near| ids.contains(near))
             .count();
         let share = own as f64 / (5 * ids.len()) as f64;

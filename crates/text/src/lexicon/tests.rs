@@ -65,7 +65,7 @@ fn all_five_lexica_ship() {
 
 #[test]
 fn the_shipped_values_are_the_papers() {
-    let Some(folder) = crate::test_data() else {
+    let Some(folder) = probity_testing::data(&[]) else {
         return;
     };
     let text = std::fs::read_to_string(folder.join("adf/sensitive_feature.csv")).unwrap();

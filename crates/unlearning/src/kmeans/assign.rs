@@ -32,32 +32,32 @@ pub(crate) struct Assigned {
     pub reach: f64,
 }
 
-/// The clusters of another round, from which sums are reached by moving the rows that differ.
+/// The clusters of another iteration, from which sums are reached by moving the rows that differ.
 #[derive(Clone, Copy)]
-pub(crate) struct Base<'a> {
+pub(crate) struct Previous<'a> {
     pub clusters: &'a [u16],
     pub counts: &'a [u64],
     pub sums: &'a [i64],
 }
 
-/// Sums of clusters, as they change.
+/// Counts and sums of clusters, as differences to a previous iteration.
 #[derive(Debug, Clone)]
-struct Change {
+struct Accumulator {
     counts: Vec<i64>,
     sums: Vec<i64>,
     reach: f32,
 }
 
-impl Change {
-    fn none(clusters: usize, columns: usize) -> Change {
-        Change {
+impl Accumulator {
+    fn none(clusters: usize, columns: usize) -> Accumulator {
+        Accumulator {
             counts: vec![0; clusters],
             sums: vec![0; clusters * columns],
             reach: 0.0,
         }
     }
 
-    fn with(mut self, other: Change) -> Change {
+    fn with(mut self, other: Accumulator) -> Accumulator {
         add(&mut self.counts, &other.counts);
         add(&mut self.sums, &other.sums);
         self.reach = self.reach.max(other.reach);
@@ -72,12 +72,16 @@ fn add(to: &mut [i64], from: &[i64]) {
 }
 
 /// Assigns every row of `points` to its nearest of `centroids`.
-pub(crate) fn assign(points: &Points, centroids: &[i32], base: Option<Base<'_>>) -> Assigned {
+pub(crate) fn assign(
+    points: &Points,
+    centroids: &[i32],
+    previous: Option<Previous<'_>>,
+) -> Assigned {
     let clusters = centroids.len() / points.columns();
     if clusters <= 8 && !has_wide_vectors() {
-        Pass::<8>::new(points, centroids, base).run()
+        Pass::<8>::new(points, centroids, previous).run()
     } else {
-        Pass::<16>::new(points, centroids, base).run()
+        Pass::<16>::new(points, centroids, previous).run()
     }
 }
 
@@ -113,7 +117,7 @@ struct Chunk<'a, 'b, const L: usize> {
     start: usize,
     clusters: &'b mut [u16],
     gaps: &'b mut [f32],
-    change: &'b mut Change,
+    accumulator: &'b mut Accumulator,
 }
 
 impl<const L: usize> WithSimd for Chunk<'_, '_, L> {
@@ -122,7 +126,7 @@ impl<const L: usize> WithSimd for Chunk<'_, '_, L> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         self.pass
-            .chunk_of_lanes(simd, self.start, self.clusters, self.gaps, self.change);
+            .chunk_of_lanes(simd, self.start, self.clusters, self.gaps, self.accumulator);
     }
 }
 
@@ -132,11 +136,11 @@ struct Pass<'a, const L: usize> {
     packed: Packed<L>,
     clusters: usize,
     unit: f32,
-    base: Option<Base<'a>>,
+    previous: Option<Previous<'a>>,
 }
 
 impl<'a, const L: usize> Pass<'a, L> {
-    fn new(points: &'a Points, centroids: &'a [i32], base: Option<Base<'a>>) -> Self {
+    fn new(points: &'a Points, centroids: &'a [i32], previous: Option<Previous<'a>>) -> Self {
         let columns = points.columns();
         Pass {
             points,
@@ -144,7 +148,7 @@ impl<'a, const L: usize> Pass<'a, L> {
             packed: Packed::new(centroids, columns),
             clusters: centroids.len() / columns,
             unit: unit_error(roundings(columns)),
-            base,
+            previous,
         }
     }
 
@@ -152,35 +156,35 @@ impl<'a, const L: usize> Pass<'a, L> {
         let (slots, columns) = (self.points.slots(), self.points.columns());
         let mut clusters = vec![0_u16; slots];
         let mut gaps = vec![0.0_f32; slots];
-        let none = || Change::none(self.clusters, columns);
-        let change = if slots * columns * self.clusters < WORTH_THREADS {
-            let mut change = none();
-            self.chunk(0, &mut clusters, &mut gaps, &mut change);
-            change
+        let none = || Accumulator::none(self.clusters, columns);
+        let accumulator = if slots * columns * self.clusters < WORTH_THREADS {
+            let mut accumulator = none();
+            self.chunk(0, &mut clusters, &mut gaps, &mut accumulator);
+            accumulator
         } else {
             clusters
                 .par_chunks_mut(CHUNK)
                 .zip(gaps.par_chunks_mut(CHUNK))
                 .enumerate()
-                .fold(none, |mut change, (chunk, (clusters, gaps))| {
-                    self.chunk(chunk * CHUNK, clusters, gaps, &mut change);
-                    change
+                .fold(none, |mut accumulator, (chunk, (clusters, gaps))| {
+                    self.chunk(chunk * CHUNK, clusters, gaps, &mut accumulator);
+                    accumulator
                 })
-                .reduce(none, Change::with)
+                .reduce(none, Accumulator::with)
         };
-        let (mut counts, mut sums) = (change.counts, change.sums);
-        if let Some(base) = self.base {
-            for (count, &before) in counts.iter_mut().zip(base.counts) {
+        let (mut counts, mut sums) = (accumulator.counts, accumulator.sums);
+        if let Some(previous) = self.previous {
+            for (count, &before) in counts.iter_mut().zip(previous.counts) {
                 *count += before as i64;
             }
-            add(&mut sums, base.sums);
+            add(&mut sums, previous.sums);
         }
         Assigned {
             clusters,
             counts: counts.into_iter().map(|count| count as u64).collect(),
             sums,
             gaps,
-            reach: f64::from(change.reach).sqrt(),
+            reach: f64::from(accumulator.reach).sqrt(),
         }
     }
 
@@ -219,13 +223,19 @@ impl<'a, const L: usize> Pass<'a, L> {
         }
     }
 
-    fn chunk(&self, start: usize, clusters: &mut [u16], gaps: &mut [f32], change: &mut Change) {
+    fn chunk(
+        &self,
+        start: usize,
+        clusters: &mut [u16],
+        gaps: &mut [f32],
+        accumulator: &mut Accumulator,
+    ) {
         let chunk = Chunk {
             pass: self,
             start,
             clusters,
             gaps,
-            change,
+            accumulator,
         };
         vectorized(chunk, L);
     }
@@ -237,7 +247,7 @@ impl<'a, const L: usize> Pass<'a, L> {
         start: usize,
         clusters: &mut [u16],
         gaps: &mut [f32],
-        change: &mut Change,
+        accumulator: &mut Accumulator,
     ) {
         let mut tile = Tile::new(self.points.columns());
         let rows = clusters.len();
@@ -253,14 +263,14 @@ impl<'a, const L: usize> Pass<'a, L> {
                     continue;
                 }
                 let (cluster, gap, distance) = self.settle(slot, nearest);
-                change.reach = if distance > change.reach {
+                accumulator.reach = if distance > accumulator.reach {
                     distance
                 } else {
-                    change.reach
+                    accumulator.reach
                 };
                 clusters[first + row] = cluster;
                 gaps[first + row] = gap;
-                self.count(slot, cluster, change);
+                self.count(slot, cluster, accumulator);
             }
         }
     }
@@ -282,22 +292,28 @@ impl<'a, const L: usize> Pass<'a, L> {
     }
 
     #[inline(always)]
-    fn count(&self, slot: usize, cluster: u16, change: &mut Change) {
+    fn count(&self, slot: usize, cluster: u16, accumulator: &mut Accumulator) {
         let row = self.points.row(slot);
         let columns = row.len();
         let to = usize::from(cluster);
-        if let Some(base) = self.base {
-            let from = usize::from(base.clusters[slot]);
+        if let Some(previous) = self.previous {
+            let from = usize::from(previous.clusters[slot]);
             if from == to {
                 return;
             }
-            change.counts[from] -= 1;
-            for (sum, &x) in change.sums[from * columns..][..columns].iter_mut().zip(row) {
+            accumulator.counts[from] -= 1;
+            for (sum, &x) in accumulator.sums[from * columns..][..columns]
+                .iter_mut()
+                .zip(row)
+            {
                 *sum -= i64::from(x);
             }
         }
-        change.counts[to] += 1;
-        for (sum, &x) in change.sums[to * columns..][..columns].iter_mut().zip(row) {
+        accumulator.counts[to] += 1;
+        for (sum, &x) in accumulator.sums[to * columns..][..columns]
+            .iter_mut()
+            .zip(row)
+        {
             *sum += i64::from(x);
         }
     }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::errors::KMeansError;
 use super::metrics::{normalized_mutual_information, silhouette};
-use super::model::{Algorithm, FitOptions, Model};
+use super::model::{Algorithm, KMeans, Model};
 use super::points::Points;
 use probity_run::stream::{Purpose, Words};
 
@@ -113,16 +113,18 @@ pub fn baseline(
     options: &BenchmarkOptions,
     seed: u64,
 ) -> Result<Baseline, KMeansError> {
-    let fit = |iterations: usize| FitOptions {
-        clusters: options.clusters,
-        iterations,
-        algorithm: Algorithm::Lloyd,
-        seed,
+    let fit = |iterations: usize| {
+        KMeans::new(options.clusters)
+            .iterations(iterations)
+            .algorithm(Algorithm::Lloyd)
+            .seed(seed)
     };
     let converged = Model::fit(data.points.clone(), &fit(UNTIL_CONVERGED))?;
     let quality = quality(data, &converged, options, seed);
     drop(converged);
-    let remaining = without(data.points, &requests(data.points, options.deletions, seed));
+    let remaining = data
+        .points
+        .without(&requests(data.points, options.deletions, seed))?;
     let half = options.retrainings.div_ceil(2);
     let mut training_seconds = Vec::new();
     for number in 0..options.retrainings.max(1) {
@@ -151,12 +153,10 @@ pub fn replicate(
     seed: u64,
     done: &mut dyn FnMut(usize) -> bool,
 ) -> Result<Option<Replicate>, KMeansError> {
-    let fit = FitOptions {
-        clusters: options.clusters,
-        iterations: options.iterations,
-        algorithm: algorithm.clone(),
-        seed,
-    };
+    let fit = KMeans::new(options.clusters)
+        .iterations(options.iterations)
+        .algorithm(algorithm.clone())
+        .seed(seed);
     let (mut model, training_seconds) = timed(data.points, &fit)?;
     let quality = quality(data, &model, options, seed);
     let requests = requests(data.points, options.deletions, seed);
@@ -176,7 +176,7 @@ pub fn replicate(
             return Ok(None);
         }
     }
-    let (retrained, retraining_seconds) = timed(&without(data.points, &requests), &fit)?;
+    let (retrained, retraining_seconds) = timed(&data.points.without(&requests)?, &fit)?;
     Ok(Some(Replicate {
         seed,
         quality,
@@ -185,30 +185,17 @@ pub fn replicate(
         retraining_seconds,
         free,
         reseeded,
-        exact: model.to_bytes() == retrained.to_bytes(),
+        exact: model.to_bytes()? == retrained.to_bytes()?,
         curve,
     }))
 }
 
 /// A training and its seconds, the copy of the rows left out.
-fn timed(points: &Points, fit: &FitOptions) -> Result<(Model, f64), KMeansError> {
+fn timed(points: &Points, fit: &KMeans) -> Result<(Model, f64), KMeansError> {
     let points = points.clone();
     let start = Instant::now();
     let model = Model::fit(points, fit)?;
     Ok((model, start.elapsed().as_secs_f64()))
-}
-
-fn without(points: &Points, ids: &[u64]) -> Points {
-    let mut points = points.clone();
-    for slot in ids
-        .iter()
-        .filter_map(|&id| points.slot(id))
-        .collect::<Vec<usize>>()
-    {
-        points.remove(slot);
-    }
-    points.compact();
-    points
 }
 
 fn quality(data: Labelled<'_>, model: &Model, options: &BenchmarkOptions, seed: u64) -> Quality {

@@ -1,22 +1,23 @@
-//! Files as points: columns, their declared bounds, and the ids of the rows.
+//! Files and record batches as points: columns, their declared bounds, and the ids of the rows.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::errors::KMeansError;
 use super::points::Points;
+use probity_data::numbers::{Numbers, NumbersError, NumbersOptions, Rows, bounds_of};
 use probity_data::read::{Place, ReadError};
-use probity_data::samples::{Samples, SamplesError, SamplesOptions, bounds_of};
 use probity_data::schema::{Kind, Schema};
+use probity_data::source::Source;
 
 /// Why a file cannot be clustered.
 #[derive(Debug, Error)]
 pub enum DatasetError {
     /// It cannot be read.
     #[error(transparent)]
-    Samples(#[from] SamplesError),
+    Numbers(#[from] NumbersError),
     /// Rows and options do not fit.
     #[error("{}: {source}", file.display())]
     Points {
@@ -82,32 +83,48 @@ pub struct Dataset {
     pub labels: Vec<(u64, String)>,
     /// Rows left out by an `outside = "skip"` policy.
     pub skipped_rows: u64,
+    /// The files that they are from.
+    pub source: Source,
 }
 
-/// Reads `file` as points. Every column needs declared bounds: of `options`, of its schema, or 0 to 255 for images.
+impl Dataset {
+    /// The labels as numbers, in the order of their text.
+    pub fn numbered_labels(&self) -> Vec<u32> {
+        let labels = || self.labels.iter().map(|(_, label)| label.as_str());
+        let mut classes: Vec<&str> = labels().collect();
+        classes.sort_unstable();
+        classes.dedup();
+        labels()
+            .map(|label| classes.partition_point(|class| *class < label) as u32)
+            .collect()
+    }
+}
+
+/// Reads rows as points. Every column needs declared bounds: of `options`, of its schema, or 0 to 255 for images.
 ///
 /// # Errors
-/// A file that cannot be read, a column without bounds, a value outside of them, ids that are no ids.
-pub fn read_dataset(
-    file: &Path,
-    labels: Option<&Path>,
-    options: &SamplesOptions,
+/// Rows that cannot be read, a column without bounds, a value outside of them, ids that are no ids.
+pub fn read_dataset<'a>(
+    rows: impl Into<Rows<'a>>,
+    options: &NumbersOptions,
     id_column: Option<&str>,
 ) -> Result<Dataset, DatasetError> {
+    let rows = rows.into();
+    let file = rows.name();
     for bounds in &options.bounds {
         let (min, max) = (bounds.min, bounds.max);
         if !(min.is_finite() && max.is_finite() && min < max) {
-            return Err(SamplesError::EmptyBounds { min, max }.into());
+            return Err(NumbersError::EmptyBounds { min, max }.into());
         }
     }
-    let mut samples = Samples::read_unscaled(file, labels, options, None)?;
+    let mut numbers = Numbers::unscaled(rows, options, None)?;
     let ids = match id_column {
-        Some(column) => take_ids(&mut samples, column)?,
-        None => samples.numbers.clone(),
+        Some(column) => take_ids(&mut numbers, column)?,
+        None => numbers.numbers.clone(),
     };
     for column in options.bounds.iter().filter_map(|b| b.column.as_ref()) {
-        if !samples.columns.contains(column) {
-            return Err(SamplesError::NoSuchColumn {
+        if !numbers.columns.contains(column) {
+            return Err(NumbersError::NoSuchColumn {
                 option: "bounds",
                 column: column.clone(),
                 file: file.to_owned(),
@@ -116,11 +133,11 @@ pub fn read_dataset(
         }
     }
     let is_image = options.schema.is_none()
-        && samples
+        && numbers
             .columns
             .first()
             .is_some_and(|name| name == FIRST_BLOCK);
-    let columns = samples
+    let columns = numbers
         .columns
         .iter()
         .map(|name| {
@@ -137,15 +154,17 @@ pub fn read_dataset(
             })
         })
         .collect::<Result<Vec<Column>, DatasetError>>()?;
-    let mut labels: Vec<(u64, String)> = ids.iter().copied().zip(samples.labels.clone()).collect();
+    let mut labels: Vec<(u64, String)> = ids.iter().copied().zip(numbers.labels.clone()).collect();
     labels.sort_unstable();
-    let skipped_rows = samples.skipped_rows;
-    let points = points_of(samples, ids, &columns)?;
+    let skipped_rows = numbers.skipped_rows;
+    let source = numbers.source.clone();
+    let points = points_of(numbers, ids, &columns)?;
     Ok(Dataset {
         columns,
         points,
         labels,
         skipped_rows,
+        source,
     })
 }
 
@@ -153,21 +172,21 @@ pub fn read_dataset(
 const FIRST_BLOCK: &str = "block_0_0";
 
 /// Scales rows by the bounds of `columns`.
-fn points_of(samples: Samples, ids: Vec<u64>, columns: &[Column]) -> Result<Points, DatasetError> {
-    let file = samples.file;
+fn points_of(numbers: Numbers, ids: Vec<u64>, columns: &[Column]) -> Result<Points, DatasetError> {
+    let file = numbers.name().to_owned();
     let bounds: Vec<(f64, f64)> = columns.iter().map(|c| (c.min, c.max)).collect();
     if bounds.is_empty() {
         return Err(DatasetError::OnlyIds { file });
     }
-    let outside = samples.features.iter().enumerate().find(|&(at, &value)| {
+    let outside = numbers.features.iter().enumerate().find(|&(at, &value)| {
         let (min, max) = bounds[at % bounds.len()];
         !(value >= min && value <= max)
     });
     if let Some((at, &value)) = outside {
         let column = &columns[at % bounds.len()];
-        return Err(SamplesError::OutOfBounds {
+        return Err(NumbersError::OutOfBounds {
             file,
-            place: Place::Row(samples.numbers[at / bounds.len()]),
+            place: Place::Row(numbers.numbers[at / bounds.len()]),
             column: column.name.clone(),
             value,
             min: column.min,
@@ -175,59 +194,59 @@ fn points_of(samples: Samples, ids: Vec<u64>, columns: &[Column]) -> Result<Poin
         }
         .into());
     }
-    Points::from_values(ids, &samples.features, &bounds)
+    Points::from_values(ids, &numbers.features, &bounds)
         .map_err(|source| DatasetError::Points { file, source })
 }
 
-/// Rows of `file` with the columns of a model, in any order, for an assignment. Ids are row numbers.
+/// Rows with the columns of a model, in any order, for an assignment. Ids are row numbers.
 ///
 /// # Errors
-/// A file that cannot be read, lacks a column of the model, or has a value outside of the bounds.
-pub fn read_for_model(
-    file: &Path,
-    options: &SamplesOptions,
+/// Rows that cannot be read, a table that lacks a column of the model, or has a value outside of the bounds.
+pub fn read_for_model<'a>(
+    rows: impl Into<Rows<'a>>,
+    options: &NumbersOptions,
     columns: &[Column],
 ) -> Result<Points, DatasetError> {
-    let like = Samples {
+    let like = Numbers {
         columns: columns.iter().map(|column| column.name.clone()).collect(),
-        ..Samples::default()
+        ..Numbers::default()
     };
-    let samples = Samples::read_unscaled(file, None, options, Some(&like))?;
+    let numbers = Numbers::unscaled(rows, options, Some(&like))?;
     let at = columns
         .iter()
         .map(|column| {
-            samples
+            numbers
                 .columns
                 .iter()
                 .position(|name| *name == column.name)
                 .ok_or_else(|| {
                     ReadError::MissingColumn {
-                        file: file.to_owned(),
+                        file: numbers.name().to_owned(),
                         column: column.name.clone(),
-                        found: samples.columns.join(", "),
+                        found: numbers.columns.join(", "),
                     }
                     .into()
                 })
         })
-        .collect::<Result<Vec<usize>, SamplesError>>()?;
-    let features = (0..samples.rows())
+        .collect::<Result<Vec<usize>, NumbersError>>()?;
+    let features = (0..numbers.rows())
         .flat_map(|row| {
-            let row = samples.row(row);
+            let row = numbers.row(row);
             at.iter().map(move |&column| row[column])
         })
         .collect();
-    let ids = samples.numbers.clone();
-    let chosen = Samples {
+    let ids = numbers.numbers.clone();
+    let chosen = Numbers {
         features,
         columns: like.columns,
-        ..samples
+        ..numbers
     };
     points_of(chosen, ids, columns)
 }
 
 /// The bounds that are declared for a column.
-fn bounds_of_column(options: &SamplesOptions, name: &str) -> Option<(f64, f64)> {
-    let by_schema = SamplesOptions {
+fn bounds_of_column(options: &NumbersOptions, name: &str) -> Option<(f64, f64)> {
+    let by_schema = NumbersOptions {
         scale_by_schema: true,
         ..options.clone()
     };
@@ -253,24 +272,24 @@ fn in_schema(schema: &Schema, name: &str) -> Option<(f64, f64)> {
 }
 
 /// Takes the id column out of the features.
-fn take_ids(samples: &mut Samples, column: &str) -> Result<Vec<u64>, DatasetError> {
-    let width = samples.columns.len();
-    let at = samples
+fn take_ids(numbers: &mut Numbers, column: &str) -> Result<Vec<u64>, DatasetError> {
+    let width = numbers.columns.len();
+    let at = numbers
         .columns
         .iter()
         .position(|name| name == column)
-        .ok_or_else(|| SamplesError::NoSuchColumn {
+        .ok_or_else(|| NumbersError::NoSuchColumn {
             option: "id-column",
             column: column.to_owned(),
-            file: samples.file.clone(),
+            file: numbers.name().to_owned(),
         })?;
-    let mut ids = Vec::with_capacity(samples.rows());
-    for (row, values) in samples.features.chunks_exact(width).enumerate() {
+    let mut ids = Vec::with_capacity(numbers.rows());
+    for (row, values) in numbers.features.chunks_exact(width).enumerate() {
         let value = values[at];
         if !(value >= 0.0 && value <= (1_u64 << 53) as f64 && value.fract() == 0.0) {
             return Err(DatasetError::NoId {
-                file: samples.file.clone(),
-                place: Place::Row(samples.numbers[row]),
+                file: numbers.name().to_owned(),
+                place: Place::Row(numbers.numbers[row]),
                 column: column.to_owned(),
                 value,
             });
@@ -278,11 +297,11 @@ fn take_ids(samples: &mut Samples, column: &str) -> Result<Vec<u64>, DatasetErro
         ids.push(value as u64);
     }
     let mut position = 0;
-    samples.features.retain(|_| {
+    numbers.features.retain(|_| {
         let keep = position % width != at;
         position += 1;
         keep
     });
-    samples.columns.remove(at);
+    numbers.columns.remove(at);
     Ok(ids)
 }

@@ -5,22 +5,21 @@
 //! | `model.toml` | columns, declared bounds, options: nothing that the rows have a say in   |
 //! | `model.bin`  | the remaining rows in fixed point, and the trace of the clustering       |
 //!
-//! A deletion replaces `model.bin` under a temporary name and renames it, so that a crash leaves the old or the new
-//! model. Temporary files of earlier crashes hold rows that may have been deleted since; they are removed.
-//! `model.bin` ends with the SHA-256 of both files. There is no log, and no hash of the data file: both would be
-//! functions of deleted rows.
+//! `model.bin` is a [`crate::model_file`], which a deletion replaces at once. It repeats `model.toml`, so that its
+//! hash is one of both files. There is no log, and no hash of the data file: both would be functions of deleted
+//! rows.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use super::dataset::Column;
 use super::errors::KMeansError;
-use super::model::{Algorithm, FitOptions, Model};
-use probity_run::run_directory::{RunDirectory, RunError, TEMPORARY_PREFIX, write_with};
+use super::model::{Algorithm, KMeans, Model};
+use crate::model_file::{ModelFileError, decode, encode, read_model, write_model};
+use probity_run::run_directory::{RunDirectory, RunError, write_with};
 
 /// Name of the description.
 pub const DESCRIPTION: &str = "model.toml";
@@ -28,8 +27,8 @@ pub const DESCRIPTION: &str = "model.toml";
 pub const MODEL: &str = "model.bin";
 /// What `command` says in the description.
 const COMMAND: &str = "kmeans fit";
-const MAGIC: &[u8; 16] = b"probity kmeans 1";
-const HASH_BYTES: usize = 32;
+/// What the first line of the model file calls it.
+const KIND: &str = "kmeans";
 
 /// Why a model directory cannot be used.
 #[derive(Debug, Error)]
@@ -37,6 +36,9 @@ pub enum DirectoryError {
     /// A file of it cannot be read or written.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The file with rows and trace is not there, is another one, or was changed.
+    #[error(transparent)]
+    Model(#[from] ModelFileError),
     /// It is not a k-means model.
     #[error("{} is not the description of a k-means model: {problem}", file.display())]
     Foreign {
@@ -45,13 +47,13 @@ pub enum DirectoryError {
         /// What is wrong.
         problem: String,
     },
-    /// It is not what was written.
+    /// Its two files are not of one model.
     #[error(
-        "{} does not match its SHA-256: it or {DESCRIPTION} was changed or damaged; fit the model again, or restore both files",
+        "{} is not the description that {MODEL} was written with; restore it, or fit the model again",
         file.display()
     )]
-    Tampered {
-        /// The file.
+    OtherDescription {
+        /// The description.
         file: PathBuf,
     },
     /// Its content does not fit together.
@@ -94,7 +96,7 @@ pub struct Description {
 impl Description {
     /// The description of a model with `options` over `columns`.
     pub fn new(
-        options: &FitOptions,
+        options: &KMeans,
         columns: Vec<Column>,
         label: Option<String>,
         id_column: Option<String>,
@@ -122,6 +124,13 @@ pub fn describe(algorithm: &Algorithm) -> String {
         }
         Algorithm::DivideConquer { tree } => format!("divide-conquer, tree {tree}"),
     }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    /// As it is in the other file.
+    description: String,
+    model: Vec<u8>,
 }
 
 /// A directory that holds a k-means model.
@@ -200,64 +209,36 @@ impl ModelDirectory {
     /// When it cannot be written; the model that was there is then still there.
     pub fn save(&self, model: &Model) -> Result<(), DirectoryError> {
         let file = self.path.join(MODEL);
-        let body = model.to_bytes();
-        let hash = self.hash(&body);
-        write_with(&file, |writer| {
-            use std::io::Write;
-            writer.write_all(MAGIC)?;
-            writer.write_all(&body)?;
-            writer.write_all(&hash)
-        })?;
-        self.remove_leftovers()
-    }
-
-    fn remove_leftovers(&self) -> Result<(), DirectoryError> {
-        let failed = |file: &Path, source| RunError::Write {
-            file: file.to_owned(),
-            source,
+        let stored = |model| {
+            let description = self.text.clone();
+            encode(&Stored { description, model }).map_err(|problem| KMeansError::Bytes { problem })
         };
-        for entry in fs::read_dir(&self.path).map_err(|source| failed(&self.path, source))? {
-            let entry = entry.map_err(|source| failed(&self.path, source))?;
-            if entry
-                .file_name()
-                .to_string_lossy()
-                .starts_with(TEMPORARY_PREFIX)
-            {
-                fs::remove_file(entry.path()).map_err(|source| failed(&entry.path(), source))?;
-            }
+        match model.to_bytes().and_then(stored) {
+            Ok(bytes) => Ok(write_model(&file, KIND, &bytes)?),
+            Err(source) => Err(DirectoryError::Content { file, source }),
         }
-        Ok(())
     }
 
     fn load(&self) -> Result<Model, DirectoryError> {
         let file = self.path.join(MODEL);
-        let bytes = fs::read(&file).map_err(|source| RunError::Read {
-            file: file.clone(),
-            source,
-        })?;
-        let body = bytes
-            .strip_prefix(MAGIC.as_slice())
-            .and_then(|rest| rest.split_last_chunk::<HASH_BYTES>())
-            .filter(|(body, hash)| self.hash(body) == **hash)
-            .map(|(body, _)| body)
-            .ok_or_else(|| DirectoryError::Tampered { file: file.clone() })?;
+        let bytes = read_model(&file, KIND)?;
         let damaged = |source| DirectoryError::Content {
             file: file.clone(),
             source,
         };
-        let model = Model::from_bytes(body).map_err(damaged)?;
+        let stored: Stored =
+            decode(&bytes).map_err(|problem| damaged(KMeansError::Bytes { problem }))?;
+        if stored.description != self.text {
+            return Err(DirectoryError::OtherDescription {
+                file: self.path.join(DESCRIPTION),
+            });
+        }
+        let model = Model::from_bytes(&stored.model).map_err(damaged)?;
         if model.columns() != self.description.columns.len() {
             return Err(damaged(KMeansError::Damaged {
                 problem: "it has another number of columns than its description",
             }));
         }
         Ok(model)
-    }
-
-    fn hash(&self, body: &[u8]) -> [u8; HASH_BYTES] {
-        let mut hasher = Sha256::new();
-        hasher.update(self.text.as_bytes());
-        hasher.update(body);
-        hasher.finalize().into()
     }
 }

@@ -14,17 +14,17 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::codec::{Reader, Writer, damaged};
 use super::errors::KMeansError;
 use super::points::Points;
-use super::rule::{Parameters, Rule};
-use super::trace::{Key, Trace};
+use super::quantizer::{Parameters, Quantizer};
+use super::seeding::Key;
+use super::trace::Trace;
 use super::tree::Tree;
 use probity_run::stream::{Purpose, Words};
 
 /// A node that has been solved.
 #[derive(Debug, Clone)]
-enum Node {
+pub(super) enum Node {
     /// At most k rows, handed on as they are.
     Few(Points),
     /// More rows, clustered.
@@ -41,7 +41,7 @@ impl Node {
         )?)))
     }
 
-    fn points(&self) -> &Points {
+    pub(super) fn points(&self) -> &Points {
         match self {
             Node::Few(points) => points,
             Node::Clustered(trace) => trace.points(),
@@ -81,12 +81,12 @@ impl Node {
 /// A tree of clusterings with everything that deletion needs.
 #[derive(Debug, Clone)]
 pub struct DivideConquer {
-    parameters: Parameters,
+    pub(super) parameters: Parameters,
     tree: Tree,
     seed: u64,
     columns: usize,
     /// The root first, the leaves last.
-    levels: Vec<Vec<Node>>,
+    pub(super) levels: Vec<Vec<Node>>,
 }
 
 /// What a deletion did to the tree.
@@ -113,7 +113,7 @@ impl DivideConquer {
         let parameters = Parameters {
             clusters,
             iterations,
-            rule: Rule::Lloyd,
+            quantizer: Quantizer::None,
         };
         parameters.check(points.columns(), Key { seed, node: 0 })?;
         if points.len() < clusters {
@@ -146,6 +146,51 @@ impl DivideConquer {
                 })
                 .collect::<Result<Vec<Node>, KMeansError>>()?;
             model.levels.insert(0, nodes);
+        }
+        Ok(model)
+    }
+
+    /// A tree whose nodes are known: every row in the leaf that is drawn for it, every node over the centroids
+    /// of its children.
+    ///
+    /// # Errors
+    /// [`KMeansError::Damaged`] where it is not so.
+    pub(super) fn from_levels(
+        parameters: Parameters,
+        tree: Tree,
+        seed: u64,
+        columns: usize,
+        levels: Vec<Vec<Node>>,
+    ) -> Result<DivideConquer, KMeansError> {
+        let damaged = |problem| Err(KMeansError::Damaged { problem });
+        parameters.check(columns, Key { seed, node: 0 })?;
+        let model = DivideConquer {
+            parameters,
+            tree,
+            seed,
+            columns,
+            levels,
+        };
+        if model.centroids().len() != parameters.clusters * columns {
+            return damaged("its root has another number of clusters");
+        }
+        for (leaf, points) in model.leaves().enumerate() {
+            if points
+                .ids()
+                .iter()
+                .any(|&id| leaf_of(&model.tree, seed, id) != leaf)
+            {
+                return damaged("a row is in another leaf than its own");
+            }
+        }
+        for (level, pair) in model.levels.windows(2).enumerate() {
+            for (at, node) in pair[0].iter().enumerate() {
+                let expected = model.rows_of(level, at, &pair[1])?;
+                let points = node.points();
+                if points.ids() != expected.ids() || points.values() != expected.values() {
+                    return damaged("a node has other rows than its children's centroids");
+                }
+            }
         }
         Ok(model)
     }
@@ -277,82 +322,10 @@ impl DivideConquer {
         }
         Points::new(ids, rows, self.columns)
     }
-
-    /// Appends the model with its rows.
-    pub fn write(&self, to: &mut Writer) {
-        self.parameters.write(to);
-        to.u64(self.seed);
-        to.u64(self.columns as u64);
-        to.all(self.tree.children().iter().copied(), u64::to_le_bytes);
-        for node in self.levels.iter().flatten() {
-            match node {
-                Node::Few(points) => {
-                    to.u64(0);
-                    points.write(to);
-                }
-                Node::Clustered(trace) => {
-                    to.u64(1);
-                    trace.points().write(to);
-                    trace.write(to);
-                }
-            }
-        }
-    }
-
-    /// Takes a model with its rows.
-    ///
-    /// # Errors
-    /// Bytes that [`DivideConquer::write`] does not write.
-    pub fn read(from: &mut Reader<'_>) -> Result<DivideConquer, KMeansError> {
-        let parameters = Parameters::read(from)?;
-        let seed = from.u64()?;
-        let columns = from.count()?;
-        let tree = Tree::new(from.all(u64::from_le_bytes)?)?;
-        let mut levels = Vec::new();
-        for width in tree.widths() {
-            let nodes = (0..width)
-                .map(|_| read_node(from, &parameters, columns))
-                .collect::<Result<Vec<Node>, KMeansError>>()?;
-            levels.push(nodes);
-        }
-        let model = DivideConquer {
-            parameters,
-            tree,
-            seed,
-            columns,
-            levels,
-        };
-        if model.centroids().len() != parameters.clusters * columns {
-            return Err(damaged("its root has another number of clusters"));
-        }
-        Ok(model)
-    }
 }
 
-fn read_node(
-    from: &mut Reader<'_>,
-    parameters: &Parameters,
-    columns: usize,
-) -> Result<Node, KMeansError> {
-    let kind = from.u64()?;
-    let points = Points::read(from)?;
-    if points.columns() != columns {
-        return Err(damaged("a node has another number of columns"));
-    }
-    match kind {
-        0 => Ok(Node::Few(points)),
-        1 => {
-            let trace = Trace::read(from, points)?;
-            if trace.parameters() != parameters {
-                return Err(damaged("a node has other parameters"));
-            }
-            Ok(Node::Clustered(Box::new(trace)))
-        }
-        _ => Err(damaged("a node is of an unknown kind")),
-    }
-}
-
-fn key(seed: u64, level: usize, node: usize) -> Key {
+/// The key of a node.
+pub(super) fn key(seed: u64, level: usize, node: usize) -> Key {
     Key {
         seed,
         node: ((level as u64 + 1) << 32) | node as u64,

@@ -127,8 +127,14 @@ pub enum KMeansError {
         /// The id.
         id: u64,
     },
-    /// Bytes that are no state of a model.
-    #[error("the state of the model is damaged: {problem}")]
+    /// Bytes that are no model of this version.
+    #[error("these bytes are no k-means model of this version: {problem}")]
+    Bytes {
+        /// What is wrong.
+        problem: String,
+    },
+    /// Parts of a model that do not fit together.
+    #[error("the model is damaged: {problem}")]
     Damaged {
         /// What is wrong.
         problem: &'static str,

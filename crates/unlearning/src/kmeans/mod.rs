@@ -12,34 +12,50 @@
 //!
 //! The paper asks for models that are equal *in distribution*. Its quantized k-means misses that in corners: where a deleted
 //! point was a seed, where the balance threshold γ n / k or the loss moves a decision of a cluster that the point was not in, and
-//! where rounding drifts. What is different here: `rule` for the lattice and the balance, `seeding` for the seeds.
+//! where rounding drifts. What is different here: `quantizer` for the lattice and the balance, `seeding` for the seeds.
+//!
+//! ```
+//! use probity_unlearning::kmeans::{KMeans, Points};
+//!
+//! // Age and income of people 1 to 6, between declared bounds.
+//! let values = [23., 21e3, 27., 24e3, 31., 26e3, 58., 81e3, 61., 90e3, 64., 85e3];
+//! let people = Points::from_values((1..=6).collect(), &values, &[(0., 120.), (0., 200e3)])?;
+//! let kmeans = KMeans::new(2).seed(1);
+//!
+//! let mut model = kmeans.fit(&people)?;
+//! model.delete(&[3, 5])?;
+//!
+//! let retrained = kmeans.fit(&people.without(&[3, 5])?)?;
+//! assert_eq!(model.to_bytes()?, retrained.to_bytes()?);
+//! # Ok::<(), probity_unlearning::kmeans::KMeansError>(())
+//! ```
 
 mod assign;
 pub mod benchmark;
-mod codec;
+pub mod comparison;
 pub mod dataset;
 pub mod directory;
 mod divide_conquer;
 mod errors;
 mod exact;
+mod iteration;
 mod kernel;
 pub mod metrics;
 pub mod mixture;
 mod model;
-pub mod paper;
 pub mod points;
+mod quantizer;
 mod refine;
-mod round;
-mod rule;
 mod seeding;
+mod serialise;
 pub mod trace;
 mod tree;
 
-pub use codec::{Reader, Writer};
 pub use divide_conquer::{DivideConquer, TreeDeletion};
 pub use errors::KMeansError;
-pub use model::{Algorithm, Deleted, FitOptions, Model, nearest};
+pub use model::{Algorithm, Deleted, KMeans, Model, nearest};
 pub use points::Points;
-pub use rule::{MAX_CLUSTERS, Parameters, Rule};
-pub use trace::{Deletion, Key, Trace};
+pub use quantizer::{MAX_CLUSTERS, Parameters, Quantizer};
+pub use seeding::Key;
+pub use trace::{Deletion, Trace};
 pub use tree::{MAX_LEAVES, Tree};

@@ -1,16 +1,19 @@
-//! A model of any of the three algorithms, under one interface.
+//! Options and model of any of the three algorithms, under one interface.
+
+use serde::{Deserialize, Serialize};
 
 use super::assign::assign;
-use super::codec::{Reader, Writer, damaged};
 use super::divide_conquer::DivideConquer;
 use super::errors::KMeansError;
 use super::points::Points;
-use super::rule::{Parameters, Rule};
-use super::trace::{Key, Trace};
+use super::quantizer::{Parameters, Quantizer};
+use super::seeding::Key;
+use super::trace::Trace;
 use super::tree::Tree;
 
 /// Which algorithm clusters.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Algorithm {
     /// Lloyd's algorithm from k-means++ seeds.
     Lloyd,
@@ -28,9 +31,20 @@ pub enum Algorithm {
     },
 }
 
-/// What a model is made with.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FitOptions {
+impl Default for Algorithm {
+    fn default() -> Algorithm {
+        Algorithm::Quantized {
+            epsilon: 0.0625,
+            gamma: 0.2,
+        }
+    }
+}
+
+/// How rows are clustered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct KMeans {
     /// Number of clusters.
     pub clusters: usize,
     /// Iterations at most.
@@ -39,6 +53,56 @@ pub struct FitOptions {
     pub algorithm: Algorithm,
     /// Seed of all random numbers.
     pub seed: u64,
+}
+
+impl Default for KMeans {
+    fn default() -> KMeans {
+        KMeans {
+            clusters: 2,
+            iterations: 10,
+            algorithm: Algorithm::default(),
+            seed: 1,
+        }
+    }
+}
+
+impl KMeans {
+    /// So many clusters; everything else as in [`KMeans::default`].
+    pub fn new(clusters: usize) -> KMeans {
+        KMeans {
+            clusters,
+            ..KMeans::default()
+        }
+    }
+
+    /// With so many iterations at most.
+    #[must_use]
+    pub fn iterations(mut self, iterations: usize) -> KMeans {
+        self.iterations = iterations;
+        self
+    }
+
+    /// With this algorithm.
+    #[must_use]
+    pub fn algorithm(mut self, algorithm: Algorithm) -> KMeans {
+        self.algorithm = algorithm;
+        self
+    }
+
+    /// With this seed of all random numbers.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> KMeans {
+        self.seed = seed;
+        self
+    }
+
+    /// Clusters a copy of `points`; [`Model::fit`] takes the points themselves.
+    ///
+    /// # Errors
+    /// Options that make no sense for these points.
+    pub fn fit(&self, points: &Points) -> Result<Model, KMeansError> {
+        Model::fit(points.clone(), self)
+    }
 }
 
 /// A clustering from which rows can be deleted.
@@ -55,7 +119,7 @@ pub enum Model {
 pub struct Deleted {
     /// Rows deleted.
     pub rows: usize,
-    /// Whether no centroid of any round changed (of the tree: of any node).
+    /// Whether no centroid of any iteration changed (of the tree: of any node).
     pub free: bool,
     /// Whether a seed was deleted; unknown for a tree.
     pub reseeded: bool,
@@ -66,10 +130,10 @@ impl Model {
     ///
     /// # Errors
     /// Options that make no sense for these points.
-    pub fn fit(points: Points, options: &FitOptions) -> Result<Model, KMeansError> {
-        let rule = match &options.algorithm {
-            Algorithm::Lloyd => Rule::Lloyd,
-            &Algorithm::Quantized { epsilon, gamma } => Rule::Quantized { epsilon, gamma },
+    pub fn fit(points: Points, options: &KMeans) -> Result<Model, KMeansError> {
+        let quantizer = match &options.algorithm {
+            Algorithm::Lloyd => Quantizer::None,
+            &Algorithm::Quantized { epsilon, gamma } => Quantizer::Lattice { epsilon, gamma },
             Algorithm::DivideConquer { tree } => {
                 let (clusters, iterations) = (options.clusters, options.iterations);
                 let tree = tree.clone();
@@ -80,7 +144,7 @@ impl Model {
         let parameters = Parameters {
             clusters: options.clusters,
             iterations: options.iterations,
-            rule,
+            quantizer,
         };
         let key = Key {
             seed: options.seed,
@@ -90,18 +154,20 @@ impl Model {
     }
 
     /// What it was made with.
-    pub fn options(&self) -> FitOptions {
+    pub fn options(&self) -> KMeans {
         match self {
-            Model::Flat(trace) => FitOptions {
+            Model::Flat(trace) => KMeans {
                 clusters: trace.clusters(),
                 iterations: trace.parameters().iterations,
-                algorithm: match trace.parameters().rule {
-                    Rule::Lloyd => Algorithm::Lloyd,
-                    Rule::Quantized { epsilon, gamma } => Algorithm::Quantized { epsilon, gamma },
+                algorithm: match trace.parameters().quantizer {
+                    Quantizer::None => Algorithm::Lloyd,
+                    Quantizer::Lattice { epsilon, gamma } => {
+                        Algorithm::Quantized { epsilon, gamma }
+                    }
                 },
                 seed: trace.key().seed,
             },
-            Model::Tree(model) => FitOptions {
+            Model::Tree(model) => KMeans {
                 clusters: model.clusters(),
                 iterations: model.iterations(),
                 algorithm: Algorithm::DivideConquer {
@@ -196,41 +262,6 @@ impl Model {
         }
         pairs.sort_unstable();
         (pairs, loss as f64 / (1_u64 << 48) as f64)
-    }
-
-    /// The model as bytes: equal for equal models.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut writer = Writer::default();
-        match self {
-            Model::Flat(trace) => {
-                writer.u64(0);
-                trace.points().write(&mut writer);
-                trace.write(&mut writer);
-            }
-            Model::Tree(model) => {
-                writer.u64(1);
-                model.write(&mut writer);
-            }
-        }
-        writer.into_bytes()
-    }
-
-    /// The model in `bytes`.
-    ///
-    /// # Errors
-    /// Bytes that [`Model::to_bytes`] does not write.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Model, KMeansError> {
-        let mut reader = Reader::new(bytes);
-        let model = match reader.u64()? {
-            0 => {
-                let points = Points::read(&mut reader)?;
-                Model::Flat(Box::new(Trace::read(&mut reader, points)?))
-            }
-            1 => Model::Tree(DivideConquer::read(&mut reader)?),
-            _ => return Err(damaged("its kind is unknown")),
-        };
-        reader.end()?;
-        Ok(model)
     }
 }
 

@@ -107,6 +107,23 @@ impl Points {
         Points::new(ids, rows, columns)
     }
 
+    /// A copy of the live rows but for those of `ids`.
+    ///
+    /// # Errors
+    /// An id that is not there or comes twice.
+    pub fn without(&self, ids: &[u64]) -> Result<Points, KMeansError> {
+        let mut points = self.clone();
+        for &id in ids {
+            match points.slot(id) {
+                Some(slot) => points.remove(slot),
+                None if self.slot(id).is_some() => return Err(KMeansError::RepeatedId { id }),
+                None => return Err(KMeansError::UnknownId { id }),
+            }
+        }
+        points.compact();
+        Ok(points)
+    }
+
     /// Number of columns.
     pub fn columns(&self) -> usize {
         self.columns
@@ -161,6 +178,11 @@ impl Points {
     /// |x|² of each slot, rounded to f32.
     pub(crate) fn norms(&self) -> &[f32] {
         &self.norms
+    }
+
+    /// The ids of all slots.
+    pub(crate) fn ids(&self) -> &[u64] {
+        &self.ids
     }
 
     /// All slots, row-major.

@@ -1,6 +1,6 @@
 //! A pass for centroids that have moved a little: rows whose nearest centroid cannot have changed are passed over.
 //!
-//! Each round keeps, for each row, a lower bound g of the gap between the second smallest and the smallest
+//! Each iteration keeps, for each row, a lower bound g of the gap between the second smallest and the smallest
 //! squared distance, as they were for *reference* centroids r. For the present centroids c:
 //!
 //! **Lemma 1.** Let V = |c_a − r_a| + max over κ ≠ a of |c_κ − r_κ|, a the nearest reference centroid of x and R
@@ -76,7 +76,7 @@ pub(crate) struct Moves {
 }
 
 /// The rows whose nearest centroid is another one than in `clusters`; `None` if a full pass is the shorter
-/// way. `clusters` and `margins` are of the same round.
+/// way. `clusters` and `margins` are of the same iteration.
 pub(crate) fn moves(
     points: &Points,
     centroids: &[i32],

@@ -14,12 +14,21 @@
 
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::exact::{exponential, exponential_at_least, squared_distance};
 use super::kernel::{dot, dot_roundings, unit_error, vectorized};
 use super::points::{Points, square};
-use super::trace::Key;
 use probity_run::stream::{Purpose, Words};
+
+/// Which random numbers a clustering draws: two clusterings of equal key and points are equal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Key {
+    /// The seed of the model.
+    pub seed: u64,
+    /// What is clustered, where one model clusters many times.
+    pub node: u64,
+}
 
 /// The widest vectors for [`dot`].
 const LANES: usize = 16;

@@ -1,51 +1,43 @@
-//! The trace of a clustering: what every round found. It is the model, and all that deletion needs.
+//! The trace of a clustering (in the sense of self-adjusting computation): what every iteration found. It is
+//! the model, and all that deletion needs.
 //!
-//! A round holds its centroids, the cluster of every row, and count, sum and loss of the clusters; the next
-//! round's centroids follow from these (`rule`).
+//! An iteration holds its centroids, the cluster of every row, and count, sum and loss of the clusters; the next
+//! iteration's centroids follow from these (`quantizer`).
 //!
 //! **Theorem.** After [`Trace::delete`] the trace equals the one that [`Trace::fit`] makes of the
-//! remaining rows. *Proof.* By induction over rounds. The seeds are those of the remaining rows
-//! (`seeding`). If the centroids of a round are, so is the cluster of every remaining row, for it depends
+//! remaining rows. *Proof.* By induction over iterations. The seeds are those of the remaining rows
+//! (`seeding`). If the centroids of an iteration are, so is the cluster of every remaining row, for it depends
 //! on that row and the centroids alone; count, sum and loss lose exactly what the deleted rows added, since
-//! they are integers. The centroids of the next round, or the decision to stop, are a function of these and
-//! of the number of rows; where its value is another one than before, the rounds from there on are made anew. ∎
+//! they are integers. The centroids of the next iteration, or the decision to stop, are a function of these and
+//! of the number of rows; where its value is another one than before, the iterations from there on are made anew. ∎
 //!
-//! A deletion is *free* when no centroid of any round changes: it costs O(k d) a round, whatever the number
-//! of rows. Otherwise it costs passes from the first round that changes, most of which need not look at most
+//! A deletion is *free* when no centroid of any iteration changes: it costs O(k d) an iteration, whatever the number
+//! of rows. Otherwise it costs passes from the first iteration that changes, most of which need not look at most
 //! rows (`refine`).
 
 use std::collections::VecDeque;
 
 use super::errors::KMeansError;
+use super::iteration::Iteration;
 use super::points::Points;
-use super::round::Round;
-use super::rule::{ExactRule, Next, Parameters, Rule};
-use super::seeding::seed;
-
-/// Which random numbers a clustering draws: two clusterings of equal key and points are equal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Key {
-    /// The seed of the model.
-    pub seed: u64,
-    /// What is clustered, where one model clusters many times.
-    pub node: u64,
-}
+use super::quantizer::{Next, Parameters, Quantizer, UpdateStep};
+use super::seeding::{Key, seed};
 
 /// A clustering with everything that deletion needs, but for its parameters and points.
 #[derive(Debug, Clone)]
 pub struct Trace {
     pub(crate) parameters: Parameters,
     pub(crate) key: Key,
-    pub(crate) rule: ExactRule,
+    pub(crate) update: UpdateStep,
     pub(crate) points: Points,
     pub(crate) seeds: Vec<u64>,
-    pub(crate) rounds: Vec<Round>,
-    /// Rounds that others have replaced, by position, the latest last. Not part of the model: means that lie
-    /// near the wall of a lattice cell come back across it, and find their round here, kept up to date.
-    spares: Vec<VecDeque<Round>>,
+    pub(crate) iterations: Vec<Iteration>,
+    /// Iterations that others have replaced, by position, the latest last. Not part of the model: means that lie
+    /// near the wall of a lattice cell come back across it, and find their iteration here, kept up to date.
+    spares: Vec<VecDeque<Iteration>>,
 }
 
-/// Replaced rounds that are kept for each position.
+/// Replaced iterations that are kept for each position.
 const SPARES: usize = 3;
 
 /// What a deletion did.
@@ -55,14 +47,14 @@ pub struct Deletion {
     pub deleted: usize,
     /// The first stage that was seeded anew, if a seed was deleted.
     pub reseeded_from: Option<usize>,
-    /// The first round whose centroids changed, or that is there no more; 0 is the seeding.
+    /// The first iteration whose centroids changed, or that is there no more; 0 is the seeding.
     pub redone_from: Option<usize>,
     /// Remaining rows whose cluster changed, by id, ascending.
     pub moved: Vec<u64>,
 }
 
 impl Deletion {
-    /// Whether no centroid of any round changed, so that no row but the deleted ones was looked at.
+    /// Whether no centroid of any iteration changed, so that no row but the deleted ones was looked at.
     pub fn is_free(&self) -> bool {
         self.redone_from.is_none()
     }
@@ -74,21 +66,21 @@ impl Trace {
     /// # Errors
     /// Parameters that make no sense for these points.
     pub fn fit(points: Points, parameters: &Parameters, key: Key) -> Result<Trace, KMeansError> {
-        let rule = parameters.check(points.columns(), key)?;
-        if points.len() < rule.clusters {
+        let update = parameters.check(points.columns(), key)?;
+        if points.len() < update.clusters {
             return Err(KMeansError::TooFewRows {
-                clusters: rule.clusters,
+                clusters: update.clusters,
                 rows: points.len(),
             });
         }
-        let seeds = seed(&points, rule.clusters, key, &[]);
+        let seeds = seed(&points, update.clusters, key, &[]);
         let mut trace = Trace {
             parameters: *parameters,
             key,
-            rule,
+            update,
             points,
             seeds,
-            rounds: Vec::new(),
+            iterations: Vec::new(),
             spares: Vec::new(),
         };
         let centroids = trace.seed_rows();
@@ -96,24 +88,48 @@ impl Trace {
         Ok(trace)
     }
 
-    /// A trace whose rounds are there already.
-    pub(crate) fn from_parts(
+    /// A trace whose iterations are known. They must be what [`Trace::fit`] makes of their clusters: each
+    /// begins with the centroids that follow from the one before, and the last one ends.
+    ///
+    /// # Errors
+    /// [`KMeansError::Damaged`] where they do not.
+    pub(crate) fn from_iterations(
+        points: Points,
         parameters: Parameters,
         key: Key,
-        rule: ExactRule,
-        points: Points,
         seeds: Vec<u64>,
-        rounds: Vec<Round>,
-    ) -> Trace {
-        Trace {
+        iterations: Vec<Iteration>,
+    ) -> Result<Trace, KMeansError> {
+        let damaged = |problem| Err(KMeansError::Damaged { problem });
+        let mut update = parameters.check(points.columns(), key)?;
+        if seeds.len() != update.clusters || seeds.iter().any(|&id| points.slot(id).is_none()) {
+            return damaged("its seeds are not among its rows");
+        }
+        if iterations.is_empty() || iterations.len() - 1 > update.iterations {
+            return damaged("it has no iteration, or too many");
+        }
+        update.draw_phases(iterations.len());
+        let trace = Trace {
             parameters,
             key,
-            rule,
+            update,
             points,
             seeds,
-            rounds,
+            iterations,
             spares: Vec::new(),
+        };
+        let mut expected = Next::Centroids(trace.seed_rows());
+        for (at, iteration) in trace.iterations.iter().enumerate() {
+            if !matches!(&expected, Next::Centroids(centroids) if *centroids == iteration.centroids)
+            {
+                return damaged("its centroids do not follow from its clusters");
+            }
+            expected = trace.update.next(&trace.iterations, at, trace.points.len());
         }
+        if expected != Next::Stop {
+            return damaged("it ends before its last iteration");
+        }
+        Ok(trace)
     }
 
     /// The parameters.
@@ -133,7 +149,7 @@ impl Trace {
 
     /// Number of clusters.
     pub fn clusters(&self) -> usize {
-        self.rule.clusters
+        self.update.clusters
     }
 
     /// The centroids, `[clusters, columns]`, fixed point.
@@ -153,7 +169,7 @@ impl Trace {
 
     /// Iterations that the result took.
     pub fn iterations(&self) -> usize {
-        self.rule.result(&self.rounds)
+        self.update.result(&self.iterations)
     }
 
     /// Ids of the rows that were seeds, by stage.
@@ -175,8 +191,8 @@ impl Trace {
             .map(move |slot| (self.points.id(slot), usize::from(clusters[slot])))
     }
 
-    fn result(&self) -> &Round {
-        &self.rounds[self.rule.result(&self.rounds)]
+    fn result(&self) -> &Iteration {
+        &self.iterations[self.update.result(&self.iterations)]
     }
 
     /// Deletes the rows `ids`, in any order. All of it happens or, with an error, nothing.
@@ -189,24 +205,24 @@ impl Trace {
             return Ok(Deletion::default());
         }
         let before = self.points.len();
-        let result = self.rule.result(&self.rounds);
+        let result = self.update.result(&self.iterations);
         let touched = self.subtract(&slots);
         let reseeded_from = self.seeds.iter().position(|seed| ids.contains(seed));
         let change = match reseeded_from {
             Some(stage) => {
                 let kept = &self.seeds[..stage];
-                self.seeds = seed(&self.points, self.rule.clusters, self.key, kept);
-                Some((0, Next::Round(self.seed_rows())))
+                self.seeds = seed(&self.points, self.update.clusters, self.key, kept);
+                Some((0, Next::Centroids(self.seed_rows())))
             }
             None => self.first_change(before, &touched),
         };
-        let redone_from = change.as_ref().map(|&(round, _)| round);
-        // The loss alone can make another round the result.
-        let moved = if change.is_some() || self.rule.result(&self.rounds) != result {
-            let clusters = self.rounds[result].clusters.clone();
+        let redone_from = change.as_ref().map(|&(iteration, _)| iteration);
+        // The loss alone can make another iteration the result.
+        let moved = if change.is_some() || self.update.result(&self.iterations) != result {
+            let clusters = self.iterations[result].clusters.clone();
             match change {
-                Some((round, Next::Round(centroids))) => self.redo(round, centroids),
-                Some((round, Next::Stop)) => self.shorten(round),
+                Some((iteration, Next::Centroids(centroids))) => self.redo(iteration, centroids),
+                Some((iteration, Next::Stop)) => self.shorten(iteration),
                 None => {}
             }
             self.moved_since(&clusters)
@@ -236,9 +252,9 @@ impl Trace {
                 return Err(KMeansError::RepeatedId { id: pair[0] });
             }
         }
-        if self.points.len() - ids.len() < self.rule.clusters {
+        if self.points.len() - ids.len() < self.update.clusters {
             return Err(KMeansError::TooFewRemain {
-                clusters: self.rule.clusters,
+                clusters: self.update.clusters,
                 rows: self.points.len(),
                 deleted: ids.len(),
             });
@@ -246,20 +262,20 @@ impl Trace {
         Ok(slots)
     }
 
-    /// Takes rows out of every round; for each round, which clusters they were in.
+    /// Takes rows out of every iteration; for each iteration, which clusters they were in.
     fn subtract(&mut self, slots: &[usize]) -> Vec<Vec<bool>> {
-        let clusters = self.rule.clusters;
-        let mut touched = Vec::with_capacity(self.rounds.len());
-        for round in &mut self.rounds {
-            let mut of_round = vec![false; clusters];
+        let clusters = self.update.clusters;
+        let mut touched = Vec::with_capacity(self.iterations.len());
+        for iteration in &mut self.iterations {
+            let mut of_iteration = vec![false; clusters];
             for &slot in slots {
-                of_round[round.subtract(&self.points, slot)] = true;
+                of_iteration[iteration.subtract(&self.points, slot)] = true;
             }
-            touched.push(of_round);
+            touched.push(of_iteration);
         }
-        for round in self.spares.iter_mut().flatten() {
+        for iteration in self.spares.iter_mut().flatten() {
             for &slot in slots {
-                round.subtract(&self.points, slot);
+                iteration.subtract(&self.points, slot);
             }
         }
         for &slot in slots {
@@ -268,62 +284,66 @@ impl Trace {
         touched
     }
 
-    /// The first round that is not what it has to be, and what it has to be.
+    /// The first iteration that is not what it has to be, and what it has to be.
     fn first_change(&self, before: usize, touched: &[Vec<bool>]) -> Option<(usize, Next)> {
         let n = self.points.len();
-        let standing = |at: usize| self.rule.stands(&self.rounds, at, n, before, &touched[at]);
-        let at = (0..self.rounds.len()).find(|&at| !standing(at))?;
-        Some((at + 1, self.rule.next(&self.rounds, at, n)))
+        let standing = |at: usize| {
+            self.update
+                .stands(&self.iterations, at, n, before, &touched[at])
+        };
+        let at = (0..self.iterations.len()).find(|&at| !standing(at))?;
+        Some((at + 1, self.update.next(&self.iterations, at, n)))
     }
 
-    /// Makes the rounds from `at` on, the first of them with `centroids`.
+    /// Makes the iterations from `at` on, the first of them with `centroids`.
     fn redo(&mut self, at: usize, mut centroids: Vec<i32>) {
         let n = self.points.len();
         let mut at = at;
         loop {
-            self.make_round(at, centroids);
-            match self.rule.next(&self.rounds[..=at], at, n) {
+            self.make_iteration(at, centroids);
+            self.update.draw_phases(at + 1);
+            match self.update.next(&self.iterations[..=at], at, n) {
                 Next::Stop => {
                     self.shorten(at + 1);
                     return;
                 }
-                Next::Round(next) => centroids = next,
+                Next::Centroids(next) => centroids = next,
             }
             at += 1;
         }
     }
 
-    /// Makes round `at`, from one that was there if there is one.
-    fn make_round(&mut self, at: usize, centroids: Vec<i32>) {
+    /// Makes iteration `at`, from one that was there if there is one.
+    fn make_iteration(&mut self, at: usize, centroids: Vec<i32>) {
         if self
-            .rounds
+            .iterations
             .get(at)
-            .is_some_and(|round| round.centroids == centroids)
+            .is_some_and(|iteration| iteration.centroids == centroids)
         {
             return;
         }
-        let round = match self.take_spare(at, &centroids) {
+        let iteration = match self.take_spare(at, &centroids) {
             Some(spare) => spare,
-            None => self.new_round(at, centroids),
+            None => self.new_iteration(at, centroids),
         };
-        if at == self.rounds.len() {
-            self.rounds.push(round);
+        if at == self.iterations.len() {
+            self.iterations.push(iteration);
         } else {
-            let replaced = std::mem::replace(&mut self.rounds[at], round);
+            let replaced = std::mem::replace(&mut self.iterations[at], iteration);
             self.keep_spare(at, replaced);
         }
     }
 
-    fn new_round(&self, at: usize, centroids: Vec<i32>) -> Round {
-        let near = self.rounds.get(at);
+    fn new_iteration(&self, at: usize, centroids: Vec<i32>) -> Iteration {
+        let near = self.iterations.get(at);
         near.and_then(|near| near.moved_to(&self.points, &centroids))
             .unwrap_or_else(|| {
-                let before = at.checked_sub(1).map(|before| &self.rounds[before]);
-                Round::by_full_pass(&self.points, centroids, before)
+                let before = at.checked_sub(1).map(|before| &self.iterations[before]);
+                Iteration::by_full_pass(&self.points, centroids, before)
             })
     }
 
-    fn take_spare(&mut self, at: usize, centroids: &[i32]) -> Option<Round> {
+    fn take_spare(&mut self, at: usize, centroids: &[i32]) -> Option<Iteration> {
         let spares = self.spares.get_mut(at)?;
         let found = spares
             .iter()
@@ -332,8 +352,8 @@ impl Trace {
     }
 
     /// Lloyd's centroids never come back; those on a lattice do.
-    fn keep_spare(&mut self, at: usize, round: Round) {
-        if self.parameters.rule == Rule::Lloyd {
+    fn keep_spare(&mut self, at: usize, iteration: Iteration) {
+        if self.parameters.quantizer == Quantizer::None {
             return;
         }
         if self.spares.len() <= at {
@@ -343,14 +363,14 @@ impl Trace {
         if spares.len() == SPARES {
             spares.pop_front();
         }
-        spares.push_back(round);
+        spares.push_back(iteration);
     }
 
-    /// Drops the rounds from `count` on.
+    /// Drops the iterations from `count` on.
     fn shorten(&mut self, count: usize) {
-        let dropped = self.rounds.split_off(count);
-        for (at, round) in dropped.into_iter().enumerate() {
-            self.keep_spare(count + at, round);
+        let dropped = self.iterations.split_off(count);
+        for (at, iteration) in dropped.into_iter().enumerate() {
+            self.keep_spare(count + at, iteration);
         }
     }
 
@@ -375,12 +395,12 @@ impl Trace {
 
     /// Gives up the slots of deleted rows.
     pub(crate) fn compact(&mut self) {
-        for round in self
-            .rounds
+        for iteration in self
+            .iterations
             .iter_mut()
             .chain(self.spares.iter_mut().flatten())
         {
-            round.compact(self.points.live());
+            iteration.compact(self.points.live());
         }
         self.points.compact();
     }

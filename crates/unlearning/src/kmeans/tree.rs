@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use super::errors::KMeansError;
 
 /// The largest number of leaves.
@@ -10,7 +12,8 @@ pub const MAX_LEAVES: u64 = 1 << 16;
 
 /// The shape of a tree: how many children the nodes of each level have. `1x16` is one root over 16 leaves,
 /// `1x4x4` one over 4 nodes over 4 leaves each.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Tree {
     children: Vec<u64>,
 }
@@ -78,6 +81,20 @@ impl fmt::Display for Tree {
         self.children
             .iter()
             .try_for_each(|children| write!(f, "x{children}"))
+    }
+}
+
+impl From<Tree> for String {
+    fn from(tree: Tree) -> String {
+        tree.to_string()
+    }
+}
+
+impl TryFrom<String> for Tree {
+    type Error = KMeansError;
+
+    fn try_from(text: String) -> Result<Tree, KMeansError> {
+        text.parse()
     }
 }
 

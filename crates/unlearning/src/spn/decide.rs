@@ -7,14 +7,14 @@
 //! that the answers come from statistics that the change has updated: moments, tables, the trace of the
 //! clustering.
 
-use super::change::{Change, places};
 use super::clustering::Clustering;
+use super::context::LearningContext;
 use super::independence::components::Components;
 use super::independence::gtest::Tables;
 use super::independence::rdc;
-use super::learn::Rules;
 use super::moments::Moments;
 use super::parameters::Independence;
+use super::row_delta::{RowDelta, places};
 use super::structure::{Dependence, Inner, Operation, Part, Spares, Uninformative};
 
 /// A decision: what the children are of.
@@ -38,7 +38,7 @@ impl Plan {
 
 impl Inner {
     /// A node over `rows` that has decided nothing yet.
-    pub(super) fn new(rules: &Rules, scope: Vec<u32>, key: u64, rows: Vec<u32>) -> Inner {
+    pub(super) fn new(rules: &LearningContext, scope: Vec<u32>, key: u64, rows: Vec<u32>) -> Inner {
         let moments = scope
             .iter()
             .map(|&variable| {
@@ -65,7 +65,7 @@ impl Inner {
     }
 
     /// Updates rows, moments and tables; the decision comes after that.
-    pub(super) fn apply(&mut self, rules: &Rules, change: &Change) {
+    pub(super) fn apply(&mut self, rules: &LearningContext, change: &RowDelta) {
         // From the last place to the first, so that no row that is still to leave moves.
         for place in places(&self.rows, &change.left).into_iter().rev() {
             let row = self.rows.swap_remove(place);
@@ -93,7 +93,11 @@ impl Inner {
 
     /// LearnSPN's decision for the rows that are there. Where it asks for clusters, `cluster` is to put
     /// a clustering of these rows in place; else there is none afterwards.
-    pub(super) fn decide(&mut self, rules: &Rules, cluster: impl FnOnce(&mut Inner)) -> Plan {
+    pub(super) fn decide(
+        &mut self,
+        rules: &LearningContext,
+        cluster: impl FnOnce(&mut Inner),
+    ) -> Plan {
         let mut constant = Vec::new();
         let mut informative = Vec::new();
         for (&variable, moments) in self.scope.iter().zip(&self.moments) {
@@ -140,7 +144,7 @@ impl Inner {
     }
 
     /// Puts a new clustering of the rows in place.
-    pub(super) fn cluster(&mut self, rules: &Rules) {
+    pub(super) fn cluster(&mut self, rules: &LearningContext) {
         let space = rules.space(&self.scope, self.key);
         self.clustering = Some(Clustering::new(space, &self.rows));
     }
@@ -164,7 +168,7 @@ impl Inner {
     }
 
     /// The test of independence on the rows that are there.
-    fn test(&self, rules: &Rules) -> Dependence {
+    fn test(&self, rules: &LearningContext) -> Dependence {
         match rules.parameters.independence {
             Independence::Gtest => {
                 Dependence::Gtest(Tables::count(&rules.gtest, &self.scope, &self.rows))
@@ -182,7 +186,7 @@ impl Inner {
 }
 
 impl Dependence {
-    fn components(&self, rules: &Rules, scope: &[u32]) -> Components {
+    fn components(&self, rules: &LearningContext, scope: &[u32]) -> Components {
         match self {
             Dependence::Gtest(tables) => tables.components(&rules.gtest, scope),
             Dependence::Rdc(components) => components.clone(),

@@ -52,7 +52,7 @@ pub enum SpnError {
     /// A parameter is out of its range.
     #[error("{name} = {value} is not {expected}")]
     Parameter {
-        /// Its name on the command line.
+        /// Its name.
         name: &'static str,
         /// The value.
         value: String,

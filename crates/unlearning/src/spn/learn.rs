@@ -1,82 +1,13 @@
 //! LearnSPN (Algorithm 1) with a state at every node.
 
-use rand::RngExt;
-
-use super::clustering::{Geometry, Space};
-use super::independence::gtest::GtestRule;
-use super::leaves::{LeafRule, LeafStatistics};
+use super::context::{LearningContext, child_key};
 use super::structure::{Arena, Child, Inner, Node, NodeId, Part};
-use super::{Dataset, Network, SpnError, SpnParameters};
-use probity_run::stream::{Purpose, stream};
-
-/// Everything that decisions and statistics are computed from, besides the rows of a node.
-#[derive(Debug)]
-pub struct Rules {
-    /// Checked parameters.
-    pub parameters: SpnParameters,
-    /// All rows.
-    pub data: Dataset,
-    /// What G-tests share.
-    pub gtest: GtestRule,
-    /// How rows lie in the space of the clustering.
-    pub geometry: Geometry,
-    /// By variable.
-    pub leaves: Vec<LeafRule>,
-}
-
-impl Rules {
-    pub(super) fn new(parameters: SpnParameters, data: Dataset) -> Result<Rules, SpnError> {
-        parameters.check()?;
-        Ok(Rules {
-            gtest: GtestRule::new(&data, parameters.bins, parameters.threshold),
-            geometry: Geometry::new(&data),
-            leaves: data
-                .variables()
-                .iter()
-                .map(|variable| LeafRule::new(variable, parameters.bins))
-                .collect(),
-            parameters,
-            data,
-        })
-    }
-
-    /// The space in which a node is clustered.
-    pub(super) fn space<'a>(&'a self, scope: &'a [u32], key: u64) -> Space<'a> {
-        Space {
-            geometry: &self.geometry,
-            data: &self.data,
-            scope,
-            key,
-            clusters: usize::from(self.parameters.clusters),
-        }
-    }
-
-    /// The statistics of `rows` at a leaf of `variable`.
-    pub(super) fn leaf_statistics(&self, variable: u32, rows: &[u32]) -> LeafStatistics {
-        let rule = &self.leaves[variable as usize];
-        let column = self.data.column(variable);
-        let mut statistics = rule.empty();
-        for &row in rows {
-            rule.add(&mut statistics, column[row as usize]);
-        }
-        statistics
-    }
-
-    /// The key of the root.
-    pub(super) fn root_key(&self) -> u64 {
-        stream(self.parameters.seed, Purpose::SpnNode, 0, 0).random()
-    }
-}
-
-/// The key of a child: a function of its parent's key and of its name.
-pub(super) fn child_key(parent: u64, name: u64) -> u64 {
-    stream(parent, Purpose::SpnNode, name, 1).random()
-}
+use super::{Dataset, SpnError, SpnParameters};
 
 /// A sum-product network with all that is needed to delete rows from it.
 #[derive(Debug)]
 pub struct Spn {
-    pub(super) rules: Rules,
+    pub(super) rules: LearningContext,
     pub(super) arena: Arena,
     pub(super) root: NodeId,
 }
@@ -108,20 +39,12 @@ impl Spn {
         Spn::learn_keeping(parameters, data, Keep::State)
     }
 
-    /// Learns the same network without the state that deletion needs, for comparison.
-    ///
-    /// # Errors
-    /// Parameters out of their range.
-    pub fn learn_network(parameters: SpnParameters, data: Dataset) -> Result<Network, SpnError> {
-        Ok(Spn::learn_keeping(parameters, data, Keep::Network)?.network())
-    }
-
-    fn learn_keeping(
+    pub(super) fn learn_keeping(
         parameters: SpnParameters,
         data: Dataset,
         keep: Keep,
     ) -> Result<Spn, SpnError> {
-        let rules = Rules::new(parameters, data)?;
+        let rules = LearningContext::new(parameters, data)?;
         let mut arena = Arena::default();
         let root = arena.reserve();
         let pending = Pending {
@@ -198,5 +121,15 @@ impl Spn {
             variable,
             statistics: self.rules.leaf_statistics(variable, rows),
         }
+    }
+}
+
+impl SpnParameters {
+    /// Learns a network of all rows of `data`.
+    ///
+    /// # Errors
+    /// Parameters out of their range.
+    pub fn learn(self, data: Dataset) -> Result<Spn, SpnError> {
+        Spn::learn(self, data)
     }
 }

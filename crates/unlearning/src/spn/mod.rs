@@ -21,8 +21,9 @@
 //!
 //! | module           | what is there                                                         |
 //! |------------------|-----------------------------------------------------------------------|
-//! | [`change`]       | rows that leave and rows that come                                    |
+//! | [`row_delta`]    | rows that leave and rows that come                                    |
 //! | [`parameters`]   | checked parameters                                                    |
+//! | [`context`]      | what is computed once for all nodes                                   |
 //! | [`variable`]     | declared domains, fixed-point values, bins                            |
 //! | [`dataset`]      | rows with stable ids                                                  |
 //! | [`structure`]    | the arena of nodes and their states                                   |
@@ -34,17 +35,38 @@
 //! | [`network`]      | the network without its learning state                                |
 //! | [`infer`]        | likelihood, marginals, conditionals, explanation, samples             |
 //! | [`serialise`]    | bytes and back                                                        |
-//! | [`picture`]      | Graphviz and SVG                                                      |
+//! | [`drawing`]      | Graphviz and SVG                                                      |
 //! | [`table`]        | rows from a file by its schema                                        |
 //! | [`model`]        | the model file of the command                                         |
 //! | [`benchmark`]    | the paper's protocol                                                  |
-//! | [`paper`]        | the paper's data sets and figures                                     |
+//!
+//! ```
+//! use probity_unlearning::spn::{Dataset, Domain, LeafFamily, SpnParameters, Variable};
+//!
+//! let age = Domain::Integer { min: 0, max: 120 };
+//! let smokes = Domain::Categorical { levels: vec!["no".into(), "yes".into()] };
+//! let variables = vec![
+//!     Variable::new("age".into(), age, LeafFamily::Gaussian)?,
+//!     Variable::new("smokes".into(), smokes, LeafFamily::Categorical)?,
+//! ];
+//! let values = [23., 1., 27., 1., 31., 0., 58., 0., 61., 0., 64., 1.];
+//! let people = Dataset::new(variables, &[1, 2, 3, 4, 5, 6], &[], &values)?;
+//!
+//! let mut spn = SpnParameters::default().min_rows(2).seed(1).learn(people)?;
+//! spn.delete(&[3, 5])?;
+//! assert_eq!(spn.to_bytes()?, spn.retrained()?.to_bytes()?);
+//!
+//! let smokes_at_25 = spn.network().posterior(1, &[Some(25.), None])?[1];
+//! assert!((0.0..=1.0).contains(&smokes_at_25));
+//! # Ok::<(), probity_unlearning::spn::SpnError>(())
+//! ```
 
 pub mod benchmark;
-pub mod change;
 pub mod clustering;
+pub mod context;
 pub mod dataset;
 pub mod decide;
+pub mod drawing;
 pub mod errors;
 pub mod independence;
 pub mod infer;
@@ -53,9 +75,8 @@ pub mod leaves;
 pub mod model;
 pub mod moments;
 pub mod network;
-pub mod paper;
 pub mod parameters;
-pub mod picture;
+pub mod row_delta;
 pub mod serialise;
 pub mod structure;
 pub mod table;

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::table::TableOptions;
 use super::{Spn, SpnError};
-use crate::model_file::{ModelFileError, read_model, write_model};
+use crate::model_file::{ModelFileError, decode, encode, read_model, write_model};
 
 /// Name of the model in its directory.
 pub const MODEL: &str = "model.spn";
@@ -55,7 +55,7 @@ impl SpnModel {
             table: toml::to_string(&self.table).map_err(|error| refused(error.to_string()))?,
             network: self.spn.to_bytes()?,
         };
-        postcard::to_stdvec(&stored).map_err(|error| refused(error.to_string()))
+        encode(&stored).map_err(refused)
     }
 
     /// Reads what [`SpnModel::to_bytes`] wrote.
@@ -64,8 +64,7 @@ impl SpnModel {
     /// [`SpnError::Bytes`] for anything else.
     pub fn from_bytes(bytes: &[u8]) -> Result<SpnModel, SpnError> {
         let refused = |problem: String| SpnError::Bytes { problem };
-        let stored: Stored =
-            postcard::from_bytes(bytes).map_err(|error| refused(error.to_string()))?;
+        let stored: Stored = decode(bytes).map_err(refused)?;
         Ok(SpnModel {
             table: toml::from_str(&stored.table).map_err(|error| refused(error.to_string()))?,
             spn: Spn::from_bytes(&stored.network)?,

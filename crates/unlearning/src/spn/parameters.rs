@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::SpnError;
+use super::errors::SpnError;
 
 /// How dependence between two columns is decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Independence {
     /// G-test over declared bins, updated in O(variables²) for each deleted row
@@ -27,6 +27,8 @@ impl Independence {
 
 /// Parameters of LearnSPN.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct SpnParameters {
     /// Seed of every draw.
     pub seed: u64,
@@ -60,6 +62,56 @@ impl Default for SpnParameters {
 }
 
 impl SpnParameters {
+    /// With this seed of every draw.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> SpnParameters {
+        self.seed = seed;
+        self
+    }
+
+    /// Rows of which so many or fewer are factorised naively.
+    #[must_use]
+    pub fn min_rows(mut self, min_rows: usize) -> SpnParameters {
+        self.min_rows = min_rows;
+        self
+    }
+
+    /// With this threshold of dependence.
+    #[must_use]
+    pub fn threshold(mut self, threshold: f64) -> SpnParameters {
+        self.threshold = threshold;
+        self
+    }
+
+    /// With so many clusters of a data split.
+    #[must_use]
+    pub fn clusters(mut self, clusters: u8) -> SpnParameters {
+        self.clusters = clusters;
+        self
+    }
+
+    /// With at most so many bins of an ordered column in a contingency table.
+    #[must_use]
+    pub fn bins(mut self, bins: u16) -> SpnParameters {
+        self.bins = bins;
+        self
+    }
+
+    /// With so many pseudo-observations at every leaf.
+    #[must_use]
+    pub fn smoothing(mut self, smoothing: f64) -> SpnParameters {
+        self.smoothing = smoothing;
+        self
+    }
+
+    /// With this test of dependence, at its usual threshold.
+    #[must_use]
+    pub fn independence(mut self, independence: Independence) -> SpnParameters {
+        self.independence = independence;
+        self.threshold = independence.default_threshold();
+        self
+    }
+
     /// Checks every range.
     ///
     /// # Errors
@@ -73,7 +125,7 @@ impl SpnParameters {
             })
         };
         if self.min_rows == 0 {
-            return refuse("min-rows", "0".to_owned(), "at least 1");
+            return refuse("min_rows", "0".to_owned(), "at least 1");
         }
         if !(self.threshold > 0.0 && self.threshold < 1.0) {
             return refuse(

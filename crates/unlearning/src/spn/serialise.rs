@@ -6,16 +6,24 @@
 //! and traces of clusterings are made again for the nodes that a deletion touches.
 //!
 //! Reading recounts all moments and leaves and refuses bytes whose statistics are not those of their rows.
+//!
+//! **Reading takes memory in proportion to the bytes.** *Proof.* Lists grow as their elements are read. A node
+//! holds its rows. Those of sums are paid for by the labels, one a row. The children of a product are at least
+//! two and share its columns out, which is checked before they are looked at, so the products that hold one row
+//! are the inner nodes of a tree over its columns: fewer than it has values. ∎
+
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::clustering::Clustering;
-use super::learn::{Rules, child_key};
+use super::context::{LearningContext, child_key};
 use super::leaves::LeafStatistics;
 use super::moments::Moments;
 use super::structure::{Arena, Child, Inner, Node, NodeId, Operation, Uninformative};
 use super::variable::{Domain, REAL_STEPS, Variable};
 use super::{Dataset, Spn, SpnError, SpnParameters};
+use crate::model_file::{decode, encode};
 
 /// The number of this form; another form has another number.
 const FORM: u32 = 1;
@@ -85,7 +93,7 @@ impl Spn {
                 .filter_map(|&node| self.written(node))
                 .collect(),
         };
-        postcard::to_stdvec(&written).map_err(|error| refuse(error.to_string()))
+        encode(&written).map_err(refuse)
     }
 
     fn written(&self, node: NodeId) -> Option<WrittenNode> {
@@ -114,16 +122,16 @@ impl Spn {
     /// # Errors
     /// [`SpnError::Bytes`] for anything else, also when statistics and rows disagree.
     pub fn from_bytes(bytes: &[u8]) -> Result<Spn, SpnError> {
-        let written: Written =
-            postcard::from_bytes(bytes).map_err(|error| refuse(error.to_string()))?;
+        let written: Written = decode(bytes).map_err(refuse)?;
         if written.form != FORM {
             return Err(refuse(format!("its form is {}, not {FORM}", written.form)));
         }
         let data = dataset(&written)?;
-        let rules = Rules::new(written.parameters, data)?;
+        let rules = LearningContext::new(written.parameters, data)?;
         let mut reader = Reader {
             rules,
             arena: Arena::default(),
+            unclaimed: HashMap::new(),
         };
         let root = reader.read(written.nodes)?;
         Ok(Spn {
@@ -174,17 +182,24 @@ fn dataset(written: &Written) -> Result<Dataset, SpnError> {
 }
 
 struct Reader {
-    rules: Rules,
+    rules: LearningContext,
     arena: Arena,
+    /// The columns of each product that no child has claimed so far, but for the children's names.
+    unclaimed: HashMap<NodeId, HashSet<u32>>,
+}
+
+/// Which columns a node must have.
+enum Place {
+    /// These: of the root, and below a sum.
+    Whole(Vec<u32>),
+    /// The first one, and others that no sibling has: below a product.
+    Part { product: NodeId, first: u32 },
 }
 
 /// A node that the next bytes must describe.
 struct Expected {
     node: NodeId,
-    /// The whole scope below a sum; what it must be a part of below a product.
-    scope: Vec<u32>,
-    whole: bool,
-    name: u64,
+    scope: Place,
     key: u64,
     rows: Vec<u32>,
 }
@@ -194,9 +209,7 @@ impl Reader {
         let root = self.arena.reserve();
         let mut expected = vec![Expected {
             node: root,
-            scope: (0..self.rules.data.variables().len() as u32).collect(),
-            whole: true,
-            name: 0,
+            scope: Place::Whole((0..self.rules.data.variables().len() as u32).collect()),
             key: self.rules.root_key(),
             rows: self.rules.data.remaining(),
         }];
@@ -207,12 +220,7 @@ impl Reader {
                 WrittenNode::Leaf { variable, .. } => &[*variable],
                 WrittenNode::Inner { scope, .. } => scope,
             };
-            let part = scope.iter().all(|v| next.scope.binary_search(v).is_ok())
-                && scope.windows(2).all(|pair| pair[0] < pair[1])
-                && scope
-                    .first()
-                    .is_some_and(|&v| next.whole || u64::from(v) == next.name);
-            if !part || (next.whole && scope != next.scope) || next.rows.is_empty() {
+            if !self.takes_place(scope, &next.scope) || next.rows.is_empty() {
                 return Err(refuse("a node has other columns than its place asks for"));
             }
             let id = next.node;
@@ -228,8 +236,28 @@ impl Reader {
         if nodes.next().is_some() {
             return Err(refuse("there are more nodes than the tree has"));
         }
-        self.check_products(root)?;
+        if self.unclaimed.values().any(|columns| !columns.is_empty()) {
+            return Err(refuse(
+                "the children of a product do not divide its columns",
+            ));
+        }
         Ok(root)
+    }
+
+    /// Whether a node of the columns `scope` may be in `place`; claims them from the product above.
+    fn takes_place(&mut self, scope: &[u32], place: &Place) -> bool {
+        match place {
+            Place::Whole(whole) => scope == whole,
+            Place::Part { product, first } => {
+                let Some(([own], rest)) = scope.split_first_chunk() else {
+                    return false;
+                };
+                let unclaimed = self.unclaimed.entry(*product).or_default();
+                own == first
+                    && scope.is_sorted_by(|a, b| a < b)
+                    && rest.iter().all(|column| unclaimed.remove(column))
+            }
+        }
     }
 
     fn leaf(
@@ -305,6 +333,14 @@ impl Reader {
             if names != children || names.len() < 2 {
                 return Err(refuse("a sum has other children than clusters"));
             }
+        } else {
+            let mut columns: HashSet<u32> = inner.scope.iter().copied().collect();
+            let mut names = children.iter().map(|&name| u32::try_from(name));
+            let known = names.all(|name| name.is_ok_and(|name| columns.remove(&name)));
+            if !known || children.len() < 2 {
+                return Err(refuse("a product has other children than columns"));
+            }
+            self.unclaimed.insert(next.node, columns);
         }
         for name in children {
             let node = self.arena.reserve();
@@ -317,40 +353,18 @@ impl Reader {
             };
             expected.push(Expected {
                 node: child.node,
-                scope: inner.scope.clone(),
-                whole: sum,
-                name: child.name,
+                scope: if sum {
+                    Place::Whole(inner.scope.clone())
+                } else {
+                    Place::Part {
+                        product: next.node,
+                        first: child.name as u32,
+                    }
+                },
                 key: child_key(inner.key, child.name),
                 rows,
             });
         }
         Ok(Node::Inner(Box::new(inner)))
-    }
-
-    /// Whether the children of every product divide its columns.
-    fn check_products(&self, root: NodeId) -> Result<(), SpnError> {
-        for node in self.arena.preorder(root) {
-            let Node::Inner(inner) = self.arena.get(node) else {
-                continue;
-            };
-            if inner.operation == Operation::SplitData {
-                continue;
-            }
-            let mut scope: Vec<u32> = Vec::with_capacity(inner.scope.len());
-            for child in &inner.children {
-                match self.arena.get(child.node) {
-                    Node::Leaf { variable, .. } => scope.push(*variable),
-                    Node::Inner(child) => scope.extend(&child.scope),
-                    Node::Free => {}
-                }
-            }
-            scope.sort_unstable();
-            if scope != inner.scope {
-                return Err(refuse(
-                    "the children of a product do not divide its columns",
-                ));
-            }
-        }
-        Ok(())
     }
 }

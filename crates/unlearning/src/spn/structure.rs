@@ -7,12 +7,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::change::Change;
 use super::clustering::Clustering;
 use super::independence::components::Components;
 use super::independence::gtest::Tables;
 use super::leaves::LeafStatistics;
 use super::moments::Moments;
+use super::row_delta::RowDelta;
 
 /// A place in the arena.
 pub type NodeId = usize;
@@ -130,7 +130,7 @@ pub struct Spare<T> {
     /// What is kept.
     pub kept: T,
     /// What has changed since.
-    pub change: Change,
+    pub change: RowDelta,
     /// The number of changes since.
     pub idle: u8,
 }

@@ -1,4 +1,4 @@
-//! Rows of a table by its schema: variables to model, ids, groups, and evidence for questions.
+//! Rows of a table, in a file or in memory, by its schema: variables to model, ids, groups, and evidence for questions.
 //!
 //! Every attribute of the schema is a variable, and the label is one more, categorical, at the end. Integers
 //! keep their declared range, numbers the ends and edges of their declared bins. Nothing is taken from
@@ -11,8 +11,11 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{Dataset, Domain, LeafFamily, SpnError, Variable};
-use probity_data::read::{Place, ReadError, Record, Records};
-use probity_data::schema::{Attribute, Encoded, Encoder, Kind, Schema};
+use arrow_array::RecordBatch;
+use probity_data::numbers::{Column, NumbersError, Reading};
+use probity_data::read::{Place, ReadError, Records};
+use probity_data::schema::{Attribute, Encoder, Kind, Schema};
+use probity_data::source::{DataFile, Hashed};
 
 /// How a table is read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,6 +42,9 @@ pub enum TableError {
     /// The file or a value of it.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// A value that is no number.
+    #[error(transparent)]
+    Numbers(#[from] NumbersError),
     /// The variables or the rows as a whole.
     #[error(transparent)]
     Spn(#[from] SpnError),
@@ -55,21 +61,6 @@ pub enum TableError {
     /// An id is no whole number.
     #[error("{}, {place}, id column '{column}': '{value}' is not a whole number from 0", file.display())]
     Id {
-        /// The file.
-        file: PathBuf,
-        /// Line or row.
-        place: Place,
-        /// The column.
-        column: String,
-        /// The cell.
-        value: String,
-    },
-    /// A missing or outside value has a level of its own, which is no number.
-    #[error(
-        "{}, {place}, column '{column}': '{value}' is mapped to a level of its own, which is no number; use outside = \"clip\" or \"skip\"",
-        file.display()
-    )]
-    LevelOfNumber {
         /// The file.
         file: PathBuf,
         /// Line or row.
@@ -142,13 +133,27 @@ impl TableOptions {
         Variable::new(name.to_owned(), domain, family)
     }
 
-    /// Reads the rows of `file` to learn from; also how many the schema left out.
+    /// Reads the rows of `file` to learn from, and how many the schema left out.
     ///
     /// # Errors
     /// See [`TableError`].
-    pub fn read(&self, file: &Path) -> Result<(Dataset, u64), TableError> {
+    pub fn read(&self, file: &Path) -> Result<Hashed<(Dataset, u64)>, TableError> {
+        let file = DataFile::open(file)?;
+        let rows = self.decode(Records::of(&file, &self.schema.format)?)?;
+        Ok(file.hashed(rows)?)
+    }
+
+    /// The same from record batches in memory.
+    ///
+    /// # Errors
+    /// See [`TableError`].
+    pub fn from_arrow(&self, batches: &[RecordBatch]) -> Result<(Dataset, u64), TableError> {
+        self.decode(Records::from_arrow(batches, &self.schema.format)?)
+    }
+
+    fn decode(&self, records: Records) -> Result<(Dataset, u64), TableError> {
         let variables = self.variables()?;
-        let mut reader = Reader::open(self, file, Columns::All)?;
+        let mut reader = Reader::new(self, records, Columns::All)?;
         let mut ids = Vec::new();
         let mut groups = Vec::new();
         let mut values = Vec::new();
@@ -165,11 +170,7 @@ impl TableOptions {
             groups.extend(row.group);
         }
         if ids.is_empty() {
-            return Err(ReadError::Empty {
-                file: file.to_owned(),
-                expected: "at least one row that the schema keeps",
-            }
-            .into());
+            return Err(reader.empty());
         }
         Ok((Dataset::new(variables, &ids, &groups, &values)?, skipped))
     }
@@ -179,7 +180,19 @@ impl TableOptions {
     /// # Errors
     /// See [`TableError`].
     pub fn read_questions(&self, file: &Path) -> Result<Questions, TableError> {
-        let mut reader = Reader::open(self, file, Columns::Some)?;
+        self.decode_questions(Records::open(file, &self.schema.format)?)
+    }
+
+    /// The same from record batches in memory.
+    ///
+    /// # Errors
+    /// See [`TableError`].
+    pub fn questions_from_arrow(&self, batches: &[RecordBatch]) -> Result<Questions, TableError> {
+        self.decode_questions(Records::from_arrow(batches, &self.schema.format)?)
+    }
+
+    fn decode_questions(&self, records: Records) -> Result<Questions, TableError> {
+        let mut reader = Reader::new(self, records, Columns::Some)?;
         let mut questions = Questions {
             rows: Vec::new(),
             numbers: Vec::new(),
@@ -193,11 +206,7 @@ impl TableOptions {
             }
         }
         if questions.rows.is_empty() {
-            return Err(ReadError::Empty {
-                file: file.to_owned(),
-                expected: "at least one row that the schema keeps",
-            }
-            .into());
+            return Err(reader.empty());
         }
         Ok(questions)
     }
@@ -229,16 +238,10 @@ enum Columns {
     Some,
 }
 
-/// Where the values of one variable come from.
-enum Source<'s> {
-    Attribute(Encoder<'s>, &'s Attribute),
-    Label,
-}
-
 struct Reader<'s> {
     records: Records,
-    schema: &'s Schema,
-    sources: Vec<(Option<usize>, Source<'s>)>,
+    /// One a variable; `None` where the column is missing.
+    values: Vec<Option<Column<'s>>>,
     id: Option<usize>,
     group: Option<usize>,
     columns: Columns,
@@ -252,27 +255,30 @@ struct Row {
 }
 
 impl<'s> Reader<'s> {
-    fn open(
+    fn new(
         options: &'s TableOptions,
-        file: &Path,
+        records: Records,
         columns: Columns,
     ) -> Result<Reader<'s>, TableError> {
         let schema = &options.schema;
-        let records = Records::open(file, &schema.format)?;
-        let mut sources = Vec::new();
-        for attribute in &schema.attributes {
-            if !options.left_out(&attribute.name) {
-                let source = Source::Attribute(Encoder::new(attribute), attribute);
-                sources.push((records.position(&attribute.name), source));
-            }
-        }
-        if !options.left_out(&schema.label.name) {
-            sources.push((records.position(&schema.label.name), Source::Label));
-        }
-        for (position, source) in &sources {
-            if position.is_none() && columns == Columns::All {
-                return Err(missing(&records, source.name(schema)).into());
-            }
+        let mut modelled: Vec<(&String, Reading<'s>)> = schema
+            .attributes
+            .iter()
+            .map(|attribute| (&attribute.name, Reading::Value(Encoder::new(attribute))))
+            .collect();
+        modelled.push((&schema.label.name, Reading::Class(&schema.label)));
+        modelled.retain(|(name, _)| !options.left_out(name));
+        let known = |name: &String| {
+            options.left_out(name) || modelled.iter().any(|(modelled, _)| *modelled == name)
+        };
+        let extra = records.names().iter().find(|name| !known(name)).cloned();
+        let mut values = Vec::with_capacity(modelled.len());
+        for (name, reading) in modelled {
+            let position = match columns {
+                Columns::All => Some(records.require(name)?),
+                Columns::Some => records.position(name),
+            };
+            values.push(position.map(|position| Column { position, reading }));
         }
         let place = |option: &'static str, column: &Option<String>| match column {
             Some(column) if columns == Columns::All => match records.position(column) {
@@ -280,66 +286,56 @@ impl<'s> Reader<'s> {
                 None => Err(TableError::NoSuchColumn {
                     option,
                     column: column.clone(),
-                    place: file.display().to_string(),
+                    place: records.file().display().to_string(),
                 }),
             },
             _ => Ok(None),
         };
         let id = place("id-column", &options.id_column)?;
         let group = place("group-column", &options.group_column)?;
-        let known = |name: &String| {
-            options.left_out(name) || sources.iter().any(|(_, s)| s.name(schema) == name)
-        };
-        if let Some(extra) = records.names().iter().find(|name| !known(name))
+        if let Some(column) = extra
             && !schema.format.ignore_other_columns
         {
-            return Err(ReadError::ExtraColumn {
-                file: file.to_owned(),
-                column: extra.clone(),
-            }
-            .into());
+            let file = records.file().to_owned();
+            return Err(ReadError::ExtraColumn { file, column }.into());
         }
         Ok(Reader {
             id,
             group,
             records,
-            schema,
-            sources,
+            values,
             columns,
         })
     }
 
     fn advance(&mut self) -> Result<Option<Row>, TableError> {
-        let file = self.records.file().to_owned();
         let Some(record) = self.records.advance()? else {
             return Ok(None);
         };
-        let mut cells = Vec::with_capacity(self.sources.len());
+        let mut cells = Vec::with_capacity(self.values.len());
         let mut kept = true;
-        for (position, source) in &self.sources {
-            let Some(position) = position else {
+        for column in &self.values {
+            let Some(column) = column else {
                 cells.push(None);
                 continue;
             };
-            let cell = record.cell(*position)?;
-            if cell.is_empty() && self.columns == Columns::Some {
+            if self.columns == Columns::Some && record.is_empty(column.position)? {
                 cells.push(None);
                 continue;
             }
-            match source.value(self.schema, &record, &file, cell)? {
-                Some(value) => cells.push(Some(value)),
-                None => {
-                    kept = false;
-                    break;
-                }
+            let value = column.value(&record)?;
+            if value.is_none() {
+                kept = false;
+                break;
             }
+            cells.push(value);
         }
         let id = match self.id {
             None => None,
             Some(position) => {
                 let cell = record.cell(position)?;
                 let id = cell.parse().map_err(|_| TableError::Id {
-                    file: file.clone(),
+                    file: record.file().to_owned(),
                     place: record.place(),
                     column: record.column(position).to_owned(),
                     value: cell.to_owned(),
@@ -354,81 +350,10 @@ impl<'s> Reader<'s> {
             group: if kept { group.transpose()? } else { None },
         }))
     }
-}
 
-impl Source<'_> {
-    fn name<'a>(&'a self, schema: &'a Schema) -> &'a str {
-        match self {
-            Source::Attribute(_, attribute) => &attribute.name,
-            Source::Label => &schema.label.name,
-        }
-    }
-
-    /// The value of a cell; `None` if the row is to be left out.
-    fn value(
-        &self,
-        schema: &Schema,
-        record: &Record<'_>,
-        file: &Path,
-        cell: &str,
-    ) -> Result<Option<f64>, TableError> {
-        let refused = |expected: String| ReadError::Value {
-            file: file.to_owned(),
-            place: record.place(),
-            column: self.name(schema).to_owned(),
-            value: cell.to_owned(),
-            expected,
-        };
-        let (encoder, attribute) = match self {
-            Source::Attribute(encoder, attribute) => (encoder, attribute),
-            Source::Label => {
-                let label = &schema.label;
-                let name = label.aliases.get(cell).map_or(cell, String::as_str);
-                let class = label.classes.iter().position(|class| class == name);
-                let class = class.ok_or_else(|| ReadError::Class {
-                    file: file.to_owned(),
-                    place: record.place(),
-                    column: label.name.clone(),
-                    value: cell.to_owned(),
-                    expected: label.classes.join(", "),
-                })?;
-                return Ok(Some(class as f64));
-            }
-        };
-        let (code, mapped) = match encoder.encode(cell).map_err(refused)? {
-            Encoded::Code(code) => (code, false),
-            Encoded::Mapped(code) => (code, true),
-            Encoded::Skip => return Ok(None),
-        };
-        let no_number = || TableError::LevelOfNumber {
-            file: file.to_owned(),
-            place: record.place(),
-            column: attribute.name.clone(),
-            value: cell.to_owned(),
-        };
-        let value = match &attribute.kind {
-            Kind::Categorical { .. } => f64::from(code),
-            Kind::Integer { max, .. } if mapped && code > *max => return Err(no_number()),
-            Kind::Integer { .. } => f64::from(code),
-            Kind::Numeric { bins } if mapped => {
-                let edge = match code {
-                    0 => bins.first(),
-                    code if code == bins.len() as i32 - 2 => bins.last(),
-                    _ => None,
-                };
-                *edge.ok_or_else(no_number)?
-            }
-            // The encoder has found it to be a number within the bins.
-            Kind::Numeric { .. } => cell.parse().unwrap_or_default(),
-        };
-        Ok(Some(value))
-    }
-}
-
-fn missing(records: &Records, column: &str) -> ReadError {
-    ReadError::MissingColumn {
-        file: records.file().to_owned(),
-        column: column.to_owned(),
-        found: records.names().join(", "),
+    fn empty(&self) -> TableError {
+        let file = self.records.file().to_owned();
+        let expected = "at least one row that the schema keeps";
+        ReadError::Empty { file, expected }.into()
     }
 }

@@ -14,8 +14,8 @@
 use std::rc::Rc;
 
 use super::SpnError;
-use super::change::Change;
 use super::learn::{Keep, Pending, Spn};
+use super::row_delta::RowDelta;
 use super::structure::{Child, Inner, Node, NodeId, Operation, Part, Spare};
 
 /// Changes of a node after which a spare that was not asked for is given up.
@@ -50,7 +50,7 @@ impl DeletionEffort {
 /// Changes to pass on, and nodes to learn.
 #[derive(Default)]
 struct Work {
-    tasks: Vec<(NodeId, Rc<Change>)>,
+    tasks: Vec<(NodeId, Rc<RowDelta>)>,
     pending: Vec<Pending>,
 }
 
@@ -69,7 +69,7 @@ impl Spn {
             return Ok(effort);
         }
         self.rules.data.mark_deleted(&left);
-        let change = Change {
+        let change = RowDelta {
             left,
             came: Vec::new(),
         };
@@ -94,7 +94,7 @@ impl Spn {
         &mut self,
         node: NodeId,
         mut inner: Box<Inner>,
-        change: &Rc<Change>,
+        change: &Rc<RowDelta>,
         work: &mut Work,
         effort: &mut DeletionEffort,
     ) {
@@ -169,9 +169,9 @@ impl Spn {
     }
 
     /// Tells all spares what changes, and gives up those that were not asked for in a long time.
-    fn age_spares(&mut self, inner: &mut Inner, change: &Change) {
+    fn age_spares(&mut self, inner: &mut Inner, change: &RowDelta) {
         let most = inner.rows.len() / 2;
-        let expired = |change: &Change, idle: u8| idle >= PATIENCE || change.len() > most;
+        let expired = |change: &RowDelta, idle: u8| idle >= PATIENCE || change.len() > most;
         for spare in &mut inner.spares.children {
             spare.age(change);
         }
@@ -196,7 +196,7 @@ impl Spn {
     }
 
     /// Takes the child of `scope` out of the spares, with what has changed since.
-    fn spare_of(&self, inner: &mut Inner, scope: &[u32]) -> Option<(NodeId, Change)> {
+    fn spare_of(&self, inner: &mut Inner, scope: &[u32]) -> Option<(NodeId, RowDelta)> {
         let spares = &mut inner.spares.children;
         let at = spares
             .iter()
@@ -210,7 +210,7 @@ impl Spn {
     }
 
     /// Gives up a node that would change for the most part; it is learnt again in its place.
-    fn restart(&mut self, node: NodeId, inner: Inner, change: &Change) -> Pending {
+    fn restart(&mut self, node: NodeId, inner: Inner, change: &RowDelta) -> Pending {
         let mut rows = inner.rows;
         let left: std::collections::HashSet<u32> = change.left.iter().copied().collect();
         rows.retain(|row| !left.contains(row));
@@ -227,7 +227,7 @@ impl Spn {
         }
     }
 
-    fn update_leaf(&self, node: &mut Node, change: &Change) {
+    fn update_leaf(&self, node: &mut Node, change: &RowDelta) {
         if let Node::Leaf {
             variable,
             statistics,
@@ -249,12 +249,12 @@ impl<T> Spare<T> {
     fn new(kept: T) -> Spare<T> {
         Spare {
             kept,
-            change: Change::default(),
+            change: RowDelta::default(),
             idle: 0,
         }
     }
 
-    fn age(&mut self, change: &Change) {
+    fn age(&mut self, change: &RowDelta) {
         self.change.then(change);
         self.idle = self.idle.saturating_add(1);
     }

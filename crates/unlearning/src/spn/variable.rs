@@ -43,7 +43,7 @@ pub enum Domain {
 }
 
 /// The family of univariate distributions at the leaves of a variable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LeafFamily {
     /// A probability a value.
@@ -57,7 +57,15 @@ pub enum LeafFamily {
 }
 
 impl LeafFamily {
-    /// The name on the command line.
+    /// All families.
+    pub const ALL: [LeafFamily; 4] = [
+        LeafFamily::Categorical,
+        LeafFamily::Gaussian,
+        LeafFamily::Poisson,
+        LeafFamily::Histogram,
+    ];
+
+    /// The name.
     pub fn name(self) -> &'static str {
         match self {
             LeafFamily::Categorical => "categorical",

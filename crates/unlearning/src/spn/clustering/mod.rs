@@ -14,10 +14,11 @@
 //! usual case. Steps end at the first one whose centroids repeat, or at the twentieth.
 
 mod seeds;
+pub mod space;
 mod step;
 
-use super::Dataset;
-use super::change::{Change, places};
+use self::space::Space;
+use super::row_delta::{RowDelta, places};
 use seeds::{draw_seeds, would_be_seed};
 use step::{Step, visit};
 
@@ -25,50 +26,6 @@ use step::{Step, visit};
 const STEPS: usize = 20;
 /// The label of a row that has none yet.
 const NONE: u8 = u8::MAX;
-
-/// How the columns of a scope lie in the space of the clustering.
-#[derive(Debug)]
-pub struct Geometry {
-    coordinates: Vec<Vec<i32>>,
-    indicators: Vec<Option<usize>>,
-}
-
-impl Geometry {
-    /// The geometry of all variables of `data`.
-    pub fn new(data: &Dataset) -> Geometry {
-        Geometry {
-            coordinates: data.coordinates(),
-            indicators: data.variables().iter().map(|v| v.indicators()).collect(),
-        }
-    }
-
-    /// For each variable of `scope` its first axis, and at the end the number of axes.
-    fn axes(&self, scope: &[u32]) -> Vec<usize> {
-        let mut axes = Vec::with_capacity(scope.len() + 1);
-        let mut next = 0;
-        for &variable in scope {
-            axes.push(next);
-            next += self.indicators[variable as usize].unwrap_or(1);
-        }
-        axes.push(next);
-        axes
-    }
-}
-
-/// What a clustering is of: the geometry, and the columns and draws of a node.
-#[derive(Debug, Clone, Copy)]
-pub struct Space<'a> {
-    /// The geometry of all variables.
-    pub geometry: &'a Geometry,
-    /// The rows' ids.
-    pub data: &'a Dataset,
-    /// The columns of the node.
-    pub scope: &'a [u32],
-    /// The key of its draws.
-    pub key: u64,
-    /// The number of clusters asked for.
-    pub clusters: usize,
-}
 
 /// A clustering of rows.
 #[derive(Debug, Clone)]
@@ -144,7 +101,7 @@ impl Clustering {
     }
 
     /// Lets rows leave and come; gives the change of every cluster that has one.
-    pub fn follow(&mut self, space: Space<'_>, change: &Change) -> Vec<(u8, Change)> {
+    pub fn follow(&mut self, space: Space<'_>, change: &RowDelta) -> Vec<(u8, RowDelta)> {
         let mut by_cluster = ByCluster::default();
         let stale = change.left.iter().any(|row| self.seeds.contains(row))
             || change
@@ -225,13 +182,13 @@ impl Clustering {
 
 /// Changes by cluster.
 #[derive(Default)]
-struct ByCluster(Vec<(u8, Change)>);
+struct ByCluster(Vec<(u8, RowDelta)>);
 
 impl ByCluster {
-    fn of(&mut self, cluster: u8) -> &mut Change {
+    fn of(&mut self, cluster: u8) -> &mut RowDelta {
         let at = self.0.iter().position(|(have, _)| *have == cluster);
         let at = at.unwrap_or_else(|| {
-            self.0.push((cluster, Change::default()));
+            self.0.push((cluster, RowDelta::default()));
             self.0.len() - 1
         });
         &mut self.0[at].1

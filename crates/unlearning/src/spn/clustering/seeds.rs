@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 
-use super::Space;
+use super::space::Space;
 use crate::spn::variable::INDICATOR;
 use probity_run::stream::{Purpose, stream};
 

@@ -1,6 +1,6 @@
 //! One step of Lloyd's algorithm, and how it follows rows and centroids.
 
-use super::Space;
+use super::space::Space;
 use crate::spn::variable::{AXIS, INDICATOR};
 
 /// Distance of lattice points on an axis.

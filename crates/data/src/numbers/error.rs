@@ -1,0 +1,148 @@
+//! What can be wrong with rows of numbers.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::idx::IdxError;
+use crate::read::{Place, ReadError};
+
+/// Why rows cannot be used as numbers.
+#[derive(Debug, Error)]
+pub enum NumbersError {
+    /// The file cannot be read as a table.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The file cannot be read as images or labels.
+    #[error(transparent)]
+    Idx(#[from] IdxError),
+    /// A feature is no finite number.
+    #[error(
+        "{}, {place}, column '{column}': '{value}' is not a finite number; correct it, leave the column out, or describe it with a schema",
+        file.display()
+    )]
+    NotANumber {
+        /// The file.
+        file: PathBuf,
+        /// Line or row.
+        place: Place,
+        /// Column name.
+        column: String,
+        /// The cell.
+        value: String,
+    },
+    /// A word that is none of the declared levels.
+    #[error("{}, {place}, column '{column}': '{value}' is not a level of the schema", file.display())]
+    UnknownLevel {
+        /// The file.
+        file: PathBuf,
+        /// Line or row.
+        place: Place,
+        /// Column name.
+        column: String,
+        /// The cell.
+        value: String,
+    },
+    /// A value is beyond the bounds that were declared for it.
+    #[error(
+        "{}, {place}, column '{column}': {value} is outside the declared bounds {min} to {max}",
+        file.display()
+    )]
+    OutOfBounds {
+        /// The file.
+        file: PathBuf,
+        /// Line or row.
+        place: Place,
+        /// Column name.
+        column: String,
+        /// The value.
+        value: f64,
+        /// The lower bound.
+        min: f64,
+        /// The upper bound.
+        max: f64,
+    },
+    /// Training and test table differ in their columns.
+    #[error(
+        "{} has the column '{column}', which the training table {} lacks; leave it out with --ignore {column}",
+        file.display(),
+        training.display()
+    )]
+    OtherColumns {
+        /// The file.
+        file: PathBuf,
+        /// The additional column.
+        column: String,
+        /// The training table.
+        training: PathBuf,
+    },
+    /// Training and test images differ in size.
+    #[error(
+        "{} has {found} features a row, but the training rows of {} have {expected}",
+        file.display(),
+        training.display()
+    )]
+    OtherWidth {
+        /// The file.
+        file: PathBuf,
+        /// Features a row.
+        found: usize,
+        /// Features of a training row.
+        expected: usize,
+        /// The training file.
+        training: PathBuf,
+    },
+    /// An option names a column that is not there.
+    #[error("--{option} names the column '{column}', which {} does not have", file.display())]
+    NoSuchColumn {
+        /// The option.
+        option: &'static str,
+        /// The column.
+        column: String,
+        /// The file.
+        file: PathBuf,
+    },
+    /// Bounds that enclose nothing.
+    #[error(
+        "the bounds {min} to {max} enclose nothing; the first must be below the second, both finite"
+    )]
+    EmptyBounds {
+        /// The lower bound.
+        min: f64,
+        /// The upper bound.
+        max: f64,
+    },
+    /// Images without labels.
+    #[error("{} holds images; name the file with their labels (--train-labels)", file.display())]
+    NoLabels {
+        /// The images.
+        file: PathBuf,
+    },
+    /// Labels for something that is no IDX file.
+    #[error("{} is no IDX file, so a separate file of labels does not fit; use --label-column", file.display())]
+    LabelsOfATable {
+        /// The table.
+        file: PathBuf,
+    },
+    /// A table needs a label column.
+    #[error("{} is a table; name its label column (--label-column)", file.display())]
+    NoLabelColumn {
+        /// The table.
+        file: PathBuf,
+    },
+    /// A policy gives no number.
+    #[error(
+        "{}, {place}, column '{column}': '{value}' is mapped to a level of its own, which is no number; use outside = \"clip\" or \"skip\"",
+        file.display()
+    )]
+    LevelOfNumber {
+        /// The file.
+        file: PathBuf,
+        /// Line or row.
+        place: Place,
+        /// Column name.
+        column: String,
+        /// The cell.
+        value: String,
+    },
+}

@@ -1,0 +1,292 @@
+//! Records of Arrow batches: of a Parquet file, or in memory.
+//!
+//! | type                                        | read as                                       |
+//! |---------------------------------------------|-----------------------------------------------|
+//! | strings (plain, large, views)               | their text, trimmed like any other            |
+//! | whole numbers of any width, 64-bit floats   | the number itself                             |
+//! | 16- and 32-bit floats, decimals             | the number that their shortest text stands for |
+//! | booleans                                    | `true`, `false`                               |
+//! | dates, times, timestamps                    | ISO 8601, such as `2024-02-29`                |
+//! | dictionaries                                | their values                                  |
+//! | nulls                                       | missing values                                |
+//!
+//! Every other type (binary, lists, structs, durations …) is refused, but only where its column is asked for.
+//! A 32-bit 0.1 is 0.1, not the nearest 32-bit number, so that a table means the same whether it was
+//! written as text or as floats.
+//!
+//! Batches are taken a few thousand rows at a time, and a column is converted, whole slice by whole
+//! slice, only when one of its cells is asked for: a large table in memory is never copied.
+
+use std::cell::OnceCell;
+use std::path::Path;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, StringArray};
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType, SchemaRef};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use super::ReadError;
+use crate::source::ParquetBytes;
+
+/// Rows converted at a time.
+const SLICE: usize = 4096;
+/// Whole numbers from here on are no longer all `f64`s.
+const EXACT: f64 = 9e15;
+
+/// Batches, one after another.
+type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
+
+/// The records of batches, one at a time.
+pub(super) struct ArrowRecords {
+    batches: Batches,
+    schema: SchemaRef,
+    /// Batches taken.
+    taken: usize,
+    batch: Option<RecordBatch>,
+    /// The first row of `slice` in the batch.
+    start: usize,
+    slice: Vec<Column>,
+    rows_in_slice: usize,
+    next_in_slice: usize,
+    rows_before: u64,
+}
+
+/// A few thousand values of one column, in the forms that were asked for.
+struct Column {
+    values: ArrayRef,
+    text: OnceCell<StringArray>,
+    numbers: OnceCell<Float64Array>,
+}
+
+/// One value.
+pub(super) enum Value<'a> {
+    Null,
+    /// A number as it is; whole numbers too large for it are texts.
+    Number(f64),
+    Text(&'a str),
+}
+
+impl ArrowRecords {
+    /// The rows of a Parquet file.
+    pub(super) fn parquet(file: &Path, bytes: ParquetBytes) -> Result<ArrowRecords, ReadError> {
+        let failed = |error: &dyn std::fmt::Display| broken(file, error);
+        let (schema, batches): (_, Batches) = match bytes {
+            ParquetBytes::File(bytes) => {
+                let builder =
+                    ParquetRecordBatchReaderBuilder::try_new(bytes).map_err(|e| failed(&e))?;
+                let schema = builder.schema().clone();
+                let reader = builder.with_batch_size(SLICE).build();
+                (schema, Box::new(reader.map_err(|e| failed(&e))?))
+            }
+            ParquetBytes::Memory(bytes) => {
+                let builder =
+                    ParquetRecordBatchReaderBuilder::try_new(bytes).map_err(|e| failed(&e))?;
+                let schema = builder.schema().clone();
+                let reader = builder.with_batch_size(SLICE).build();
+                (schema, Box::new(reader.map_err(|e| failed(&e))?))
+            }
+        };
+        Ok(Self::new(schema, batches))
+    }
+
+    /// The rows of `batches`, called `name` in errors.
+    pub(super) fn batches(name: &Path, batches: &[RecordBatch]) -> Result<ArrowRecords, ReadError> {
+        let Some(first) = batches.first() else {
+            return Err(ReadError::Empty {
+                file: name.to_owned(),
+                expected: "at least one batch",
+            });
+        };
+        let schema = first.schema();
+        // A clone shares the values.
+        let batches: Vec<RecordBatch> = batches.to_vec();
+        Ok(Self::new(schema, Box::new(batches.into_iter().map(Ok))))
+    }
+
+    fn new(schema: SchemaRef, batches: Batches) -> ArrowRecords {
+        ArrowRecords {
+            batches,
+            schema,
+            taken: 0,
+            batch: None,
+            start: 0,
+            slice: Vec::new(),
+            rows_in_slice: 0,
+            next_in_slice: 0,
+            rows_before: 0,
+        }
+    }
+
+    /// The names of the columns.
+    pub(super) fn names(&self) -> Vec<String> {
+        let fields = self.schema.fields().iter();
+        fields.map(|field| field.name().clone()).collect()
+    }
+
+    /// Goes to the next record; false at the end.
+    pub(super) fn advance(&mut self, file: &Path) -> Result<bool, ReadError> {
+        while self.next_in_slice == self.rows_in_slice {
+            self.rows_before += self.rows_in_slice as u64;
+            self.start += self.rows_in_slice;
+            self.next_in_slice = 0;
+            self.rows_in_slice = 0;
+            let batch = match self.batch.take() {
+                Some(batch) if self.start < batch.num_rows() => batch,
+                _ => match self.batches.next().transpose() {
+                    Ok(Some(batch)) => self.first_of(file, batch)?,
+                    Ok(None) => return Ok(false),
+                    Err(error) => return Err(broken(file, &error)),
+                },
+            };
+            self.rows_in_slice = SLICE.min(batch.num_rows() - self.start);
+            let columns = batch.columns().iter();
+            self.slice = columns
+                .map(|column| Column::new(column.slice(self.start, self.rows_in_slice)))
+                .collect();
+            self.batch = Some(batch);
+        }
+        self.next_in_slice += 1;
+        Ok(true)
+    }
+
+    /// Begins with another batch, which must have the columns of the first.
+    fn first_of(&mut self, file: &Path, batch: RecordBatch) -> Result<RecordBatch, ReadError> {
+        self.start = 0;
+        self.taken += 1;
+        let (own, others) = (self.schema.fields(), batch.schema());
+        let alike = own.len() == others.fields().len()
+            && own.iter().zip(others.fields()).all(|(own, other)| {
+                own.name() == other.name() && own.data_type() == other.data_type()
+            });
+        if alike {
+            return Ok(batch);
+        }
+        Err(ReadError::OtherBatch {
+            file: file.to_owned(),
+            batch: self.taken,
+        })
+    }
+
+    /// The number of the current row, from 1.
+    pub(super) fn row(&self) -> u64 {
+        self.rows_before + self.next_in_slice as u64
+    }
+
+    /// The value of the column at `position` as it is.
+    pub(super) fn value(&self, file: &Path, position: usize) -> Result<Value<'_>, ReadError> {
+        let (Some(column), Some(row)) =
+            (self.slice.get(position), self.next_in_slice.checked_sub(1))
+        else {
+            return Ok(Value::Null);
+        };
+        if column.values.is_null(row) {
+            return Ok(Value::Null);
+        }
+        if column.is_number() {
+            let numbers = column
+                .numbers()
+                .map_err(|error| self.refused(file, position, &error))?;
+            // Nulls within a dictionary's values come to light only now.
+            if numbers.is_null(row) {
+                return Ok(Value::Null);
+            }
+            let number = numbers.value(row);
+            if !(number.abs() >= EXACT) {
+                return Ok(Value::Number(number));
+            }
+        }
+        Ok(self.text(file, position)?.map_or(Value::Null, Value::Text))
+    }
+
+    /// The value of the column at `position` as text; `None` for a null.
+    pub(super) fn text(&self, file: &Path, position: usize) -> Result<Option<&str>, ReadError> {
+        let (Some(column), Some(row)) =
+            (self.slice.get(position), self.next_in_slice.checked_sub(1))
+        else {
+            return Ok(None);
+        };
+        let text = match column.values.data_type() {
+            _ if column.values.is_null(row) => None,
+            DataType::Utf8 => Some(column.values.as_string::<i32>().value(row)),
+            DataType::LargeUtf8 => Some(column.values.as_string::<i64>().value(row)),
+            DataType::Utf8View => Some(column.values.as_string_view().value(row)),
+            _ => {
+                let text = column
+                    .text()
+                    .map_err(|error| self.refused(file, position, &error))?;
+                (!text.is_null(row)).then(|| text.value(row))
+            }
+        };
+        Ok(text.map(str::trim))
+    }
+
+    fn refused(&self, file: &Path, position: usize, error: &ArrowError) -> ReadError {
+        let field = self.schema.field(position);
+        match error {
+            ArrowError::NotYetImplemented(_) => ReadError::ColumnType {
+                file: file.to_owned(),
+                column: field.name().clone(),
+                found: field.data_type().to_string(),
+            },
+            other => broken(file, other),
+        }
+    }
+}
+
+impl Column {
+    fn new(values: ArrayRef) -> Column {
+        Column {
+            values,
+            text: OnceCell::new(),
+            numbers: OnceCell::new(),
+        }
+    }
+
+    /// Whether the values are numbers whose text adds nothing.
+    fn is_number(&self) -> bool {
+        let kind = self.values.data_type();
+        kind.is_integer() || *kind == DataType::Float64
+    }
+
+    fn text(&self) -> Result<&StringArray, ArrowError> {
+        if let Some(text) = self.text.get() {
+            return Ok(text);
+        }
+        let kind = self.values.data_type();
+        if !is_read(kind) {
+            return Err(ArrowError::NotYetImplemented(kind.to_string()));
+        }
+        let text = cast(&self.values, &DataType::Utf8)?;
+        Ok(self.text.get_or_init(|| text.as_string().clone()))
+    }
+
+    fn numbers(&self) -> Result<&Float64Array, ArrowError> {
+        if let Some(numbers) = self.numbers.get() {
+            return Ok(numbers);
+        }
+        let numbers = cast(&self.values, &DataType::Float64)?;
+        let numbers = numbers.as_primitive::<Float64Type>().clone();
+        Ok(self.numbers.get_or_init(|| numbers))
+    }
+}
+
+/// Whether values of a type are read at all: see the table above.
+fn is_read(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, values) => is_read(values),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Null | DataType::Boolean => true,
+        DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => true,
+        DataType::Time32(_) | DataType::Time64(_) => true,
+        number => number.is_numeric(),
+    }
+}
+
+fn broken(file: &Path, error: &dyn std::fmt::Display) -> ReadError {
+    ReadError::Parquet {
+        file: file.to_owned(),
+        problem: error.to_string(),
+    }
+}

@@ -1,0 +1,192 @@
+//! What can be wrong with a table, and where.
+//!
+//! Every message names the file, the row, the column and the value that are concerned. Record batches
+//! have no file: their errors say [`IN_MEMORY`] in its place.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// What errors call record batches where others name a file.
+pub const IN_MEMORY: &str = "the table of record batches";
+
+/// Why a file cannot be read as a table.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// The file cannot be opened or read.
+    #[error("cannot read {}: {source}", file.display())]
+    Io {
+        /// The file.
+        file: PathBuf,
+        /// The operating system's word.
+        source: io::Error,
+    },
+    /// There is no record in it.
+    #[error("{} holds no rows; expected {expected}", file.display())]
+    Empty {
+        /// The file.
+        file: PathBuf,
+        /// What should be there.
+        expected: &'static str,
+    },
+    /// A record has another number of fields than the first one.
+    #[error(
+        "{}, line {line}: {found} fields where {expected} are expected; check the separator and the quotes",
+        file.display()
+    )]
+    Ragged {
+        /// The file.
+        file: PathBuf,
+        /// Line number, from 1.
+        line: u64,
+        /// Fields in this record.
+        found: usize,
+        /// Fields expected.
+        expected: usize,
+    },
+    /// The CSV itself is broken.
+    #[error("{}: {problem}", file.display())]
+    Csv {
+        /// The file.
+        file: PathBuf,
+        /// What the parser says.
+        problem: String,
+    },
+    /// The Parquet file is broken.
+    #[error("{} is not a readable Parquet file: {problem}", file.display())]
+    Parquet {
+        /// The file.
+        file: PathBuf,
+        /// What the parser says.
+        problem: String,
+    },
+    /// A column is of a type that is not read.
+    #[error(
+        "{}, column '{column}': values of the type {found} are not read; convert them to text or numbers",
+        file.display()
+    )]
+    ColumnType {
+        /// The file.
+        file: PathBuf,
+        /// Column name.
+        column: String,
+        /// The type.
+        found: String,
+    },
+    /// Record batches that do not belong together.
+    #[error("{}: batch {batch} has other columns than the first", file.display())]
+    OtherBatch {
+        /// What was read.
+        file: PathBuf,
+        /// The batch, from 1.
+        batch: usize,
+    },
+    /// A cell is not UTF-8.
+    #[error(
+        "{}, {place}, column '{column}': the text is not valid UTF-8; convert the file first",
+        file.display()
+    )]
+    Utf8 {
+        /// The file.
+        file: PathBuf,
+        /// Line or row.
+        place: Place,
+        /// Column name.
+        column: String,
+    },
+    /// A column that is needed is not there.
+    #[error("{} has no column '{column}'; its columns are {found}", file.display())]
+    MissingColumn {
+        /// The file.
+        file: PathBuf,
+        /// Name of the missing column.
+        column: String,
+        /// The columns there are.
+        found: String,
+    },
+    /// The file has columns that the schema does not describe.
+    #[error(
+        "{} has the column '{column}', which the schema does not describe; describe it or set format.ignore_other_columns = true",
+        file.display()
+    )]
+    ExtraColumn {
+        /// The file.
+        file: PathBuf,
+        /// Name of the extra column.
+        column: String,
+    },
+    /// Two columns have one name.
+    #[error("{} has two columns called '{column}'", file.display())]
+    DuplicateColumn {
+        /// The file.
+        file: PathBuf,
+        /// Their name.
+        column: String,
+    },
+    /// A value is not in its domain.
+    #[error(
+        "{}, {place}, column '{column}': '{value}' is not {expected}; correct the value, widen the domain, or set outside = \"level\", \"clip\" or \"skip\"",
+        file.display()
+    )]
+    Value {
+        /// The file.
+        file: PathBuf,
+        /// Line or row.
+        place: Place,
+        /// Column name.
+        column: String,
+        /// The cell.
+        value: String,
+        /// What it should be.
+        expected: String,
+    },
+    /// A label is not one of the classes.
+    #[error(
+        "{}, {place}, label column '{column}': '{value}' is not one of the classes {expected}",
+        file.display()
+    )]
+    Class {
+        /// The file.
+        file: PathBuf,
+        /// Line or row.
+        place: Place,
+        /// Column name.
+        column: String,
+        /// The cell.
+        value: String,
+        /// The classes.
+        expected: String,
+    },
+    /// All rows have one label.
+    #[error(
+        "{}: all {rows} rows have the label '{class}'; a classifier needs at least two classes",
+        file.display()
+    )]
+    OneClass {
+        /// The file.
+        file: PathBuf,
+        /// Number of rows.
+        rows: usize,
+        /// The only class.
+        class: String,
+    },
+}
+
+/// Where in a file a record stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A line of a text file, from 1.
+    Line(u64),
+    /// A row of a Parquet file or of record batches, from 1.
+    Row(u64),
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Place::Line(line) => write!(f, "line {line}"),
+            Place::Row(row) => write!(f, "row {row}"),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Records of a text file: CSV, plain or compressed.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use super::{Place, ReadError};
+use crate::compressed;
+use crate::schema::Format;
+
+/// The records of a text file, one at a time.
+pub(super) struct TextRecords {
+    reader: Box<csv::Reader<Box<dyn Read + Send>>>,
+    record: csv::ByteRecord,
+    /// To find a record's line again.
+    comment: Option<u8>,
+    /// Whether the first record, read to learn the number of columns, is yet to be handed out.
+    pending: bool,
+}
+
+impl TextRecords {
+    /// Reads the first record of `text`; also the names of the columns.
+    pub(super) fn open(
+        file: &Path,
+        text: Box<dyn Read + Send>,
+        format: &Format,
+    ) -> Result<(TextRecords, Vec<String>), ReadError> {
+        let mut reader = csv::ReaderBuilder::new()
+            .delimiter(format.separator as u8)
+            .quote(format.quote as u8)
+            .comment(format.comment.map(|c| c as u8))
+            .has_headers(false)
+            .flexible(true)
+            .trim(csv::Trim::All)
+            .buffer_capacity(1 << 18)
+            .from_reader(text);
+        let mut record = csv::ByteRecord::new();
+        let found = reader
+            .read_byte_record(&mut record)
+            .map_err(|error| csv_error(file, error))?;
+        if !found {
+            return Err(ReadError::Empty {
+                file: file.to_owned(),
+                expected: "a table",
+            });
+        }
+        let names = if format.columns.is_empty() {
+            header(file, &record)?
+        } else if record.len() == format.columns.len() {
+            format.columns.clone()
+        } else {
+            return Err(ReadError::Ragged {
+                file: file.to_owned(),
+                line: record.position().map_or(1, csv::Position::line),
+                found: record.len(),
+                expected: format.columns.len(),
+            });
+        };
+        let records = TextRecords {
+            reader: Box::new(reader),
+            record,
+            comment: format.comment.map(|c| c as u8),
+            pending: !format.header,
+        };
+        Ok((records, names))
+    }
+
+    /// Goes to the next record, of `columns` fields; false at the end.
+    pub(super) fn advance(&mut self, file: &Path, columns: usize) -> Result<bool, ReadError> {
+        let found = std::mem::take(&mut self.pending)
+            || self
+                .reader
+                .read_byte_record(&mut self.record)
+                .map_err(|error| csv_error(file, error))?;
+        if found && self.record.len() != columns {
+            return Err(ReadError::Ragged {
+                file: file.to_owned(),
+                line: self.line(file),
+                found: self.record.len(),
+                expected: columns,
+            });
+        }
+        Ok(found)
+    }
+
+    /// The text of a cell, trimmed; `None` if it is not UTF-8.
+    #[inline]
+    pub(super) fn cell(&self, position: usize) -> Option<&str> {
+        std::str::from_utf8(self.record.get(position).unwrap_or_default()).ok()
+    }
+
+    /// The line on which the current record begins. The parser's own count is taken before it skips
+    /// empty lines and comments, so they are skipped again here.
+    pub(super) fn line(&self, file: &Path) -> u64 {
+        let Some(position) = self.record.position() else {
+            return 0;
+        };
+        count_lines(file, position.byte(), self.comment).unwrap_or(position.line())
+    }
+}
+
+/// The names in the first record.
+fn header(file: &Path, record: &csv::ByteRecord) -> Result<Vec<String>, ReadError> {
+    let mut names = Vec::with_capacity(record.len());
+    for (i, cell) in record.iter().enumerate() {
+        let name = std::str::from_utf8(cell).map_err(|_| ReadError::Utf8 {
+            file: file.to_owned(),
+            place: Place::Line(1),
+            column: (i + 1).to_string(),
+        })?;
+        let name = if i == 0 {
+            name.trim_start_matches('\u{feff}')
+        } else {
+            name
+        };
+        names.push(name.to_owned());
+    }
+    Ok(names)
+}
+
+/// Lines before the first one at or after byte `offset` that is neither empty nor a comment, plus one.
+/// The file is opened again: only errors ask.
+fn count_lines(file: &Path, offset: u64, comment: Option<u8>) -> io::Result<u64> {
+    let mut text = BufReader::new(compressed::open(file)?);
+    let mut lines = 0;
+    let mut passed = 0;
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let length = text.read_until(b'\n', &mut line)? as u64;
+        let skipped = matches!(line.as_slice(), b"\n" | b"\r\n" | b"\r")
+            || comment.is_some_and(|comment| line.first() == Some(&comment));
+        passed += length;
+        // The parser stops between the two characters of a CRLF.
+        if length == 0 || (passed > offset + 1 && !skipped) {
+            return Ok(lines + 1);
+        }
+        lines += 1;
+    }
+}
+
+fn csv_error(file: &Path, error: csv::Error) -> ReadError {
+    match error.into_kind() {
+        csv::ErrorKind::Io(source) => ReadError::Io {
+            file: file.to_owned(),
+            source,
+        },
+        kind => ReadError::Csv {
+            file: file.to_owned(),
+            problem: format!("{kind:?}"),
+        },
+    }
+}

@@ -1,0 +1,207 @@
+//! A data file: opened once, and hashed by the bytes that its decoder takes.
+//!
+//! [`DataFile`] is a handle on an open file. Whoever decodes it reads through a clone of the handle, so
+//! that every byte is read once and goes to the decoder and to the hash together; [`DataFile::sha256`]
+//! then reads whatever the decoder left over. Parquet is read from its end and in places: its bytes
+//! are taken into memory, hashed, and decoded from there.
+//!
+//! A reader hands on what it made of a file as [`Hashed`]. Rows in memory have no hash.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use probity_run::run_directory::hex;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::compressed;
+use super::read::ReadError;
+
+/// Bytes taken from the file at a time.
+const BUFFER: usize = 1 << 16;
+/// How a Parquet file begins.
+const PARQUET: &[u8] = b"PAR1";
+/// Bytes that tell Parquet, gzip and xz apart.
+const SIGNATURE: u64 = 6;
+
+/// What was made of a file, with the file's hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hashed<T> {
+    /// What was made of it.
+    pub value: T,
+    /// SHA-256 of its bytes, in hex.
+    pub sha256: String,
+}
+
+impl<T> Hashed<T> {
+    /// The same file made into something else.
+    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Hashed<U> {
+        Hashed {
+            value: make(self.value),
+            sha256: self.sha256,
+        }
+    }
+}
+
+/// Where rows of numbers are from: a file and, for images, the file with their labels, by path and
+/// content. All of it is empty for rows in memory.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// The rows.
+    pub file: PathBuf,
+    /// SHA-256 of the rows' file.
+    pub sha256: String,
+    /// The labels of images.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<PathBuf>,
+    /// SHA-256 of the labels' file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels_sha256: Option<String>,
+}
+
+/// An open file. Clones share its place and its hash.
+#[derive(Debug, Clone)]
+pub struct DataFile {
+    path: PathBuf,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug)]
+struct State {
+    file: File,
+    /// Of the bytes that were read; none where nobody asks for it.
+    hasher: Option<Sha256>,
+}
+
+/// What a file holds, by its first bytes.
+pub(super) enum Content {
+    Parquet(ParquetBytes),
+    /// Anything else, decompressed.
+    Stream(Box<dyn Read + Send>),
+}
+
+/// Parquet, to be read in places.
+pub(super) enum ParquetBytes {
+    File(File),
+    Memory(Bytes),
+}
+
+impl DataFile {
+    /// Opens the file at `path`, to be hashed while it is read.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn open(path: &Path) -> Result<DataFile, ReadError> {
+        Self::with_hasher(path, Some(Sha256::new()))
+    }
+
+    /// Opens the file at `path` for a reader that has no use for its hash.
+    pub(super) fn open_unhashed(path: &Path) -> Result<DataFile, ReadError> {
+        Self::with_hasher(path, None)
+    }
+
+    fn with_hasher(path: &Path, hasher: Option<Sha256>) -> Result<DataFile, ReadError> {
+        let file = File::open(path).map_err(|source| io_error(path, source))?;
+        Ok(DataFile {
+            path: path.to_owned(),
+            state: Arc::new(Mutex::new(State { file, hasher })),
+        })
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads what is left, and gives SHA-256 of the whole file in hex.
+    ///
+    /// # Errors
+    /// When it cannot be read to its end.
+    pub fn sha256(mut self) -> Result<String, ReadError> {
+        io::copy(&mut self, &mut io::sink()).map_err(|source| io_error(&self.path, source))?;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let hasher = state.hasher.take().unwrap_or_default();
+        Ok(hex(&hasher.finalize()))
+    }
+
+    /// `value`, which was made of the file, with the hash of the file.
+    ///
+    /// # Errors
+    /// When what is left of it cannot be read.
+    pub fn hashed<T>(self, value: T) -> Result<Hashed<T>, ReadError> {
+        Ok(Hashed {
+            value,
+            sha256: self.sha256()?,
+        })
+    }
+
+    /// What the file holds, from its beginning: call it once, and first.
+    pub(super) fn content(&self) -> Result<Content, ReadError> {
+        let failed = |source| io_error(&self.path, source);
+        let mut input = self.clone();
+        let mut start = Vec::new();
+        let mut signature = input.by_ref().take(SIGNATURE);
+        signature.read_to_end(&mut start).map_err(failed)?;
+        if !start.starts_with(PARQUET) {
+            let whole = BufReader::with_capacity(BUFFER, Cursor::new(start).chain(input));
+            return Ok(Content::Stream(
+                compressed::decompress(whole).map_err(failed)?,
+            ));
+        }
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.hasher.is_none() {
+            let file = state.file.try_clone().map_err(failed)?;
+            return Ok(Content::Parquet(ParquetBytes::File(file)));
+        }
+        let length = state.file.metadata().map_or(0, |data| data.len());
+        drop(state);
+        start.reserve_exact(usize::try_from(length).unwrap_or(0));
+        input.read_to_end(&mut start).map_err(failed)?;
+        Ok(Content::Parquet(ParquetBytes::Memory(start.into())))
+    }
+}
+
+impl Read for DataFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = state.file.read(buffer)?;
+        if let Some(hasher) = &mut state.hasher {
+            hasher.update(&buffer[..read]);
+        }
+        Ok(read)
+    }
+}
+
+fn io_error(path: &Path, source: io::Error) -> ReadError {
+    ReadError::Io {
+        file: path.to_owned(),
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probity_run::run_directory::file_sha256;
+
+    #[test]
+    fn the_hash_is_that_of_the_file_whatever_the_decoder_read() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for bytes in [&b""[..], b"PA", b"PAR1 and more", b"a,b\n1,2\n"] {
+            std::fs::write(file.path(), bytes).unwrap();
+            let expected = file_sha256(file.path()).unwrap();
+            let opened = DataFile::open(file.path()).unwrap();
+            assert_eq!(opened.sha256().unwrap(), expected);
+            let opened = DataFile::open(file.path()).unwrap();
+            if let Content::Stream(mut stream) = opened.content().unwrap() {
+                let mut one = [0; 1];
+                let _ = stream.read(&mut one).unwrap();
+            }
+            let hashed = opened.hashed(7).unwrap().map(|seven| seven + 1);
+            assert_eq!((hashed.value, hashed.sha256), (8, expected));
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! A whole robustness run: from checked inputs to a run directory with verdicts.
+
+mod summary;
+mod worker_pool;
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+pub use self::summary::{CertifiedCounts, RobustnessFigures, RobustnessSummary, SecondsPerInput};
+use self::worker_pool::WorkerPool;
+use crate::analysis::Analysis;
+use crate::dataset::TrainingSet;
+use crate::deadline::Deadline;
+use crate::errors::PoisoningError;
+use crate::inputs::{Inputs, RobustnessError, Source};
+use crate::learn::neighbours::Metric;
+use crate::parameters::{Candidates, Parameters, Setup};
+use crate::system::KnnSystem;
+use crate::verdict::{Decision, Method, Verdict};
+use crate::verdicts::{VerdictRow, VerdictsFormat, words, write_verdicts};
+use probity_data::numbers::NumbersOptions;
+use probity_run::run_directory::{RUN, RunDirectory};
+use probity_tensor::device::{ComputeDevice, DeviceName};
+
+/// The largest K that is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LargestK {
+    /// A share of the training rows in percent, rounded down.
+    Percent(f64),
+    /// A number.
+    Count(usize),
+}
+
+impl LargestK {
+    /// The number, for `rows` training rows.
+    pub fn of(self, rows: usize) -> usize {
+        match self {
+            // The small term keeps an exact share from falling below itself.
+            LargestK::Percent(percent) => (rows as f64 * percent / 100.0 + 1e-9) as usize,
+            LargestK::Count(count) => count,
+        }
+    }
+}
+
+/// How K is learnt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Learning {
+    /// Cross-validation folds.
+    pub folds: usize,
+    /// The smallest K that is tried.
+    pub smallest_k: usize,
+    /// The largest K that is tried.
+    pub largest_k: LargestK,
+    /// The distance.
+    pub metric: Metric,
+    /// Deals rows into folds.
+    pub seed: u64,
+}
+
+impl Learning {
+    /// Binds the parameters to `training`.
+    ///
+    /// # Errors
+    /// See [`Parameters::check`].
+    pub fn check(&self, training: TrainingSet, poison: usize) -> Result<Setup, PoisoningError> {
+        Parameters {
+            folds: self.folds,
+            seed: self.seed,
+            candidates: Candidates {
+                first: self.smallest_k,
+                last: self.largest_k.of(training.rows()),
+            },
+            poison,
+            metric: self.metric,
+        }
+        .check(training)
+    }
+}
+
+/// Everything that decides a run: `run.toml`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RobustnessRun {
+    /// `knn`.
+    pub command: String,
+    /// The version that ran.
+    pub probity_version: String,
+    /// The poisoning thresholds, in the order of the sweep.
+    pub poison: Vec<usize>,
+    /// How robustness is decided.
+    pub method: Method,
+    /// Seconds for each test input; no limit where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_limit_seconds: Option<f64>,
+    /// How many test inputs are drawn; all where it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<usize>,
+    /// How the verdicts are written.
+    pub verdicts_format: VerdictsFormat,
+    /// The device of the distance products.
+    pub device: DeviceName,
+    /// How K is learnt.
+    pub learning: Learning,
+    /// The training rows.
+    pub train: Source,
+    /// The test inputs.
+    pub test: Source,
+    /// How files become numbers.
+    pub samples: NumbersOptions,
+}
+
+/// What a run is doing.
+#[derive(Debug, Clone, Copy)]
+pub enum RobustnessProgress {
+    /// Learning for this threshold.
+    Learning {
+        /// n.
+        poison: usize,
+    },
+    /// Bounding the K that can be learnt at all.
+    Bounding {
+        /// n.
+        poison: usize,
+    },
+    /// So many inputs are done.
+    Inputs {
+        /// n.
+        poison: usize,
+        /// Inputs done.
+        done: u64,
+        /// Inputs in all.
+        all: u64,
+        /// Inputs falsified so far.
+        falsified: u64,
+    },
+}
+
+/// Decides the robustness of every input and writes the run directory.
+///
+/// T is learnt once, for the largest threshold. Once `stop` is set learning ends, and no input is
+/// begun; what is decided by then is written, and the summary says `finished: false`.
+///
+/// # Errors
+/// Parameters that do not fit, or a directory that cannot be written.
+pub fn decide_robustness(
+    run: &RobustnessRun,
+    inputs: &Inputs,
+    directory: &RunDirectory,
+    device: &ComputeDevice,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(RobustnessProgress),
+) -> Result<RobustnessSummary, RobustnessError> {
+    directory.write_toml(RUN, run)?;
+    let drawn = inputs.drawn(run.inputs, run.learning.seed);
+    let effort = Effort {
+        method: run.method,
+        time_limit: run
+            .time_limit_seconds
+            .and_then(|limit| Duration::try_from_secs_f64(limit).ok()),
+        stop,
+    };
+    let mut rows = Vec::new();
+    let mut sweep = Vec::new();
+    let mut finished = true;
+    let mut learned = None;
+    if let Some(&largest) = run.poison.iter().max() {
+        observe(RobustnessProgress::Learning { poison: largest });
+        let setup = check(run, inputs, largest)?;
+        learned = learn_once(inputs, setup, device, stop)?;
+        finished = learned.is_some();
+    }
+    for &poison in &run.poison {
+        let Some((system, seconds)) = learned.take() else {
+            break;
+        };
+        let system = system
+            .with_poison(poison)
+            .map_err(about(inputs.train.name()))?;
+        let mut sink = |row| rows.push(row);
+        let (mut figures, done) = decide_all(inputs, &system, &drawn, effort, &mut sink, observe)?;
+        figures.learn_seconds = seconds;
+        sweep.push(figures);
+        if !done {
+            finished = false;
+            break;
+        }
+        learned = Some((system, seconds));
+    }
+    write_verdicts(
+        &directory.file(run.verdicts_format.file_name()),
+        run.verdicts_format,
+        &rows,
+    )?;
+    let last = sweep.last().cloned().unwrap_or_default();
+    let judged: Vec<&VerdictRow> = rows
+        .iter()
+        .filter(|row| row.poison == last.poison && !row.actual.is_empty())
+        .collect();
+    let right = judged.iter().filter(|row| row.actual == row.label).count();
+    let summary = RobustnessSummary {
+        schema_version: 1,
+        command: "knn",
+        figures: last,
+        method: run.method,
+        training_rows: inputs.training.rows(),
+        features: inputs.training.columns(),
+        classes: inputs.classes.clone(),
+        accuracy: (!judged.is_empty()).then(|| right as f64 / judged.len() as f64),
+        skipped_rows: [inputs.train.skipped_rows, inputs.test.skipped_rows],
+        finished,
+        verdicts_file: run.verdicts_format.file_name().to_owned(),
+        train_sha256: run.train.sha256.clone(),
+        test_sha256: run.test.sha256.clone(),
+        sweep,
+    };
+    directory.write_summary(&summary)?;
+    Ok(summary)
+}
+
+/// The parameters of `run` for one threshold, bound to the training set.
+///
+/// # Errors
+/// Parameters that do not fit.
+pub fn check(
+    run: &RobustnessRun,
+    inputs: &Inputs,
+    poison: usize,
+) -> Result<Setup, RobustnessError> {
+    run.learning
+        .check(inputs.training.clone(), poison)
+        .map_err(about(inputs.train.name()))
+}
+
+/// How hard a test input is tried.
+#[derive(Debug, Clone, Copy)]
+pub struct Effort<'f> {
+    /// How robustness is decided.
+    pub method: Method,
+    /// Time for each test input.
+    pub time_limit: Option<Duration>,
+    /// Asks to end early.
+    pub stop: &'f AtomicBool,
+}
+
+/// Learns from T; the second value is how many seconds that took. Nothing if `stop` was set before
+/// it was done.
+///
+/// # Errors
+/// Distances that have no order.
+pub fn learn_once(
+    inputs: &Inputs,
+    setup: Setup,
+    device: &ComputeDevice,
+    stop: &AtomicBool,
+) -> Result<Option<(KnnSystem, f64)>, RobustnessError> {
+    let started = Instant::now();
+    match KnnSystem::learn_on(setup, device, Deadline::never().or_when(stop)) {
+        Ok(system) => Ok(Some((system, started.elapsed().as_secs_f64()))),
+        Err(PoisoningError::Stopped) => Ok(None),
+        Err(error) => Err(about(inputs.train.name())(error)),
+    }
+}
+
+/// Decides the inputs `drawn`, as many at a time as there are threads, each on one thread. The
+/// second value says whether all of them were decided before `effort.stop` was set.
+///
+/// Verdicts do not depend on the number of threads, but for *unknown*: the time limit is wall time.
+///
+/// # Errors
+/// A test input that cannot be compared with the training rows, or threads that cannot be started.
+pub fn decide_all(
+    inputs: &Inputs,
+    system: &KnnSystem,
+    drawn: &[usize],
+    effort: Effort<'_>,
+    sink: &mut dyn FnMut(VerdictRow),
+    observe: &mut dyn FnMut(RobustnessProgress),
+) -> Result<(RobustnessFigures, bool), RobustnessError> {
+    let candidates = system.setup().parameters().candidates;
+    let poison = system.poison();
+    let started = Instant::now();
+    observe(RobustnessProgress::Bounding { poison });
+    let analysis = Analysis::until(system, Deadline::never().or_when(effort.stop));
+    let mut figures = RobustnessFigures {
+        poison,
+        candidates: [candidates.first, candidates.last],
+        k: system.k(),
+        certified_k_set: analysis.certified_k_set().ks().len(),
+        k_set_seconds: started.elapsed().as_secs_f64(),
+        ..RobustnessFigures::default()
+    };
+    let workers = WorkerPool::of(&analysis, inputs, drawn, effort);
+    let mut all_done = true;
+    for (&at, outcome) in drawn.iter().zip(workers.work(observe)?) {
+        let Some(outcome) = outcome else {
+            all_done = false;
+            continue;
+        };
+        let (decision, seconds) = outcome.map_err(about(inputs.test.name()))?;
+        figures.count(&decision.verdict, seconds);
+        sink(row_of(inputs, poison, at, &decision, seconds));
+    }
+    Ok((figures, all_done))
+}
+
+/// Adds the file that an error is about.
+fn about(file: &Path) -> impl Fn(PoisoningError) -> RobustnessError + use<> {
+    let file = file.to_owned();
+    move |source| RobustnessError::Poisoning {
+        file: file.clone(),
+        source,
+    }
+}
+
+fn row_of(
+    inputs: &Inputs,
+    poison: usize,
+    at: usize,
+    decision: &Decision,
+    seconds: f64,
+) -> VerdictRow {
+    let (verdict, certificate) = words(&decision.verdict);
+    let violation = match &decision.verdict {
+        Verdict::Falsified(violation) => Some(violation),
+        _ => None,
+    };
+    VerdictRow {
+        poison,
+        row: inputs.test.numbers[at],
+        actual: inputs.test.label(at).unwrap_or_default().to_owned(),
+        label: inputs.class(decision.label).to_owned(),
+        k: decision.k,
+        verdict: verdict.to_owned(),
+        certificate: certificate.to_owned(),
+        seconds,
+        removal: violation.map_or_else(Vec::new, |violation| {
+            let rows = violation.removal.iter();
+            rows.map(|&row| inputs.train.numbers[row]).collect()
+        }),
+        removal_label: violation.map_or_else(String::new, |violation| {
+            inputs.class(violation.label).to_owned()
+        }),
+        removal_k: violation.map_or(0, |violation| violation.k),
+    }
+}
+
+/// The labels predicted for all test inputs, with the K learnt from T.
+///
+/// # Errors
+/// Parameters that do not fit.
+pub fn predict_all(
+    inputs: &Inputs,
+    learning: &Learning,
+    device: &ComputeDevice,
+) -> Result<(KnnSystem, Vec<u16>), RobustnessError> {
+    let setup = learning
+        .check(inputs.training.clone(), 0)
+        .map_err(about(inputs.train.name()))?;
+    let system = KnnSystem::learn_on(setup, device, Deadline::never())
+        .map_err(about(inputs.train.name()))?;
+    let labels = (0..inputs.test.rows())
+        .map(|at| system.classify(inputs.test.row(at)))
+        .collect::<Result<_, _>>()
+        .map_err(about(inputs.test.name()))?;
+    Ok((system, labels))
+}

@@ -1,0 +1,108 @@
+//! What came out of a run: counts and times by poisoning threshold.
+
+use serde::Serialize;
+
+use crate::verdict::{Certificate, Method, Verdict};
+
+/// Certified inputs by the argument that proved it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct CertifiedCounts {
+    /// By the quick certificate.
+    pub quick: u64,
+    /// By the certified K set.
+    pub k_set: u64,
+    /// By exhausting the removal sets that were not excluded by proof.
+    pub exhaustive: u64,
+}
+
+/// Seconds spent on a test input.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct SecondsPerInput {
+    /// On average.
+    pub mean: f64,
+    /// At most.
+    pub max: f64,
+}
+
+/// What came out for one poisoning threshold.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct RobustnessFigures {
+    /// n.
+    pub poison: usize,
+    /// Robust for certain.
+    pub certified: CertifiedCounts,
+    /// Changed by a removal set that was found.
+    pub falsified: u64,
+    /// Neither, at the time limit or by a method that cannot tell.
+    pub unknown: u64,
+    /// Test inputs that were decided or left unknown.
+    pub inputs: u64,
+    /// Seconds to rank all neighbours and count the errors of every K: once for all thresholds of a
+    /// sweep.
+    pub learn_seconds: f64,
+    /// Seconds to find the K that can be learnt at all.
+    pub k_set_seconds: f64,
+    /// Seconds for each test input after that.
+    pub seconds_per_input: SecondsPerInput,
+    /// The K learnt from T.
+    pub k: usize,
+    /// The candidate K, smallest and largest.
+    pub candidates: [usize; 2],
+    /// How many K can be learnt after up to n removals.
+    pub certified_k_set: usize,
+}
+
+impl RobustnessFigures {
+    /// All that was certified.
+    pub fn all_certified(&self) -> u64 {
+        self.certified.quick + self.certified.k_set + self.certified.exhaustive
+    }
+
+    pub(super) fn count(&mut self, verdict: &Verdict, seconds: f64) {
+        match verdict {
+            Verdict::Certified(Certificate::Quick) => self.certified.quick += 1,
+            Verdict::Certified(Certificate::KSet) => self.certified.k_set += 1,
+            Verdict::Certified(Certificate::Exhaustive) => self.certified.exhaustive += 1,
+            Verdict::Falsified(_) => self.falsified += 1,
+            Verdict::Unknown => self.unknown += 1,
+        }
+        let spent = &mut self.seconds_per_input;
+        spent.mean = (spent.mean * self.inputs as f64 + seconds) / (self.inputs + 1) as f64;
+        spent.max = spent.max.max(seconds);
+        self.inputs += 1;
+    }
+}
+
+/// `summary.json`: the figures of the last threshold on top, all of them in `sweep`.
+#[derive(Debug, Clone, Serialize)]
+pub struct RobustnessSummary {
+    /// Version of this layout.
+    pub schema_version: u32,
+    /// `knn`.
+    pub command: &'static str,
+    /// The figures of the last threshold.
+    #[serde(flatten)]
+    pub figures: RobustnessFigures,
+    /// How robustness was decided.
+    pub method: Method,
+    /// Training rows.
+    pub training_rows: usize,
+    /// Features.
+    pub features: usize,
+    /// Labels by id.
+    pub classes: Vec<String>,
+    /// Share of the analysed inputs with a known label that is predicted, if any has one.
+    pub accuracy: Option<f64>,
+    /// Training and test rows left out as the schema asks.
+    pub skipped_rows: [u64; 2],
+    /// Whether every input was analysed.
+    pub finished: bool,
+    /// The file of verdicts.
+    pub verdicts_file: String,
+    /// SHA-256 of the training rows.
+    pub train_sha256: String,
+    /// SHA-256 of the test inputs.
+    pub test_sha256: String,
+    /// The figures of each threshold.
+    pub sweep: Vec<RobustnessFigures>,
+}

@@ -1,0 +1,127 @@
+//! Text that is safe to show: what the renderers print, cleaned of characters that a reader cannot see.
+//!
+//! Values and texts come from the analysed data, so anything may stand in them. Control characters, and those that change
+//! the direction of text or have no width, would let a value look like another one. They are shown by their number, as `⟨U+202E⟩`.
+//! Markup is escaped later, by the renderer that knows its own.
+
+mod numbers;
+
+use std::fmt;
+
+pub(super) use numbers::{brief, decimal, number, seconds};
+pub use numbers::{count, counted, interval, percent, signed};
+
+/// Characters of a value that are shown at most.
+const LONGEST: usize = 160;
+
+/// Text without invisible characters.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Text(String);
+
+impl Text {
+    /// All of `text`.
+    pub fn new(text: impl AsRef<str>) -> Text {
+        let mut clean = String::with_capacity(text.as_ref().len());
+        for character in text.as_ref().chars() {
+            match character {
+                '\n' | '\t' => clean.push(' '),
+                hidden if is_hidden(hidden) => {
+                    clean.push_str(&format!("⟨U+{:04X}⟩", u32::from(hidden)));
+                }
+                other => clean.push(other),
+            }
+        }
+        Text(clean)
+    }
+
+    /// A value of the data: at most 160 characters, and a remark if there are more.
+    pub fn value(text: &str) -> Text {
+        match text.char_indices().nth(LONGEST) {
+            None => Text::new(text),
+            Some((end, _)) => {
+                let characters = text.chars().count();
+                let start = Text::new(&text[..end]);
+                Text(format!("{start}… ({characters} characters)"))
+            }
+        }
+    }
+
+    /// The characters.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// At most `longest` characters, for a place in a chart.
+    pub fn short(&self, longest: usize) -> String {
+        if self.0.chars().count() <= longest {
+            return self.0.clone();
+        }
+        let start: String = self.0.chars().take(longest.saturating_sub(1)).collect();
+        format!("{start}…")
+    }
+}
+
+/// Whether `character` is a control character, changes the direction of text, or has no width.
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{00ad}'
+                | '\u{061c}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Text {
+        Text::new(text)
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Text {
+        Text::new(text)
+    }
+}
+
+/// `a`, `a or b`, `a, b or c`.
+pub(super) fn listed(names: &[String], last: &str) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., end] => format!("{} {last} {end}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invisible_characters_are_shown_by_number() {
+        let text = Text::new("a\u{202e}b\u{200b}c\n\0é");
+        assert_eq!(text.as_str(), "a⟨U+202E⟩b⟨U+200B⟩c ⟨U+0000⟩é");
+        let long = Text::value(&"é".repeat(10_000));
+        assert!(long.as_str().ends_with("… (10000 characters)"));
+        assert!(long.as_str().chars().count() < 200);
+        assert_eq!(Text::new("abcdef").short(4), "abc…");
+    }
+
+    #[test]
+    fn names_are_listed() {
+        let names = ["a", "b", "c"].map(str::to_owned);
+        assert_eq!(listed(&names, "or"), "a, b or c");
+    }
+}

@@ -1,0 +1,159 @@
+//! Options of the tables of the ADF paper.
+
+use std::time::Duration;
+
+use anyhow::bail;
+use clap::{Args, ValueEnum};
+
+use super::tables::paper::DataSet;
+use super::texts::paper::ATTRIBUTES;
+use crate::options::{DataFolders, Hardware};
+use probity_nn::recurrent::network::CellKind;
+
+/// The paper.
+pub const PAPER: &str = "Zhang et al.: Automatic Fairness Testing of Neural Classifiers through Adversarial Sampling. TSE 2021";
+
+/// Arguments of `probity-reproduce adf`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples: probity-reproduce adf --table VI --data-dir data --repeats 5\n\
+                  \x20         probity-reproduce adf --table VIII --data-dir data --repeats 5\n\
+                  Looked for: adf/ and peer-models/ (tables IV to VII, X and XII); toxic_wikipedia/ with the labelled comments and\n\
+                  glove/ with 50-dimensional GloVe vectors (tables VIII, IX, XI, XIII and XIV)."
+)]
+pub struct AdfArgs {
+    /// Table
+    #[arg(long, value_enum, ignore_case = true)]
+    pub table: AdfTable,
+    #[command(flatten)]
+    pub data: DataFolders,
+    /// Texts: only these cells [default: both]
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub models: Vec<CellKind>,
+    /// Only these data sets (census, bank, credit); texts: only these attributes (country,
+    /// ethnicity, race, religion)
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    only: Vec<String>,
+    /// Seeds of the global phase at most
+    #[arg(long, default_value_t = 1000)]
+    pub seeds: usize,
+    /// Local trials from each input that the global phase finds [default: 1000]
+    #[arg(long)]
+    pub local: Option<u32>,
+    /// Table V: search time of each search [default: 20s]
+    #[arg(long, value_parser = humantime::parse_duration)]
+    pub time: Option<Duration>,
+    /// Searches, with the seeds from --seed on; for texts and table XII, networks trained and
+    /// searched; for tables XIII and XIV, networks retrained. Figures are means
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub repeats: u32,
+    /// Tables XIII and XIV: texts that a search finds at most [default: 20000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_found: Option<u64>,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub hardware: Hardware,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AdfTable {
+    /// Generated and discriminatory individuals, by aequitas-fully and adf
+    #[value(name = "IV", alias = "4")]
+    Overall,
+    /// The same in a given time, by sg and adf
+    #[value(name = "V", alias = "5")]
+    InTime,
+    /// Found in the global phase, by aequitas-fully, sg and adf
+    #[value(name = "VI", alias = "6")]
+    Global,
+    /// Found in the local phase from the same starts
+    #[value(name = "VII", alias = "7")]
+    Local,
+    /// Texts found by each strategy
+    #[value(name = "VIII", alias = "8")]
+    Effectiveness,
+    /// Validity of the texts found
+    #[value(name = "IX", alias = "9")]
+    Validity,
+    /// Seconds to 1,000 individuals
+    #[value(name = "X", alias = "10")]
+    Seconds,
+    /// Seconds to 5,000 texts
+    #[value(name = "XI", alias = "11")]
+    TextSeconds,
+    /// Discrimination on tables before and after a repair
+    #[value(name = "XII", alias = "12")]
+    Repair,
+    /// Discriminatory texts that a repair mends
+    #[value(name = "XIII", alias = "13")]
+    TextRepair,
+    /// The same by the strategy whose samples it learns from
+    #[value(name = "XIV", alias = "14")]
+    TextRepairByStrategy,
+}
+
+impl AdfTable {
+    /// Its number, as on the command line.
+    pub fn name(self) -> String {
+        self.to_possible_value()
+            .map_or(String::new(), |value| value.get_name().to_owned())
+    }
+}
+
+impl AdfArgs {
+    /// The data sets asked for; all unless told otherwise.
+    pub fn data_sets(&self) -> anyhow::Result<Vec<DataSet>> {
+        let known = DataSet::ALL.map(DataSet::name);
+        if let Some(other) = self
+            .only
+            .iter()
+            .find(|name| !known.contains(&name.as_str()))
+        {
+            bail!(
+                "the paper has no data set '{other}'; it has {}",
+                known.join(", ")
+            );
+        }
+        let is_wanted =
+            |data: &DataSet| self.only.is_empty() || self.only.iter().any(|n| n == data.name());
+        Ok(DataSet::ALL.into_iter().filter(is_wanted).collect())
+    }
+
+    /// Positions in [`ATTRIBUTES`] of those asked for.
+    pub fn attributes(&self) -> anyhow::Result<Vec<usize>> {
+        if let Some(other) = self
+            .only
+            .iter()
+            .find(|name| !ATTRIBUTES.contains(&name.as_str()))
+        {
+            bail!(
+                "the paper has no attribute '{other}'; it has {}",
+                ATTRIBUTES.join(", ")
+            );
+        }
+        let all = 0..ATTRIBUTES.len();
+        let wanted = |&place: &usize| {
+            self.only.is_empty() || self.only.iter().any(|name| name == ATTRIBUTES[place])
+        };
+        // Table IX is about race alone.
+        let of_table =
+            |&place: &usize| self.table != AdfTable::Validity || ATTRIBUTES[place] == "race";
+        Ok(all.filter(wanted).filter(of_table).collect())
+    }
+
+    /// Local trials from each start.
+    pub fn trials(&self) -> u32 {
+        self.local.unwrap_or(1000)
+    }
+
+    /// The networks for texts.
+    pub fn cells(&self) -> Vec<CellKind> {
+        match self.table {
+            AdfTable::Validity => vec![CellKind::Lstm],
+            _ if self.models.is_empty() => vec![CellKind::Lstm, CellKind::Gru],
+            _ => self.models.clone(),
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! The searches of a table.
+//!
+//! Table VI: in the paper the global phases of AEQUITAS and SG generate 1,000 samples, one a seed,
+//! and that of ADF moves each seed up to ten times. Both is done here: that, and as many tries a
+//! seed for all.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context;
+use serde::Serialize;
+
+use super::super::args::{AdfArgs, AdfTable};
+use super::paper::{DataSet, PaperRow, ROWS};
+use crate::interrupt::Interrupt;
+use crate::output::Output;
+use probity_data::builtin;
+use probity_data::schema::Schema;
+use probity_data::table::{Labels, Table};
+use probity_fairness::mean::Mean;
+use probity_fairness::modality::{Method, TableCase};
+use probity_fairness::model_under_test::ModelUnderTest;
+use probity_fairness::opened::{Opened, open_table};
+use probity_fairness::search::{Ending, SearchOptions};
+use probity_fairness::specification::{SearchSpecification, TextSpecification};
+use probity_fairness::strategies::StrategyName;
+use probity_fairness::strategies::tuning::Tuning;
+use probity_fairness::trial::{Begin, Trial, TrialFigures, TrialOutcome};
+use probity_nn::fnn::Network;
+use probity_nn::import::ImportConfig;
+use probity_nn::train::options::TableOptions;
+use probity_nn::train::table::train;
+use probity_nn::weights::read_weights;
+use probity_tensor::device::ComputeDevice;
+
+const ADF_FNN: &str = include_str!("../../../../../models/adf-fnn.toml");
+/// Search time of table V unless the user says otherwise; the paper's is 500 seconds.
+const TIME: Duration = Duration::from_secs(20);
+/// Individuals that table X is about.
+pub const ENOUGH: u64 = 1000;
+/// Moves of a seed in the paper (Table II).
+const MAX_ITER: u32 = 10;
+/// Rows of the credit data that the paper starts from at most.
+const CREDIT_SEEDS: usize = 600;
+
+/// What one strategy came to on one row; means over the repeats.
+#[derive(Serialize)]
+pub struct Cell {
+    pub strategy: StrategyName,
+    /// Moves of a seed in the global phase at most.
+    pub max_iter: u32,
+    pub generated: Mean,
+    pub discriminatory: Mean,
+    /// Discriminatory individuals, for each start of the local phase (table VII).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub for_each_start: Option<Mean>,
+    pub seconds: Mean,
+    pub discriminatory_per_second: Mean,
+    pub model_rows: Mean,
+    pub model_gradients: Mean,
+}
+
+/// One row: the paper's figures and ours.
+#[derive(Serialize)]
+pub struct Row {
+    pub paper: PaperRow,
+    pub cells: Vec<Cell>,
+}
+
+/// One table.
+#[derive(Serialize)]
+pub struct TablesSummary {
+    pub schema_version: u32,
+    pub command: &'static str,
+    pub paper: &'static str,
+    pub table: String,
+    pub seed: u64,
+    pub repeats: u32,
+    pub finished: bool,
+    pub rows: Vec<Row>,
+    pub not_found: Vec<String>,
+}
+
+/// What all searches share.
+pub struct Experiment<'a> {
+    pub args: &'a AdfArgs,
+    pub device: ComputeDevice,
+    pub interrupt: Interrupt,
+    pub output: &'a Output,
+}
+
+impl Experiment<'_> {
+    /// The rows of a data set; `None` when interrupted.
+    pub fn data_set(&self, data: DataSet, files: &[PathBuf]) -> anyhow::Result<Option<Vec<Row>>> {
+        let Some(network) = self.network(data, files)? else {
+            return Ok(None);
+        };
+        let mut rows = Vec::new();
+        for paper in ROWS.iter().filter(|row| row.data == data) {
+            let note = format!("{}, {}: searching", data.name(), paper.attribute);
+            self.output.remark(&note);
+            let case = self.case(data, &files[0], &network, paper.attribute)?;
+            let Some(cells) = self.cells(data, &case)? else {
+                return Ok(None);
+            };
+            rows.push(Row {
+                paper: *paper,
+                cells,
+            });
+        }
+        Ok(Some(rows))
+    }
+
+    /// The published network, or one that is trained; `None` when interrupted.
+    fn network(&self, data: DataSet, files: &[PathBuf]) -> anyhow::Result<Option<Network>> {
+        let schema = schema(data)?;
+        let Some(learning) = data.training(self.args.seed) else {
+            let weights = read_weights(&files[1])?;
+            let (network, _) = ImportConfig::from_toml(ADF_FNN)?.network(&weights, &schema)?;
+            return Ok(Some(network));
+        };
+        self.output.remark(&format!("{}: training", data.name()));
+        let table = Table::read(&files[0], &schema, Labels::Required)?;
+        let trained = train(
+            &table,
+            &schema,
+            &TableOptions {
+                learning,
+                ..TableOptions::default()
+            },
+            &self.device,
+            None,
+            &mut |_, _| self.interrupt.flow(),
+        )?;
+        Ok(trained.finished.then_some(trained.network))
+    }
+
+    fn case(
+        &self,
+        data: DataSet,
+        file: &Path,
+        network: &Network,
+        attribute: &str,
+    ) -> anyhow::Result<TableCase> {
+        let schema = schema(data)?;
+        let model = Opened {
+            value: ModelUnderTest::network(network, &self.device),
+            sha256: String::new(),
+        };
+        let table = open_table(file, &schema, Labels::Optional)?;
+        let inputs = (schema, network.layout.clone());
+        let protected = vec![attribute.to_owned()];
+        Ok(TableCase::new(inputs, model, table, protected)?)
+    }
+
+    /// What each strategy comes to; `None` when interrupted.
+    fn cells(&self, data: DataSet, case: &TableCase) -> anyhow::Result<Option<Vec<Cell>>> {
+        let searches = searches(self.args.table);
+        let mut runs: Vec<Vec<(TrialFigures, usize)>> = vec![Vec::new(); searches.len()];
+        for repeat in 0..u64::from(self.args.repeats) {
+            let seed = self.args.seed + repeat;
+            let starts = if self.args.table == AdfTable::Local {
+                let Some(starts) = self.starts(data, case, seed)? else {
+                    return Ok(None);
+                };
+                Some(starts)
+            } else {
+                None
+            };
+            for (&(strategy, max_iter), runs) in searches.iter().zip(&mut runs) {
+                let begin = match &starts {
+                    Some(starts) => Begin::At(starts),
+                    None => self.seeds(data),
+                };
+                let options = SearchOptions {
+                    max_iter,
+                    ..self.options()
+                };
+                let Some(outcome) = self.search(case, strategy, begin, &options, seed)? else {
+                    return Ok(None);
+                };
+                let count = starts.as_ref().map_or(0, Vec::len);
+                runs.push((outcome.figures, count));
+            }
+        }
+        Ok(Some(
+            searches
+                .iter()
+                .zip(runs)
+                .map(|(&search, runs)| self.cell(search, &runs))
+                .collect(),
+        ))
+    }
+
+    fn seeds(&self, data: DataSet) -> Begin<'static> {
+        let count = match data {
+            DataSet::Credit => self.args.seeds.min(CREDIT_SEEDS),
+            _ => self.args.seeds,
+        };
+        Begin::Seeds { clusters: 4, count }
+    }
+
+    /// What ADF finds in its global phase: where all searches of table VII start.
+    fn starts(
+        &self,
+        data: DataSet,
+        case: &TableCase,
+        seed: u64,
+    ) -> anyhow::Result<Option<Vec<Vec<i32>>>> {
+        let options = SearchOptions {
+            local: 0,
+            ..self.options()
+        };
+        let outcome = self.search(case, StrategyName::Adf, self.seeds(data), &options, seed)?;
+        Ok(outcome.map(|outcome| outcome.pairs.iter().map(|p| p.row.to_vec()).collect()))
+    }
+
+    fn options(&self) -> SearchOptions {
+        let table = self.args.table;
+        SearchOptions {
+            max_iter: MAX_ITER,
+            local: match table {
+                AdfTable::Global => 0,
+                AdfTable::InTime => (1 << 31) - 1,
+                _ => self.args.trials(),
+            },
+            batch: 4096,
+            max_found: (table == AdfTable::Seconds).then_some(ENOUGH),
+            time: (table == AdfTable::InTime).then(|| self.args.time.unwrap_or(TIME)),
+        }
+    }
+
+    fn search(
+        &self,
+        case: &TableCase,
+        strategy: StrategyName,
+        begin: Begin<'_>,
+        options: &SearchOptions,
+        seed: u64,
+    ) -> anyhow::Result<Option<TrialOutcome>> {
+        let trial = Trial {
+            case,
+            method: Method {
+                strategy,
+                search: &SearchSpecification::default(),
+                tuning: &Tuning::default(),
+                text: &TextSpecification::default(),
+                seed,
+            },
+            begin,
+            options,
+        };
+        let outcome = trial
+            .run(&mut |_| self.interrupt.flow())
+            .with_context(|| format!("searching by {}", strategy.name()))?;
+        Ok((outcome.figures.ending != Ending::Interrupted).then_some(outcome))
+    }
+
+    fn cell(
+        &self,
+        (strategy, max_iter): (StrategyName, u32),
+        runs: &[(TrialFigures, usize)],
+    ) -> Cell {
+        let mean = |figure: &dyn Fn(&TrialFigures) -> f64| {
+            let values: Vec<f64> = runs.iter().map(|(run, _)| figure(run)).collect();
+            Mean::of(&values)
+        };
+        let is_local = self.args.table == AdfTable::Local;
+        let for_each = |(run, starts): &(TrialFigures, usize)| {
+            run.local.discriminatory as f64 / (*starts).max(1) as f64
+        };
+        Cell {
+            strategy,
+            max_iter,
+            generated: mean(&|run| match is_local {
+                true => run.local.generated as f64,
+                false => run.total.generated as f64,
+            }),
+            discriminatory: mean(&|run| match is_local {
+                true => run.local.discriminatory as f64,
+                false => run.total.discriminatory as f64,
+            }),
+            for_each_start: is_local
+                .then(|| Mean::of(&runs.iter().map(for_each).collect::<Vec<f64>>())),
+            seconds: mean(&|run| run.total.seconds),
+            discriminatory_per_second: mean(&TrialFigures::found_per_second),
+            model_rows: mean(&|run| run.total.model_rows as f64),
+            model_gradients: mean(&|run| run.total.model_gradients as f64),
+        }
+    }
+}
+
+fn schema(data: DataSet) -> anyhow::Result<Schema> {
+    builtin::schema(data.schema())?.context("the paper's schemas are built in")
+}
+
+/// The searches of a table, in the order of its columns: the strategy, and moves of a seed at most.
+fn searches(table: AdfTable) -> &'static [(StrategyName, u32)] {
+    use StrategyName::{Adf, AequitasFully, Sg};
+    match table {
+        AdfTable::Overall => &[(AequitasFully, MAX_ITER), (Adf, MAX_ITER)],
+        AdfTable::InTime => &[(Sg, MAX_ITER), (Adf, MAX_ITER)],
+        AdfTable::Global => &[
+            (AequitasFully, 0),
+            (Sg, 0),
+            (Adf, MAX_ITER),
+            (AequitasFully, MAX_ITER),
+            (Sg, MAX_ITER),
+        ],
+        // Starts are discriminatory: they need no move.
+        AdfTable::Local => &[(AequitasFully, 0), (Sg, 0), (Adf, 0)],
+        _ => &[(AequitasFully, MAX_ITER), (Sg, MAX_ITER), (Adf, MAX_ITER)],
+    }
+}

@@ -1,0 +1,121 @@
+//! Tables XIII and XIV as text, the paper's figures beside ours.
+
+use std::path::PathBuf;
+
+use super::retrain::{RemedySummary, ReproducedTextRepair, TextRepairTableSummary};
+use crate::options::not_found;
+use crate::output::{interval, table};
+use probity_fairness::mean::Mean;
+use probity_fairness::repair::specification::RepairMethod;
+use probity_fairness::repair::summary::NetworkFigures;
+use probity_fairness::repair::text::TextFigures;
+
+/// What a figure of each row averages to.
+type Figure = fn(&ReproducedTextRepair) -> Option<f64>;
+
+pub fn render(summary: &TextRepairTableSummary, folders: &[PathBuf]) -> String {
+    let mut text = format!(
+        "Table {} of {}. Percent of an independent set that is no longer discriminatory, paper / ours (means, 95 % interval):\n",
+        summary.table, summary.paper
+    );
+    let remedies = summary.rows.first().map_or(&[][..], |row| &row.ours);
+    let mut header = vec!["network, attribute".to_owned()];
+    header.extend(remedies.iter().map(name));
+    header.push("retrained without".to_owned());
+    header.extend(
+        remedies
+            .iter()
+            .map(|remedy| format!("accuracy, {}", name(remedy))),
+    );
+    header.push("test texts certified, last".to_owned());
+    let cells = summary.rows.iter().map(line);
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    if !summary.rows.is_empty() {
+        text.push_str(&table(&header, &cells.collect::<Vec<_>>()));
+        text.push_str(&means(summary));
+        text.push_str("Paper: its own comments and terms; ours: 11,170 of the Jigsaw comments.\n");
+    }
+    text.push_str(&not_found(&summary.not_found, folders));
+    if !summary.finished {
+        text.push_str("Interrupted: this is what was found by then.\n");
+    }
+    text
+}
+
+/// What the column of a remedy is called.
+fn name(remedy: &RemedySummary) -> String {
+    match remedy.method {
+        RepairMethod::Samples => format!("samples of {}", remedy.strategy.name()),
+        RepairMethod::Certified => "certified".to_owned(),
+    }
+}
+
+/// Networks with a remedy.
+fn networks(remedy: &RemedySummary) -> &[NetworkFigures<TextFigures>] {
+    let point = remedy.summary.chosen_point();
+    point.map_or(&[][..], |point| &point.networks)
+}
+
+/// The mean of a figure over `networks`.
+fn average(networks: &[NetworkFigures<TextFigures>], figure: fn(&TextFigures) -> f64) -> f64 {
+    let all = networks.iter().map(|network| figure(&network.figures));
+    all.sum::<f64>() / networks.len().max(1) as f64
+}
+
+/// A mean over networks in percent, with its interval where there is one.
+fn mean(networks: &[NetworkFigures<TextFigures>], figure: fn(&TextFigures) -> f64) -> String {
+    if networks.is_empty() {
+        return "-".to_owned();
+    }
+    let all = networks.iter().map(|network| figure(&network.figures));
+    interval(&Mean::of_shares(&all.collect::<Vec<_>>()), |share| {
+        format!("{:.2}", 100.0 * share)
+    })
+}
+
+fn line(row: &ReproducedTextRepair) -> Vec<String> {
+    let mut cells = vec![format!("{:?} {}", row.model, row.attribute)];
+    for (paper, ours) in row.paper.iter().zip(&row.ours) {
+        let ours = mean(networks(ours), |figures| figures.repaired.share);
+        cells.push(format!("{paper:.1} / {ours}"));
+    }
+    let control = row.ours.first().map(|remedy| &remedy.summary.control);
+    cells.push(mean(control.map_or(&[][..], Vec::as_slice), |figures| {
+        figures.repaired.share
+    }));
+    for ours in &row.ours {
+        cells.push(format!("{:+.2}", 100.0 * gain(ours)));
+    }
+    let last = row.ours.last().map_or(&[][..], networks);
+    cells.push(mean(last, |figures| figures.certified.share));
+    cells
+}
+
+/// What a repair gains in accuracy, on average.
+fn gain(remedy: &RemedySummary) -> f64 {
+    let after = average(networks(remedy), |figures| figures.held_out.accuracy);
+    after - remedy.summary.before.held_out.accuracy
+}
+
+/// The means over the rows.
+fn means(summary: &TextRepairTableSummary) -> String {
+    let of = |row: Figure| {
+        let values: Vec<f64> = summary.rows.iter().filter_map(row).collect();
+        100.0 * values.iter().sum::<f64>() / values.len().max(1) as f64
+    };
+    let after: Figure = |row| {
+        let first = networks(row.ours.first()?);
+        Some(average(first, |figures| figures.repaired.share))
+    };
+    let control: Figure = |row| {
+        let first = &row.ours.first()?.summary.control;
+        Some(average(first, |figures| figures.repaired.share))
+    };
+    let accuracy: Figure = |row| Some(gain(row.ours.first()?));
+    format!(
+        "Means of the rows, samples of adf-asc: {:.1} % repaired, retrained without {:.1} %, accuracy {:+.2} points.\n",
+        of(after),
+        of(control),
+        of(accuracy)
+    )
+}

@@ -1,0 +1,205 @@
+//! The text tables of the ADF paper (VIII, IX and XI), for a comparison side by side.
+//!
+//! The paper's Jigsaw set has 313,000 comments; the data that are looked for here are 11,170 of
+//! them. Its networks are three layers of ten units over 50-dimensional GloVe vectors, as here.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use probity_nn::recurrent::network::CellKind;
+
+/// The paper's protected attributes and what they are called here.
+pub const ATTRIBUTES: [&str; 4] = ["country", "ethnicity", "race", "religion"];
+
+/// The labelled comments, relative to a data folder.
+const TEXTS: [&str; 2] = [
+    "toxic_wikipedia/jigsaw_toxic_11170.csv.xz",
+    "toxic_wikipedia/train.csv",
+];
+/// Word vectors, relative to a data folder.
+const VECTORS: [&str; 3] = [
+    "glove/glove.6B.50d.txt",
+    "glove/glove.6B.50d.subset.txt.xz",
+    "glove/glove.6B.50d.txt.gz",
+];
+/// Columns of the comments.
+pub const TEXT_COLUMN: &str = "comment_text";
+/// See [`TEXT_COLUMN`].
+pub const LABEL_COLUMN: &str = "toxic";
+
+/// One row of Table VIII, Jigsaw: texts found in the global phase, and in the local phase with the
+/// share of distinct texts that were discriminatory.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Effectiveness {
+    /// Seeds.
+    pub seeds: u32,
+    /// Discriminatory seeds.
+    pub raw: u32,
+    /// rp, asc, adf-asc, hf, adf-hf.
+    pub global: [u32; 5],
+    /// Found by rp and adf from what adf-asc found.
+    pub local: [u32; 2],
+    /// Success in percent of rp and adf.
+    pub local_success: [f64; 2],
+}
+
+const fn row(
+    counts: (u32, u32),
+    global: [u32; 5],
+    local: [u32; 2],
+    local_success: [f64; 2],
+) -> Effectiveness {
+    Effectiveness {
+        seeds: counts.0,
+        raw: counts.1,
+        global,
+        local,
+        local_success,
+    }
+}
+
+/// Table VIII, Jigsaw, by attribute.
+pub fn effectiveness(cell: CellKind) -> [Effectiveness; 4] {
+    match cell {
+        CellKind::Lstm => [
+            row(
+                (1000, 22),
+                [26, 106, 123, 224, 254],
+                [32_922, 123_182],
+                [72.9, 88.7],
+            ),
+            row(
+                (1000, 37),
+                [33, 101, 147, 262, 321],
+                [54_741, 161_807],
+                [82.0, 91.7],
+            ),
+            row(
+                (1000, 49),
+                [60, 195, 211, 359, 372],
+                [78_513, 218_982],
+                [74.9, 87.2],
+            ),
+            row(
+                (1000, 51),
+                [52, 163, 204, 325, 358],
+                [83_102, 227_167],
+                [86.2, 93.3],
+            ),
+        ],
+        CellKind::Gru => [
+            row(
+                (1000, 22),
+                [34, 84, 95, 232, 250],
+                [39_242, 98_753],
+                [74.5, 88.9],
+            ),
+            row(
+                (1000, 66),
+                [38, 124, 139, 274, 323],
+                [84_765, 181_891],
+                [86.3, 93.3],
+            ),
+            row(
+                (1000, 55),
+                [58, 179, 198, 290, 333],
+                [85_106, 218_404],
+                [79.3, 90.1],
+            ),
+            row(
+                (1000, 58),
+                [55, 147, 169, 361, 400],
+                [88_945, 200_968],
+                [84.8, 93.5],
+            ),
+        ],
+    }
+}
+
+/// Table IX (LSTM, race): L0, L2, Jaccard, BLEU and similarity by asc, adf-asc, hf, adf-hf.
+pub const VALIDITY: [[f64; 5]; 4] = [
+    [2.6296, 5.5460, 0.8514, 0.8186, 0.8914],
+    [2.1851, 5.2825, 0.8770, 0.8577, 0.9135],
+    [2.6364, 5.8291, 0.8624, 0.8482, 0.8862],
+    [2.6136, 5.5203, 0.8724, 0.8634, 0.8967],
+];
+
+/// Table XI, Jigsaw: seconds to 5,000 discriminatory texts by rp and adf-asc, by attribute.
+pub fn seconds(cell: CellKind) -> [[f64; 2]; 4] {
+    match cell {
+        CellKind::Lstm => [
+            [2069.5, 1848.1],
+            [738.3, 1136.9],
+            [1296.3, 2677.5],
+            [444.2, 685.6],
+        ],
+        CellKind::Gru => [
+            [1572.1, 910.6],
+            [1265.5, 2267.6],
+            [472.6, 583.1],
+            [919.8, 438.5],
+        ],
+    }
+}
+
+/// Table XIII, Jigsaw: percent of an independent set that is no longer discriminatory after
+/// retraining with samples and after certified training, by attribute.
+pub fn repaired(cell: CellKind) -> [[f64; 2]; 4] {
+    match cell {
+        CellKind::Lstm => [[71.6, 51.5], [70.4, 55.6], [58.5, 60.4], [63.8, 55.5]],
+        CellKind::Gru => [[64.1, 57.9], [56.6, 61.4], [53.5, 66.3], [40.4, 59.8]],
+    }
+}
+
+/// A row of Table XIV: percent of an independent set, found by adf-asc, that is no longer
+/// discriminatory after retraining with samples of another strategy.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ByStrategy {
+    /// The network.
+    pub cell: CellKind,
+    /// Position of the attribute in [`ATTRIBUTES`].
+    pub attribute: usize,
+    /// With samples of adf-asc (in Table XIII), asc, hf and adf-hf.
+    pub repaired: [f64; 4],
+}
+
+/// Table XIV. The first row is of the Wikipedia comments, the second of the Jigsaw comments.
+pub const BY_STRATEGY: [ByStrategy; 2] = [
+    ByStrategy {
+        cell: CellKind::Lstm,
+        attribute: 2,
+        repaired: [64.2, 63.4, 66.3, 67.5],
+    },
+    ByStrategy {
+        cell: CellKind::Gru,
+        attribute: 1,
+        repaired: [56.6, 57.1, 61.7, 62.0],
+    },
+];
+
+/// The comments and the word vectors in the first of `folders` that has each, or what is missing.
+///
+/// # Errors
+/// The names that none of the folders has.
+pub fn find(folders: &[PathBuf]) -> Result<(PathBuf, PathBuf), Vec<String>> {
+    let first = |names: &[&str]| {
+        let places = folders
+            .iter()
+            .flat_map(|folder| names.iter().map(|name| folder.join(name)));
+        places.into_iter().find(|file| file.is_file())
+    };
+    match (first(&TEXTS), first(&VECTORS)) {
+        (Some(texts), Some(vectors)) => Ok((texts, vectors)),
+        (texts, vectors) => {
+            let mut missing = Vec::new();
+            if texts.is_none() {
+                missing.push(TEXTS.join(" or "));
+            }
+            if vectors.is_none() {
+                missing.push(VECTORS.join(" or "));
+            }
+            Err(missing)
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The paper's networks for texts.
+
+use std::path::Path;
+
+use super::paper::{LABEL_COLUMN, TEXT_COLUMN};
+use probity_nn::recurrent::network::CellKind;
+use probity_nn::train::TrainSpecification;
+use probity_nn::train::options::RecurrentOptions;
+
+/// The training of the paper's network on the comments in `texts`, with the word vectors in
+/// `vectors`.
+pub fn training((texts, vectors): (&Path, &Path), cell: CellKind, seed: u64) -> TrainSpecification {
+    let mut specification = TrainSpecification::of_texts(texts, LABEL_COLUMN);
+    specification.text_column = Some(TEXT_COLUMN.to_owned());
+    specification.recurrent = Some(RecurrentOptions {
+        cell,
+        embeddings: vectors.to_owned(),
+        ..RecurrentOptions::default()
+    });
+    specification.training.seed = seed;
+    specification
+}

@@ -1,0 +1,46 @@
+//! Ctrl-C: the first one asks the running work to end and print what is there; the second ends the
+//! program.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context;
+
+/// Whether the user wants to stop.
+pub struct Interrupt {
+    asked: Arc<AtomicBool>,
+}
+
+impl Interrupt {
+    /// Starts to listen. To be called once a process.
+    pub fn listen() -> anyhow::Result<Interrupt> {
+        let asked = Arc::new(AtomicBool::new(false));
+        let shared = asked.clone();
+        ctrlc::set_handler(move || {
+            if shared.swap(true, Ordering::SeqCst) {
+                std::process::exit(130);
+            }
+        })
+        .context("cannot listen for Ctrl-C")?;
+        Ok(Interrupt { asked })
+    }
+
+    /// Set once Ctrl-C was pressed.
+    pub fn flag(&self) -> &AtomicBool {
+        &self.asked
+    }
+
+    /// Whether Ctrl-C was pressed.
+    pub fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::SeqCst)
+    }
+
+    /// `Break` once Ctrl-C was pressed.
+    pub fn flow(&self) -> ControlFlow<()> {
+        match self.is_asked() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What the tests of Probity may do without: real data, devices, Python libraries, a browser.
+//!
+//! A test that cannot run without one of these asks for it here. Where it is missing the test says so
+//! in one line, `skipped (data): …`, and passes; where `PROBITY_REQUIRE` names the kind, as in
+//! `PROBITY_REQUIRE=data,device,python,browser`, it fails instead. Nothing is skipped in silence.
+
+use std::env;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Environment variable: kinds that must not be missing, with commas between them.
+pub const REQUIRE: &str = "PROBITY_REQUIRE";
+
+/// Environment variable: the folder of the real data.
+pub const DATA: &str = "PROBITY_DATA_DIR";
+
+/// A kind of thing that a machine may lack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needed {
+    /// Files of real data.
+    Data,
+    /// A device beside the CPU.
+    Device,
+    /// Python with libraries.
+    Python,
+    /// A browser, its driver, and the check of accessibility.
+    Browser,
+}
+
+impl fmt::Display for Needed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Needed::Data => "data",
+            Needed::Device => "device",
+            Needed::Python => "python",
+            Needed::Browser => "browser",
+        })
+    }
+}
+
+/// Whether `kind` must not be missing.
+pub fn is_required(kind: Needed) -> bool {
+    env::var(REQUIRE).is_ok_and(|kinds| requires(&kinds, kind))
+}
+
+fn requires(kinds: &str, kind: Needed) -> bool {
+    kinds.split(',').any(|name| name.trim() == kind.to_string())
+}
+
+/// Says that a test is skipped because something of `kind` is missing.
+///
+/// # Panics
+/// When `PROBITY_REQUIRE` names `kind`.
+#[track_caller]
+pub fn skip(kind: Needed, reason: &str) {
+    assert!(
+        !is_required(kind),
+        "{REQUIRE} names {kind}, which is missing: {reason}"
+    );
+    eprintln!("skipped ({kind}): {reason}");
+}
+
+/// The folder of the real data if it holds all of `files`, else `None` after [`skip`].
+///
+/// It is what `PROBITY_DATA_DIR` names, else `../shared/data` beside the checkout.
+///
+/// # Panics
+/// When a file is missing and `PROBITY_REQUIRE` names `data`.
+#[track_caller]
+pub fn data(files: &[&str]) -> Option<PathBuf> {
+    let folder = data_folder();
+    let missing = files.iter().find(|file| !folder.join(file).exists());
+    let reason = match missing {
+        _ if !folder.is_dir() => format!("no folder `{}`; set {DATA}", folder.display()),
+        Some(missing) => format!("no `{missing}` in `{}`; set {DATA}", folder.display()),
+        None => return Some(folder),
+    };
+    skip(Needed::Data, &reason);
+    None
+}
+
+/// Where the real data are looked for.
+pub fn data_folder() -> PathBuf {
+    env::var_os(DATA).map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+        PathBuf::from,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_named_with_commas() {
+        assert!(requires("data, browser", Needed::Browser));
+        assert!(!requires("database", Needed::Data));
+        assert!(!requires("", Needed::Device));
+    }
+}

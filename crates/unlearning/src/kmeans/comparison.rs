@@ -1,0 +1,166 @@
+//! All replicates of several algorithms beside Lloyd's, which trains anew for each deletion.
+
+use std::ops::ControlFlow;
+
+use serde::Serialize;
+
+use super::benchmark::{
+    AlgorithmFigures, Baseline, BenchmarkOptions, Labelled, Quality, Replicate, Spread, baseline,
+    baseline_seconds, replicate,
+};
+use super::directory::describe;
+use super::errors::KMeansError;
+use super::model::Algorithm;
+
+/// What one data set gives.
+#[derive(Debug, Clone, Serialize)]
+pub struct Comparison {
+    /// Baselines, one a replicate.
+    pub baselines: Vec<Baseline>,
+    /// One entry an algorithm.
+    pub algorithms: Vec<AlgorithmFigures>,
+    /// Whether it was not interrupted.
+    pub finished: bool,
+}
+
+/// Figures of the baselines.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BaselineFigures {
+    /// Loss over the mean loss: 1, with its deviation.
+    pub loss_ratio: Option<Spread>,
+    /// Silhouette coefficient.
+    pub silhouette: Option<Spread>,
+    /// Normalized mutual information with the labels.
+    pub nmi: Option<Spread>,
+    /// Seconds of as many trainings as there are deletions.
+    pub seconds: Option<Spread>,
+}
+
+/// What a comparison is about to do, or has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ComparisonProgress<'a> {
+    /// The baseline of a seed begins.
+    Baseline {
+        /// The seed.
+        seed: u64,
+    },
+    /// So many deletions of a replicate are done.
+    Deletions {
+        /// The algorithm with its options.
+        algorithm: &'a str,
+        /// How many.
+        done: usize,
+    },
+}
+
+/// Runs all replicates of all algorithms, seed by seed, so that other work on the machine slows
+/// down what is compared alike. `observe` says whether to go on.
+///
+/// # Errors
+/// See [`replicate`].
+pub fn compare(
+    data: Labelled<'_>,
+    algorithms: &[Algorithm],
+    options: &BenchmarkOptions,
+    seeds: &[u64],
+    observe: &mut dyn FnMut(ComparisonProgress<'_>) -> ControlFlow<()>,
+) -> Result<Comparison, KMeansError> {
+    let mut baselines = Vec::new();
+    let names: Vec<String> = algorithms.iter().map(describe).collect();
+    let mut replicates: Vec<Vec<Replicate>> = vec![Vec::new(); algorithms.len()];
+    'seeds: for &seed in seeds {
+        if observe(ComparisonProgress::Baseline { seed }).is_break() {
+            break;
+        }
+        baselines.push(baseline(data, options, seed)?);
+        for ((algorithm, name), replicates) in algorithms.iter().zip(&names).zip(&mut replicates) {
+            let mut told = |done| {
+                let algorithm = name.as_str();
+                observe(ComparisonProgress::Deletions { algorithm, done }).is_continue()
+            };
+            match replicate(data, algorithm, options, seed, &mut told)? {
+                Some(replicate) => replicates.push(replicate),
+                None => break 'seeds,
+            }
+        }
+    }
+    let complete = |count: usize| count == seeds.len();
+    let finished = complete(baselines.len()) && replicates.iter().map(Vec::len).all(complete);
+    let algorithms = names
+        .into_iter()
+        .zip(replicates)
+        .map(|(name, replicates)| {
+            AlgorithmFigures::of(name, replicates, &baselines, options.deletions)
+        })
+        .collect();
+    Ok(Comparison {
+        baselines,
+        algorithms,
+        finished,
+    })
+}
+
+impl Comparison {
+    /// Figures of the baselines, for so many deletions.
+    pub fn baseline_figures(&self, deletions: usize) -> BaselineFigures {
+        let all = |figure: &dyn Fn(&Quality) -> Option<f64>| {
+            let qualities = self.baselines.iter().map(|baseline| &baseline.quality);
+            Spread::of(&qualities.filter_map(figure).collect::<Vec<f64>>())
+        };
+        let loss = all(&|quality| Some(quality.loss)).map_or(f64::NAN, |spread| spread.mean);
+        let seconds = self.baselines.iter();
+        let seconds = seconds.map(|baseline| baseline_seconds(baseline, deletions));
+        BaselineFigures {
+            loss_ratio: all(&|quality| Some(quality.loss / loss)),
+            silhouette: all(&|quality| quality.silhouette),
+            nmi: all(&|quality| quality.nmi),
+            seconds: Spread::of(&seconds.collect::<Vec<f64>>()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::mixture::mixture;
+    use super::*;
+
+    #[test]
+    fn an_interrupted_comparison_keeps_what_is_complete() {
+        let (points, labels) = mixture(100, 2, 3, 1).unwrap();
+        let data = Labelled {
+            points: &points,
+            labels: &labels,
+        };
+        let options = BenchmarkOptions {
+            clusters: 3,
+            iterations: 5,
+            deletions: 4,
+            silhouette_rows: 50,
+            retrainings: 1,
+        };
+        let mut last = None;
+        let stop_at_second_seed = &mut |progress: ComparisonProgress<'_>| match progress {
+            ComparisonProgress::Baseline { seed: 2 } => ControlFlow::Break(()),
+            ComparisonProgress::Baseline { .. } => ControlFlow::Continue(()),
+            ComparisonProgress::Deletions { done, .. } => {
+                last = Some(done);
+                ControlFlow::Continue(())
+            }
+        };
+        let lloyd = [Algorithm::Lloyd];
+        let half = compare(data, &lloyd, &options, &[1, 2], stop_at_second_seed).unwrap();
+        assert!(!half.finished);
+        assert_eq!(last, Some(4));
+        assert_eq!(
+            (half.baselines.len(), half.algorithms[0].replicates.len()),
+            (1, 1)
+        );
+        assert_eq!(half.baseline_figures(4).loss_ratio.unwrap().mean, 1.0);
+        let go_on = &mut |_: ComparisonProgress<'_>| ControlFlow::Continue(());
+        assert!(
+            compare(data, &lloyd, &options, &[1], go_on)
+                .unwrap()
+                .finished
+        );
+    }
+}

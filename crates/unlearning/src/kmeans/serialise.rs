@@ -1,0 +1,366 @@
+//! A model as bytes, and back.
+//!
+//! Equal models have equal bytes. What only saves work ([`super::refine`]) is left out, and so are the slots of
+//! deleted rows.
+//!
+//! Reading counts every cluster again and takes every update step again: bytes are refused whose sums are not
+//! those of their rows, or whose centroids do not follow from their clusters.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::divide_conquer::{DivideConquer, Node, key};
+use super::errors::KMeansError;
+use super::iteration::Iteration;
+use super::model::Model;
+use super::points::Points;
+use super::quantizer::Parameters;
+use super::seeding::Key;
+use super::trace::Trace;
+use super::tree::Tree;
+use crate::model_file::{decode, encode};
+
+/// The number of this form; another form has another number.
+const FORM: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct Written<'a> {
+    form: u32,
+    model: WrittenModel<'a>,
+}
+
+#[derive(Serialize, Deserialize)]
+enum WrittenModel<'a> {
+    Flat(WrittenTrace<'a>),
+    Tree(WrittenTree<'a>),
+}
+
+#[derive(Serialize, Deserialize)]
+struct WrittenPoints<'a> {
+    columns: usize,
+    ids: Cow<'a, [u64]>,
+    rows: Cow<'a, [i32]>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct WrittenTrace<'a> {
+    points: WrittenPoints<'a>,
+    parameters: Parameters,
+    key: Key,
+    seeds: Cow<'a, [u64]>,
+    iterations: Vec<WrittenIteration<'a>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct WrittenIteration<'a> {
+    centroids: Cow<'a, [i32]>,
+    clusters: Cow<'a, [u16]>,
+    counts: Cow<'a, [u64]>,
+    sums: Cow<'a, [i64]>,
+    loss: i128,
+}
+
+#[derive(Serialize, Deserialize)]
+struct WrittenTree<'a> {
+    parameters: Parameters,
+    seed: u64,
+    columns: usize,
+    children: Cow<'a, [u64]>,
+    levels: Vec<Vec<WrittenNode<'a>>>,
+}
+
+#[derive(Serialize, Deserialize)]
+enum WrittenNode<'a> {
+    Few(WrittenPoints<'a>),
+    Clustered(WrittenTrace<'a>),
+}
+
+impl Model {
+    /// The model as bytes: equal for equal models.
+    ///
+    /// # Errors
+    /// None for values that this module makes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, KMeansError> {
+        let model = match self {
+            Model::Flat(trace) => WrittenModel::Flat(trace.written()),
+            Model::Tree(tree) => WrittenModel::Tree(tree.written()),
+        };
+        encoded(&Written { form: FORM, model })
+    }
+
+    /// Reads what [`Model::to_bytes`] wrote.
+    ///
+    /// # Errors
+    /// [`KMeansError::Bytes`] or [`KMeansError::Damaged`] for anything else.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Model, KMeansError> {
+        let Written { form, model } =
+            decode(bytes).map_err(|problem| KMeansError::Bytes { problem })?;
+        if form != FORM {
+            let problem = format!("its form is {form}, not {FORM}");
+            return Err(KMeansError::Bytes { problem });
+        }
+        Ok(match model {
+            WrittenModel::Flat(trace) => Model::Flat(Box::new(trace.read()?)),
+            WrittenModel::Tree(tree) => Model::Tree(tree.read()?),
+        })
+    }
+}
+
+impl Trace {
+    /// The trace with its points as bytes: equal for equal traces.
+    ///
+    /// # Errors
+    /// None for values that this module makes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, KMeansError> {
+        encoded(&self.written())
+    }
+
+    fn written(&self) -> WrittenTrace<'_> {
+        let iterations = self.iterations.iter();
+        WrittenTrace {
+            points: self.points.written(),
+            parameters: self.parameters,
+            key: self.key,
+            seeds: Cow::Borrowed(&self.seeds),
+            iterations: iterations
+                .map(|iteration| WrittenIteration {
+                    centroids: Cow::Borrowed(&iteration.centroids),
+                    clusters: self.points.of_live(&iteration.clusters, 1),
+                    counts: Cow::Borrowed(&iteration.counts),
+                    sums: Cow::Borrowed(&iteration.sums),
+                    loss: iteration.loss,
+                })
+                .collect(),
+        }
+    }
+}
+
+impl DivideConquer {
+    fn written(&self) -> WrittenTree<'_> {
+        WrittenTree {
+            parameters: self.parameters,
+            seed: self.seed(),
+            columns: self.columns(),
+            children: Cow::Borrowed(self.tree().children()),
+            levels: self
+                .levels
+                .iter()
+                .map(|level| level.iter().map(Node::written).collect())
+                .collect(),
+        }
+    }
+}
+
+impl Node {
+    fn written(&self) -> WrittenNode<'_> {
+        match self {
+            Node::Few(points) => WrittenNode::Few(points.written()),
+            Node::Clustered(trace) => WrittenNode::Clustered(trace.written()),
+        }
+    }
+}
+
+impl Points {
+    fn written(&self) -> WrittenPoints<'_> {
+        WrittenPoints {
+            columns: self.columns(),
+            ids: self.of_live(self.ids(), 1),
+            rows: self.of_live(self.values(), self.columns()),
+        }
+    }
+
+    /// Those of `values`, `width` a slot, that belong to live rows.
+    fn of_live<'a, T: Copy>(&self, values: &'a [T], width: usize) -> Cow<'a, [T]> {
+        if self.len() == self.slots() {
+            return Cow::Borrowed(values);
+        }
+        let slots = self.live_slots();
+        slots
+            .flat_map(|slot| &values[slot * width..(slot + 1) * width])
+            .copied()
+            .collect()
+    }
+}
+
+fn encoded(value: &impl Serialize) -> Result<Vec<u8>, KMeansError> {
+    encode(value).map_err(|problem| KMeansError::Bytes { problem })
+}
+
+fn damaged(problem: &'static str) -> KMeansError {
+    KMeansError::Damaged { problem }
+}
+
+impl WrittenPoints<'_> {
+    fn read(self) -> Result<Points, KMeansError> {
+        if !self.ids.is_sorted() {
+            return Err(damaged("its rows are not in order"));
+        }
+        Points::new(self.ids.into_owned(), self.rows.into_owned(), self.columns)
+    }
+}
+
+impl WrittenTrace<'_> {
+    fn read(self) -> Result<Trace, KMeansError> {
+        let points = self.points.read()?;
+        let clusters = self.parameters.clusters;
+        // Before anything is counted by cluster.
+        self.parameters.check(points.columns(), self.key)?;
+        let iterations = self
+            .iterations
+            .into_iter()
+            .map(|iteration| iteration.read(&points, clusters))
+            .collect::<Result<Vec<Iteration>, KMeansError>>()?;
+        let seeds = self.seeds.into_owned();
+        Trace::from_iterations(points, self.parameters, self.key, seeds, iterations)
+    }
+}
+
+impl WrittenIteration<'_> {
+    fn read(self, points: &Points, count: usize) -> Result<Iteration, KMeansError> {
+        let fits = self.clusters.len() == points.slots()
+            && self.centroids.len() == count * points.columns()
+            && self.clusters.iter().all(|&own| usize::from(own) < count);
+        if !fits {
+            return Err(damaged("an iteration does not fit its rows"));
+        }
+        let (centroids, clusters) = (self.centroids.into_owned(), self.clusters.into_owned());
+        let counted = Iteration::of_clusters(points, centroids, clusters, count);
+        if counted.counts != *self.counts || counted.sums != *self.sums || counted.loss != self.loss
+        {
+            return Err(damaged(
+                "an iteration has not counted the rows that are there",
+            ));
+        }
+        Ok(counted)
+    }
+}
+
+impl WrittenTree<'_> {
+    fn read(self) -> Result<DivideConquer, KMeansError> {
+        let tree = Tree::new(self.children.into_owned())?;
+        if tree
+            .widths()
+            .into_iter()
+            .ne(self.levels.iter().map(Vec::len))
+        {
+            return Err(damaged("it has other nodes than its tree"));
+        }
+        let mut levels = Vec::with_capacity(self.levels.len());
+        for (level, nodes) in self.levels.into_iter().enumerate() {
+            let nodes = nodes
+                .into_iter()
+                .enumerate()
+                .map(|(at, node)| {
+                    node.read(&self.parameters, self.columns, key(self.seed, level, at))
+                })
+                .collect::<Result<Vec<Node>, KMeansError>>()?;
+            levels.push(nodes);
+        }
+        DivideConquer::from_levels(self.parameters, tree, self.seed, self.columns, levels)
+    }
+}
+
+impl WrittenNode<'_> {
+    fn read(self, parameters: &Parameters, columns: usize, key: Key) -> Result<Node, KMeansError> {
+        let node = match self {
+            WrittenNode::Few(points) => Node::Few(points.read()?),
+            WrittenNode::Clustered(trace) => {
+                if trace.parameters != *parameters || trace.key != key {
+                    return Err(damaged("a node has other parameters than its tree"));
+                }
+                Node::Clustered(Box::new(trace.read()?))
+            }
+        };
+        let few = matches!(node, Node::Few(_));
+        if node.points().columns() != columns || few != (node.points().len() <= parameters.clusters)
+        {
+            return Err(damaged("a node has other rows than its place asks for"));
+        }
+        Ok(node)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kmeans::model::{Algorithm, KMeans};
+    use probity_run::stream::{Purpose, Words};
+
+    fn model(algorithm: Algorithm) -> Model {
+        let words = Words::new(1, Purpose::Mixture, &[0]);
+        let rows = (0..120).map(|at| words.below(1 << 24, at) as i32).collect();
+        let points = Points::new((1..=60).collect(), rows, 2).unwrap();
+        let kmeans = KMeans::new(3).iterations(4).algorithm(algorithm);
+        kmeans.fit(&points).unwrap()
+    }
+
+    fn algorithms() -> [Algorithm; 3] {
+        let tree = Tree::flat(4).unwrap();
+        let lattice = Algorithm::Quantized {
+            epsilon: 0.1,
+            gamma: 0.2,
+        };
+        [Algorithm::Lloyd, lattice, Algorithm::DivideConquer { tree }]
+    }
+
+    /// No change of a byte makes a model that panics, or one that says something else of itself when written.
+    #[test]
+    fn cut_and_altered_bytes_are_refused_or_read_as_what_they_say() {
+        for algorithm in algorithms() {
+            let bytes = model(algorithm).to_bytes().unwrap();
+            for at in 0..bytes.len() {
+                assert!(Model::from_bytes(&bytes[..at]).is_err(), "cut at {at}");
+                let mut altered = bytes.clone();
+                altered[at] ^= 1 << (at % 8);
+                if let Ok(mut read) = Model::from_bytes(&altered) {
+                    let again = read.to_bytes().unwrap();
+                    let twice = Model::from_bytes(&again).unwrap();
+                    assert!(twice.to_bytes().unwrap() == again, "byte {at}");
+                    let _ = read.delete(&[1]);
+                }
+            }
+            let mut longer = bytes.clone();
+            longer.push(0);
+            assert!(Model::from_bytes(&longer).is_err());
+        }
+    }
+
+    #[test]
+    fn sums_and_centroids_that_do_not_follow_from_the_rows_are_refused() {
+        let Model::Flat(trace) = model(Algorithm::Lloyd) else {
+            unreachable!("Lloyd's algorithm makes no tree")
+        };
+        let refused = |alter: &dyn Fn(&mut WrittenIteration<'_>)| {
+            let mut written = trace.written();
+            alter(&mut written.iterations[1]);
+            written.read().unwrap_err().to_string()
+        };
+        let wrong = refused(&|iteration| iteration.sums.to_mut()[0] += 1);
+        assert!(wrong.contains("has not counted"), "{wrong}");
+        let wrong = refused(&|iteration| iteration.loss += 1);
+        assert!(wrong.contains("has not counted"), "{wrong}");
+        let mut written = trace.written();
+        written.iterations.truncate(2);
+        let wrong = written.read().unwrap_err().to_string();
+        assert!(wrong.contains("ends before"), "{wrong}");
+        let mut written = trace.written();
+        written.iterations.remove(1);
+        let wrong = written.read().unwrap_err().to_string();
+        assert!(wrong.contains("do not follow"), "{wrong}");
+    }
+
+    #[test]
+    fn forged_numbers_take_no_memory() {
+        let Model::Flat(trace) = model(algorithms()[1].clone()) else {
+            unreachable!("quantized k-means makes no tree")
+        };
+        let mut written = trace.written();
+        written.parameters.iterations = usize::MAX;
+        assert!(written.read().is_ok());
+        // A list that says to be longer than memory.
+        let mut forged = encode(&(FORM, 0_u32, 2_usize)).unwrap();
+        forged.extend(encode(&u64::MAX).unwrap());
+        assert!(Model::from_bytes(&forged).is_err());
+    }
+}

@@ -1,0 +1,47 @@
+//! The space in which rows are clustered.
+
+use crate::spn::Dataset;
+
+/// How the columns of a scope lie in the space of the clustering.
+#[derive(Debug)]
+pub struct Geometry {
+    pub(super) coordinates: Vec<Vec<i32>>,
+    pub(super) indicators: Vec<Option<usize>>,
+}
+
+impl Geometry {
+    /// The geometry of all variables of `data`.
+    pub fn new(data: &Dataset) -> Geometry {
+        Geometry {
+            coordinates: data.coordinates(),
+            indicators: data.variables().iter().map(|v| v.indicators()).collect(),
+        }
+    }
+
+    /// For each variable of `scope` its first axis, and at the end the number of axes.
+    pub(super) fn axes(&self, scope: &[u32]) -> Vec<usize> {
+        let mut axes = Vec::with_capacity(scope.len() + 1);
+        let mut next = 0;
+        for &variable in scope {
+            axes.push(next);
+            next += self.indicators[variable as usize].unwrap_or(1);
+        }
+        axes.push(next);
+        axes
+    }
+}
+
+/// What a clustering is of: the geometry, and the columns and draws of a node.
+#[derive(Debug, Clone, Copy)]
+pub struct Space<'a> {
+    /// The geometry of all variables.
+    pub geometry: &'a Geometry,
+    /// The rows' ids.
+    pub data: &'a Dataset,
+    /// The columns of the node.
+    pub scope: &'a [u32],
+    /// The key of its draws.
+    pub key: u64,
+    /// The number of clusters asked for.
+    pub clusters: usize,
+}

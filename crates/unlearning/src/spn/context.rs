@@ -1,0 +1,76 @@
+//! What learning computes decisions and statistics from besides the rows of a node.
+
+use rand::RngExt;
+
+use super::clustering::space::{Geometry, Space};
+use super::independence::gtest::GtestRule;
+use super::leaves::{LeafRule, LeafStatistics};
+use super::{Dataset, SpnError, SpnParameters};
+use probity_run::stream::{Purpose, stream};
+
+/// Everything that decisions and statistics are computed from, besides the rows of a node.
+#[derive(Debug)]
+pub struct LearningContext {
+    /// Checked parameters.
+    pub parameters: SpnParameters,
+    /// All rows.
+    pub data: Dataset,
+    /// What G-tests share.
+    pub gtest: GtestRule,
+    /// How rows lie in the space of the clustering.
+    pub geometry: Geometry,
+    /// By variable.
+    pub leaves: Vec<LeafRule>,
+}
+
+impl LearningContext {
+    pub(super) fn new(
+        parameters: SpnParameters,
+        data: Dataset,
+    ) -> Result<LearningContext, SpnError> {
+        parameters.check()?;
+        Ok(LearningContext {
+            gtest: GtestRule::new(&data, parameters.bins, parameters.threshold),
+            geometry: Geometry::new(&data),
+            leaves: data
+                .variables()
+                .iter()
+                .map(|variable| LeafRule::new(variable, parameters.bins))
+                .collect(),
+            parameters,
+            data,
+        })
+    }
+
+    /// The space in which a node is clustered.
+    pub(super) fn space<'a>(&'a self, scope: &'a [u32], key: u64) -> Space<'a> {
+        Space {
+            geometry: &self.geometry,
+            data: &self.data,
+            scope,
+            key,
+            clusters: usize::from(self.parameters.clusters),
+        }
+    }
+
+    /// The statistics of `rows` at a leaf of `variable`.
+    pub(super) fn leaf_statistics(&self, variable: u32, rows: &[u32]) -> LeafStatistics {
+        let rule = &self.leaves[variable as usize];
+        let column = self.data.column(variable);
+        let mut statistics = rule.empty();
+        for &row in rows {
+            rule.add(&mut statistics, column[row as usize]);
+        }
+        statistics
+    }
+
+    /// The key of the root.
+    pub(super) fn root_key(&self) -> u64 {
+        stream(self.parameters.seed, Purpose::SpnNode, 0, 0).random()
+    }
+}
+
+/// The key of a child: a function of its parent's key and of its name.
+pub(super) fn child_key(parent: u64, name: u64) -> u64 {
+    stream(parent, Purpose::SpnNode, name, 1).random()
+}
