@@ -341,11 +341,14 @@ fn bad_tables_and_options_are_refused() {
     let twice = "spn fit --data twice.csv --schema people.toml --id-column id --out X";
     refuses(&workspace, twice, 2, &["two rows have the id 5"]);
     for (rest, says) in [
-        ("--threshold 0", "threshold = 0 is not above 0"),
-        ("--clusters 1", "clusters = 1 is not from 2 to 16"),
-        ("--min-rows 0", "min_rows = 0 is not at least 1"),
-        ("--bins 1", "bins = 1 is not from 2 to 64"),
-        ("--smoothing=-1", "smoothing = -1 is not a finite number"),
+        ("--threshold 0", "--threshold is 0, but must be above 0"),
+        ("--clusters 1", "--clusters is 1, but must be from 2 to 16"),
+        ("--min-rows 0", "--min-rows is 0, but must be at least 1"),
+        ("--bins 1", "--bins is 1, but must be from 2 to 64"),
+        (
+            "--smoothing=-1",
+            "--smoothing is -1, but must be at least 0",
+        ),
         (
             "--leaf job=gaussian",
             "column 'job' cannot have gaussian leaves",

@@ -196,7 +196,11 @@ fn argument(field: &Field, flag: String) -> Arg {
             .action(ArgAction::Append)
             .value_delimiter(',')
             .value_parser(parser(kind)),
-        kind => argument.long(flag).value_parser(parser(kind)),
+        // Below zero a number is refused by its bounds, not as an unknown option.
+        kind => argument
+            .long(flag)
+            .allow_negative_numbers(matches!(kind, FieldKind::Integer | FieldKind::Number))
+            .value_parser(parser(kind)),
     };
     match field.kind {
         FieldKind::Bool => argument,

@@ -1,17 +1,18 @@
 //! Arguments that several commands share, and how they become values.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 
+use super::fields::Fields;
 use super::output::Output;
-use probity::data::builtin;
 use probity::data::numbers::Bounds;
 use probity::data::schema::{Outside, Schema};
+use probity::data::specification::{Separator, named_schema};
 use probity::run::run_directory::{CHECKPOINT, RunDirectory, SUMMARY};
+use probity::run::specification::Specification;
 use probity::run::specification::file::Record;
 use probity::tensor::device::{ComputeDevice, DeviceName, use_threads};
 
@@ -70,19 +71,7 @@ impl From<OutsideArg> for Outside {
 
 /// The schema in the file `name`, or the built-in one of that name.
 pub(super) fn schema(name: &str) -> anyhow::Result<Schema> {
-    let file = Path::new(name);
-    if file.is_file() {
-        let text = fs::read_to_string(file).with_context(|| format!("cannot read {name}"))?;
-        return Schema::from_toml(&text).with_context(|| name.to_owned());
-    }
-    match builtin::schema(name)? {
-        Some(schema) => Ok(schema),
-        None => bail!(
-            "'{name}' is neither a schema file nor a built-in schema ({}); \
-             `probity schema infer` drafts one from your data",
-            builtin::names().collect::<Vec<_>>().join(", ")
-        ),
-    }
+    Ok(named_schema(name)?)
 }
 
 /// `schema` with the policy of `--outside`, which must have something to act on.
@@ -163,15 +152,9 @@ pub(super) fn may_resume(
     Ok(())
 }
 
-/// A separator given as one character, `tab` or `\t`.
+/// A separator given as one character, `tab` or `space`.
 pub(super) fn character(text: &str) -> Result<char, String> {
-    let mut characters = text.chars();
-    match (text, characters.next(), characters.next()) {
-        ("tab" | "\\t", _, _) => Ok('\t'),
-        ("space", _, _) => Ok(' '),
-        (_, Some(character), None) if character.is_ascii() => Ok(character),
-        _ => Err("one ASCII character, 'tab' or 'space' is expected".to_owned()),
-    }
+    text.parse().map(Separator::character)
 }
 
 /// A span of time.
@@ -180,7 +163,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// Bounds given as `MIN,MAX` or `COLUMN=MIN,MAX`.
-pub(super) fn bounds(text: &str) -> Result<Bounds, String> {
+fn bounds(text: &str) -> Result<Bounds, String> {
     let (column, range) = match text.rsplit_once('=') {
         Some((column, range)) => (Some(column.to_owned()), range),
         None => (None, text),
@@ -191,6 +174,25 @@ pub(super) fn bounds(text: &str) -> Result<Bounds, String> {
     match ends {
         Some((min, max)) if min < max => Ok(Bounds { column, min, max }),
         _ => Err("two ascending numbers such as 0,255 or age=17,90 are expected".to_owned()),
+    }
+}
+
+/// Bounds of `input.bounds`, which the command line has a short form for.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub(super) struct BoundsArgs {
+    /// Bounds of all columns, or of one, which become 0 and 1; may be repeated
+    #[arg(long, value_name = "[COLUMN=]MIN,MAX", value_parser = bounds, allow_hyphen_values = true)]
+    bounds: Vec<Bounds>,
+}
+
+impl BoundsArgs {
+    /// Gives them to `fields`.
+    pub fn set<S: Specification>(&self, fields: &mut Fields<S>) -> anyhow::Result<()> {
+        if !self.bounds.is_empty() {
+            fields.set("input.bounds", serde_json::to_value(&self.bounds)?);
+        }
+        Ok(())
     }
 }
 
@@ -205,5 +207,17 @@ pub(super) fn absolute_file(name: impl AsRef<str>) -> String {
     match file.is_file() {
         true => absolute(file).display().to_string(),
         false => name.as_ref().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_read() {
+        let named = bounds("a=b=-1,2.5").unwrap();
+        assert_eq!((named.column.as_deref(), named.min), (Some("a=b"), -1.0));
+        assert!(bounds("3,3").is_err() && bounds("x").is_err());
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::inputs::{Hardware, Place};
 use super::output::Output;
-use super::{audit, certify, compare, groups, import, repair, train};
+use super::{audit, certify, compare, groups, import, kmeans, knn, outliers, repair, spn, train};
 use probity::run::run_directory::{RUN, RunDirectory};
 use probity::run::specification::file::{Record, kind_of, read};
 use probity::run::specification::{Checked, FieldKind, Specification};
@@ -53,19 +53,24 @@ pub(super) fn run(args: RunArgs, output: &Output) -> anyhow::Result<ExitCode> {
         },
     );
     match kind_of(&file)?.as_str() {
-        "train" => asked.perform(|it, place| train::run_specification(it, place, hardware, output)),
-        "import" => asked.perform(|it, place| import::run_specification(it, place, output)),
-        "audit" => asked.perform(|it, place| audit::run_specification(it, place, hardware, output)),
-        "compare" => {
-            asked.perform(|it, place| compare::run_specification(it, place, hardware, output))
+        "train" => asked.perform(|it, at| train::run_specification(it, at, hardware, output)),
+        "import" => asked.perform(|it, at| import::run_specification(it, at, output)),
+        "audit" => asked.perform(|it, at| audit::run_specification(it, at, hardware, output)),
+        "compare" => asked.perform(|it, at| compare::run_specification(it, at, hardware, output)),
+        "repair" => asked.perform(|it, at| repair::run_specification(it, at, hardware, output)),
+        "groups" => asked.anew(|it, out| groups::run_specification(it, out, hardware, output)),
+        "certify" => asked.anew(|it, out| certify::run_specification(it, out, output)),
+        "knn" => asked.anew(|it, out| knn::analyse::run_specification(it, out, hardware, output)),
+        "kmeans fit" => asked.anew(|it, out| kmeans::fit::run_specification(it, out, output)),
+        "kmeans bench" => asked.anew(|it, out| kmeans::bench::run_specification(it, out, output)),
+        "spn fit" => asked.anew(|it, out| spn::fit::run_specification(it, out, output)),
+        "spn bench" => asked.anew(|it, out| spn::bench::run_specification(it, out, output)),
+        "outliers count" => {
+            asked.anew(|it, out| outliers::count::run_specification(it, out, output))
         }
-        "repair" => {
-            asked.perform(|it, place| repair::run_specification(it, place, hardware, output))
+        "outliers subspaces" => {
+            asked.anew(|it, out| outliers::subspaces::run_specification(it, out, output))
         }
-        "groups" => {
-            asked.perform_anew(|it, out| groups::run_specification(it, out, hardware, output))
-        }
-        "certify" => asked.perform_anew(|it, out| certify::run_specification(it, out, output)),
         other => bail!(
             "{} is of the kind '{other}', which probity run does not know",
             file.display()
@@ -93,7 +98,7 @@ impl Asked<'_> {
     }
 
     /// The same for a kind of run that cannot be interrupted and gone on with.
-    fn perform_anew<S: Specification>(
+    fn anew<S: Specification>(
         &self,
         run: impl FnOnce(Checked<S>, Option<PathBuf>) -> anyhow::Result<ExitCode>,
     ) -> anyhow::Result<ExitCode> {

@@ -11,5 +11,6 @@ pub mod numbers;
 pub mod read;
 pub mod schema;
 pub mod source;
+pub mod specification;
 pub mod synthetic;
 pub mod table;

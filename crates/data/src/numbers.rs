@@ -16,6 +16,7 @@ mod rows;
 use std::path::Path;
 
 use arrow_array::RecordBatch;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::column::{Column, Reading};
@@ -28,7 +29,7 @@ use super::source::{Content, DataFile, Source};
 use super::table::Labels;
 
 /// Bounds declared for one column, or for all that have none of their own.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bounds {
     /// The column; all of them where there is none.

@@ -11,7 +11,9 @@ use crate::errors::PoisoningError;
 use crate::verdicts::VerdictsError;
 use probity_data::numbers::{Numbers, NumbersError, NumbersOptions, Rows};
 pub use probity_data::source::Source;
+use probity_data::specification::NamedSchemaError;
 use probity_run::run_directory::RunError;
+use probity_run::specification::file::SpecificationError;
 use probity_run::stream::{Purpose, stream};
 
 /// Why a run fails.
@@ -55,9 +57,15 @@ pub enum RobustnessError {
         /// What the system says.
         problem: String,
     },
+    /// The schema cannot be used.
+    #[error(transparent)]
+    Schema(#[from] NamedSchemaError),
     /// The run directory cannot be used.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// `run.toml` cannot be written.
+    #[error(transparent)]
+    Specification(#[from] SpecificationError),
     /// The verdicts cannot be read back.
     #[error(transparent)]
     Verdicts(#[from] VerdictsError),

@@ -93,6 +93,7 @@ pub mod inputs;
 mod learn;
 mod parameters;
 pub mod run;
+pub mod specification;
 mod system;
 mod verdict;
 pub mod verdicts;

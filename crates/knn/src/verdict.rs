@@ -1,9 +1,10 @@
 //! What is said about one test input, and by which method.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How robustness is decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
     /// Enumerates every removal set and learns anew each time (Algorithm 1).

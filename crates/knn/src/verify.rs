@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::inputs::{Inputs, RobustnessError};
-use crate::run::{RobustnessRun, check};
+use crate::run::check;
+use crate::specification::Learning;
 use crate::system::KnnSystem;
 use crate::verdicts::VerdictRow;
 
@@ -29,7 +30,7 @@ pub struct ReplayCounts {
 /// # Errors
 /// Parameters that do not fit.
 pub fn replay_falsifications(
-    run: &RobustnessRun,
+    learning: &Learning,
     inputs: &Inputs,
     rows: &[VerdictRow],
     progress: &mut dyn FnMut(u64),
@@ -39,7 +40,7 @@ pub fn replay_falsifications(
     let Some(poison) = falsified().map(|row| row.poison).max() else {
         return Ok(counts);
     };
-    let system = KnnSystem::learn(check(run, inputs, poison)?);
+    let system = KnnSystem::learn(check(learning, inputs, poison)?);
     for row in falsified() {
         counts.falsified += 1;
         match judge(inputs, &system, row) {

@@ -25,6 +25,7 @@
 //! **Rounding.** S, c and β are computed in floating point with relative errors far below 10⁻¹⁰. δ(c, β) is required for β + 10⁻⁹
 //! and with 1 % of δ to spare, and c is then enlarged by 10⁻⁹, which covers them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::function::erf::erfc;
 
@@ -43,7 +44,7 @@ const CELLS: u32 = 16;
 const EXPECTED: f64 = 2.0;
 
 /// Which constants scale the noise.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Calibration {
     /// The least noise that is proved to be enough.

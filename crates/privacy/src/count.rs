@@ -7,6 +7,7 @@
 //! The answer is the count plus normal noise of standard deviation c S(X), rounded to an integer ([`super::noise::normal`]); c and β
 //! are derived in [`super::calibration`], S in [`super::smooth`].
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::calibration::{Calibration, Guarantee, Noise};
@@ -22,7 +23,7 @@ use super::sensitivity::{Bound, Method};
 use super::smooth::{Horizon, local_bound, smooth_bound};
 
 /// Which sensitivity scales the noise.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sensitivity {
     /// The smooth bound, which depends on the records.
@@ -42,21 +43,24 @@ pub struct Outliers {
 }
 
 /// How a count is made private.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CountOptions {
     /// Which sensitivity scales the noise.
     pub sensitivity: Sensitivity,
-    /// Which constants scale the noise.
+    /// Constants of the noise: the least that are proved enough, or those of the paper's theorems.
     pub calibration: Calibration,
     /// How the smooth bound is computed.
     pub bound: Bound,
-    /// Most steps of an exact bound.
+    /// Most steps of an exact bound in three and more dimensions.
     pub work_limit: u64,
-    /// The share of ε for a private upper bound on the noise.
+    /// Spend this share of epsilon on a private bound on the noise, and give an interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub interval_share: Option<f64>,
-    /// Confidence of an interval.
+    /// Confidence of intervals.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub confidence: f64,
 }
 

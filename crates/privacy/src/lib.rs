@@ -50,4 +50,5 @@ pub mod records;
 pub mod sensitivity;
 pub mod smooth;
 pub mod source;
+pub mod specification;
 pub mod subspaces;

@@ -7,6 +7,7 @@
 use std::path::Path;
 
 use arrow_array::RecordBatch;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -56,7 +57,7 @@ pub enum SourceError {
 }
 
 /// A range that is declared by hand.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeclaredRange {
     /// The column.

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::{ReadingArgs, Threads};
+use super::inputs::Threads;
+use crate::cli::fields::Fields;
 use crate::cli::output::Output;
 use crate::cli::render::count;
 use probity::data::numbers::NumbersOptions;
@@ -14,6 +15,7 @@ use probity::run::run_directory::write_atomically;
 use probity::unlearning::kmeans::dataset::read_for_model;
 use probity::unlearning::kmeans::directory::ModelDirectory;
 use probity::unlearning::kmeans::nearest;
+use probity::unlearning::kmeans::specification::AssignSpecification;
 
 /// Arguments of `probity kmeans assign`.
 #[derive(Debug, Args)]
@@ -22,14 +24,8 @@ use probity::unlearning::kmeans::nearest;
                         \u{20}        probity kmeans assign --model M --data new.csv"
 )]
 pub(super) struct AssignArgs {
-    /// Model directory
-    #[arg(long, value_name = "DIR")]
-    model: PathBuf,
-    /// Rows with the columns of the model, in any order [default: the rows that the model was trained on]
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
-    data: Option<PathBuf>,
     #[command(flatten)]
-    reading: ReadingArgs,
+    fields: Fields<AssignSpecification>,
     #[command(flatten)]
     threads: Threads,
     /// CSV file for the clusters: row, cluster [default: stdout]
@@ -55,14 +51,15 @@ struct Assigned {
 /// Runs `probity kmeans assign`.
 pub(super) fn run(args: AssignArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.threads.apply()?;
-    let (directory, model) = ModelDirectory::open(&args.model)?;
+    let specification = args.fields.specification()?;
+    let (directory, model) = ModelDirectory::open(&specification.model)?;
     let description = directory.description();
-    let (pairs, loss) = match &args.data {
+    let (pairs, loss) = match &specification.data {
         None => model.assignment(),
         Some(file) => {
             let mut options = NumbersOptions {
                 label: description.label.clone(),
-                ..args.reading.options()?
+                ..specification.reading.options()?
             };
             options.ignore.extend(description.id_column.clone());
             let points = read_for_model(file.as_path(), &options, &description.columns)?;

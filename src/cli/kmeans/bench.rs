@@ -4,20 +4,23 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::bail;
 use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use super::inputs::{AlgorithmName, ClusteringArgs, DataArgs, Threads};
+use super::inputs::Threads;
 use super::render;
-use crate::cli::inputs::new_run;
+use crate::cli::fields::Fields;
+use crate::cli::inputs::{BoundsArgs, new_run};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
 use crate::cli::render::plots;
-use probity::unlearning::kmeans::Algorithm;
+use probity::data::specification::record_schema;
+use probity::run::specification::Checked;
+use probity::run::specification::file::Record;
 use probity::unlearning::kmeans::benchmark::{BenchmarkOptions, Labelled};
 use probity::unlearning::kmeans::comparison::{Comparison, ComparisonProgress, compare};
+use probity::unlearning::kmeans::specification::BenchSpecification;
 
 /// The progress bar.
 const BAR: &str = "{prefix} [{bar:28}] {pos}/{len} deletions, {msg}, {eta} left";
@@ -30,56 +33,14 @@ const BAR: &str = "{prefix} [{bar:28}] {pos}/{len} deletions, {msg}, {eta} left"
 )]
 pub(super) struct BenchArgs {
     #[command(flatten)]
-    data: DataArgs,
-    /// Which algorithms, against Lloyd's that trains anew for each deletion
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        default_value = "quantized,divide-conquer",
-        help_heading = "Clustering"
-    )]
-    algorithm: Vec<AlgorithmName>,
+    fields: Fields<BenchSpecification>,
     #[command(flatten)]
-    clustering: ClusteringArgs,
-    #[command(flatten)]
-    size: SizeArgs,
+    bounds: BoundsArgs,
     #[command(flatten)]
     threads: Threads,
     /// Run directory [default: the next free runs/kmeans-bench-N]
     #[arg(long, help_heading = "Result")]
     out: Option<PathBuf>,
-}
-
-/// How much is measured.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Benchmark")]
-struct SizeArgs {
-    /// Rows to delete, one after the other
-    #[arg(long, default_value_t = 1000)]
-    deletions: usize,
-    /// Replicates, with seeds from --seed on
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
-    replicates: u64,
-    /// Timed trainings of the baseline for each replicate, which stand for one a deletion
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
-    retrainings: u32,
-    /// Rows that the silhouette is taken of
-    #[arg(long, default_value_t = 2000)]
-    silhouette_rows: usize,
-}
-
-impl SizeArgs {
-    /// The same as a value, for so many clusters and iterations.
-    fn options(&self, clusters: usize, iterations: usize) -> BenchmarkOptions {
-        BenchmarkOptions {
-            clusters,
-            iterations,
-            deletions: self.deletions,
-            silhouette_rows: self.silhouette_rows,
-            retrainings: self.retrainings as usize,
-        }
-    }
 }
 
 #[derive(Serialize)]
@@ -98,53 +59,51 @@ struct BenchSummary {
 }
 
 /// Runs `probity kmeans bench`.
-pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> {
+pub(super) fn run(mut args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.threads.apply()?;
-    args.clustering.refuse_idle(&args.algorithm)?;
-    let dataset = args.data.read()?;
+    args.bounds.set(&mut args.fields)?;
+    run_specification(args.fields.specification()?, args.out, output)
+}
+
+/// Runs the benchmark that is specified.
+pub(in crate::cli) fn run_specification(
+    specification: Checked<BenchSpecification>,
+    out: Option<PathBuf>,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let specification = specification.into_inner().located();
+    let input = &specification.input;
+    let dataset = input.read(&specification.data, &specification.reading)?;
     let rows = dataset.points.len();
-    let options = args
-        .size
-        .options(args.clustering.k, args.clustering.iterations);
-    if options.deletions == 0 || options.deletions + options.clusters > rows {
-        bail!(
-            "--deletions is {}; at least 1 and at most {} are possible with {rows} rows and {} clusters",
-            options.deletions,
-            rows.saturating_sub(options.clusters),
-            options.clusters
-        );
-    }
-    let algorithms = args
-        .algorithm
-        .iter()
-        .map(|&name| args.clustering.algorithm(name, rows))
-        .collect::<anyhow::Result<Vec<Algorithm>>>()?;
+    specification.expect_rows(rows)?;
+    let options = specification.options();
+    let algorithms = specification.algorithms(rows)?;
+    let record = Record::new().opened("data", dataset.source.sha256.clone());
+    let record = record_schema(record, specification.reading.schema.as_deref())?;
     let labels = dataset.numbered_labels();
     let data = Labelled {
         points: &dataset.points,
         labels: &labels,
     };
-    let seed = args.clustering.seed;
     let interrupt = Interrupt::listen()?;
-    let seeds: Vec<u64> = (0..args.size.replicates)
-        .map(|at| seed.wrapping_add(at))
-        .collect();
+    let seeds = specification.seeds();
     let bar = output.progress(options.deletions as u64, BAR);
     let measured = compare(data, &algorithms, &options, &seeds, &mut |progress| {
         show(&bar, &interrupt, progress)
     })?;
     bar.finish_and_clear();
-    let directory = new_run(args.out.as_ref(), "kmeans-bench")?;
+    let directory = new_run(out.as_ref(), "kmeans-bench")?;
+    directory.write_run(&specification, &record)?;
     let summary = BenchSummary {
         schema_version: 1,
         command: "kmeans bench",
         probity_version: env!("CARGO_PKG_VERSION"),
-        data: args.data.file().to_owned(),
+        data: specification.data.clone(),
         data_sha256: dataset.source.sha256,
         rows,
         columns: dataset.columns.len(),
         options,
-        seed,
+        seed: specification.clustering.seed,
         measured,
     };
     directory.write_summary(&summary)?;

@@ -6,12 +6,15 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::{AlgorithmName, ClusteringArgs, DataArgs, Threads};
-use crate::cli::inputs::new_run;
+use super::inputs::Threads;
+use crate::cli::fields::Fields;
+use crate::cli::inputs::{BoundsArgs, new_run};
 use crate::cli::output::Output;
 use crate::cli::render::count;
+use probity::run::specification::Checked;
+use probity::unlearning::kmeans::Model;
 use probity::unlearning::kmeans::directory::{Description, ModelDirectory, describe};
-use probity::unlearning::kmeans::{KMeans, Model};
+use probity::unlearning::kmeans::specification::FitSpecification;
 
 /// Arguments of `probity kmeans fit`.
 #[derive(Debug, Args)]
@@ -21,17 +24,9 @@ use probity::unlearning::kmeans::{KMeans, Model};
 )]
 pub(super) struct FitArgs {
     #[command(flatten)]
-    data: DataArgs,
-    /// Which algorithm
-    #[arg(
-        long,
-        value_enum,
-        default_value = "quantized",
-        help_heading = "Clustering"
-    )]
-    algorithm: AlgorithmName,
+    fields: Fields<FitSpecification>,
     #[command(flatten)]
-    clustering: ClusteringArgs,
+    bounds: BoundsArgs,
     #[command(flatten)]
     threads: Threads,
     /// Model directory [default: the next free runs/kmeans-N]
@@ -54,24 +49,34 @@ struct FitSummary {
 }
 
 /// Runs `probity kmeans fit`.
-pub(super) fn run(args: FitArgs, output: &Output) -> anyhow::Result<ExitCode> {
+pub(super) fn run(mut args: FitArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.threads.apply()?;
-    args.clustering.refuse_idle(&[args.algorithm])?;
-    let dataset = args.data.read()?;
+    args.bounds.set(&mut args.fields)?;
+    run_specification(args.fields.specification()?, args.out, output)
+}
+
+/// Fits the clustering that is specified.
+///
+/// A model directory holds no `run.toml`: it is, file for file, what training without the deleted rows gives, wherever
+/// these were read from.
+pub(in crate::cli) fn run_specification(
+    specification: Checked<FitSpecification>,
+    out: Option<PathBuf>,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let specification = specification.into_inner();
+    let input = &specification.input;
+    let dataset = input.read(&specification.data, &specification.reading)?;
     let rows = dataset.points.len();
-    let options = KMeans::new(args.clustering.k)
-        .iterations(args.clustering.iterations)
-        .algorithm(args.clustering.algorithm(args.algorithm, rows)?)
-        .seed(args.clustering.seed);
+    let options = specification.options(rows)?;
     let model = Model::fit(dataset.points, &options)?;
     let (assignment, loss) = model.assignment();
     let mut sizes = vec![0; options.clusters];
     for (_, cluster) in assignment {
         sizes[cluster] += 1;
     }
-    let directory = new_run(args.out.as_ref(), "kmeans")?;
-    let label = args.data.label_column.clone();
-    let id_column = args.data.id_column.clone();
+    let directory = new_run(out.as_ref(), "kmeans")?;
+    let (label, id_column) = (input.label_column.clone(), input.id_column.clone());
     let description = Description::new(&options, dataset.columns, label, id_column);
     ModelDirectory::create(&directory, description, &model)?;
     let summary = FitSummary {

@@ -1,9 +1,9 @@
 //! `probity kmeans`: clusterings from which rows can be deleted exactly.
 
 mod assign;
-mod bench;
+pub(super) mod bench;
 mod delete;
-mod fit;
+pub(super) mod fit;
 mod inputs;
 mod render;
 

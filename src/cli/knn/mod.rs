@@ -1,7 +1,6 @@
 //! `probity knn`: predictions of a k-nearest-neighbour classifier, and whether poison can change them.
 
-mod analyse;
-mod inputs;
+pub(super) mod analyse;
 mod predict;
 mod render;
 mod verify;

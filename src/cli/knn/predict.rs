@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::{DataArgs, LearningArgs};
-use crate::cli::inputs::Hardware;
+use crate::cli::fields::Fields;
+use crate::cli::inputs::{BoundsArgs, Hardware};
 use crate::cli::output::Output;
 use crate::cli::render::{count, percent};
 use probity::knn::run::predict_all;
+use probity::knn::specification::PredictSpecification;
 use probity::run::run_directory::write_atomically;
 
 /// Arguments of `probity knn predict`.
@@ -20,9 +21,9 @@ use probity::run::run_directory::write_atomically;
 )]
 pub(super) struct PredictArgs {
     #[command(flatten)]
-    data: DataArgs,
+    fields: Fields<PredictSpecification>,
     #[command(flatten)]
-    learning: LearningArgs,
+    bounds: BoundsArgs,
     #[command(flatten)]
     hardware: Hardware,
     /// CSV file for the predictions: row, label [default: stdout]
@@ -42,10 +43,20 @@ struct PredictSummary {
 }
 
 /// Runs `probity knn predict`.
-pub(super) fn run(args: PredictArgs, output: &Output) -> anyhow::Result<ExitCode> {
+pub(super) fn run(mut args: PredictArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    args.bounds.set(&mut args.fields)?;
+    let specification = args.fields.specification()?;
     let device = args.hardware.open(output)?;
-    let inputs = args.data.read(&args.data.options()?)?;
-    let (system, ids) = predict_all(&inputs, &args.learning.learning(), &device)?;
+    let PredictSpecification {
+        train,
+        test,
+        input,
+        reading,
+        learning,
+        ..
+    } = &*specification;
+    let inputs = input.read(train, test, reading)?;
+    let (system, ids) = predict_all(&inputs, learning, &device)?;
     let labels: Vec<String> = ids.iter().map(|&id| inputs.class(id).to_owned()).collect();
     let known = inputs.test.labels.iter().zip(&labels);
     let right = known.filter(|(actual, label)| actual == label).count();

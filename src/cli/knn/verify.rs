@@ -1,6 +1,6 @@
 //! `probity knn verify`
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
@@ -9,11 +9,12 @@ use serde::Serialize;
 
 use crate::cli::output::Output;
 use crate::cli::render::count;
-use probity::knn::inputs::{Inputs, Source};
-use probity::knn::run::RobustnessRun;
+use probity::knn::specification::RobustnessSpecification;
 use probity::knn::verdicts::read_verdicts;
 use probity::knn::verify::{ReplayCounts, replay_falsifications};
 use probity::run::run_directory::{RunDirectory, SUMMARY};
+use probity::run::specification::Specification;
+use probity::run::specification::file::Record;
 
 /// Arguments of `probity knn verify`.
 #[derive(Debug, Args)]
@@ -33,23 +34,26 @@ struct VerifySummary<'a> {
 
 /// Runs `probity knn verify`.
 pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let (directory, run): (_, RobustnessRun) = RunDirectory::open_run(&args.run, "knn")?;
+    let (directory, run, record) =
+        RunDirectory::open_specified::<RobustnessSpecification>(&args.run)?;
     if !directory.file(SUMMARY).is_file() {
         bail!(
             "{} has no {SUMMARY}: the run is unfinished",
             args.run.display()
         );
     }
-    let inputs = Inputs::read(&run.train, &run.test, &run.samples)?;
-    unchanged(&inputs.train.source, &run.train)?;
-    unchanged(&inputs.test.source, &run.test)?;
-    let rows = read_verdicts(&directory.file(run.verdicts_format.file_name()))?;
+    let run = run.check()?;
+    let inputs = run.read()?;
+    expect_unchanged(&run, &run.record(&inputs)?, &record)?;
+    let rows = read_verdicts(&directory.file(run.analysis.verdicts_format.file_name()))?;
     let falsified = rows.iter().filter(|row| row.verdict == "falsified").count();
     let bar = output.progress(
         falsified as u64,
         "replay [{bar:28}] {pos}/{len} falsifications, {eta} left",
     );
-    let result = replay_falsifications(&run, &inputs, &rows, &mut |done| bar.set_position(done))?;
+    let result = replay_falsifications(&run.learning, &inputs, &rows, &mut |done| {
+        bar.set_position(done);
+    })?;
     bar.finish_and_clear();
     let summary = VerifySummary {
         schema_version: 1,
@@ -65,23 +69,19 @@ pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode>
 }
 
 /// Holds that the files that were read are those that were analysed.
-fn unchanged(read: &Source, analysed: &Source) -> anyhow::Result<()> {
-    let same = |file: &Path, found: &str, analysed: &str| -> anyhow::Result<()> {
-        if found != analysed {
+fn expect_unchanged(
+    run: &RobustnessSpecification,
+    found: &Record,
+    analysed: &Record,
+) -> anyhow::Result<()> {
+    for (role, sha256) in &analysed.sha256 {
+        let found = found.sha256_of(role);
+        if found != sha256 {
             bail!(
-                "{} is not the file that was analysed (SHA-256 {found}, analysed {analysed})",
-                file.display()
+                "{} is not the file that was analysed (SHA-256 {found}, analysed {sha256})",
+                run.file_of(role).display()
             );
         }
-        Ok(())
-    };
-    same(&analysed.file, &read.sha256, &analysed.sha256)?;
-    if let (Some(labels), Some(found), Some(sha256)) = (
-        &analysed.labels,
-        &read.labels_sha256,
-        &analysed.labels_sha256,
-    ) {
-        same(labels, found, sha256)?;
     }
     Ok(())
 }

@@ -6,17 +6,16 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::{
-    Bill, DataArgs, NoiseArgs, OutlierArgs, PrivacyArgs, answer_text, not_private_text,
-};
+use super::inputs::{Bill, Data, Payment, SpecialArgs, answer_text, not_private_text};
+use crate::cli::fields::Fields;
 use crate::cli::inputs::new_run;
 use crate::cli::output::Output;
 use probity::privacy::calibration::{Calibration, Guarantee};
 use probity::privacy::count::{CountPlan, Sensitivity};
 use probity::privacy::interval::Interval;
-use probity::privacy::sensitivity::{Bound, Method};
-use probity::privacy::source::TableOptions;
-use probity::run::run_directory::RUN;
+use probity::privacy::sensitivity::Method;
+use probity::privacy::specification::CountSpecification;
+use probity::run::specification::Checked;
 
 /// Arguments of `probity outliers count`.
 #[derive(Debug, Args)]
@@ -27,40 +26,12 @@ use probity::run::run_directory::RUN;
 )]
 pub(super) struct CountArgs {
     #[command(flatten)]
-    data: DataArgs,
+    fields: Fields<CountSpecification>,
     #[command(flatten)]
-    outliers: OutlierArgs,
-    /// Epsilon of the whole answer
-    #[arg(long, allow_hyphen_values = true, help_heading = "Privacy")]
-    epsilon: f64,
-    /// Delta of the whole answer
-    #[arg(long, allow_hyphen_values = true, help_heading = "Privacy")]
-    delta: f64,
-    #[command(flatten)]
-    privacy: PrivacyArgs,
-    #[command(flatten)]
-    noise: NoiseArgs,
-}
-
-/// Everything that decides the answer but the random bits: `run.toml`.
-#[derive(Serialize)]
-struct CountRun<'r> {
-    command: &'static str,
-    probity_version: &'static str,
-    file: &'r PathBuf,
-    sha256: &'r str,
-    radius: f64,
-    k: usize,
-    epsilon: f64,
-    delta: f64,
-    sensitivity: Sensitivity,
-    calibration: Calibration,
-    bound: Bound,
-    work_limit: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    interval_share: Option<f64>,
-    confidence: f64,
-    table: &'r TableOptions,
+    special: SpecialArgs,
+    /// Also write run.toml and summary.json to this new directory
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -83,28 +54,41 @@ struct CountSummary {
 }
 
 /// Runs `probity outliers count`.
-pub(super) fn run(args: CountArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let guarantee = Guarantee::new(args.epsilon, args.delta)?;
-    let options = args.noise.options()?;
-    args.privacy.check()?;
-    let data = args.data.read()?;
+pub(super) fn run(mut args: CountArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    args.special.apply(&mut args.fields)?;
+    run_specification(args.fields.specification()?, args.out, output)
+}
+
+/// Answers the query that is specified.
+pub(in crate::cli) fn run_specification(
+    specification: Checked<CountSpecification>,
+    out: Option<PathBuf>,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let mut specification = specification.into_inner();
+    specification.table = specification.table.located();
+    let guarantee = Guarantee::new(specification.epsilon, specification.delta)?;
+    let options = specification.noise;
+    let payment = Payment {
+        ledger: &specification.ledger,
+        not_private_seed: specification.not_private_seed,
+    };
+    payment.check()?;
+    let table = &specification.table;
+    let data = Data::read(&specification.data, &specification.columns, table)?;
     let dimension = data.records.columns();
-    let outliers = args.outliers.outliers(&data.grid, dimension)?;
+    let (radius, k) = (specification.radius, specification.k);
+    let outliers = data.outliers(radius, k, dimension)?;
     let plan = CountPlan::new(outliers, guarantee, options, data.records.rows(), dimension)?;
-    let (radius, k) = args.outliers.given();
-    let directory = args
-        .privacy
-        .out
-        .as_ref()
-        .map(|out| new_run(Some(out), "outliers"))
-        .transpose()?;
+    let record = data.record(table)?;
+    let directory = out.map(|out| new_run(Some(&out), "outliers")).transpose()?;
     let columns = data.options.columns.clone();
     let mechanism = format!("count in {}, radius {radius}, k {k}", columns.join(" × "));
     let cost = plan.cost();
-    let (ledger, mut bits) = args.privacy.charge(&data, mechanism, cost, output)?;
+    let (ledger, mut bits) = payment.charge(&data, mechanism, cost, output)?;
     let answer = plan.answer(&data.records, &mut *bits)?;
-    let bill = Bill::new(&args.privacy, cost, &ledger);
-    let private = args.privacy.is_private();
+    let bill = Bill::new(payment, cost, &ledger);
+    let private = payment.is_private();
     let text = format!(
         "{}{} in {} (fewer than {k} other records within {radius}).\n{}",
         not_private_text(private),
@@ -129,24 +113,7 @@ pub(super) fn run(args: CountArgs, output: &Output) -> anyhow::Result<ExitCode> 
         bill,
     };
     if let Some(directory) = directory {
-        let run = CountRun {
-            command: "outliers count",
-            probity_version: env!("CARGO_PKG_VERSION"),
-            file: &data.file,
-            sha256: &data.sha256,
-            radius,
-            k,
-            epsilon: args.epsilon,
-            delta: args.delta,
-            sensitivity: options.sensitivity,
-            calibration: options.calibration,
-            bound: options.bound,
-            work_limit: options.work_limit,
-            interval_share: options.interval_share,
-            confidence: options.confidence,
-            table: &data.options,
-        };
-        directory.write_toml(RUN, &run)?;
+        directory.write_run(&specification, &record)?;
         directory.write_summary(&summary)?;
     }
     output.result(&summary, &text)?;

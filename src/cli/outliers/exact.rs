@@ -6,7 +6,8 @@ use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::{Data, DataArgs, NoiseArgs, OutlierArgs, signed};
+use super::inputs::{Data, SpecialArgs, signed};
+use crate::cli::fields::Fields;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
 use probity::privacy::calibration::Guarantee;
@@ -16,7 +17,9 @@ use probity::privacy::count::{
 use probity::privacy::error::PrivacyError;
 use probity::privacy::sensitivity::{Bound, Method};
 use probity::privacy::smooth::growing_bound;
+use probity::privacy::specification::ExactSpecification;
 use probity::privacy::subspaces::{Choice, SubspacePlan};
+use probity::run::specification::Checked;
 
 /// Said above and below every result.
 const WARNING: &str = "NOT PRIVATE: for the owner of the data only.\n";
@@ -30,30 +33,9 @@ const SHOWN: usize = 20;
 )]
 pub(super) struct ExactArgs {
     #[command(flatten)]
-    data: DataArgs,
+    fields: Fields<ExactSpecification>,
     #[command(flatten)]
-    outliers: OutlierArgs,
-    /// Count in every subspace of so many dimensions instead
-    #[arg(long, value_name = "N", conflicts_with_all = ["epsilon", "delta"], help_heading = "Outliers")]
-    dims: Option<usize>,
-    /// Epsilon of a private count
-    #[arg(
-        long,
-        requires = "delta",
-        allow_hyphen_values = true,
-        help_heading = "Noise"
-    )]
-    epsilon: Option<f64>,
-    /// Delta of a private count
-    #[arg(
-        long,
-        requires = "epsilon",
-        allow_hyphen_values = true,
-        help_heading = "Noise"
-    )]
-    delta: Option<f64>,
-    #[command(flatten)]
-    noise: NoiseArgs,
+    special: SpecialArgs,
 }
 
 #[derive(Serialize)]
@@ -90,33 +72,37 @@ struct NoiseFigures {
 }
 
 /// Runs `probity outliers exact`.
-pub(super) fn run(args: ExactArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    if args.epsilon.is_none() && args.noise.is_given() {
-        bail!("the options on noise need --epsilon and --delta");
-    }
-    let options = args.noise.options()?;
-    if options.interval_share.is_some() {
-        bail!("--interval-share has no meaning here: the noise itself is shown");
-    }
-    let data = args.data.read()?;
-    let dimension = args.dims.unwrap_or(data.records.columns());
-    if dimension == 0 || dimension > data.records.columns() {
+pub(super) fn run(mut args: ExactArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    args.special.apply(&mut args.fields)?;
+    run_specification(&args.fields.specification()?, output)
+}
+
+/// Counts what is specified. It makes no run directory.
+pub(in crate::cli) fn run_specification(
+    specification: &Checked<ExactSpecification>,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let options = specification.noise;
+    let table = &specification.table;
+    let data = Data::read(&specification.data, &specification.columns, table)?;
+    let dimension = specification.dims.unwrap_or(data.records.columns());
+    if dimension > data.records.columns() {
         bail!(PrivacyError::Dimensions {
             dimensions: dimension,
             columns: data.records.columns(),
         });
     }
-    let outliers = args.outliers.outliers(&data.grid, dimension)?;
+    let (radius, k) = (specification.radius, specification.k);
+    let outliers = data.outliers(radius, k, dimension)?;
     probity::privacy::count::check_threshold(outliers.k, data.records.rows())?;
-    let (radius, k) = args.outliers.given();
-    let noise = match (args.epsilon, args.delta) {
+    let noise = match (specification.epsilon, specification.delta) {
         (Some(epsilon), Some(delta)) => {
             let guarantee = Guarantee::new(epsilon, delta)?;
             Some(noise_figures(&data, outliers, guarantee, options)?)
         }
         _ => None,
     };
-    let subspaces = args
+    let subspaces = specification
         .dims
         .map(|dims| subspace_counts(&data, outliers, dims))
         .transpose()?;
@@ -128,7 +114,7 @@ pub(super) fn run(args: ExactArgs, output: &Output) -> anyhow::Result<ExitCode> 
         columns: data.options.columns.clone(),
         radius,
         k,
-        count: match args.dims {
+        count: match specification.dims {
             None => Some(count_outliers(&data.records, outliers)),
             Some(_) => None,
         },

@@ -1,237 +1,105 @@
-//! Options that the commands on outliers share, and how they become values.
+//! What the commands on outliers share: their special arguments, the data as declared, and the bill.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 
-use crate::cli::inputs::{absolute, character, schema};
+use crate::cli::fields::Fields;
 use crate::cli::output::Output;
-use probity::data::schema::Format;
 use probity::data::source::Hashed;
-use probity::privacy::calibration::Calibration;
+use probity::data::specification::record_schema;
 use probity::privacy::composition::{Cost, Remaining, readable};
-use probity::privacy::count::{CountAnswer, CountOptions, Outliers, Sensitivity};
+use probity::privacy::count::{CountAnswer, Outliers};
 use probity::privacy::ledger::{Charge, Ledger, charge, read};
 use probity::privacy::noise::{Bits, SeededBits, SystemBits};
 use probity::privacy::records::{Grid, Records};
-use probity::privacy::sensitivity::{Bound, WORK_LIMIT};
 use probity::privacy::source::{DeclaredRange, TableOptions};
+use probity::privacy::specification::TableSpecification;
 pub(super) use probity::report::text::signed;
+use probity::run::specification::Specification;
+use probity::run::specification::file::Record;
 use probity::tensor::device::use_threads;
 
-/// Confidence of intervals unless --confidence says otherwise.
-const CONFIDENCE: f64 = 0.95;
-
-/// What is read, and what is declared about it.
+/// What the command line has a short form for, and what changes no answer.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Data")]
-pub(super) struct DataArgs {
-    /// Records: CSV (also .gz) or Parquet
-    #[arg(long, value_name = "FILE")]
-    pub data: PathBuf,
-    /// Numeric columns: the dimensions
-    #[arg(long, required = true, value_delimiter = ',', value_name = "NAMES")]
-    columns: Vec<String>,
+#[command(next_help_heading = "Table")]
+pub(super) struct SpecialArgs {
     /// Declared range of a column, and the difference that has distance 1 [default: the width of
     /// the range]; values outside are moved to its ends; may be repeated
     #[arg(long, value_name = "COLUMN=MIN,MAX[,UNIT]", value_parser = range, allow_hyphen_values = true)]
     range: Vec<DeclaredRange>,
-    /// Schema file, or the name of a built-in schema: declares the ranges of the other columns
-    #[arg(long)]
-    schema: Option<String>,
-    /// All column names by position, for files without a header
-    #[arg(
-        long,
-        value_delimiter = ',',
-        value_name = "NAMES",
-        conflicts_with = "schema"
-    )]
-    names: Vec<String>,
-    /// Field separator: one character, 'tab' or 'space'
-    #[arg(long, default_value = ",", value_parser = character, conflicts_with = "schema")]
-    separator: char,
     /// CPU threads [default: one a core]; no influence on results
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Hardware")]
     threads: Option<u16>,
 }
 
-/// What an outlier is.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Outliers")]
-pub(super) struct OutlierArgs {
-    /// Radius of a neighbourhood, in units, divided by the root of the number of dimensions
-    #[arg(long, value_name = "R", allow_hyphen_values = true)]
-    radius: f64,
-    /// An outlier has fewer than K other records within the radius
-    #[arg(long, value_name = "K")]
-    k: usize,
-}
-
-/// How counts are made private.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Noise")]
-pub(super) struct NoiseArgs {
-    /// Which sensitivity scales the noise [default: smooth]
-    #[arg(long, value_enum)]
-    sensitivity: Option<SensitivityArg>,
-    /// Constants of the noise: the least that are proved enough, or those of the paper's theorems
-    /// [default: tight]
-    #[arg(long, value_enum)]
-    calibration: Option<CalibrationArg>,
-    /// How the smooth bound is computed [default: auto]
-    #[arg(long, value_enum)]
-    bound: Option<BoundArg>,
-    /// Most steps of an exact bound in three and more dimensions [default: 2000000000]
-    #[arg(long, value_name = "STEPS")]
-    work_limit: Option<u64>,
-    /// Spend this share of epsilon on a private bound on the noise, and give an interval
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
-    interval_share: Option<f64>,
-    /// Confidence of intervals [default: 0.95]
-    #[arg(long, value_name = "SHARE")]
-    confidence: Option<f64>,
-}
-
-/// Who pays, and where the random bits come from.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Privacy")]
-pub(super) struct PrivacyArgs {
-    /// Ledger that the query is charged to
-    #[arg(long, value_name = "FILE")]
-    pub ledger: PathBuf,
-    /// Take the noise from a seed: the answer is NOT private
-    #[arg(long, value_name = "SEED")]
-    not_private_seed: Option<u64>,
-    /// Also write run.toml and summary.json to this new directory
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum SensitivityArg {
-    /// A smooth bound, which depends on the records
-    Smooth,
-    /// The upper bound on the global sensitivity
-    Global,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum CalibrationArg {
-    /// The least noise that is proved to be enough
-    Tight,
-    /// Theorems 1 and 2 of the paper; epsilon below 1
-    Theorem,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum BoundArg {
-    /// Exact up to two dimensions or 100 records, else cover
-    Auto,
-    /// Exact
-    Exact,
-    /// Centres from a lattice: looser, fast in any dimension
-    Cover,
-    /// The paper's Algorithm 1, at most 24 records
-    Reference,
+impl SpecialArgs {
+    /// Gives the ranges to `fields`, and sets the threads.
+    pub fn apply<S: Specification>(&self, fields: &mut Fields<S>) -> anyhow::Result<()> {
+        use_threads(self.threads.map(usize::from))?;
+        if !self.range.is_empty() {
+            fields.set("table.ranges", serde_json::to_value(&self.range)?);
+        }
+        Ok(())
+    }
 }
 
 /// The data as declared.
 pub(super) struct Data {
-    pub file: PathBuf,
     pub sha256: String,
     pub options: TableOptions,
     pub grid: Grid,
     pub records: Records,
 }
 
-impl DataArgs {
-    /// Reads the data. The declarations are checked before the file is opened.
-    pub fn read(&self) -> anyhow::Result<Data> {
-        use_threads(self.threads.map(usize::from))?;
-        let options = TableOptions {
-            columns: self.columns.clone(),
-            ranges: self.range.clone(),
-            schema: self.schema.as_deref().map(schema).transpose()?,
-            format: Format {
-                separator: self.separator,
-                header: self.names.is_empty(),
-                columns: self.names.clone(),
-                ..Format::default()
-            },
-        };
+impl Data {
+    /// Reads `columns` of `file`. The declarations are checked before the file is opened.
+    pub fn read(
+        file: &Path,
+        columns: &[String],
+        table: &TableSpecification,
+    ) -> anyhow::Result<Data> {
+        let options = table.options(columns)?;
         options.grid()?;
         let Hashed {
             value: numbers,
             sha256,
-        } = options.read(&self.data)?;
+        } = options.read(file)?;
         let records = numbers.grid.place(&numbers.values)?;
         Ok(Data {
-            file: absolute(&self.data),
             sha256,
             options,
             grid: numbers.grid,
             records,
         })
     }
-}
 
-impl OutlierArgs {
+    /// What was opened.
+    pub fn record(&self, table: &TableSpecification) -> anyhow::Result<Record> {
+        let record = Record::new().opened("data", self.sha256.clone());
+        Ok(record_schema(record, table.schema.as_deref())?)
+    }
+
     /// What an outlier is in `dimension` dimensions.
-    pub fn outliers(&self, grid: &Grid, dimension: usize) -> anyhow::Result<Outliers> {
+    pub fn outliers(&self, radius: f64, k: usize, dimension: usize) -> anyhow::Result<Outliers> {
         Ok(Outliers {
-            k: self.k,
-            squared_radius: grid.squared_radius(self.radius, dimension)?,
+            k,
+            squared_radius: self.grid.squared_radius(radius, dimension)?,
         })
     }
-
-    /// The radius and k as given.
-    pub fn given(&self) -> (f64, usize) {
-        (self.radius, self.k)
-    }
 }
 
-impl NoiseArgs {
-    /// Whether any of them was given.
-    pub fn is_given(&self) -> bool {
-        self.sensitivity.is_some()
-            || self.calibration.is_some()
-            || self.bound.is_some()
-            || self.work_limit.is_some()
-            || self.interval_share.is_some()
-            || self.confidence.is_some()
-    }
-
-    /// The same as a value.
-    pub fn options(&self) -> anyhow::Result<CountOptions> {
-        let sensitivity = match self.sensitivity {
-            None | Some(SensitivityArg::Smooth) => Sensitivity::Smooth,
-            Some(SensitivityArg::Global) => Sensitivity::Global,
-        };
-        anyhow::ensure!(
-            !(sensitivity == Sensitivity::Global && self.interval_share.is_some()),
-            "--interval-share has nothing to pay for with --sensitivity global: that noise is public, and the interval is free"
-        );
-        let mut options = CountOptions::default()
-            .sensitivity(sensitivity)
-            .calibration(match self.calibration {
-                None | Some(CalibrationArg::Tight) => Calibration::Tight,
-                Some(CalibrationArg::Theorem) => Calibration::Theorem,
-            })
-            .bound(match self.bound {
-                None | Some(BoundArg::Auto) => Bound::Auto,
-                Some(BoundArg::Exact) => Bound::Exact,
-                Some(BoundArg::Cover) => Bound::Cover,
-                Some(BoundArg::Reference) => Bound::Reference,
-            })
-            .work_limit(self.work_limit.unwrap_or(WORK_LIMIT))
-            .confidence(self.confidence.unwrap_or(CONFIDENCE));
-        options.interval_share = self.interval_share;
-        Ok(options)
-    }
+/// Who pays, and where the random bits come from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Payment<'q> {
+    /// Ledger that the query is charged to.
+    pub ledger: &'q Path,
+    /// Seed of noise that is not private.
+    pub not_private_seed: Option<u64>,
 }
 
-impl PrivacyArgs {
+impl Payment<'_> {
     /// Charges the query; from here on the price is paid. Gives the ledger after the entry and the random bits.
     pub fn charge(
         &self,
@@ -241,7 +109,7 @@ impl PrivacyArgs {
         output: &Output,
     ) -> anyhow::Result<(Ledger, Box<dyn Bits>)> {
         let paid = charge(
-            &self.ledger,
+            self.ledger,
             Charge {
                 sha256: data.sha256.clone(),
                 mechanism,
@@ -268,7 +136,7 @@ impl PrivacyArgs {
 
     /// Holds before anything is charged that the ledger can be read.
     pub fn check(&self) -> anyhow::Result<()> {
-        read(&self.ledger)?;
+        read(self.ledger)?;
         Ok(())
     }
 }
@@ -283,11 +151,11 @@ pub(super) struct Bill {
 
 impl Bill {
     /// The bill of the last query in `ledger`.
-    pub fn new(args: &PrivacyArgs, cost: Cost, ledger: &Ledger) -> Bill {
+    pub fn new(payment: Payment<'_>, cost: Cost, ledger: &Ledger) -> Bill {
         Bill {
             cost,
             left: ledger.remaining(),
-            ledger: args.ledger.clone(),
+            ledger: payment.ledger.to_owned(),
         }
     }
 

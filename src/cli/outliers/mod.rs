@@ -1,10 +1,10 @@
 //! `probity outliers`: what can be said about outliers without giving anyone away.
 
 mod budget;
-mod count;
+pub(super) mod count;
 mod exact;
 mod inputs;
-mod subspaces;
+pub(super) mod subspaces;
 
 use std::process::ExitCode;
 

@@ -7,17 +7,15 @@ use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::{
-    Bill, Data, DataArgs, NoiseArgs, OutlierArgs, PrivacyArgs, answer_text, not_private_text,
-};
+use super::inputs::{Bill, Data, Payment, SpecialArgs, answer_text, not_private_text};
+use crate::cli::fields::Fields;
 use crate::cli::inputs::new_run;
 use crate::cli::output::Output;
-use probity::privacy::calibration::Guarantee;
 use probity::privacy::error::PrivacyError;
 use probity::privacy::interval::Interval;
-use probity::privacy::source::TableOptions;
-use probity::privacy::subspaces::{Choice, Chosen, SubspacePlan, ThenCount};
-use probity::run::run_directory::RUN;
+use probity::privacy::specification::SubspacesSpecification;
+use probity::privacy::subspaces::{Chosen, SubspacePlan};
+use probity::run::specification::Checked;
 
 /// Arguments of `probity outliers subspaces`.
 #[derive(Debug, Args)]
@@ -28,60 +26,12 @@ use probity::run::run_directory::RUN;
 )]
 pub(super) struct SubspacesArgs {
     #[command(flatten)]
-    data: DataArgs,
+    fields: Fields<SubspacesSpecification>,
     #[command(flatten)]
-    outliers: OutlierArgs,
-    /// Dimensions of a subspace
-    #[arg(long, value_name = "N", help_heading = "Outliers")]
-    dims: usize,
-    /// How many subspaces are chosen
-    #[arg(long, value_name = "N", help_heading = "Outliers")]
-    top: usize,
-    /// Also count the outliers in each chosen subspace, within the same price
-    #[arg(long, requires = "delta", help_heading = "Outliers")]
-    then_count: bool,
-    /// Share of epsilon for these counts [default: 0.5]
-    #[arg(
-        long,
-        value_name = "SHARE",
-        requires = "then_count",
-        help_heading = "Outliers"
-    )]
-    count_share: Option<f64>,
-    /// Epsilon of everything
-    #[arg(long, allow_hyphen_values = true, help_heading = "Privacy")]
-    epsilon: f64,
-    /// Delta of everything, with --then-count
-    #[arg(
-        long,
-        requires = "then_count",
-        allow_hyphen_values = true,
-        help_heading = "Privacy"
-    )]
-    delta: Option<f64>,
-    #[command(flatten)]
-    privacy: PrivacyArgs,
-    #[command(flatten)]
-    noise: NoiseArgs,
-}
-
-/// Everything that decides the answer but the random bits: `run.toml`.
-#[derive(Serialize)]
-struct SubspacesRun<'r> {
-    command: &'static str,
-    probity_version: &'static str,
-    file: &'r PathBuf,
-    sha256: &'r str,
-    radius: f64,
-    k: usize,
-    dims: usize,
-    top: usize,
-    epsilon: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    delta: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    count_share: Option<f64>,
-    table: &'r TableOptions,
+    special: SpecialArgs,
+    /// Also write run.toml and summary.json to this new directory
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -108,38 +58,53 @@ struct SubspaceFigures {
 }
 
 /// Runs `probity outliers subspaces`.
-pub(super) fn run(args: SubspacesArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let (choice, then_count) = args.split()?;
-    args.privacy.check()?;
-    let data = args.data.read()?;
-    if args.dims == 0 || args.dims > data.records.columns() {
+pub(super) fn run(mut args: SubspacesArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    args.special.apply(&mut args.fields)?;
+    run_specification(args.fields.specification()?, args.out, output)
+}
+
+/// Answers the query that is specified.
+pub(in crate::cli) fn run_specification(
+    specification: Checked<SubspacesSpecification>,
+    out: Option<PathBuf>,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let specification = specification.into_inner().resolved();
+    let (choice, then_count) = specification.split()?;
+    let payment = Payment {
+        ledger: &specification.ledger,
+        not_private_seed: specification.not_private_seed,
+    };
+    payment.check()?;
+    let table = &specification.table;
+    let data = Data::read(&specification.data, &specification.columns, table)?;
+    let (radius, k, dims) = (specification.radius, specification.k, specification.dims);
+    let (rows, columns) = (data.records.rows(), data.records.columns());
+    if dims > columns {
         bail!(PrivacyError::Dimensions {
-            dimensions: args.dims,
-            columns: data.records.columns(),
+            dimensions: dims,
+            columns,
         });
     }
-    let outliers = args.outliers.outliers(&data.grid, args.dims)?;
-    let (rows, columns) = (data.records.rows(), data.records.columns());
+    let outliers = data.outliers(radius, k, dims)?;
     let plan = SubspacePlan::new(choice, then_count, outliers, rows, columns)?;
-    let (radius, k) = args.outliers.given();
-    let directory = args
-        .privacy
-        .out
-        .as_ref()
-        .map(|out| new_run(Some(out), "outliers"))
-        .transpose()?;
-    let counts = if args.then_count { " with counts" } else { "" };
+    let record = data.record(table)?;
+    let directory = out.map(|out| new_run(Some(&out), "outliers")).transpose()?;
+    let counts = match specification.then_count {
+        true => " with counts",
+        false => "",
+    };
     let mechanism = format!(
         "top {} of {} subspaces of {} dimensions{counts}, radius {radius}, k {k}",
-        args.top,
+        specification.top,
         plan.subspaces(),
-        args.dims
+        dims
     );
     let cost = plan.cost();
-    let (ledger, mut bits) = args.privacy.charge(&data, mechanism, cost, output)?;
+    let (ledger, mut bits) = payment.charge(&data, mechanism, cost, output)?;
     let chosen = plan.answer(&data.records, &mut *bits)?;
-    let bill = Bill::new(&args.privacy, cost, &ledger);
-    let private = args.privacy.is_private();
+    let bill = Bill::new(payment, cost, &ledger);
+    let private = payment.is_private();
     let mut text = not_private_text(private).to_owned();
     for (at, chosen) in chosen.iter().enumerate() {
         text.push_str(&format!("{}. {}", at + 1, names(chosen, &data).join(" × ")));
@@ -160,7 +125,7 @@ pub(super) fn run(args: SubspacesArgs, output: &Output) -> anyhow::Result<ExitCo
         rows,
         radius,
         k,
-        dims: args.dims,
+        dims,
         candidates: plan.subspaces(),
         subspaces: chosen
             .iter()
@@ -174,61 +139,11 @@ pub(super) fn run(args: SubspacesArgs, output: &Output) -> anyhow::Result<ExitCo
         bill,
     };
     if let Some(directory) = directory {
-        let run = SubspacesRun {
-            command: "outliers subspaces",
-            probity_version: env!("CARGO_PKG_VERSION"),
-            file: &data.file,
-            sha256: &data.sha256,
-            radius,
-            k,
-            dims: args.dims,
-            top: args.top,
-            epsilon: args.epsilon,
-            delta: args.delta,
-            count_share: args.then_count.then(|| args.share()),
-            table: &data.options,
-        };
-        directory.write_toml(RUN, &run)?;
+        directory.write_run(&specification, &record)?;
         directory.write_summary(&summary)?;
     }
     output.result(&summary, &text)?;
     Ok(ExitCode::SUCCESS)
-}
-
-impl SubspacesArgs {
-    fn share(&self) -> f64 {
-        self.count_share.unwrap_or(0.5)
-    }
-
-    /// How the price is divided between the choice and the counts.
-    fn split(&self) -> anyhow::Result<(Choice, Option<ThenCount>)> {
-        probity::privacy::calibration::check_epsilon(self.epsilon)?;
-        let choice = Choice {
-            dimensions: self.dims,
-            top: self.top,
-            epsilon: self.epsilon,
-        };
-        let Some(delta) = self.delta.filter(|_| self.then_count) else {
-            anyhow::ensure!(
-                !self.noise.is_given(),
-                "the options on noise are for counts; add --then-count, or leave them out"
-            );
-            return Ok((choice, None));
-        };
-        let share = self.share();
-        if !(share > 0.0 && share < 1.0) {
-            bail!(PrivacyError::Share { share });
-        }
-        let then_count = ThenCount {
-            guarantee: Guarantee::new(self.epsilon * share, delta)?,
-            options: self.noise.options()?,
-        };
-        let choice = Choice {
-            epsilon: self.epsilon * (1.0 - share),
-            ..choice
-        };
-        Ok((choice, Some(then_count)))
-    }
 }
 
 fn names(chosen: &Chosen, data: &Data) -> Vec<String> {

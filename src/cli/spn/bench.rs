@@ -6,15 +6,20 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::{LearningArgs, TableArgs};
+use super::inputs::LeafArgs;
+use crate::cli::fields::Fields;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
+use probity::data::specification::record_schema;
 use probity::run::run_directory::RunDirectory;
+use probity::run::specification::Checked;
+use probity::run::specification::file::Record;
 use probity::unlearning::spn::SpnParameters;
 use probity::unlearning::spn::benchmark::{
     BenchmarkFigures, Pool, Protocol, Spread, run as measure,
 };
+use probity::unlearning::spn::specification::BenchSpecification;
 
 /// Arguments of `probity spn bench`.
 #[derive(Debug, Args)]
@@ -24,29 +29,10 @@ use probity::unlearning::spn::benchmark::{
 )]
 pub(super) struct BenchArgs {
     #[command(flatten)]
-    table: TableArgs,
+    fields: Fields<BenchSpecification>,
     #[command(flatten)]
-    learning: LearningArgs,
-    /// Rows to learn from, drawn anew for each repeat
-    #[arg(
-        long,
-        default_value_t = 1000,
-        value_name = "N",
-        help_heading = "Protocol"
-    )]
-    rows: usize,
-    /// Rows to delete one after the other
-    #[arg(
-        long,
-        default_value_t = 100,
-        value_name = "N",
-        help_heading = "Protocol"
-    )]
-    deletions: usize,
-    /// Repeats
-    #[arg(long, default_value_t = 10, value_name = "N", help_heading = "Protocol", value_parser = clap::value_parser!(u32).range(1..))]
-    repeats: u32,
-    /// Directory for summary.json [default: none is written]
+    leaves: LeafArgs,
+    /// Directory for run.toml and summary.json [default: none is written]
     #[arg(long)]
     out: Option<PathBuf>,
 }
@@ -66,25 +52,34 @@ struct BenchSummary {
 }
 
 /// Runs `probity spn bench`.
-pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let parameters = args.learning.parameters()?;
-    let rows = args.table.options()?.read(&args.table.data)?;
+pub(super) fn run(mut args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    args.leaves.set(&mut args.fields)?;
+    run_specification(args.fields.specification()?, args.out, output)
+}
+
+/// Runs the benchmark that is specified.
+pub(in crate::cli) fn run_specification(
+    specification: Checked<BenchSpecification>,
+    out: Option<PathBuf>,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let specification = specification.into_inner().located();
+    let parameters = specification.learning.parameters();
+    let protocol = specification.protocol;
+    let table = specification.table.options(&specification.schema)?;
+    let rows = table.read(&specification.data)?;
     let (data, _) = rows.value;
-    let protocol = Protocol {
-        rows: args.rows,
-        deletions: args.deletions,
-        repeats: args.repeats as usize,
-    };
-    anyhow::ensure!(protocol.deletions > 0, "--deletions must be at least 1");
     anyhow::ensure!(
-        protocol.rows.min(data.rows()) > 1,
+        data.rows() > 1,
         "at least two rows are needed, so that one can be deleted"
     );
-    let directory = args.out.as_deref().map(RunDirectory::create).transpose()?;
+    let record = Record::new().opened("data", rows.sha256.clone());
+    let record = record_schema(record, Some(&specification.schema))?;
+    let directory = out.as_deref().map(RunDirectory::create).transpose()?;
     let interrupt = Interrupt::listen()?;
     let stop = interrupt.flag();
     let bar = output.progress(
-        u64::from(args.repeats),
+        protocol.repeats as u64,
         "[{bar:28}] {pos}/{len} repeats, {eta} left",
     );
     let mut done = 0;
@@ -98,7 +93,7 @@ pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> 
         schema_version: 1,
         command: "spn bench",
         probity_version: env!("CARGO_PKG_VERSION"),
-        data: args.table.data,
+        data: specification.data.clone(),
         data_sha256: rows.sha256,
         parameters,
         protocol,
@@ -107,6 +102,7 @@ pub(super) fn run(args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> 
     };
     let mut text = render(&summary);
     if let Some(directory) = directory {
+        directory.write_run(&specification, &record)?;
         directory.write_summary(&summary)?;
         text.push_str(&format!("Run: {}\n", directory.path().display()));
     }

@@ -7,12 +7,15 @@ use std::time::Instant;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::{LearningArgs, TableArgs};
+use super::inputs::LeafArgs;
+use crate::cli::fields::Fields;
 use crate::cli::inputs::new_run;
 use crate::cli::output::Output;
 use crate::cli::render::count;
+use probity::run::specification::Checked;
 use probity::unlearning::spn::model::SpnModel;
 use probity::unlearning::spn::network::Shape;
+use probity::unlearning::spn::specification::FitSpecification;
 use probity::unlearning::spn::{Spn, SpnParameters};
 
 /// Arguments of `probity spn fit`.
@@ -23,9 +26,9 @@ use probity::unlearning::spn::{Spn, SpnParameters};
 )]
 pub(super) struct FitArgs {
     #[command(flatten)]
-    table: TableArgs,
+    fields: Fields<FitSpecification>,
     #[command(flatten)]
-    learning: LearningArgs,
+    leaves: LeafArgs,
     /// Model directory [default: the next free runs/spn-N]
     #[arg(long, value_name = "DIR", help_heading = "Result")]
     out: Option<PathBuf>,
@@ -45,14 +48,27 @@ struct FitSummary {
 }
 
 /// Runs `probity spn fit`.
-pub(super) fn run(args: FitArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let parameters = args.learning.parameters()?;
-    let table = args.table.options()?;
-    let (data, skipped_rows) = table.read(&args.table.data)?.value;
+pub(super) fn run(mut args: FitArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    args.leaves.set(&mut args.fields)?;
+    run_specification(args.fields.specification()?, args.out, output)
+}
+
+/// Learns the network that is specified.
+///
+/// A model directory holds no `run.toml`: it is, file for file, what learning without the deleted rows gives, wherever
+/// these were read from.
+pub(in crate::cli) fn run_specification(
+    specification: Checked<FitSpecification>,
+    out: Option<PathBuf>,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let parameters = specification.learning.parameters();
+    let table = specification.table.options(&specification.schema)?;
+    let (data, skipped_rows) = table.read(&specification.data)?.value;
     let started = Instant::now();
     let spn = Spn::learn(parameters, data)?;
     let seconds = started.elapsed().as_secs_f64();
-    let directory = new_run(args.out.as_ref(), "spn")?;
+    let directory = new_run(out.as_ref(), "spn")?;
     let model = SpnModel { spn, table };
     model.store(directory.path())?;
     let summary = FitSummary {

@@ -1,8 +1,8 @@
 //! `probity spn`: sum-product networks whose training rows can be deleted exactly.
 
-mod bench;
+pub(super) mod bench;
 mod delete;
-mod fit;
+pub(super) mod fit;
 mod inputs;
 mod query;
 mod show;

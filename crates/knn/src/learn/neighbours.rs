@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::TrainingSet;
@@ -21,7 +22,7 @@ const QUERY_BLOCK: usize = 16;
 const TILE: usize = 1024;
 
 /// How far apart two rows are. The Euclidean distance is compared as its square.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// The square root of the sum of squared differences.

@@ -7,59 +7,22 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
-
 pub use self::summary::{CertifiedCounts, RobustnessFigures, RobustnessSummary, SecondsPerInput};
 use self::worker_pool::WorkerPool;
 use crate::analysis::Analysis;
 use crate::dataset::TrainingSet;
 use crate::deadline::Deadline;
 use crate::errors::PoisoningError;
-use crate::inputs::{Inputs, RobustnessError, Source};
-use crate::learn::neighbours::Metric;
+use crate::inputs::{Inputs, RobustnessError};
 use crate::parameters::{Candidates, Parameters, Setup};
+use crate::specification::RobustnessSpecification;
+pub use crate::specification::{LargestK, Learning};
 use crate::system::KnnSystem;
 use crate::verdict::{Decision, Method, Verdict};
-use crate::verdicts::{VerdictRow, VerdictsFormat, words, write_verdicts};
-use probity_data::numbers::NumbersOptions;
-use probity_run::run_directory::{RUN, RunDirectory};
-use probity_tensor::device::{ComputeDevice, DeviceName};
-
-/// The largest K that is tried.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LargestK {
-    /// A share of the training rows in percent, rounded down.
-    Percent(f64),
-    /// A number.
-    Count(usize),
-}
-
-impl LargestK {
-    /// The number, for `rows` training rows.
-    pub fn of(self, rows: usize) -> usize {
-        match self {
-            // The small term keeps an exact share from falling below itself.
-            LargestK::Percent(percent) => (rows as f64 * percent / 100.0 + 1e-9) as usize,
-            LargestK::Count(count) => count,
-        }
-    }
-}
-
-/// How K is learnt.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Learning {
-    /// Cross-validation folds.
-    pub folds: usize,
-    /// The smallest K that is tried.
-    pub smallest_k: usize,
-    /// The largest K that is tried.
-    pub largest_k: LargestK,
-    /// The distance.
-    pub metric: Metric,
-    /// Deals rows into folds.
-    pub seed: u64,
-}
+use crate::verdicts::{VerdictRow, words, write_verdicts};
+use probity_run::run_directory::RunDirectory;
+use probity_run::specification::file::Record;
+use probity_tensor::device::ComputeDevice;
 
 impl Learning {
     /// Binds the parameters to `training`.
@@ -79,37 +42,6 @@ impl Learning {
         }
         .check(training)
     }
-}
-
-/// Everything that decides a run: `run.toml`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct RobustnessRun {
-    /// `knn`.
-    pub command: String,
-    /// The version that ran.
-    pub probity_version: String,
-    /// The poisoning thresholds, in the order of the sweep.
-    pub poison: Vec<usize>,
-    /// How robustness is decided.
-    pub method: Method,
-    /// Seconds for each test input; no limit where there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub time_limit_seconds: Option<f64>,
-    /// How many test inputs are drawn; all where it is not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub inputs: Option<usize>,
-    /// How the verdicts are written.
-    pub verdicts_format: VerdictsFormat,
-    /// The device of the distance products.
-    pub device: DeviceName,
-    /// How K is learnt.
-    pub learning: Learning,
-    /// The training rows.
-    pub train: Source,
-    /// The test inputs.
-    pub test: Source,
-    /// How files become numbers.
-    pub samples: NumbersOptions,
 }
 
 /// What a run is doing.
@@ -146,33 +78,33 @@ pub enum RobustnessProgress {
 /// # Errors
 /// Parameters that do not fit, or a directory that cannot be written.
 pub fn decide_robustness(
-    run: &RobustnessRun,
+    run: &RobustnessSpecification,
+    record: &Record,
     inputs: &Inputs,
     directory: &RunDirectory,
     device: &ComputeDevice,
     stop: &AtomicBool,
     observe: &mut dyn FnMut(RobustnessProgress),
 ) -> Result<RobustnessSummary, RobustnessError> {
-    directory.write_toml(RUN, run)?;
-    let drawn = inputs.drawn(run.inputs, run.learning.seed);
+    directory.write_run(run, record)?;
+    let (analysis, learning) = (&run.analysis, &run.learning);
+    let drawn = inputs.drawn(analysis.inputs, learning.seed);
     let effort = Effort {
-        method: run.method,
-        time_limit: run
-            .time_limit_seconds
-            .and_then(|limit| Duration::try_from_secs_f64(limit).ok()),
+        method: analysis.method,
+        time_limit: analysis.time_limit.duration(),
         stop,
     };
     let mut rows = Vec::new();
     let mut sweep = Vec::new();
     let mut finished = true;
     let mut learned = None;
-    if let Some(&largest) = run.poison.iter().max() {
+    if let Some(&largest) = analysis.poison.iter().max() {
         observe(RobustnessProgress::Learning { poison: largest });
-        let setup = check(run, inputs, largest)?;
+        let setup = check(learning, inputs, largest)?;
         learned = learn_once(inputs, setup, device, stop)?;
         finished = learned.is_some();
     }
-    for &poison in &run.poison {
+    for &poison in &analysis.poison {
         let Some((system, seconds)) = learned.take() else {
             break;
         };
@@ -190,8 +122,8 @@ pub fn decide_robustness(
         learned = Some((system, seconds));
     }
     write_verdicts(
-        &directory.file(run.verdicts_format.file_name()),
-        run.verdicts_format,
+        &directory.file(analysis.verdicts_format.file_name()),
+        analysis.verdicts_format,
         &rows,
     )?;
     let last = sweep.last().cloned().unwrap_or_default();
@@ -204,32 +136,32 @@ pub fn decide_robustness(
         schema_version: 1,
         command: "knn",
         figures: last,
-        method: run.method,
+        method: analysis.method,
         training_rows: inputs.training.rows(),
         features: inputs.training.columns(),
         classes: inputs.classes.clone(),
         accuracy: (!judged.is_empty()).then(|| right as f64 / judged.len() as f64),
         skipped_rows: [inputs.train.skipped_rows, inputs.test.skipped_rows],
         finished,
-        verdicts_file: run.verdicts_format.file_name().to_owned(),
-        train_sha256: run.train.sha256.clone(),
-        test_sha256: run.test.sha256.clone(),
+        verdicts_file: analysis.verdicts_format.file_name().to_owned(),
+        train_sha256: inputs.train.source.sha256.clone(),
+        test_sha256: inputs.test.source.sha256.clone(),
         sweep,
     };
     directory.write_summary(&summary)?;
     Ok(summary)
 }
 
-/// The parameters of `run` for one threshold, bound to the training set.
+/// The parameters of `learning` for one threshold, bound to the training set.
 ///
 /// # Errors
 /// Parameters that do not fit.
 pub fn check(
-    run: &RobustnessRun,
+    learning: &Learning,
     inputs: &Inputs,
     poison: usize,
 ) -> Result<Setup, RobustnessError> {
-    run.learning
+    learning
         .check(inputs.training.clone(), poison)
         .map_err(about(inputs.train.name()))
 }

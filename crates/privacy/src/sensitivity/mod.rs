@@ -23,6 +23,7 @@ pub mod line;
 pub mod plane;
 pub mod reference;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::PrivacyError;
@@ -41,7 +42,7 @@ pub const EXACT_ROWS: usize = 100;
 pub const WORK_LIMIT: u64 = 2_000_000_000;
 
 /// The bound that a user may choose.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
     /// One dimension: line; two: plane; more: exact up to 100 records, else cover.

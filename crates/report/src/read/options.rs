@@ -23,10 +23,10 @@ const SUBJECT: [(&str, &str); 26] = [
     ("record.sha256.lexicon", "SHA-256 of the protected terms"),
     ("protected", "Protected"),
     ("runs", "Audits"),
-    ("train.file", "Training rows"),
-    ("train.sha256", "SHA-256 of the training rows"),
-    ("test.file", "Test inputs"),
-    ("test.sha256", "SHA-256 of the test inputs"),
+    ("train", "Training rows"),
+    ("record.sha256.train", "SHA-256 of the training rows"),
+    ("test", "Test inputs"),
+    ("record.sha256.test", "SHA-256 of the test inputs"),
     ("options.protected", "Protected"),
     ("part", "Part of the rows"),
     ("hardware", "Hardware"),
@@ -59,16 +59,6 @@ pub(super) fn facts(files: &RunFiles) -> (Vec<Fact>, Vec<Fact>) {
         all.retain(|fact| {
             fact.name.starts_with("record.") || changed.contains(&fact.name.as_str())
         });
-    }
-    // Benchmarks write no options; their summaries name the data.
-    for key in ["data", "data_sha256"] {
-        if !all.iter().any(|fact| fact.name == key) {
-            let value = files.text(key);
-            all.extend(value.map(|value| Fact {
-                name: key.to_owned(),
-                value,
-            }));
-        }
     }
     let mut subject = Vec::new();
     for (key, name) in SUBJECT {

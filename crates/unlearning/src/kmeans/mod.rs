@@ -48,6 +48,7 @@ mod quantizer;
 mod refine;
 mod seeding;
 mod serialise;
+pub mod specification;
 pub mod trace;
 mod tree;
 

@@ -2,21 +2,36 @@
 
 use std::time::Instant;
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::unlearn::DeletionEffort;
 use super::{Dataset, Spn, SpnError, SpnParameters, Variable};
 use probity_run::stream::{Purpose, permutation};
 
 /// What is measured, and how often.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Protocol {
     /// Rows to learn from, drawn anew for each repeat; fewer where there are fewer.
+    #[schemars(range(min = 2))]
     pub rows: usize,
-    /// Rows deleted one after the other.
+    /// Rows to delete one after the other.
+    #[schemars(range(min = 1))]
     pub deletions: usize,
     /// Repeats.
+    #[schemars(range(min = 1))]
     pub repeats: usize,
+}
+
+impl Default for Protocol {
+    fn default() -> Protocol {
+        Protocol {
+            rows: 1000,
+            deletions: 100,
+            repeats: 10,
+        }
+    }
 }
 
 /// Mean and sample standard deviation over repeats.

@@ -78,6 +78,7 @@ pub mod network;
 pub mod parameters;
 pub mod row_delta;
 pub mod serialise;
+pub mod specification;
 pub mod structure;
 pub mod table;
 pub mod unlearn;

@@ -1,11 +1,12 @@
 //! What learning depends on besides the rows: parameters, checked once.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::errors::SpnError;
 
 /// How dependence between two columns is decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Independence {
     /// G-test over declared bins, updated in O(variables²) for each deleted row

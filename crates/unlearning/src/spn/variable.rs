@@ -5,6 +5,7 @@
 //! between its declared bounds in steps of 2⁻³⁰ of their distance. Bins and the coordinates of the
 //! clustering derive from it and from the declaration alone, never from other rows.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SpnError;
@@ -43,7 +44,7 @@ pub enum Domain {
 }
 
 /// The family of univariate distributions at the leaves of a variable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LeafFamily {
     /// A probability a value.

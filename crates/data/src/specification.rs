@@ -1,0 +1,268 @@
+//! The parts of specifications that say how rows are read.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema as JsonForm, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+use super::builtin;
+use super::idx::Reduction;
+use super::numbers::NumbersOptions;
+use super::schema::{Format, Schema, SchemaError};
+use probity_run::run_directory::hex;
+use probity_run::specification::FieldError;
+use probity_run::specification::file::Record;
+
+/// Why a schema that is named cannot be used.
+#[derive(Debug, Error)]
+pub enum NamedSchemaError {
+    /// The file cannot be read.
+    #[error("cannot read {name}: {source}")]
+    Read {
+        /// The file.
+        name: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// It is no schema.
+    #[error("{name}: {source}")]
+    Schema {
+        /// The file or the built-in schema.
+        name: String,
+        /// What is wrong.
+        source: SchemaError,
+    },
+    /// There is neither a file nor a built-in schema of that name.
+    #[error(
+        "'{name}' is neither a schema file nor a built-in schema ({known}); \
+         `probity schema infer` drafts one from your data"
+    )]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The built-in schemas.
+        known: String,
+    },
+}
+
+/// The schema in the file `name`, or the built-in one of that name.
+///
+/// # Errors
+/// See [`NamedSchemaError`].
+pub fn named_schema(name: &str) -> Result<Schema, NamedSchemaError> {
+    let wrong = |source| NamedSchemaError::Schema {
+        name: name.to_owned(),
+        source,
+    };
+    if Path::new(name).is_file() {
+        let text = fs::read_to_string(name).map_err(|source| NamedSchemaError::Read {
+            name: name.to_owned(),
+            source,
+        })?;
+        return Schema::from_toml(&text).map_err(wrong);
+    }
+    let schema = builtin::schema(name).map_err(wrong)?;
+    schema.ok_or_else(|| NamedSchemaError::Unknown {
+        name: name.to_owned(),
+        known: builtin::names().collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// `name` so that it means the same wherever it is read: a file by its absolute path.
+#[must_use]
+pub fn located_schema(name: &str) -> String {
+    let file = Path::new(name);
+    let place = file.is_file().then(|| std::path::absolute(file).ok());
+    let place: Option<PathBuf> = place.flatten();
+    let text = place.and_then(|place| place.into_os_string().into_string().ok());
+    text.unwrap_or_else(|| name.to_owned())
+}
+
+/// `record` with the schema called `name`, if one is named: the hash is that of its content, whatever the layout of its file.
+///
+/// # Errors
+/// When the schema cannot be read.
+pub fn record_schema(record: Record, name: Option<&str>) -> Result<Record, NamedSchemaError> {
+    let Some(name) = name else {
+        return Ok(record);
+    };
+    let text = named_schema(name)?
+        .to_toml()
+        .map_err(|source| NamedSchemaError::Schema {
+            name: name.to_owned(),
+            source,
+        })?;
+    Ok(record.opened("schema", hex(&Sha256::digest(text.as_bytes()))))
+}
+
+/// What separates fields: one ASCII character, on the wire also `tab` or `space`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Separator(char);
+
+impl Separator {
+    /// The character.
+    pub fn character(self) -> char {
+        self.0
+    }
+}
+
+impl Default for Separator {
+    fn default() -> Separator {
+        Separator(Format::default().separator)
+    }
+}
+
+impl FromStr for Separator {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Separator, String> {
+        let mut characters = text.chars();
+        match (text, characters.next(), characters.next()) {
+            ("tab" | "\\t", _, _) => Ok(Separator('\t')),
+            ("space", _, _) => Ok(Separator(' ')),
+            (_, Some(character), None) if character.is_ascii() => Ok(Separator(character)),
+            _ => Err(format!(
+                "the separator is '{text}', but must be one ASCII character, 'tab' or 'space'"
+            )),
+        }
+    }
+}
+
+impl TryFrom<String> for Separator {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Separator, String> {
+        text.parse()
+    }
+}
+
+impl fmt::Display for Separator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            '\t' => f.write_str("tab"),
+            ' ' => f.write_str("space"),
+            other => write!(f, "{other}"),
+        }
+    }
+}
+
+impl From<Separator> for String {
+    fn from(separator: Separator) -> String {
+        separator.to_string()
+    }
+}
+
+impl JsonSchema for Separator {
+    fn schema_name() -> Cow<'static, str> {
+        "Separator".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> JsonForm {
+        json_schema!({ "type": "string", "examples": [",", "tab", "space"] })
+    }
+}
+
+/// How the rows of a table become numbers, and images fewer of them.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ReadingSpecification {
+    /// Columns to leave out.
+    pub ignore: Vec<String>,
+    /// Schema file, or the name of a built-in schema: columns, words, and bounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<String>,
+    /// Column names by position, for files without a header.
+    pub columns: Vec<String>,
+    /// Field separator: one character, 'tab' or 'space'.
+    pub separator: Separator,
+    /// Average blocks of so many pixels a side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub image_blocks: Option<u32>,
+    /// Keep so many central blocks a side; by default all that fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub image_crop: Option<u32>,
+}
+
+impl ReadingSpecification {
+    /// The rules between these fields, which stand in `table`.
+    ///
+    /// # Errors
+    /// The first field that contradicts another.
+    pub fn rules(&self, table: &str) -> Result<(), FieldError> {
+        let refuse = |field: &str, expected: &str| {
+            Err(FieldError::new(
+                format!("{table}.{field}"),
+                "given",
+                expected,
+            ))
+        };
+        if self.schema.is_some() && !self.columns.is_empty() {
+            return refuse("columns", "left out where a schema names the columns");
+        }
+        if self.image_crop.is_some() && self.image_blocks.is_none() {
+            return refuse("image_crop", "given with image_blocks");
+        }
+        Ok(())
+    }
+
+    /// The same with the schema found, without bounds and labels.
+    ///
+    /// # Errors
+    /// When the schema cannot be read.
+    pub fn options(&self) -> Result<NumbersOptions, NamedSchemaError> {
+        Ok(NumbersOptions {
+            ignore: self.ignore.clone(),
+            reduction: self.image_blocks.map(|block| Reduction {
+                block,
+                crop: self.image_crop,
+            }),
+            format: layout(self.separator, &self.columns),
+            schema: self.schema.as_deref().map(named_schema).transpose()?,
+            ..NumbersOptions::default()
+        })
+    }
+}
+
+/// The layout of a file without a schema: `columns` names its columns where it has no header.
+pub fn layout(separator: Separator, columns: &[String]) -> Format {
+    Format {
+        separator: separator.character(),
+        header: columns.is_empty(),
+        columns: columns.to_vec(),
+        ..Format::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn separators_are_read_and_written() {
+        for (text, character) in [(",", ','), ("tab", '\t'), ("space", ' '), (";", ';')] {
+            let separator: Separator = text.parse().unwrap();
+            assert_eq!(separator.character(), character);
+            assert_eq!(separator.to_string(), text);
+        }
+        assert_eq!("\\t".parse::<Separator>().unwrap().character(), '\t');
+        assert!("".parse::<Separator>().is_err() && "ab".parse::<Separator>().is_err());
+    }
+
+    #[test]
+    fn a_name_is_a_file_or_a_built_in_schema() {
+        assert_eq!(named_schema("census").unwrap().name, "census");
+        assert_eq!(located_schema("census"), "census");
+        let refused = named_schema("no such schema").unwrap_err().to_string();
+        assert!(refused.contains("census") && refused.contains("no such schema"));
+    }
+}

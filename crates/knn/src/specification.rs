@@ -1,0 +1,458 @@
+//! What a k-NN run is asked for: one value a kind of run, and the parts that they share.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+use crate::inputs::{Inputs, RobustnessError};
+use crate::learn::neighbours::Metric;
+use crate::verdict::Method;
+use crate::verdicts::VerdictsFormat;
+use probity_data::numbers::{Bounds, NumbersOptions};
+use probity_data::specification::{
+    NamedSchemaError, ReadingSpecification, located_schema, record_schema,
+};
+use probity_run::specification::file::Record;
+use probity_run::specification::{FieldError, Seconds, Specification};
+
+/// The largest K that is tried: on the wire `10%` or `7`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum LargestK {
+    /// A share of the training rows in percent, rounded down.
+    Percent(f64),
+    /// A number.
+    Count(usize),
+}
+
+impl LargestK {
+    /// The number, for `rows` training rows.
+    pub fn of(self, rows: usize) -> usize {
+        match self {
+            LargestK::Percent(percent) => share_of(rows, percent),
+            LargestK::Count(count) => count,
+        }
+    }
+}
+
+/// `percent` percent of `rows`, rounded down.
+fn share_of(rows: usize, percent: f64) -> usize {
+    // The small term keeps an exact share from falling below itself.
+    (rows as f64 * percent / 100.0 + 1e-9) as usize
+}
+
+impl FromStr for LargestK {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<LargestK, String> {
+        let refused = || {
+            format!("the largest K is '{text}', but must be a percentage such as 10% or a number")
+        };
+        match text.strip_suffix('%') {
+            Some(percent) => match percent.trim().parse::<f64>() {
+                Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(LargestK::Percent(percent)),
+                _ => Err(refused()),
+            },
+            None => text.parse().map(LargestK::Count).map_err(|_| refused()),
+        }
+    }
+}
+
+impl fmt::Display for LargestK {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LargestK::Percent(percent) => write!(f, "{percent}%"),
+            LargestK::Count(count) => write!(f, "{count}"),
+        }
+    }
+}
+
+/// A time for each test input, or none: on the wire `60s` or `none`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TimeLimit(Option<Seconds>);
+
+impl TimeLimit {
+    /// As a duration, if there is a limit.
+    pub fn duration(self) -> Option<Duration> {
+        self.0.map(Seconds::duration)
+    }
+}
+
+impl Default for TimeLimit {
+    fn default() -> TimeLimit {
+        TimeLimit(Some(Duration::from_secs(60).into()))
+    }
+}
+
+impl FromStr for TimeLimit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<TimeLimit, String> {
+        match text {
+            "none" => Ok(TimeLimit(None)),
+            _ => text
+                .parse()
+                .map(|limit| TimeLimit(Some(limit)))
+                .map_err(|problem| format!("{problem}, or none")),
+        }
+    }
+}
+
+impl fmt::Display for TimeLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(limit) => limit.fmt(f),
+            None => f.write_str("none"),
+        }
+    }
+}
+
+macro_rules! written_as_text {
+    ($($type:ident: $name:literal, $examples:tt;)*) => {$(
+        impl TryFrom<String> for $type {
+            type Error = String;
+
+            fn try_from(text: String) -> Result<$type, String> {
+                text.parse()
+            }
+        }
+
+        impl From<$type> for String {
+            fn from(value: $type) -> String {
+                value.to_string()
+            }
+        }
+
+        impl JsonSchema for $type {
+            fn schema_name() -> Cow<'static, str> {
+                $name.into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string", "examples": $examples })
+            }
+        }
+    )*};
+}
+
+written_as_text! {
+    LargestK: "LargestK", ["10%", "7"];
+    TimeLimit: "TimeLimit", ["60s", "5m", "none"];
+}
+
+/// What is known of the rows besides their columns.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct InputSpecification {
+    /// IDX file with the labels of the training images.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "path"))]
+    pub train_labels: Option<PathBuf>,
+    /// IDX file with the labels of the test images.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "path"))]
+    pub test_labels: Option<PathBuf>,
+    /// Column with the label; all others are features.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_column: Option<String>,
+    /// Scale by the domains that the schema declares.
+    pub scale: bool,
+    /// Scale all columns, or one, from these bounds to 0 … 1.
+    #[schemars(extend("x-flag" = false))]
+    pub bounds: Vec<Bounds>,
+}
+
+impl InputSpecification {
+    fn rules(&self, reading: &ReadingSpecification) -> Result<(), FieldError> {
+        if let (Some(label), Some(_)) = (&self.label_column, &reading.schema) {
+            let expected = "left out where a schema names the label";
+            return Err(FieldError::new("input.label_column", label, expected));
+        }
+        if self.scale && reading.schema.is_none() {
+            let expected = "left out without a schema";
+            return Err(FieldError::new("input.scale", self.scale, expected));
+        }
+        reading.rules("reading")
+    }
+
+    /// How files become numbers.
+    ///
+    /// # Errors
+    /// When the schema cannot be read.
+    pub fn options(
+        &self,
+        reading: &ReadingSpecification,
+    ) -> Result<NumbersOptions, NamedSchemaError> {
+        Ok(NumbersOptions {
+            label: self.label_column.clone(),
+            bounds: self.bounds.clone(),
+            scale_by_schema: self.scale,
+            ..reading.options()?
+        })
+    }
+
+    /// Reads and checks training rows and test inputs.
+    ///
+    /// # Errors
+    /// A schema that cannot be read, or rows that do not fit.
+    pub fn read(
+        &self,
+        train: &Path,
+        test: &Path,
+        reading: &ReadingSpecification,
+    ) -> Result<Inputs, RobustnessError> {
+        Inputs::read(
+            (train, self.train_labels.as_deref()),
+            (test, self.test_labels.as_deref()),
+            &self.options(reading)?,
+        )
+    }
+}
+
+/// How K is learnt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Learning {
+    /// Folds of the cross-validation.
+    #[schemars(range(min = 2))]
+    pub folds: usize,
+    /// Smallest K to try.
+    #[schemars(range(min = 1), extend("x-flag" = "min-k"))]
+    pub smallest_k: usize,
+    /// Largest K to try: a percentage of the training rows such as 10%, or a number.
+    #[schemars(extend("x-flag" = "max-k"))]
+    pub largest_k: LargestK,
+    /// Distance.
+    pub metric: Metric,
+    /// Seed of the folds and of the choice of inputs.
+    pub seed: u64,
+}
+
+impl Default for Learning {
+    fn default() -> Learning {
+        Learning {
+            folds: 10,
+            smallest_k: 1,
+            largest_k: LargestK::Percent(10.0),
+            metric: Metric::default(),
+            seed: 1,
+        }
+    }
+}
+
+/// What is decided, and how.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct AnalysisSpecification {
+    /// How many training rows may be poisoned: one threshold or several, one after the other.
+    #[schemars(extend("x-flag" = "sweep"))]
+    pub poison: Vec<usize>,
+    /// The same as a percentage of the training rows, rounded down, at least 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 100, "x-flag" = false))]
+    pub poison_percent: Option<f64>,
+    /// How robustness is decided.
+    pub method: Method,
+    /// Time for each test input, such as 60s or 5m; `none` for no limit.
+    pub time_limit: TimeLimit,
+    /// Analyse so many test inputs, drawn by the seed; by default all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub inputs: Option<usize>,
+    /// Form of the verdicts file.
+    #[schemars(extend("x-flag" = "verdicts"))]
+    pub verdicts_format: VerdictsFormat,
+}
+
+/// Everything that determines an analysis of robustness.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct RobustnessSpecification {
+    /// Training rows: CSV, Parquet, or IDX images (also .gz, .xz).
+    #[schemars(extend("format" = "path"))]
+    pub train: PathBuf,
+    /// Test inputs, with the columns of the training rows; labels are optional.
+    #[schemars(extend("format" = "path"))]
+    pub test: PathBuf,
+    /// What is known of the rows besides their columns.
+    #[serde(default)]
+    pub input: InputSpecification,
+    /// How the rows become numbers.
+    #[serde(default)]
+    pub reading: ReadingSpecification,
+    /// What is decided, and how.
+    #[serde(default)]
+    pub analysis: AnalysisSpecification,
+    /// How K is learnt.
+    #[serde(default)]
+    pub learning: Learning,
+}
+
+impl Specification for RobustnessSpecification {
+    const KIND: &'static str = "knn";
+
+    fn rules(&self) -> Result<(), FieldError> {
+        self.input.rules(&self.reading)?;
+        let AnalysisSpecification {
+            poison,
+            poison_percent,
+            ..
+        } = &self.analysis;
+        match (poison.is_empty(), poison_percent) {
+            (true, None) => Err(FieldError::new(
+                "analysis.poison",
+                "empty",
+                "at least one threshold, unless a percentage is given",
+            )),
+            (false, Some(percent)) => Err(FieldError::new(
+                "analysis.poison_percent",
+                percent,
+                "left out where thresholds are given",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl RobustnessSpecification {
+    /// The robustness of the inputs in `test` to `poison` rows among those in `train`, everything else as it usually is.
+    pub fn new(train: PathBuf, test: PathBuf, poison: Vec<usize>) -> RobustnessSpecification {
+        RobustnessSpecification {
+            train,
+            test,
+            input: InputSpecification::default(),
+            reading: ReadingSpecification::default(),
+            analysis: AnalysisSpecification {
+                poison,
+                ..AnalysisSpecification::default()
+            },
+            learning: Learning::default(),
+        }
+    }
+
+    /// Reads and checks training rows and test inputs.
+    ///
+    /// # Errors
+    /// See [`InputSpecification::read`].
+    pub fn read(&self) -> Result<Inputs, RobustnessError> {
+        self.input.read(&self.train, &self.test, &self.reading)
+    }
+
+    /// The same with the thresholds for `rows` training rows, ascending, to be read from anywhere.
+    #[must_use]
+    pub fn resolved(mut self, rows: usize) -> RobustnessSpecification {
+        let analysis = &mut self.analysis;
+        if let Some(percent) = analysis.poison_percent.take() {
+            analysis.poison = vec![share_of(rows, percent).max(1)];
+        }
+        analysis.poison.sort_unstable();
+        analysis.poison.dedup();
+        self.reading.schema = self.reading.schema.as_deref().map(located_schema);
+        self
+    }
+
+    /// What was opened to read `inputs`.
+    ///
+    /// # Errors
+    /// When the schema cannot be read.
+    pub fn record(&self, inputs: &Inputs) -> Result<Record, NamedSchemaError> {
+        let mut record = Record::new();
+        for (role, numbers) in [("train", &inputs.train), ("test", &inputs.test)] {
+            record = record.opened(role, numbers.source.sha256.clone());
+            if let Some(labels) = &numbers.source.labels_sha256 {
+                record = record.opened(&format!("{role}_labels"), labels.clone());
+            }
+        }
+        record_schema(record, self.reading.schema.as_deref())
+    }
+
+    /// The file that was opened as `role`.
+    pub fn file_of(&self, role: &str) -> &Path {
+        match role {
+            "test" => &self.test,
+            "train_labels" => self.input.train_labels.as_deref().unwrap_or(&self.train),
+            "test_labels" => self.input.test_labels.as_deref().unwrap_or(&self.test),
+            "schema" => Path::new(self.reading.schema.as_deref().unwrap_or_default()),
+            _ => &self.train,
+        }
+    }
+}
+
+/// What is predicted, without any analysis.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct PredictSpecification {
+    /// Training rows: CSV, Parquet, or IDX images (also .gz, .xz).
+    #[schemars(extend("format" = "path"))]
+    pub train: PathBuf,
+    /// Test inputs, with the columns of the training rows; labels are optional.
+    #[schemars(extend("format" = "path"))]
+    pub test: PathBuf,
+    /// What is known of the rows besides their columns.
+    #[serde(default)]
+    pub input: InputSpecification,
+    /// How the rows become numbers.
+    #[serde(default)]
+    pub reading: ReadingSpecification,
+    /// How K is learnt.
+    #[serde(default)]
+    pub learning: Learning,
+}
+
+impl Specification for PredictSpecification {
+    const KIND: &'static str = "knn predict";
+
+    fn rules(&self) -> Result<(), FieldError> {
+        self.input.rules(&self.reading)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_k_is_a_share_or_a_number() {
+        let largest = |text: &str| text.parse::<LargestK>();
+        assert_eq!(largest("10%").unwrap().of(1617), 161);
+        assert_eq!(largest("7").unwrap().of(1617), 7);
+        assert!(largest("101%").is_err() && largest("-1").is_err());
+        assert_eq!(largest("2.5%").unwrap().to_string(), "2.5%");
+    }
+
+    #[test]
+    fn a_limit_is_a_time_or_none() {
+        let limit = |text: &str| text.parse::<TimeLimit>();
+        assert_eq!(limit("none").unwrap().duration(), None);
+        assert_eq!(TimeLimit::default().to_string(), "1m");
+        assert!(limit("soon").unwrap_err().contains("none"));
+    }
+
+    #[test]
+    fn thresholds_are_given_once_and_resolved() {
+        let run = |poison: Vec<usize>, percent: Option<f64>| {
+            let mut run = RobustnessSpecification::new("a".into(), "b".into(), poison);
+            run.analysis.poison_percent = percent;
+            run
+        };
+        let field = |run: RobustnessSpecification| run.check().unwrap_err().field;
+        assert_eq!(field(run(vec![], None)), "analysis.poison");
+        assert_eq!(field(run(vec![1], Some(2.0))), "analysis.poison_percent");
+        assert_eq!(field(run(vec![], Some(100.0))), "analysis.poison_percent");
+        let sweep = run(vec![3, 1, 3], None).resolved(10);
+        assert_eq!(sweep.analysis.poison, [1, 3]);
+        let share = run(vec![], Some(0.1)).resolved(10);
+        assert_eq!(share.analysis.poison, [1]);
+        assert!(share.check().is_ok());
+    }
+}
