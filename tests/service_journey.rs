@@ -168,7 +168,11 @@ fn a_table_is_audited_and_its_model_repaired() {
     assert_eq!(uploaded["sha256"], described.json()["sha256"]);
     assert_eq!(uploaded["is_training_known"], true);
     let other = text(&uploaded["id"]);
-    let run = home.data_dir().join("models").join(&other).join("run.toml");
+    let run = home
+        .data_dir()
+        .join("models")
+        .join(&other)
+        .join("provenance.toml");
     let run = std::fs::read_to_string(run).unwrap();
     assert!(run.contains("data = \"uploaded\""), "{run}");
     let audit_of_other = server.start(&audit_of(&other, &id));

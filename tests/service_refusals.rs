@@ -346,6 +346,7 @@ fn names_that_look_like_paths() {
         "probity.sqlite",
         "reports",
         "runs",
+        "specifications",
         "uploads",
     ];
     let found = names_in(&home.data_dir());
