@@ -23,10 +23,10 @@ use probity::nn::recurrent::kernels::Kernels;
 use probity::nn::recurrent::network::CellKind;
 use probity::nn::text::{TextNetwork, without_padding};
 use probity::nn::text_model::TextModel;
-use probity::nn::text_train::train_text;
-use probity::nn::text_train_options::TextTrainOptions;
-use probity::nn::text_training_run::TextSet;
 use probity::nn::train::Split;
+use probity::nn::train::options::TextOptions;
+use probity::nn::train::text::train_text;
+use probity::nn::train::text_set::TextSet;
 use probity::nn::{Classifier, ModelError, Rows};
 use probity::tensor::device::ComputeDevice;
 use probity::text::comments::CommentGenerator;
@@ -119,11 +119,9 @@ fn trained(cell: CellKind) -> Result<(TextModel, Vec<Vec<i32>>), Failure> {
         classes: vec!["0".to_owned(), "1".to_owned()],
     };
     let set = TextSet::new(corpus, &shipped()?, Path::new("shipped"), usize::MAX)?;
-    let options = TextTrainOptions {
-        cell,
-        ..TextTrainOptions::default()
-    };
-    let split = Split::new(COMMENTS as usize, &options.learning());
+    let mut options = TextOptions::default();
+    options.network.cell = cell;
+    let split = Split::new(COMMENTS as usize, &options.learning);
     let trained = train_text(
         set.labelled(),
         set.table(),
@@ -132,7 +130,7 @@ fn trained(cell: CellKind) -> Result<(TextModel, Vec<Vec<i32>>), Failure> {
         None,
         &mut |_, _| ControlFlow::Continue(()),
     )?;
-    let model = set.model(&trained, &split.train, options.max_length)?;
+    let model = set.model(&trained, &split.train, options.network.max_length)?;
     Ok((model, set.labelled().texts.to_vec()))
 }
 

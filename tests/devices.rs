@@ -16,8 +16,8 @@ use probity::fairness::domain::TabularDomain;
 use probity::fairness::search::{Ending, Search, SearchOptions, SearchState};
 use probity::fairness::seeds::clustered_seeds;
 use probity::nn::fnn::{Fnn, Network};
-use probity::nn::train::train;
-use probity::nn::train_options::{Categories, TrainOptions};
+use probity::nn::train::options::{Categories, TableOptions};
+use probity::nn::train::table::train;
 use probity::nn::{Classifier, Differentiable, Objective, Rows, predicted_class};
 use probity::tensor::device::{ComputeDevice, DeviceName};
 use probity_testing::{Needed, skip};
@@ -43,14 +43,13 @@ fn others() -> Vec<ComputeDevice> {
     devices
 }
 
-fn options() -> TrainOptions {
-    TrainOptions {
-        hidden: vec![12, 6],
-        categories: Categories::OneHot,
-        epochs: 3,
-        batch: 256,
-        ..TrainOptions::default()
-    }
+fn options() -> TableOptions {
+    let mut options = TableOptions::default();
+    options.network.hidden = vec![12, 6];
+    options.network.categories = Categories::OneHot;
+    options.learning.epochs = Some(3);
+    options.learning.batch = Some(256);
+    options
 }
 
 fn trained(schema: &Schema, device: &ComputeDevice) -> (Network, f64) {

@@ -22,8 +22,8 @@ use probity::fairness::seeds::clustered_seeds;
 use probity::nn::fnn::{Fnn, Network};
 use probity::nn::import::ImportConfig;
 use probity::nn::metrics::Metrics;
-use probity::nn::train::{parallel_logits, train};
-use probity::nn::train_options::{Categories, TrainOptions};
+use probity::nn::train::options::{Categories, Learning, NetworkOptions, TableOptions};
+use probity::nn::train::table::{parallel_logits, train};
 use probity::nn::weights::read_weights;
 use probity::nn::{Classifier, Objective, Rows};
 use probity::tensor::device::ComputeDevice;
@@ -277,7 +277,7 @@ fn values_outside_the_papers_domains() {
 }
 
 /// Trains and says how good the network is on what it saw and on what it did not see.
-fn quality(table: &Table, schema: &Schema, options: &TrainOptions) -> (Metrics, Option<Metrics>) {
+fn quality(table: &Table, schema: &Schema, options: &TableOptions) -> (Metrics, Option<Metrics>) {
     let device = ComputeDevice::flex();
     let trained = train(table, schema, options, &device, None, &mut |_, _| {
         ControlFlow::Continue(())
@@ -297,15 +297,18 @@ fn quality(table: &Table, schema: &Schema, options: &TrainOptions) -> (Metrics, 
 }
 
 /// Options that learn the training data as far as the paper's Table III.
-fn thorough(epochs: u32, batch: usize) -> TrainOptions {
-    TrainOptions {
-        epochs,
-        batch,
-        learning_rate: 0.005,
-        weight_decay: 0.0,
-        validation: 0.0,
-        test: 0.0,
-        ..TrainOptions::default()
+fn thorough(epochs: u32, batch: usize) -> TableOptions {
+    TableOptions {
+        learning: Learning {
+            epochs: Some(epochs),
+            batch: Some(batch),
+            learning_rate: 0.005,
+            weight_decay: 0.0,
+            validation: 0.0,
+            test: 0.0,
+            ..Learning::default()
+        },
+        ..TableOptions::default()
     }
 }
 
@@ -333,10 +336,8 @@ fn census_is_predicted() {
     for outside in [Outside::Clip, Outside::Level] {
         let schema = schema("adf-census").with_outside(outside);
         let table = read(&folder, CENSUS, &schema);
-        let options = TrainOptions {
-            test: 1.0 / 3.0,
-            ..TrainOptions::default()
-        };
+        let mut options = TableOptions::default();
+        options.learning.test = 1.0 / 3.0;
         let (_, test) = quality(&table, &schema, &options);
         let test = test.unwrap();
         eprintln!("census, held out, {outside:?}: {:.4}", test.accuracy);
@@ -354,13 +355,18 @@ fn raw_census_is_predicted() {
     let Some(folder) = data(&[file]) else { return };
     let schema = schema("census");
     let table = read(&folder, file, &schema);
-    let options = TrainOptions {
-        hidden: vec![32, 16],
-        categories: Categories::OneHot,
-        epochs: 4,
-        test: 1.0 / 3.0,
-        validation: 0.0,
-        ..TrainOptions::default()
+    let options = TableOptions {
+        network: NetworkOptions {
+            hidden: vec![32, 16],
+            categories: Categories::OneHot,
+            ..NetworkOptions::default()
+        },
+        learning: Learning {
+            epochs: Some(4),
+            test: 1.0 / 3.0,
+            validation: 0.0,
+            ..Learning::default()
+        },
     };
     let test = quality(&table, &schema, &options).1.unwrap();
     eprintln!("raw census, held out: {:.4}", test.accuracy);

@@ -13,10 +13,10 @@ use probity::data::read::Records;
 use probity::data::schema::Format;
 use probity::nn::metrics::Metrics;
 use probity::nn::recurrent::network::CellKind;
-use probity::nn::text_train::train_text;
-use probity::nn::text_train_options::TextTrainOptions;
-use probity::nn::text_training_run::{TextSet, load_embeddings};
 use probity::nn::train::Split;
+use probity::nn::train::options::TextOptions;
+use probity::nn::train::text::train_text;
+use probity::nn::train::text_set::{TextSet, load_embeddings};
 use probity::run::stream::{Purpose, permutation};
 use probity::text::corpus::{TextColumns, read_texts};
 
@@ -79,11 +79,9 @@ fn comments_at_their_natural_rate_are_told_apart() {
     };
     for cell in [CellKind::Lstm, CellKind::Gru] {
         for seed in 1..4 {
-            let options = TextTrainOptions {
-                cell,
-                seed,
-                ..TextTrainOptions::default()
-            };
+            let mut options = TextOptions::default();
+            options.network.cell = cell;
+            options.learning.seed = seed;
             let trained = train_text(
                 set.labelled(),
                 set.table(),
@@ -98,7 +96,7 @@ fn comments_at_their_natural_rate_are_told_apart() {
                     &trained.weights,
                     set.table().values,
                     &split.test,
-                    options.max_length,
+                    options.network.max_length,
                 )
                 .unwrap();
             println!(

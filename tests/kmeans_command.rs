@@ -202,7 +202,12 @@ fn the_benchmark_counts_compares_and_plots() {
         4
     );
     let line = "kmeans bench --data d.csv --k 3 --bounds 0,1 --id-column id --label-column y --deletions 118";
-    refuses(&workspace, line, 2, &["benchmark.deletions is 118", "at most 117"]);
+    refuses(
+        &workspace,
+        line,
+        2,
+        &["benchmark.deletions is 118", "at most 117"],
+    );
 }
 
 #[test]

@@ -5,11 +5,11 @@ mod probity_command;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use probity::fairness::repair::basis::Basis;
-use probity::fairness::repair::error::RepairError;
-use probity::fairness::repair::options::RepairRun;
-use probity::fairness::repair::run::{PreparedRepair, RepairProgress, repair};
+use probity::fairness::repair::{
+    Repair, RepairError, RepairProgress, RepairSpecification, TableRepair,
+};
 use probity::run::run_directory::RunDirectory;
+use probity::run::specification::Specification;
 use probity::tensor::device::ComputeDevice;
 use probity_command::refusal::refuses;
 use probity_command::{Outcome, Workspace, interrupt, wait_for};
@@ -172,43 +172,37 @@ fn a_stopped_repair_goes_on() {
         .replace("--repeats 3", "--repeats 2");
     workspace.line(&format!("{line} --out whole")).exits(0);
     let whole = workspace.summary("whole");
-    let (_, run): (_, RepairRun) =
-        RunDirectory::open_run(&workspace.path("whole"), "repair").unwrap();
-    let epochs = u64::from(run.training.epochs);
+    let (_, specification, _) =
+        RunDirectory::open_specified::<RepairSpecification>(&workspace.path("whole")).unwrap();
+    let epochs = 15;
     let device = ComputeDevice::flex();
-    let prepared = || {
-        let basis = Basis::load(&run.model, &run.data, run.outside).unwrap();
-        PreparedRepair::new(run.clone(), basis).unwrap()
-    };
+    let repair = Repair::<TableRepair>::open(specification.check().unwrap(), &device).unwrap();
     // Six networks of 15 epochs: stopped in the first, among the controls, and among those of the shares.
     for stop in [3, 20, 50, 80] {
         let directory = RunDirectory::create(&workspace.path(&format!("stop-{stop}"))).unwrap();
         let seen = AtomicU64::new(0);
-        let stopped = repair(&prepared(), &directory, &device, false, &|_| match seen
-            .fetch_add(1, Ordering::SeqCst)
-            + 1
-            >= stop
-        {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        });
+        let stopped = repair.run(
+            &directory,
+            false,
+            &|_| match seen.fetch_add(1, Ordering::SeqCst) + 1 >= stop {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            },
+        );
         match stopped {
             Ok(summary) => assert!(!summary.finished),
             Err(error) => assert!(matches!(error, RepairError::Interrupted), "{error}"),
         }
         let (trained, first) = (AtomicU64::new(0), AtomicU64::new(u64::MAX));
-        let summary = repair(
-            &prepared(),
-            &directory,
-            &device,
-            true,
-            &|progress: RepairProgress| {
-                trained.fetch_add(1, Ordering::SeqCst);
-                first.fetch_min(progress.epochs, Ordering::SeqCst);
+        let summary = repair
+            .run(&directory, true, &|progress| {
+                if let RepairProgress::Train { epochs, .. } = progress {
+                    trained.fetch_add(1, Ordering::SeqCst);
+                    first.fetch_min(epochs, Ordering::SeqCst);
+                }
                 ControlFlow::Continue(())
-            },
-        )
-        .unwrap();
+            })
+            .unwrap();
         let resumed: Value =
             serde_json::from_str(&serde_json::to_string(&summary).unwrap()).unwrap();
         let again: u64 = resumed["control"]
@@ -356,18 +350,18 @@ fn what_cannot_be_repaired_is_refused_before_anything_is_written() {
         (line("--run sex", "--run demo"), vec!["run.toml"]),
         (
             line("--run sex", "--run sex --run sex"),
-            vec!["--run", "once"],
+            vec!["--run is", "once"],
         ),
-        (line("--share 0.1", "--share 0"), vec!["--share is 0"]),
-        (line("--share 0.1", "--share 1.5"), vec!["--share is 1.5"]),
+        (line("--share 0.1", "--share 0"), vec!["shares is 0"]),
+        (line("--share 0.1", "--share 1.5"), vec!["shares is 1.5"]),
         (line("--share 0.1", "--weight 0"), vec!["--weight"]),
         (
             line("--share 0.1", "--share 0.1 --method certified"),
-            vec!["--share is about the samples", "certified"],
+            vec!["shares is given", "certified"],
         ),
         (
             line("--share 0.1", "--label seed --method certified"),
-            vec!["--label is about the samples"],
+            vec!["--label is given", "samples"],
         ),
         (line("--repeats 3", "--repeats 0"), vec!["--repeats is 0"]),
         (line("--epochs 15", "--epochs 0"), vec!["--epochs is 0"]),

@@ -9,11 +9,10 @@ use serde::Serialize;
 
 use super::demo_text;
 use super::inputs::{Hardware, absolute, new_run};
-use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::AuditBar;
 use super::render::{self, count, interval, percent, table};
-use super::train::render_summary;
+use super::train::{TrainingBar, render_summary};
 use probity::data::builtin;
 use probity::data::schema::Schema;
 use probity::data::synthetic::{planted_share, synthetic_census};
@@ -21,9 +20,11 @@ use probity::data::table::Table;
 use probity::fairness::audit::{Audit, AuditSpecification, AuditSummary};
 use probity::fairness::estimate::Estimate;
 use probity::fairness::modality::{TableCase, TableDetails};
-use probity::nn::train_options::{Categories, TrainOptions};
-use probity::nn::training_run::{TrainingRun, TrainingSummary, run_training};
-use probity::run::run_directory::{RunDirectory, file_sha256, write_with};
+use probity::nn::train::TrainSpecification;
+use probity::nn::train::options::{Categories, Learning, NetworkOptions};
+use probity::nn::train::run::{Training, TrainingSummary};
+use probity::nn::train::table_set::TableSet;
+use probity::run::run_directory::{RunDirectory, write_with};
 use probity::run::specification::Specification;
 
 /// Arguments of `probity demo`.
@@ -111,46 +112,32 @@ pub(super) fn run(args: DemoArgs, output: &Output) -> anyhow::Result<ExitCode> {
         &schema,
         &synthetic_census(&schema, rows as usize, args.seed),
     )?;
-    let interrupt = Interrupt::listen()?;
-
-    let training = TrainingRun {
-        command: "train".to_owned(),
-        probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-        data_sha256: file_sha256(&data)?,
-        data: data.clone(),
-        device: device.name(),
-        hardware: device.hardware(),
-        options: TrainOptions {
-            seed: args.seed,
-            // Origin and household have no order.
-            categories: Categories::OneHot,
-            // The rule is exact: there is no noise to hold against.
-            batch: 256,
-            learning_rate: 0.003,
-            weight_decay: 0.0,
-            ..TrainOptions::default()
-        },
-        schema: schema.clone(),
+    let mut training = TrainSpecification::of_table(&data, "synthetic-census");
+    training.network = Some(NetworkOptions {
+        // Origin and household have no order.
+        categories: Categories::OneHot,
+        ..NetworkOptions::default()
+    });
+    training.training = Learning {
+        seed: args.seed,
+        // The rule is exact: there is no noise to hold against.
+        batch: Some(256),
+        learning_rate: 0.003,
+        weight_decay: 0.0,
+        ..Learning::default()
     };
     output.remark("Training a classifier on it …");
-    let bar = output.progress(
-        u64::from(training.options.epochs),
-        "train  [{bar:28}] {pos}/{len} epochs, {msg}, {eta} left",
-    );
+    let bar = TrainingBar::new(training.epochs(), output)?;
     let model = RunDirectory::create(&directory.file("model"))?;
-    let table = training.read_table()?;
-    let trained = run_training(&training, &table, &model, &device, false, &mut |report| {
-        bar.set_position(u64::from(report.epoch));
-        bar.set_message(format!("loss {:.4}", report.loss));
-        interrupt.flow()
-    })?;
-    bar.finish_and_clear();
+    let training = Training::<TableSet>::open(training.check()?, &device)?;
+    let trained = training.run(&model, false, &mut |report| bar.observe(report))?;
+    let interrupt = bar.into_interrupt();
     if !trained.finished {
         output.remark(&format!(
             "Interrupted; what there is so far is in {}.",
             directory.path().display()
         ));
-        output.result(&trained, &render_summary(&trained, &training))?;
+        output.result(&trained, &render_summary(&trained))?;
         return Ok(ExitCode::SUCCESS);
     }
 
@@ -165,7 +152,7 @@ pub(super) fn run(args: DemoArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let audit = Audit::<TableCase>::open(specification.check()?, &device)?;
     let audited = audit.run(&run, false, &mut |progress| bar.observe(progress))?;
     let recovery = recovery(&schema, &audited)?;
-    let text = render(&training, &trained, &audited, &recovery, &directory);
+    let text = render(&trained, &audited, &recovery, &directory);
     let summary = DemoSummary {
         schema_version: 1,
         command: "demo",
@@ -197,7 +184,6 @@ fn recovery(
 }
 
 fn render(
-    training: &TrainingRun,
     trained: &TrainingSummary,
     audited: &AuditSummary<TableDetails>,
     recovery: &[Recovery],
@@ -205,7 +191,7 @@ fn render(
 ) -> String {
     let path = directory.path().display();
     let mut text = String::from("\nThe classifier\n");
-    text.push_str(&render_summary(trained, training));
+    text.push_str(&render_summary(trained));
     text.push_str("\nThe search\n");
     text.push_str(&render::audit(audited));
     text.push_str("\nPlanted in the data, and found in the classifier\n");

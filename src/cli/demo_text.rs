@@ -13,21 +13,20 @@ use serde::Serialize;
 
 use super::demo::{DemoArgs, Recovery, recovery_table};
 use super::inputs::{absolute, new_run};
-use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::AuditBar;
 use super::render::{self, count};
-use super::train_texts::render_summary;
+use super::train::{TrainingBar, render_summary};
 use probity::fairness::audit::{Audit, AuditSpecification, AuditSummary};
 use probity::fairness::modality::{ModalityName, TextCase, TextDetails};
-use probity::nn::text_train_options::TextTrainOptions;
-use probity::nn::text_training_run::{
-    COMMON_WORDS, TextSet, TextTrainingRun, TextTrainingSummary, run_text_training,
-};
-use probity::run::run_directory::{RunDirectory, file_sha256, write_with};
+use probity::nn::train::TrainSpecification;
+use probity::nn::train::options::{Learning, RecurrentOptions};
+use probity::nn::train::run::{Training, TrainingSummary};
+use probity::nn::train::text_set::TextSet;
+use probity::run::run_directory::{RunDirectory, write_with};
 use probity::run::specification::Specification;
+use probity::tensor::device::ComputeDevice;
 use probity::text::comments::{Comment, CommentGenerator, Tone};
-use probity::text::embeddings::SHIPPED;
 
 /// Comments unless told otherwise.
 const COMMENTS: u32 = 20_000;
@@ -40,7 +39,7 @@ struct TextDemoSummary {
     schema_version: u32,
     command: &'static str,
     recovery: Vec<Recovery>,
-    training: TextTrainingSummary,
+    training: TrainingSummary,
     audit: AuditSummary<TextDetails>,
 }
 
@@ -56,40 +55,25 @@ pub(super) fn run(args: &DemoArgs, output: &Output) -> anyhow::Result<ExitCode> 
         .map(|i| generator.comment(i))
         .collect();
     write_csv(&file, &comments)?;
-    let interrupt = Interrupt::listen()?;
-
     output.remark("Training a classifier on them …");
-    let training = TextTrainingRun {
-        command: "train".to_owned(),
-        probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-        texts_sha256: file_sha256(&file)?,
-        texts: file.clone(),
-        text_column: Some(TEXT.to_owned()),
-        label_column: LABEL.to_owned(),
-        embeddings: SHIPPED.into(),
-        embeddings_sha256: String::new(),
-        common_words: COMMON_WORDS,
-        options: TextTrainOptions {
-            seed: args.seed,
-            // The small vocabulary is learned by heart, and with it which values are burdened.
-            train_embeddings: true,
-            epochs: 15,
-            weight_decay: 0.01,
-            ..TextTrainOptions::default()
-        },
+    let mut training = TrainSpecification::of_texts(&file, LABEL);
+    training.text_column = Some(TEXT.to_owned());
+    training.recurrent = Some(RecurrentOptions {
+        // The small vocabulary is learned by heart, and with it which values are burdened.
+        train_embeddings: true,
+        ..RecurrentOptions::default()
+    });
+    training.training = Learning {
+        seed: args.seed,
+        epochs: Some(15),
+        weight_decay: 0.01,
+        ..Learning::default()
     };
-    let bar = output.progress(
-        u64::from(training.options.epochs),
-        "train  [{bar:28}] {pos}/{len} epochs, {msg}, {eta} left",
-    );
+    let bar = TrainingBar::new(training.epochs(), output)?;
     let model = RunDirectory::create(&directory.file("model"))?;
-    let set = TextSet::read(&training)?;
-    let trained = run_text_training(&training, &set, &model, false, &mut |report| {
-        bar.set_position(u64::from(report.epoch));
-        bar.set_message(format!("loss {:.4}", report.loss));
-        interrupt.flow()
-    })?;
-    bar.finish_and_clear();
+    let training = Training::<TextSet>::open(training.check()?, &ComputeDevice::flex())?;
+    let trained = training.run(&model, false, &mut |report| bar.observe(report))?;
+    let interrupt = bar.into_interrupt();
     if !trained.finished {
         output.remark(&format!(
             "Interrupted; what there is so far is in {}.",
@@ -158,7 +142,7 @@ fn write_csv(file: &std::path::Path, comments: &[Comment]) -> anyhow::Result<()>
 }
 
 fn render(
-    trained: &TextTrainingSummary,
+    trained: &TrainingSummary,
     audited: &AuditSummary<TextDetails>,
     recovery: &[Recovery],
     directory: &RunDirectory,

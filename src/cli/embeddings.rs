@@ -12,7 +12,7 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render::{count, table};
 use probity::data::compressed;
-use probity::nn::text_training_run::load_embeddings;
+use probity::nn::train::text_set::load_embeddings;
 use probity::run::run_directory::write_with;
 use probity::tensor::device::use_threads;
 use probity::tensor::nearest::cosine::{NearestOptions, cosine, nearest};

@@ -10,7 +10,7 @@ use super::fields::Fields;
 use super::output::Output;
 use probity::data::numbers::Bounds;
 use probity::data::schema::{Outside, Schema};
-use probity::data::specification::{Separator, named_schema};
+use probity::data::specification::{Separator, located_schema, named_schema};
 use probity::run::run_directory::{CHECKPOINT, RunDirectory, SUMMARY};
 use probity::run::specification::Specification;
 use probity::run::specification::file::Record;
@@ -199,6 +199,11 @@ impl BoundsArgs {
 /// A path without needless parts, for run.toml: absolute where that can be found out.
 pub(super) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The file `name` with its whole path; `name` as it is where there is no such file, but something that is built in.
+pub(super) fn absolute_file(name: impl AsRef<str>) -> String {
+    located_schema(name.as_ref())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::output::Output;
 use super::render::{count, percent, table};
 use super::text_inputs::{Texts, lexicon, tokenizer};
-use probity::nn::text_training_run::load_embeddings;
+use probity::nn::train::text_set::load_embeddings;
 use probity::text::lexicon::{CommonWord, Coverage, Lexicon, ProtectedAttribute, common_words};
 use probity::text::tokenizer::Tokenizer;
 

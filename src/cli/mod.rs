@@ -15,7 +15,6 @@ mod embeddings;
 mod fields;
 mod groups;
 mod import;
-mod import_text;
 mod inputs;
 mod interrupt;
 mod kmeans;
@@ -28,8 +27,8 @@ mod progress;
 mod render;
 mod render_repair;
 mod repair;
-mod repair_texts;
 mod report;
+mod run;
 mod schema;
 mod sentence;
 #[cfg(feature = "serve")]
@@ -39,7 +38,6 @@ mod spn;
 mod supervision;
 mod text_inputs;
 mod train;
-mod train_texts;
 mod verify;
 
 use std::process::ExitCode;
@@ -94,6 +92,8 @@ enum Command {
     Audit(Box<audit::AuditArgs>),
     /// Compare search strategies on one model under the same conditions
     Compare(Box<compare::CompareArgs>),
+    /// Do what a specification says, or repeat a run
+    Run(run::RunArgs),
     /// Turn runs into a page to look at
     Report(report::ReportArgs),
     /// Re-check every pair of an audit one by one
@@ -208,6 +208,7 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Import(args) => import::run(args, output),
         Command::Audit(args) => audit::run(*args, output),
         Command::Compare(args) => compare::run(*args, output),
+        Command::Run(args) => run::run(args, output),
         Command::Report(args) => report::run(args, output),
         Command::Verify(args) => verify::run(args, output),
         Command::Certify(args) => certify::run(args, output),

@@ -7,8 +7,8 @@ use indicatif::ProgressBar;
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render::count;
+use probity::fairness::repair::RepairProgress;
 use probity::fairness::session::AuditProgress;
-use probity::fairness::text::repair::run::TextRepairProgress;
 
 const TEMPLATE: &str = "{prefix:8} [{bar:28}] {pos}/{len}, {msg}, {eta} left";
 
@@ -74,15 +74,15 @@ impl AuditBar {
     }
 }
 
-/// Shows the progress of a repair of texts and passes Ctrl-C on.
-pub(super) struct TextRepairBar {
+/// Shows the progress of a repair and passes Ctrl-C on.
+pub(super) struct RepairBar {
     bar: ProgressBar,
     interrupt: Interrupt,
 }
 
-impl TextRepairBar {
-    pub fn new(output: &Output, interrupt: Interrupt) -> TextRepairBar {
-        TextRepairBar {
+impl RepairBar {
+    pub fn new(output: &Output, interrupt: Interrupt) -> RepairBar {
+        RepairBar {
             bar: output.progress(1, "repair [{bar:28}] {msg} {pos}/{len} epochs, {eta} left"),
             interrupt,
         }
@@ -94,13 +94,13 @@ impl TextRepairBar {
     }
 
     /// One step of the repair.
-    pub fn observe(&mut self, progress: TextRepairProgress) -> ControlFlow<()> {
+    pub fn observe(&self, progress: RepairProgress) -> ControlFlow<()> {
         match progress {
-            TextRepairProgress::Search => self.bar.set_message("searching,"),
-            TextRepairProgress::Train(done, all) => {
+            RepairProgress::Search => self.bar.set_message("searching,"),
+            RepairProgress::Train { epochs, all } => {
                 self.bar.set_message("training,");
                 self.bar.set_length(all);
-                self.bar.set_position(done);
+                self.bar.set_position(epochs);
             }
         }
         self.interrupt.flow()

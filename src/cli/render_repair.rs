@@ -1,26 +1,66 @@
-//! A repair of a model of tables as text.
+//! A repair as text.
 
 use super::groups::named_gaps;
 use super::render::{count, percent, table};
 use probity::fairness::group::GroupReport;
 use probity::fairness::mean::Mean;
-use probity::fairness::repair::basis::Origin;
-use probity::fairness::repair::figures::Change;
-use probity::fairness::repair::options::RepairMethod;
-use probity::fairness::repair::summary::{RepairSummary, SharePoint};
+use probity::fairness::repair::change::{Change, Figures};
+use probity::fairness::repair::specification::RepairMethod;
+use probity::fairness::repair::summary::RepairSummary;
+use probity::fairness::repair::table::{CertifiedShare, Origin, TableDetails};
+use probity::fairness::repair::text::TextDetails;
+use probity::nn::modality::ModalityName;
+
+/// What only one modality has to say of a repair.
+pub(super) trait Shown {
+    /// Before the figures: what was repaired.
+    fn before(&self) -> String;
+    /// After them: what else was measured.
+    fn after(&self) -> String;
+}
+
+impl Shown for TableDetails {
+    fn before(&self) -> String {
+        match self.origin {
+            Origin::Trained => String::new(),
+            Origin::Imported => {
+                "The network was imported; it may have seen any of these rows before.\n".to_owned()
+            }
+        }
+    }
+
+    fn after(&self) -> String {
+        certified(&self.certified_before, &self.certified_after)
+            + &groups(&self.groups_before, &self.groups_after)
+    }
+}
+
+impl Shown for TextDetails {
+    fn before(&self) -> String {
+        format!(
+            "{} discriminatory texts may be learnt from.\n\
+             Independent set: {} discriminatory texts found from the test texts. {} of the test texts hold a term of {}.\n",
+            count(self.found),
+            count(self.independent),
+            count(self.test_texts),
+            self.protected.join(", ")
+        )
+    }
+
+    fn after(&self) -> String {
+        String::new()
+    }
+}
 
 /// What a repair came to.
-pub(super) fn repair(summary: &RepairSummary) -> String {
-    let parts = &summary.parts;
+pub(super) fn repair<F: Figures, D: Shown>(summary: &RepairSummary<F, D>) -> String {
+    let (parts, inputs) = (&summary.parts, inputs(summary.modality));
     let mut text = format!(
-        "Parts: {} rows to train on, {} to choose by, {} held out to measure on.\n",
+        "Parts: {} {inputs} to train on, {} to choose by, {} held out to measure on.\n",
         count(parts.train as u64),
         count(parts.validation as u64),
         count(parts.test as u64)
     );
-    if summary.origin == Origin::Imported {
-        text.push_str("The network was imported; it may have seen any of these rows before.\n");
-    }
     for run in &summary.runs {
         text.push_str(&format!(
             "By {}: {} found individuals to draw from.\n",
@@ -28,6 +68,7 @@ pub(super) fn repair(summary: &RepairSummary) -> String {
             count(run.samples)
         ));
     }
+    text.push_str(&summary.details.before());
     for point in &summary.points {
         let remedy = match summary.method {
             RepairMethod::Samples => format!(
@@ -45,9 +86,15 @@ pub(super) fn repair(summary: &RepairSummary) -> String {
         text.push_str(&changes_table(&point.changes));
     }
     text.push_str(&chosen(summary));
-    text.push_str(&certified(summary));
-    text.push_str(&groups(&summary.groups_before, &summary.groups_after));
+    text.push_str(&summary.details.after());
     text
+}
+
+fn inputs(modality: ModalityName) -> &'static str {
+    match modality {
+        ModalityName::Table => "rows",
+        ModalityName::Text => "texts",
+    }
 }
 
 /// Figures before and after side by side.
@@ -89,13 +136,11 @@ pub(super) fn changes_table(changes: &[Change]) -> String {
 }
 
 /// Which network was saved, and why.
-fn chosen(summary: &RepairSummary) -> String {
+fn chosen<F: Figures, D>(summary: &RepairSummary<F, D>) -> String {
     let chosen = &summary.chosen;
-    let of = summary
-        .points
-        .iter()
-        .find(|point| point.share == chosen.share);
-    let networks = of.map_or(0, |point: &SharePoint| point.networks.len());
+    let networks = summary
+        .chosen_point()
+        .map_or(0, |point| point.networks.len());
     let share = match summary.method {
         RepairMethod::Samples => format!("share {}, ", chosen.share),
         RepairMethod::Certified => String::new(),
@@ -110,13 +155,31 @@ fn chosen(summary: &RepairSummary) -> String {
         );
     }
     text.push_str(".\n");
-    for estimate in &chosen.figures.discrimination {
-        text.push_str(&super::render::statement(estimate, "uniform random inputs"));
+    let of = match summary.modality {
+        ModalityName::Table => "uniform random inputs",
+        ModalityName::Text => "the independent set",
+    };
+    for measure in chosen.figures.measures() {
+        if let (false, Some([low, high])) = (measure.protected.is_empty(), measure.ci95) {
+            text.push_str(&format!(
+                "{} by {}: {} of {} ({:.2} – {:.2})\n",
+                measure.figure,
+                measure.protected.join(" × "),
+                percent(measure.value),
+                match measure.figure {
+                    "discriminatory" => of,
+                    _ => "test texts with a protected term",
+                },
+                100.0 * low,
+                100.0 * high
+            ));
+        }
     }
     let lost = 100.0 * chosen.accuracy_loss;
     text.push_str(&format!(
-        "Accuracy on held-out rows: {} ({:+.2} points){}\n",
-        percent(chosen.figures.held_out.accuracy),
+        "Accuracy on held-out {}: {} ({:+.2} points){}\n",
+        inputs(summary.modality),
+        percent(chosen.figures.accuracy()),
         -lost,
         if chosen.within {
             "."
@@ -128,12 +191,10 @@ fn chosen(summary: &RepairSummary) -> String {
 }
 
 /// The rows that are certified fair before and after.
-fn certified(summary: &RepairSummary) -> String {
-    let pairs = summary
-        .certified_before
+fn certified(before: &[CertifiedShare], after: &[CertifiedShare]) -> String {
+    let rows: Vec<Vec<String>> = before
         .iter()
-        .zip(&summary.certified_after);
-    let rows: Vec<Vec<String>> = pairs
+        .zip(after)
         .map(|(before, after)| {
             vec![
                 before.protected.join(" × "),

@@ -7,7 +7,6 @@ use clap::Args;
 
 use probity::fairness::opened::open_lexicon;
 use probity::nn::text_model::TOKENIZER;
-use probity::run::run_directory::RUN;
 use probity::text::corpus::{TextColumns, TextCorpus, read_texts};
 use probity::text::lexicon::Lexicon;
 use probity::text::tokenizer::Tokenizer;
@@ -49,12 +48,4 @@ pub(super) fn tokenizer(model: &Path) -> anyhow::Result<Tokenizer> {
 /// The lexicon in `file`, or the one that ships.
 pub(super) fn lexicon(file: Option<&PathBuf>) -> anyhow::Result<Lexicon> {
     Ok(open_lexicon(file.map(PathBuf::as_path))?.value)
-}
-
-/// Whether the run in `directory` is a training, or a repair, of texts, as far as its options can be read.
-pub(super) fn is_text_run(directory: &Path) -> bool {
-    std::fs::read_to_string(directory.join(RUN))
-        .ok()
-        .and_then(|text| text.parse::<toml::Table>().ok())
-        .is_some_and(|table| table.contains_key("texts_sha256"))
 }

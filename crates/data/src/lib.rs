@@ -6,6 +6,7 @@ pub mod compressed;
 pub mod fetch;
 pub mod idx;
 pub mod infer;
+pub mod named_schema;
 pub mod numbers;
 pub mod read;
 pub mod schema;

@@ -38,7 +38,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt32Array, UInt64Array};
+use arrow_array::{ArrayRef, Float32Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::Schema as ArrowSchema;
 use parquet::arrow::ArrowWriter;
@@ -133,7 +133,7 @@ pub fn write_columns(
             parquet.close().map_err(io::Error::other)?;
             writer.flush()
         }
-        SamplesFormat::Csv => write_csv(writer, &columns, pairs, batch),
+        SamplesFormat::Csv => write_csv(writer, (modality, &columns), pairs, batch),
     })
 }
 
@@ -157,7 +157,7 @@ fn blocks(
 
 fn write_csv(
     writer: &mut BufWriter<&mut File>,
-    columns: &ArrowSchema,
+    (modality, columns): (ModalityName, &ArrowSchema),
     pairs: &PairStore,
     batch: &mut Batch<'_>,
 ) -> io::Result<()> {
@@ -172,7 +172,16 @@ fn write_csv(
             .collect::<Result<Vec<_>, _>>()
             .map_err(io::Error::other)?;
         for row in 0..batch.num_rows() {
-            csv.write_record(columns.iter().map(|column| column.value(row).to_string()))?;
+            let cells = columns.iter().zip(batch.columns());
+            csv.write_record(cells.map(|(formatted, column)| {
+                // Logits are written without exponents.
+                match column.as_any().downcast_ref::<Float32Array>() {
+                    Some(logits) if modality == ModalityName::Table => {
+                        logits.value(row).to_string()
+                    }
+                    _ => formatted.value(row).to_string(),
+                }
+            }))?;
         }
         Ok(())
     })?;

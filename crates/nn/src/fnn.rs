@@ -10,6 +10,7 @@
 use burn::tensor::activation::{relu, sigmoid, tanh};
 use burn::tensor::{Device, Tensor, TensorData};
 use rand::RngExt;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::encoding::{Encoding, InputLayout};
@@ -18,7 +19,9 @@ use probity_run::stream::{Purpose, stream};
 use probity_tensor::device::ComputeDevice;
 
 /// The function between two layers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Activation {
     /// max(0, x)

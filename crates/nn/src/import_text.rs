@@ -92,7 +92,7 @@ pub enum TextImportError {
     },
     /// Tensors of parts that the imported network would lack.
     #[error(
-        "the network has more parts than embeddings, one recurrent network and one linear layer: {}; tensors that are no part of it, as those of a loss, can be left out by name (--ignore)",
+        "the network has more parts than embeddings, one recurrent network and one linear layer: {}; tensors that are no part of it, as those of a loss, can be left out by name (text.ignore)",
         list(found)
     )]
     Unexpected {
@@ -112,7 +112,7 @@ pub enum TextImportError {
     },
     /// The file's own table lacks its words.
     #[error(
-        "the file holds the embedding table '{tensor}' of {rows} rows, which needs a vocabulary (--vocabulary), a line a row, rather than embeddings of other words"
+        "the file holds the embedding table '{tensor}' of {rows} rows, which needs a vocabulary (text.vocabulary), a line a row, rather than embeddings of other words"
     )]
     OwnTable {
         /// The table.
@@ -122,7 +122,7 @@ pub enum TextImportError {
     },
     /// A vocabulary without a table.
     #[error(
-        "the file holds no embedding table for the vocabulary (a two-dimensional weight without a bias, as 'embedding.weight'), but {}; give the embeddings that the network was trained on (--embeddings)",
+        "the file holds no embedding table for the vocabulary (a two-dimensional weight without a bias, as 'embedding.weight'), but {}; give the embeddings that the network was trained on (text.embeddings)",
         list(found)
     )]
     NoTable {

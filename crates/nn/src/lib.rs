@@ -15,9 +15,11 @@
 pub mod encoding;
 pub mod fnn;
 pub mod import;
+pub mod import_run;
 pub mod import_text;
 pub mod interval;
 pub mod metrics;
+pub mod modality;
 pub mod model;
 pub mod optimizer;
 pub mod provenance;
@@ -26,15 +28,9 @@ mod row_adam;
 pub mod text;
 pub mod text_model;
 mod text_tiles;
-pub mod text_train;
-pub mod text_train_options;
-pub mod text_training_run;
 pub mod train;
-pub mod train_options;
-pub mod training_run;
 pub mod vocabulary;
 pub mod weights;
-pub mod worst_case;
 
 use thiserror::Error;
 

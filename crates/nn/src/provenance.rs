@@ -1,50 +1,66 @@
-//! How a model directory came about: the options and the data of its training, where the directory says so.
+//! How a model came about: `provenance.toml` of its directory, where it was trained or repaired here.
 //!
-//! The split of the rows into parts depends on the options and the number of rows alone, so that it can be dealt again, and
-//! rows that were held out are known as such afterwards. A repaired model keeps the split of the model it was made from.
+//! The split of the inputs into parts depends on the options and the number of inputs alone, so that it
+//! can be dealt again, and inputs that were held out are known as such afterwards. A repaired model keeps
+//! the split of the model it was made from.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::train_options::TrainOptions;
-use super::training_run::TrainingRun;
-use probity_run::run_directory::{RUN, RunDirectory, RunError};
+use super::train::TrainSpecification;
+use probity_run::run_directory::{RunError, write_atomically};
 
-/// How a network for tables was trained.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// Name of its file in a model directory.
+pub const PROVENANCE: &str = "provenance.toml";
+
+/// How a network was trained.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Provenance {
-    /// Data file.
-    pub data: PathBuf,
-    /// SHA-256 of the data file.
-    pub data_sha256: String,
-    /// Options of the training; its seed and shares deal the parts.
-    #[serde(rename = "training")]
-    pub options: TrainOptions,
+    /// SHA-256 of what was opened, by its role: `data`, `embeddings`.
+    pub sha256: BTreeMap<String, String>,
+    /// What was asked for; its seed and shares deal the parts.
+    pub specification: TrainSpecification,
 }
 
 impl Provenance {
     /// How the model in `directory` was trained; `None` if it was imported, or the directory does not say.
     ///
     /// # Errors
-    /// When its `run.toml` cannot be read or is of another form.
+    /// When the file cannot be read or is of another form.
     pub fn of(directory: &Path) -> Result<Option<Provenance>, RunError> {
-        if !directory.join(RUN).is_file() {
-            return Ok(None);
+        let file = directory.join(PROVENANCE);
+        match fs::read_to_string(&file) {
+            Ok(text) => toml::from_str(&text)
+                .map(Some)
+                .map_err(|error| RunError::Foreign {
+                    file,
+                    problem: error.to_string(),
+                }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(RunError::Read { file, source }),
         }
-        let run = RunDirectory::open(directory)?;
-        let written: toml::Table = run.read_toml(RUN)?;
-        match written.get("command").and_then(toml::Value::as_str) {
-            Some("train") => {
-                let training: TrainingRun = run.read_toml(RUN)?;
-                Ok(Some(Provenance {
-                    data: training.data,
-                    data_sha256: training.data_sha256,
-                    options: training.options,
-                }))
-            }
-            Some("repair") => Ok(Some(run.read_toml(RUN)?)),
-            _ => Ok(None),
-        }
+    }
+
+    /// Writes it into the model directory `directory`.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, directory: &Path) -> Result<(), RunError> {
+        let file = directory.join(PROVENANCE);
+        let text = toml::to_string(self).map_err(|error| RunError::Foreign {
+            file: file.clone(),
+            problem: error.to_string(),
+        })?;
+        write_atomically(&file, text.as_bytes())
+    }
+
+    /// SHA-256 of the labelled inputs.
+    pub fn data_sha256(&self) -> &str {
+        self.sha256.get("data").map_or("", String::as_str)
     }
 }

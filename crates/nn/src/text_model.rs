@@ -206,9 +206,7 @@ impl TextModel {
             .parse()
             .map_err(|error: toml::de::Error| describe(error.to_string()))?;
         if !table.contains_key("text") {
-            return Err(describe(
-                "this model classifies tables, not texts; give --data instead of --texts".into(),
-            ));
+            return Err(describe("this model classifies tables, not texts".into()));
         }
         let description: Description =
             toml::from_str(&text).map_err(|error| describe(error.to_string()))?;

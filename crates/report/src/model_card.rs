@@ -196,9 +196,10 @@ fn metrics(run: &RunReport) -> String {
             rows.groups(" after", &repair.groups_after);
         }
         Findings::TextRepair(repair) => {
-            let after = repair.repaired.get(repair.chosen);
-            for (when, network) in [("before", Some(&repair.before)), ("after", after)] {
-                let Some(network) = network else { continue };
+            rows.quality(" before", &repair.before.held_out);
+            rows.quality(" after", &repair.chosen.figures.held_out);
+            let after = &repair.chosen.figures;
+            for (when, network) in [("before", &repair.before), ("after", after)] {
                 let texts = count(repair.test_texts);
                 rows.push(
                     &format!("Fair texts {when}"),

@@ -242,24 +242,20 @@ fn trade_off(files: &RunFiles) -> Result<Option<String>, PageError> {
         before: TextNetwork,
         control: Vec<TextNetwork>,
         points: Vec<Networks<TextNetwork>>,
-        repaired: Vec<TextNetwork>,
-        chosen: usize,
+        chosen: TextNetwork,
     }
     let title = |by: String| format!("Repair: accuracy and discrimination by {by}");
     if files.is_text_repair() {
         let repair: OfTexts = files.parse()?;
-        let Some(kept) = repair.repaired.get(repair.chosen) else {
-            return Ok(None);
-        };
         let drawn = TradeOff {
             title: title(repair.protected.join(", ")),
             axes: ["accuracy on test texts, %", "independent set repaired, %"],
-            kept: kept.clone(),
+            kept: repair.chosen,
             before: repair.before,
             control: repair.control,
             points: repair.points,
         };
-        Ok(drawn.to_svg(|network| (network.accuracy, network.repaired.share)))
+        Ok(drawn.to_svg(|network| (network.held_out.accuracy, network.repaired.share)))
     } else {
         let repair: OfTables = files.parse()?;
         let joint = repair.before.discrimination.last();

@@ -7,10 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use probity_nn::provenance::Provenance;
-use probity_nn::text_training_run::TextTrainingRun;
+use probity_nn::provenance::{PROVENANCE, Provenance};
 use probity_nn::train::Split;
-use probity_run::run_directory::RUN;
 
 /// A part of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -63,55 +61,11 @@ pub enum PartError {
     },
 }
 
-/// The training that made the text model in the directory `model`, or the one that it was repaired
-/// from.
-///
-/// # Errors
-/// When the directory does not say.
-pub fn text_training(model: &Path) -> Result<TextTrainingRun, PartError> {
-    let file = model.join(RUN);
-    let unknown = |problem: String| PartError::Unknown {
-        file: file.clone(),
-        problem,
-    };
-    let text = std::fs::read_to_string(&file).map_err(|error| unknown(error.to_string()))?;
-    let mut run: toml::Table = text
-        .parse()
-        .map_err(|_| unknown("it is no run".to_owned()))?;
-    if let Some(toml::Value::Table(training)) = run.remove("training") {
-        run = training;
-    }
-    run.try_into()
-        .map_err(|_| unknown("it is no training on texts".to_owned()))
-}
-
-/// The positions of `part` among the `count` texts in `file`, whose SHA-256 is given.
+/// The positions of `part` among the `count` rows or texts in `file`, whose SHA-256 is given.
 ///
 /// # Errors
 /// When the model does not say, or was trained on another file.
-pub fn texts_of(
-    part: Part,
-    model: &Path,
-    (file, sha256): (&Path, &str),
-    count: usize,
-) -> Result<Vec<u32>, PartError> {
-    if part == Part::All {
-        return Ok((0..count as u32).collect());
-    }
-    let training = text_training(model)?;
-    if training.texts_sha256 != sha256 {
-        return Err(PartError::OtherData {
-            file: file.to_owned(),
-        });
-    }
-    Ok(take(part, count, &training.options.learning()))
-}
-
-/// The positions of `part` among the `count` rows in `file`, whose SHA-256 is given.
-///
-/// # Errors
-/// When the model does not say, or was trained on another file.
-pub fn rows_of(
+pub fn positions_of(
     part: Part,
     model: &Path,
     (file, sha256): (&Path, &str),
@@ -121,21 +75,17 @@ pub fn rows_of(
         return Ok((0..count as u32).collect());
     }
     let unknown = |problem: String| PartError::Unknown {
-        file: model.join(RUN),
+        file: model.join(PROVENANCE),
         problem,
     };
-    let training = Provenance::of(model).map_err(|error| unknown(error.to_string()))?;
-    let training = training.ok_or_else(|| unknown("it is no training".to_owned()))?;
-    if training.data_sha256 != sha256 {
+    let trained = Provenance::of(model).map_err(|error| unknown(error.to_string()))?;
+    let trained = trained.ok_or_else(|| unknown("there is no such file".to_owned()))?;
+    if trained.data_sha256() != sha256 {
         return Err(PartError::OtherData {
             file: file.to_owned(),
         });
     }
-    Ok(take(part, count, &training.options))
-}
-
-fn take(part: Part, count: usize, options: &probity_nn::train_options::TrainOptions) -> Vec<u32> {
-    let split = Split::new(count, options);
+    let split = Split::new(count, &trained.specification.training);
     let mut chosen = match part {
         Part::All => (0..count as u32).collect(),
         Part::Train => split.train,
@@ -143,5 +93,5 @@ fn take(part: Part, count: usize, options: &probity_nn::train_options::TrainOpti
         Part::Test => split.test,
     };
     chosen.sort_unstable();
-    chosen
+    Ok(chosen)
 }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::parts::{Part, PartError, rows_of, texts_of};
+use super::parts::{Part, PartError, positions_of};
 pub use super::specification::CertifySpecification;
 use super::table::certify_rows;
 use super::text::certify_texts;
@@ -349,7 +349,7 @@ fn open_table_inputs(
     let data = open_table(&specification.data, &schema, Labels::Optional)?;
     let (file, part) = (&specification.data, specification.part);
     let count = data.value.rows();
-    let rows = rows_of(part, &specification.model, (file, &data.sha256), count)?;
+    let rows = positions_of(part, &specification.model, (file, &data.sha256), count)?;
     not_empty(part, &rows)?;
     specification.protected = protected;
     let record = Record::new()
@@ -378,7 +378,7 @@ fn open_text_inputs(
         .collect::<Result<_, _>>()
         .map_err(AuditError::from)?;
     let (file, part) = (&specification.data, specification.part);
-    let rows = texts_of(
+    let rows = positions_of(
         part,
         &specification.model,
         (file, &corpus.sha256),

@@ -189,16 +189,16 @@ fn rows_of(
             model: run.model.clone(),
         });
     };
-    if trained.data_sha256 != data.sha256 {
+    if trained.data_sha256() != data.sha256 {
         return Err(GroupRunError::OtherData {
             part,
             data: run.data.clone(),
-            trained_on: trained.data,
+            trained: trained.data_sha256().to_owned(),
+            trained_on: trained.specification.data,
             given: data.sha256.clone(),
-            trained: trained.data_sha256,
         });
     }
-    let split = Split::new(data.value.rows(), &trained.options);
+    let split = Split::new(data.value.rows(), &trained.specification.training);
     let chosen = match part {
         Part::Train | Part::All => split.train,
         Part::Validation => split.validation,

@@ -12,8 +12,7 @@ use std::collections::BTreeMap;
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema as ArrowSchema;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub use table::{TableCase, TableColumns, TableDetails, TableInputs, TableWitness};
 pub use text::{
@@ -29,30 +28,11 @@ use super::specification::{AuditSpecification, SearchSpecification, TextSpecific
 use super::strategies::tuning::Tuning;
 use super::strategies::{StrategyName, WithStrategy};
 use probity_data::read::ReadError;
+pub use probity_nn::modality::ModalityName;
+
 use probity_nn::ModelError;
 use probity_predictor::Ender;
 use probity_tensor::device::ComputeDevice;
-
-/// What is classified.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ModalityName {
-    /// Rows of a table
-    #[default]
-    Table,
-    /// Texts
-    Text,
-}
-
-impl ModalityName {
-    /// As files and specifications say it.
-    pub fn name(self) -> &'static str {
-        match self {
-            ModalityName::Table => "table",
-            ModalityName::Text => "text",
-        }
-    }
-}
 
 /// How to search: a strategy and what it is made of besides model and inputs.
 #[derive(Debug, Clone, Copy)]

@@ -4,16 +4,20 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::audit_error::AuditError;
+use crate::audit::AuditError;
 use crate::domain::DomainError;
 use crate::group::GroupError;
 use probity_data::read::ReadError;
 use probity_data::schema::SchemaError;
 use probity_nn::ModelError;
 use probity_nn::model::StoreError;
+use probity_nn::text::TextNetworkError;
 use probity_nn::train::TrainError;
+use probity_nn::train::run::TrainingError;
 use probity_run::run_directory::RunError;
+use probity_run::specification::FieldError;
 use probity_run::specification::file::SpecificationError;
+use probity_text::embeddings::EmbeddingError;
 
 /// Why a repair cannot be done.
 #[derive(Debug, Error)]
@@ -21,12 +25,6 @@ pub enum RepairError {
     /// The model cannot be loaded or saved.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// An audit cannot be read.
-    #[error(transparent)]
-    Audit(Box<AuditError>),
-    /// The specification of an audit cannot be read.
-    #[error(transparent)]
-    Specification(#[from] SpecificationError),
     /// A file cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -48,16 +46,24 @@ pub enum RepairError {
     /// The group figures cannot be computed.
     #[error(transparent)]
     Group(#[from] GroupError),
-    /// An option has no meaning.
-    #[error("{option} is {value}, but must be {expected}")]
-    Option {
-        /// Its name on the command line.
-        option: &'static str,
-        /// What was given.
-        value: String,
-        /// What is allowed.
-        expected: &'static str,
-    },
+    /// Protected terms, or a search, cannot be used.
+    #[error(transparent)]
+    Audit(Box<AuditError>),
+    /// The training that made the model cannot be repeated.
+    #[error(transparent)]
+    Training(#[from] TrainingError),
+    /// A network does not fit its word vectors.
+    #[error(transparent)]
+    Network(#[from] TextNetworkError),
+    /// The word vectors do not fit.
+    #[error(transparent)]
+    Embeddings(#[from] EmbeddingError),
+    /// The run cannot be read or written.
+    #[error(transparent)]
+    Specification(#[from] SpecificationError),
+    /// A field has a value that does not go with the inputs.
+    #[error(transparent)]
+    Field(#[from] FieldError),
     /// A run that searched another model.
     #[error(
         "{} searched another model than {} (SHA-256 {searched}, this one has {own}); run probity audit on this model", run.display(), model.display()
@@ -82,21 +88,63 @@ pub enum RepairError {
         /// The predictor.
         predictor: String,
     },
-    /// A run on texts.
-    #[error("{} searched texts; a model of texts is repaired with --texts instead of --data", run.display())]
-    TextRun {
+    /// A run on inputs of the other modality.
+    #[error("{} searched {searched}, but the model classifies {classified}", run.display())]
+    OtherModality {
         /// The run.
         run: PathBuf,
+        /// What it searched.
+        searched: &'static str,
+        /// What the model classifies.
+        classified: &'static str,
     },
-    /// The model or the data are no longer what the repair began with.
-    #[error("{what} changed since the repair began (SHA-256 {now}, was {then}); start a new one")]
-    Changed {
-        /// The model or the data file.
-        what: String,
-        /// Its hash now.
-        now: String,
-        /// Its hash at the start.
-        then: String,
+    /// Nobody knows how the model was trained.
+    #[error(
+        "{} does not say how it was trained, and texts are learnt as they were for the model; repair a model that probity train made", model.display()
+    )]
+    NotTrained {
+        /// The model.
+        model: PathBuf,
+    },
+    /// The model is not what its training gives.
+    #[error(
+        "the vocabulary of {} is not that of the training in its provenance.toml; repair a model as probity train wrote it", model.display()
+    )]
+    OtherVocabulary {
+        /// The model.
+        model: PathBuf,
+    },
+    /// A run with other protected terms.
+    #[error(
+        "{} searched with other protected terms than text.lexicon gives (SHA-256 {searched}, here {own}); give the lexicon of that audit", run.display()
+    )]
+    OtherTerms {
+        /// The run.
+        run: PathBuf,
+        /// Hash of the terms that were searched with.
+        searched: String,
+        /// Hash of those given.
+        own: String,
+    },
+    /// A samples file that this model cannot have given.
+    #[error("{}, row {row}: the text has {tokens} tokens, but the model reads at most {most}", file.display())]
+    TooLong {
+        /// The samples file.
+        file: PathBuf,
+        /// The row, from 1, below the header.
+        row: u64,
+        /// Its tokens.
+        tokens: usize,
+        /// Tokens that are read.
+        most: usize,
+    },
+    /// There is nothing to learn from or to measure on.
+    #[error(
+        "the search finds no discriminatory text from the {part} texts; give it more text.seeds, or there is nothing to repair"
+    )]
+    NothingFound {
+        /// Which part.
+        part: &'static str,
     },
     /// A run without its summary.
     #[error("{} is unfinished; go on with probity audit --resume --out {}", run.display(), run.display())]
@@ -129,7 +177,7 @@ pub enum RepairError {
     },
     /// The label rule needs the classes of the seeds.
     #[error(
-        "--label seed needs the classes of the rows that {} began at, but its table has no label column, or its strategy does not begin at rows; use --label majority", run.display()
+        "label seed needs the classes of the inputs that {} began at, but its file has no labels, is not that of the training, or its strategy does not begin at inputs; use label majority", run.display()
     )]
     NoTruth {
         /// The run.
@@ -151,7 +199,7 @@ pub enum RepairError {
     },
     /// No rows to measure on.
     #[error(
-        "the model was trained without a {part} part, so nothing is left to {purpose}; train it with --{part} above 0"
+        "the model was trained without a {part} part, so nothing is left to {purpose}; train it with training.{part} above 0"
     )]
     NothingHeldOut {
         /// `test` or `validation`.

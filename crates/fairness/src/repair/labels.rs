@@ -4,7 +4,7 @@
 //! otherwise the retrained network would be taught the very discrimination that was found. Three rules give it:
 //!
 //! * [`LabelRule::Majority`]: the class that the model gives to most of the variants.
-//! * [`LabelRule::Seed`]: the class that the data give to the row from which the sample was found.
+//! * [`LabelRule::Seed`]: the class that the data give to the row or text from which the sample was found.
 //! * [`LabelRule::Ensemble`]: the class that several networks, trained on the data alone from different first weights, give
 //!   to most of the variants, each network and each variant with one vote.
 //!
@@ -12,24 +12,29 @@
 //! sample as it was found, else the first class.
 
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::pool::Sample;
 use crate::domain::Domain;
 use probity_nn::{Classifier, ModelError, Rows, predicted_class};
 
 /// How a sample is labelled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum LabelRule {
     /// The class that the model gives to most of its variants
     #[default]
     Majority,
-    /// The class of the row that it was found from
+    /// The class of the row or text that it was found from
     Seed,
     /// The class that networks trained on the data alone give to most of its variants
     Ensemble,
 }
+
+/// What is labelled: an individual that is discriminated against, as an input, and its truth.
+pub type Individual<'a> = (std::borrow::Cow<'a, [i32]>, Option<u32>);
 
 /// Samples whose rows are worked on at a time.
 const CHUNK: usize = 256;
@@ -41,7 +46,7 @@ const CHUNK: usize = 256;
 pub fn majority(
     voters: &[&dyn Classifier],
     domain: &dyn Domain,
-    samples: &[&Sample],
+    samples: &[Individual<'_>],
 ) -> Result<Vec<u32>, ModelError> {
     let labels: Vec<Vec<u32>> = samples
         .par_chunks(CHUNK)
@@ -53,14 +58,14 @@ pub fn majority(
 fn label_chunk(
     voters: &[&dyn Classifier],
     domain: &dyn Domain,
-    samples: &[&Sample],
+    samples: &[Individual<'_>],
 ) -> Result<Vec<u32>, ModelError> {
     let mut codes = Vec::new();
     let variants: Vec<usize> = samples
         .iter()
-        .map(|sample| {
-            let variants = domain.variants(&sample.row);
-            (0..variants).for_each(|v| domain.write_variant(&sample.row, v, &mut codes));
+        .map(|(row, _)| {
+            let variants = domain.variants(row);
+            (0..variants).for_each(|v| domain.write_variant(row, v, &mut codes));
             variants
         })
         .collect();
@@ -70,8 +75,8 @@ fn label_chunk(
     for (number, voter) in voters.iter().enumerate() {
         let logits = voter.logits(Rows::new(&codes, domain.width()))?;
         let mut predicted = logits.chunks_exact(classes).map(predicted_class);
-        for (index, sample) in samples.iter().enumerate() {
-            let position = domain.own_variant(&sample.row);
+        for (index, (row, _)) in samples.iter().enumerate() {
+            let position = domain.own_variant(row);
             for variant in 0..variants[index] {
                 let class = predicted.next().unwrap_or_default();
                 votes[index][class as usize] += 1;
@@ -83,12 +88,12 @@ fn label_chunk(
     }
     let winners = samples.iter().zip(&votes).zip(own);
     Ok(winners
-        .map(|((sample, votes), own)| winner(votes, sample.truth, own))
+        .map(|(((_, truth), votes), own)| winner(votes, *truth, own))
         .collect())
 }
 
 /// The class with the most votes; of several, `truth`, else `own`, else the first.
-pub(crate) fn winner(votes: &[u32], truth: Option<u32>, own: u32) -> u32 {
+fn winner(votes: &[u32], truth: Option<u32>, own: u32) -> u32 {
     let most = votes.iter().copied().max().unwrap_or(0);
     let is_tied = |class: u32| votes.get(class as usize) == Some(&most);
     truth

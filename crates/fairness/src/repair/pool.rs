@@ -1,252 +1,62 @@
-//! The samples that a repair may learn from: the distinct individuals of one or more audits, without those found
-//! from held-out rows.
-//!
-//! A sample keeps the number of the seed whose walk found it. The seeds of an audit are rows of its table in an order that its
-//! `run.toml` determines, so the class of that row is known where the table has labels: the *truth* of the sample. If the row is
-//! one that the model is measured or chosen on, the sample is left out: its neighbourhood, and by its truth its very
-//! label, would leak.
+//! The samples that a repair may learn from, and how some of them are drawn.
 
-use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::basis::Basis;
-use super::error::RepairError;
-use crate::audit::{AuditSpecification, StrategyName};
-use crate::domain::{Domain, TabularDomain};
-use crate::modality::{ModalityName, TableInputs};
-use crate::opened::reading_schema;
-use crate::samples::read_samples;
-use crate::seeds::clustered_seeds;
-use probity_data::table::{Labels, Table};
-use probity_run::run_directory::{RunDirectory, SUMMARY, file_sha256};
-use probity_run::specification::file::Record;
 use probity_run::stream::{Purpose, permutation};
 
-/// One discriminatory individual.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sample {
-    /// Codes of the row that was found first.
-    pub row: Vec<i32>,
-    /// Class of the row whose walk found it, where that is known.
-    pub truth: Option<u32>,
-}
-
-/// What one audit found.
+/// What one audit, or the repair's own search, found: distinct individuals, without those found from inputs
+/// that are held out.
 #[derive(Debug, Clone)]
-pub struct FoundRun {
-    /// Its directory.
-    pub directory: PathBuf,
+pub struct Pool<S> {
+    /// The run directory; `None` for the repair's own search.
+    pub run: Option<PathBuf>,
     /// Names of its protected attributes.
     pub protected: Vec<String>,
-    /// Which rows are variants of each other.
-    pub domain: TabularDomain,
-    /// Distinct individuals, in the order of the samples file.
-    pub samples: Vec<Sample>,
-    /// Individuals left out because they were found from held-out rows.
+    /// Distinct individuals, in the order in which they were found.
+    pub samples: Vec<S>,
+    /// Individuals left out because they were found from inputs that are held out.
     pub held_out: u64,
 }
 
-/// The protected attributes of the audit in `directory`.
+/// How many of `samples` are the share `share` of them: the ceiling, at least one.
 ///
-/// # Errors
-/// When there is none.
-pub fn protected_of(directory: &Path) -> Result<Vec<String>, RepairError> {
-    Ok(open_audit(directory)?.1.protected)
+/// A small share of few samples is then never nothing, and a larger share never fewer.
+pub fn count(samples: usize, share: f64) -> usize {
+    ((samples as f64 * share).ceil() as usize).clamp(1.min(samples), samples)
 }
 
-/// The audit of a table in `directory`: of a network, which can be trained.
-fn open_audit(directory: &Path) -> Result<(RunDirectory, AuditSpecification, Record), RepairError> {
-    let opened = RunDirectory::open_specified::<AuditSpecification>(directory)?;
-    if opened.1.modality == ModalityName::Text {
-        return Err(RepairError::TextRun {
-            run: directory.to_owned(),
-        });
-    }
-    match &opened.1.predictor.source {
-        None => Ok(opened),
-        Some(predictor) => Err(RepairError::PredictorRun {
-            run: directory.to_owned(),
-            predictor: predictor.to_string(),
-        }),
-    }
+/// The random share of `samples` samples that (`seed`, `number` of their pool, `repeat`) give, drawn without
+/// replacement. A smaller share is the beginning of a larger one.
+pub fn draw(samples: usize, share: f64, seed: u64, number: u32, repeat: u32) -> Vec<u32> {
+    let item = u64::from(number) << 32 | u64::from(repeat);
+    let mut order = permutation(seed, Purpose::RepairDraw, item, samples as u32);
+    order.truncate(count(samples, share));
+    order
 }
 
-impl FoundRun {
-    /// Reads the audit in `directory`, which must be one of the model of `basis` (in `model`).
-    ///
-    /// # Errors
-    /// See [`RepairError`]: another model, an unfinished run, no samples, a table that is gone.
-    pub fn read(
-        directory: &Path,
-        model: &Path,
-        data: &Path,
-        basis: &Basis,
-    ) -> Result<FoundRun, RepairError> {
-        let (run, options, record) = open_audit(directory)?;
-        let own = basis.model.sha256();
-        let searched = record.sha256_of("model");
-        if searched != own {
-            return Err(RepairError::OtherModel {
-                run: directory.to_owned(),
-                model: model.to_owned(),
-                searched: searched.to_owned(),
-                own,
-            });
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn draws_are_keyed_and_grow_with_the_share() {
+        let first = draw(500, 0.1, 1, 0, 0);
+        assert_eq!(first.len(), 50);
+        assert_eq!(first, draw(500, 0.1, 1, 0, 0));
+        assert_eq!(first, draw(500, 0.3, 1, 0, 0)[..50]);
+        for other in [
+            draw(500, 0.1, 2, 0, 0),
+            draw(500, 0.1, 1, 1, 0),
+            draw(500, 0.1, 1, 0, 1),
+        ] {
+            assert_ne!(first, other);
         }
-        if !run.file(SUMMARY).is_file() {
-            return Err(RepairError::Unfinished {
-                run: directory.to_owned(),
-            });
-        }
-        let protected = options
-            .protected
-            .iter()
-            .map(|name| basis.model.schema.index_of(name))
-            .collect::<Result<Vec<_>, _>>()?;
-        let layout = &basis.model.network.layout;
-        let domain = TabularDomain::new(&basis.model.schema, layout, &protected)?;
-        let seeds = Seeds::of(directory, (&options, &record), data, basis)?;
-        let mut individuals = HashSet::new();
-        let mut samples = Vec::new();
-        let mut held_out = 0;
-        let file = run.file(options.samples_format.file_name());
-        let inputs = TableInputs::new(&basis.model.schema);
-        read_samples(&file, &inputs, |pair| {
-            if !individuals.insert(domain.individual_key(&pair.row)) {
-                return Ok(());
-            }
-            match seeds.origin(pair.seed) {
-                SeedRow::HeldOut => held_out += 1,
-                SeedRow::Usable { truth } => samples.push(Sample {
-                    row: pair.row,
-                    truth,
-                }),
-            }
-            Ok::<(), RepairError>(())
-        })?;
-        if samples.is_empty() {
-            return Err(RepairError::NoSamples {
-                run: directory.to_owned(),
-                held_out,
-            });
-        }
-        Ok(FoundRun {
-            directory: directory.to_owned(),
-            protected: options.protected,
-            domain,
-            samples,
-            held_out,
-        })
-    }
-
-    /// How many samples are the share `share` of them: at least one.
-    pub fn count(&self, share: f64) -> usize {
-        let count = (self.samples.len() as f64 * share).ceil() as usize;
-        count.clamp(1, self.samples.len())
-    }
-
-    /// The random share of the samples that (`seed`, `number` of this run, `repeat`) give. A smaller share is part of a larger
-    /// one.
-    pub fn draw(&self, share: f64, seed: u64, number: u32, repeat: u32) -> Vec<u32> {
-        let item = u64::from(number) << 32 | u64::from(repeat);
-        let mut order = permutation(seed, Purpose::RepairDraw, item, self.samples.len() as u32);
-        order.truncate(self.count(share));
-        order
-    }
-}
-
-/// Whether the walks of a strategy begin at rows of the audit's table.
-fn starts_at_rows(strategy: StrategyName) -> bool {
-    !matches!(
-        strategy,
-        StrategyName::AequitasFully
-            | StrategyName::AequitasSemi
-            | StrategyName::AequitasRandom
-            | StrategyName::Themis
-    )
-}
-
-/// What is known of the row that a walk began at.
-enum SeedRow {
-    /// The model is measured or chosen on it.
-    HeldOut,
-    /// It is not, as far as can be known.
-    Usable { truth: Option<u32> },
-}
-
-/// The rows that an audit began at, in order.
-struct Seeds {
-    rows: Vec<u32>,
-    table: Table,
-    /// Rows of the table that are held out; empty when it is not the table of the training.
-    held_out: HashSet<u32>,
-}
-
-impl Seeds {
-    fn of(
-        run: &Path,
-        (options, record): (&AuditSpecification, &Record),
-        data: &Path,
-        basis: &Basis,
-    ) -> Result<Seeds, RepairError> {
-        if !starts_at_rows(options.strategy()) {
-            return Ok(Seeds {
-                rows: Vec::new(),
-                table: Table::new(basis.table.width(), Vec::new(), Vec::new()),
-                held_out: HashSet::new(),
-            });
-        }
-        let then = record.sha256_of("data");
-        let is_training_data = then == basis.data_sha256;
-        let file = if is_training_data {
-            data
-        } else {
-            &options.data
-        };
-        let gone = |problem: String| RepairError::RunData {
-            run: run.to_owned(),
-            data: file.to_owned(),
-            problem,
-        };
-        let now = file_sha256(file).map_err(|error| gone(error.to_string()))?;
-        if now != then {
-            return Err(gone(format!("SHA-256 {now}, was {then}")));
-        }
-        let schema = reading_schema(&basis.model.schema, options.out_of_domain)?;
-        let table = Table::read(file, &schema, Labels::Optional)?;
-        let held_out = if is_training_data && table.rows() == basis.table.rows() {
-            let split = &basis.split;
-            split
-                .test
-                .iter()
-                .chain(&split.validation)
-                .copied()
-                .collect()
-        } else {
-            HashSet::new()
-        };
-        Ok(Seeds {
-            rows: clustered_seeds(
-                &table,
-                options.search.clusters,
-                options.search.seeds,
-                options.seed,
-            ),
-            table,
-            held_out,
-        })
-    }
-
-    fn origin(&self, seed: u64) -> SeedRow {
-        let row = usize::try_from(seed)
-            .ok()
-            .and_then(|seed| self.rows.get(seed));
-        match row {
-            Some(row) if self.held_out.contains(row) => SeedRow::HeldOut,
-            Some(&row) => SeedRow::Usable {
-                truth: self.table.labels().get(row as usize).copied(),
-            },
-            None => SeedRow::Usable { truth: None },
-        }
+        let distinct: HashSet<_> = first.iter().collect();
+        assert_eq!(distinct.len(), 50, "without replacement");
+        assert_eq!(draw(500, 1e-9, 1, 0, 0).len(), 1);
+        assert_eq!(draw(500, 1.0, 1, 0, 0).len(), 500);
+        assert_eq!(draw(40, 0.26, 1, 0, 0).len(), 11, "the ceiling");
     }
 }

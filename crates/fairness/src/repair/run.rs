@@ -1,216 +1,301 @@
 //! A whole repair: networks trained, measured, one chosen and saved.
 //!
-//! For every share and repeat a network learns the training rows and all protected variants of the samples drawn, each sample
-//! with one label. The same number of *control* networks learn the training rows alone, from the same first weights: what they
-//! gain or lose is not owed to the samples. Draws and first weights are keyed by (seed, repeat). A network that gives all training rows
-//! one class is trained again from other first weights.
-//!
-//! Every network that is complete is kept in the checkpoint of the directory with what was measured of it. A repair that goes
-//! on trains the others, and ends with the model of an unbroken one.
+//! For every share and repeat a network learns the training part and all that the samples drawn add, each sample with one label. The
+//! same number of *control* networks learn the training part alone, from the same first weights: what they gain or lose is not owed
+//! to the samples.
 
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::time::Instant;
 
-use super::basis::Basis;
-use super::book::{Book, Trained};
-use super::choice::{Evidence, choose};
+use super::change::{Figures, changes};
+use super::choice::{Choice, Evidence, choose};
 use super::error::RepairError;
-use super::figures::Measured;
-use super::labels::LabelRule;
-use super::options::RepairRun;
-use super::outcome::Outcome;
-use super::pool::FoundRun;
-use super::summary::RepairSummary;
-use super::workshop::Workshop;
-use crate::domain::TabularDomain;
-use probity_nn::fnn::Fnn;
-use probity_run::run_directory::{RUN, RunDirectory};
+use super::repairable::Repairable;
+use super::specification::RepairSpecification;
+use super::store::{CheckpointStore, RepairState, Trained};
+use super::summary::{Chosen, NetworkFigures, RepairSummary, RunSummary, SharePoint};
+use super::trainer::Trainer;
+use crate::record::{expect_unchanged, identity};
+use probity_run::run_directory::RunDirectory;
+use probity_run::specification::file::Record;
+use probity_run::specification::{Checked, Specification};
 use probity_tensor::device::ComputeDevice;
 
-/// How far a repair is.
+/// What a repair is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RepairProgress {
-    /// Epochs trained, of all networks.
-    pub epochs: u64,
-    /// Epochs at most.
-    pub all: u64,
+pub enum RepairProgress {
+    /// It searches.
+    Search,
+    /// It trains.
+    Train {
+        /// Epochs trained, of all networks.
+        epochs: u64,
+        /// Epochs at most.
+        all: u64,
+    },
 }
 
-/// Told of every epoch, by any thread; may stop the repair.
+/// Told what goes on, by any thread; may stop the repair.
 pub type Observe<'a> = dyn Fn(RepairProgress) -> ControlFlow<()> + Sync + 'a;
 
-/// A repair whose inputs are loaded and checked; nothing is written yet.
-pub struct PreparedRepair {
-    pub(super) run: RepairRun,
-    pub(super) basis: Basis,
-    pub(super) found: Vec<FoundRun>,
-    pub(super) measured: Measured,
-    pub(super) joint: TabularDomain,
+/// A repair whose inputs are opened and checked; nothing is written yet.
+pub struct Repair<R> {
+    specification: Checked<RepairSpecification>,
+    record: Record,
+    subject: R,
 }
 
-impl PreparedRepair {
-    /// Reads the runs of `run` and checks that they, the options and `basis` fit each other.
+impl<R: Repairable> Repair<R> {
+    /// Opens what `specification` names. Everything that can be wrong with the inputs is found here.
     ///
     /// # Errors
     /// See [`RepairError`].
-    pub fn new(run: RepairRun, basis: Basis) -> Result<PreparedRepair, RepairError> {
-        run.check()?;
-        run.groups.groups(&basis.model.schema)?;
-        run.training.check(basis.model.network.classes())?;
-        let expect = |what: &Path, now: String, then: &String| match now == *then {
-            true => Ok(()),
-            false => Err(RepairError::Changed {
-                what: what.display().to_string(),
-                now,
-                then: then.clone(),
-            }),
-        };
-        expect(&run.model, basis.model.sha256(), &run.model_sha256)?;
-        expect(&run.data, basis.data_sha256.clone(), &run.data_sha256)?;
-        if basis.split.test.is_empty() {
+    pub fn open(
+        specification: Checked<RepairSpecification>,
+        device: &ComputeDevice,
+    ) -> Result<Repair<R>, RepairError> {
+        let mut record = Record::new();
+        record.device = Some(device.name().to_string());
+        record.hardware = Some(device.hardware());
+        let subject = R::open(&specification, device, &mut record)?;
+        let parts = subject.parts();
+        if parts.test == 0 {
             return Err(RepairError::NothingHeldOut {
                 part: "test",
                 purpose: "measure accuracy on",
             });
         }
-        if run.is_sweep() && basis.split.validation.is_empty() {
+        if specification.shares().len() > 1 && parts.validation == 0 {
             return Err(RepairError::NothingHeldOut {
                 part: "validation",
                 purpose: "choose a share by",
             });
         }
-        let found = run
-            .runs
-            .iter()
-            .map(|directory| FoundRun::read(directory, &run.model, &run.data, &basis))
-            .collect::<Result<Vec<_>, _>>()?;
-        if run.label == LabelRule::Seed {
-            let lacks_truth =
-                |found: &&FoundRun| found.samples.iter().any(|sample| sample.truth.is_none());
-            if let Some(found) = found.iter().find(lacks_truth) {
-                return Err(RepairError::NoTruth {
-                    run: found.directory.clone(),
-                });
-            }
-        }
-        let (measured, joint) = measured(&basis, &found)?;
-        Ok(PreparedRepair {
-            run,
-            basis,
-            found,
-            measured,
-            joint,
+        Ok(Repair {
+            specification,
+            record,
+            subject,
         })
     }
 
-    /// The options, resolved.
-    pub fn options(&self) -> &RepairRun {
-        &self.run
+    /// Refuses to go on if what was opened is not what the run whose record is `began` began with.
+    ///
+    /// # Errors
+    /// When the model, its data or its lexicon changed.
+    pub fn expect_unchanged(&self, began: &Record) -> Result<(), RepairError> {
+        let specification: &RepairSpecification = &self.specification;
+        let name = |role: &str| match role {
+            "model" => specification.model.display().to_string(),
+            "data" => specification.data.display().to_string(),
+            other => format!("the {other}"),
+        };
+        Ok(expect_unchanged(began, &self.record.sha256, &name)?)
     }
 
-    /// The runs whose samples are learnt from.
-    pub fn found(&self) -> &[FoundRun] {
-        &self.found
+    /// What is repaired, and how.
+    pub fn specification(&self) -> &RepairSpecification {
+        &self.specification
     }
-}
 
-/// The distinct protected sets of the runs, and the union of all, last.
-fn measured(basis: &Basis, found: &[FoundRun]) -> Result<(Measured, TabularDomain), RepairError> {
-    let schema = &basis.model.schema;
-    let mut sets: Vec<Vec<usize>> = Vec::new();
-    let mut union: Vec<usize> = Vec::new();
-    for run in found {
-        let mut set = run.domain.protected().to_vec();
-        union.extend(&set);
-        set.sort_unstable();
-        if !sets.contains(&set) {
-            sets.push(set);
-        }
+    /// The model to repair, with its inputs.
+    pub fn subject(&self) -> &R {
+        &self.subject
     }
-    union.sort_unstable();
-    union.dedup();
-    sets.retain(|set| *set != union);
-    sets.push(union);
-    let layout = &basis.model.network.layout;
-    let domains = sets
-        .iter()
-        .map(|set| TabularDomain::new(schema, layout, set))
-        .collect::<Result<Vec<_>, _>>()?;
-    let name = |&attribute: &usize| schema.attributes[attribute].name.clone();
-    let names = sets
-        .iter()
-        .map(|set| set.iter().map(name).collect())
-        .collect();
-    let joint = domains[domains.len() - 1].clone();
-    Ok((Measured { names, domains }, joint))
-}
 
-/// Repairs the model as `prepared` and saves the chosen network as a model in `directory`. If `observe` stops it, one of the
-/// networks that are complete by then is saved, if there is any. With `resume` the networks in the checkpoint of `directory`, if
-/// there is one, are taken from there.
-///
-/// # Errors
-/// See [`RepairError`].
-pub fn repair(
-    prepared: &PreparedRepair,
-    directory: &RunDirectory,
-    device: &ComputeDevice,
-    resume: bool,
-    observe: &Observe<'_>,
-) -> Result<RepairSummary, RepairError> {
-    let started = Instant::now();
-    let run = &prepared.run;
-    let book = match resume {
-        true => Book::resume(directory, run.identity())?,
-        false => Book::new(directory, run.identity()),
-    };
-    directory.write_toml(RUN, run)?;
-    // From here on the repair can be resumed.
-    book.write()?;
-    let workshop = Workshop::new(prepared, device, &book, observe);
-    let own = workshop.ask(&prepared.basis.model.network);
-    let before = workshop.figures(&own)?;
-    let evidence_before = workshop.evidence(&own)?;
-    let repeats = 0..run.repeats;
-    let all = run.repeats as usize;
-    let controls =
-        workshop.train_all(repeats.clone().map(|repeat| (None, repeat)).collect(), &[])?;
-    let voters: Vec<Fnn> = match run.label {
-        LabelRule::Ensemble => controls
+    /// The audits whose samples are learnt from.
+    pub fn runs(&self) -> Vec<RunSummary> {
+        self.subject
+            .pools()
             .iter()
-            .map(|control| workshop.ask(&control.network))
-            .collect(),
-        _ => vec![own],
-    };
-    let mut shares: Vec<Vec<Trained>> = vec![Vec::new(); run.shares.len()];
-    // Without all of its voters an ensemble would give other labels.
-    if controls.len() == all {
-        let places = 0..run.shares.len() as u32;
-        let jobs =
-            places.flat_map(|share| repeats.clone().map(move |repeat| (Some(share), repeat)));
-        for network in workshop.train_all(jobs.collect(), &voters)? {
-            shares[network.share.unwrap_or_default() as usize].push(network);
+            .filter_map(RunSummary::of)
+            .collect()
+    }
+
+    /// Repairs the model and saves the chosen network as a model in `directory`. If `observe` stops it, one of the networks that are
+    /// complete by then is saved, if there is any. With `resume` what the checkpoint of `directory` holds, if there is one, is taken
+    /// from there.
+    ///
+    /// # Errors
+    /// See [`RepairError`].
+    pub fn run(
+        &self,
+        directory: &RunDirectory,
+        resume: bool,
+        observe: &Observe<'_>,
+    ) -> Result<RepairSummary<R::Figures, R::Details>, RepairError> {
+        let specification: &RepairSpecification = &self.specification;
+        let state = match resume {
+            true => directory.read_checkpoint(&identity(specification, &self.record))?,
+            false => None,
+        };
+        Ok(self
+            .run_from(directory, state.unwrap_or_default(), observe)?
+            .0)
+    }
+
+    /// The same from `state`, and the state that it ends with.
+    ///
+    /// # Errors
+    /// See [`RepairError`].
+    #[allow(clippy::type_complexity)] // named nowhere else
+    pub fn run_from(
+        &self,
+        directory: &RunDirectory,
+        state: RepairState<R>,
+        observe: &Observe<'_>,
+    ) -> Result<(RepairSummary<R::Figures, R::Details>, RepairState<R>), RepairError> {
+        let started = Instant::now();
+        let specification: &RepairSpecification = &self.specification;
+        directory.write_run(specification, &self.record)?;
+        let store = CheckpointStore::new(directory, identity(specification, &self.record), state);
+        // From here on the repair can be resumed.
+        store.write()?;
+        let mut searched = store.searched();
+        self.subject.search(
+            &mut searched,
+            &mut |searched| store.keep_searched(searched.clone()),
+            &mut || observe(RepairProgress::Search),
+        )?;
+        let trainer = Trainer::new(&self.subject, specification, &store, observe);
+        let own = self.subject.own();
+        let asked = self.subject.ask(&own)?;
+        let before = self.subject.figures(&own, &asked, trainer.searched())?;
+        let accuracy_before = self.subject.validation_accuracy(&asked)?;
+        let repeats = 0..specification.repeats;
+        let all = specification.repeats as usize;
+        let controls =
+            trainer.train_all(repeats.clone().map(|repeat| (None, repeat)).collect(), &[])?;
+        let places = specification.shares().len();
+        let mut shares: Vec<Vec<Trained<R>>> = (0..places).map(|_| Vec::new()).collect();
+        // Without all of its voters an ensemble would give other labels.
+        if controls.len() == all {
+            let jobs = (0..places as u32)
+                .flat_map(|share| repeats.clone().map(move |repeat| (Some(share), repeat)));
+            let voters = trainer.voters(&controls)?;
+            for network in trainer.train_all(jobs.collect(), &voters)? {
+                shares[network.known.share.unwrap_or_default() as usize].push(network);
+            }
         }
-    }
-    let is_whole = |networks: &Vec<Trained>| networks.len() == all;
-    let finished = is_whole(&controls) && shares.iter().all(is_whole);
-    let evidence: Vec<Vec<Evidence>> = shares
-        .iter()
-        .map(|networks| networks.iter().map(|network| network.evidence).collect())
-        .collect();
-    let choice = choose(&evidence, evidence_before, run.max_accuracy_loss)
+        let is_whole = |networks: &Vec<Trained<R>>| networks.len() == all;
+        let finished = is_whole(&controls) && shares.iter().all(is_whole);
+        let evidence: Vec<Vec<Evidence>> = shares
+            .iter()
+            .map(|networks| networks.iter().map(|n| n.known.evidence).collect())
+            .collect();
+        let choice = choose(
+            &evidence,
+            accuracy_before,
+            specification.max_accuracy_loss(),
+        )
         .ok_or(RepairError::Interrupted)?;
-    let outcome = Outcome {
-        prepared,
-        before,
-        controls,
-        shares,
-        choice,
-    };
-    let summary = outcome.save(directory, &workshop, finished, started)?;
-    if finished {
-        directory.remove_checkpoint()?;
+        let outcome = Outcome {
+            repair: self,
+            before,
+            controls,
+            shares,
+            choice,
+        };
+        let summary = outcome.save(directory, trainer.searched(), finished, started)?;
+        if finished {
+            directory.remove_checkpoint()?;
+        }
+        Ok((summary, store.into_state()))
     }
-    Ok(summary)
+}
+
+/// All networks, and the one that is kept.
+struct Outcome<'a, R: Repairable> {
+    repair: &'a Repair<R>,
+    /// The model before.
+    before: R::Figures,
+    /// Networks trained on the data alone.
+    controls: Vec<Trained<R>>,
+    /// Networks of each share.
+    shares: Vec<Vec<Trained<R>>>,
+    /// The network that is kept.
+    choice: Choice,
+}
+
+impl<R: Repairable> Outcome<'_, R> {
+    /// Saves the network that is kept, and the summary.
+    fn save(
+        self,
+        directory: &RunDirectory,
+        searched: &R::Searched,
+        finished: bool,
+        started: Instant,
+    ) -> Result<RepairSummary<R::Figures, R::Details>, RepairError> {
+        let specification: &RepairSpecification = &self.repair.specification;
+        let (subject, record) = (&self.repair.subject, &self.repair.record);
+        let kept = &self.shares[self.choice.share][self.choice.network];
+        let accuracy_loss = self.before.accuracy() - kept.known.figures.accuracy();
+        let summary = RepairSummary {
+            schema_version: 1,
+            command: RepairSpecification::KIND,
+            probity_version: env!("CARGO_PKG_VERSION"),
+            modality: R::MODALITY,
+            finished,
+            method: specification.method,
+            seed: specification.seed,
+            device: record.device.clone().unwrap_or_default(),
+            model_sha256: record.sha256_of("model").to_owned(),
+            data_sha256: record.sha256_of("data").to_owned(),
+            repaired_sha256: subject.save(&kept.network, directory.path())?,
+            details: subject.details(&kept.network, searched)?,
+            parts: subject.parts(),
+            runs: self.repair.runs(),
+            chosen: Chosen {
+                share: specification.shares()[self.choice.share],
+                repeat: kept.known.repeat + 1,
+                accuracy_loss,
+                within: accuracy_loss <= specification.max_accuracy_loss(),
+                figures: kept.known.figures.clone(),
+            },
+            points: self.points(),
+            control: self.controls.iter().map(network_figures).collect(),
+            before: self.before,
+            seconds: started.elapsed().as_secs_f64(),
+        };
+        directory.write_summary(&summary)?;
+        Ok(summary)
+    }
+
+    /// What each share gave.
+    fn points(&self) -> Vec<SharePoint<R::Figures>> {
+        let figures = |networks: &[Trained<R>]| -> Vec<R::Figures> {
+            let networks = networks.iter();
+            networks.map(|n| n.known.figures.clone()).collect()
+        };
+        let controls = figures(&self.controls);
+        let specified = self.repair.specification.shares();
+        let shares = specified.into_iter().zip(&self.shares);
+        shares
+            .filter_map(|(share, networks)| {
+                let first = networks.first()?;
+                let after = figures(networks);
+                Some(SharePoint {
+                    share,
+                    samples: first.known.samples,
+                    variants: first.known.variants,
+                    changes: changes(
+                        &self.before,
+                        &controls.iter().collect::<Vec<_>>(),
+                        &after.iter().collect::<Vec<_>>(),
+                    ),
+                    networks: networks.iter().map(network_figures).collect(),
+                })
+            })
+            .collect()
+    }
+}
+
+fn network_figures<R: Repairable>(trained: &Trained<R>) -> NetworkFigures<R::Figures> {
+    let known = &trained.known;
+    NetworkFigures {
+        repeat: known.repeat + 1,
+        seed: known.seed,
+        attempts: known.attempts,
+        choice: known.evidence,
+        figures: known.figures.clone(),
+    }
 }

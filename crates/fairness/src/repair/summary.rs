@@ -4,17 +4,14 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::basis::Origin;
+use super::change::Change;
 use super::choice::Evidence;
-use super::figures::{Change, ModelFigures};
-use super::options::RepairMethod;
-use super::pool::FoundRun;
-use crate::certify::run::Share;
-use crate::group::GroupReport;
-use probity_data::table::ReadCounts;
-use probity_tensor::device::DeviceName;
+use super::pool::Pool;
+use super::specification::RepairMethod;
+use probity_nn::modality::ModalityName;
+use probity_nn::train::Split;
 
-/// Rows of each part.
+/// Inputs of each part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PartSizes {
     /// To train on.
@@ -23,6 +20,16 @@ pub struct PartSizes {
     pub validation: usize,
     /// Held out, to measure on.
     pub test: usize,
+}
+
+impl PartSizes {
+    pub(super) fn of(split: &Split) -> PartSizes {
+        PartSizes {
+            train: split.train.len(),
+            validation: split.validation.len(),
+            test: split.test.len(),
+        }
+    }
 }
 
 /// An audit that samples were drawn from.
@@ -34,89 +41,79 @@ pub struct RunSummary {
     pub protected: Vec<String>,
     /// Distinct individuals that may be drawn.
     pub samples: u64,
-    /// Individuals left out, found from held-out rows.
+    /// Individuals left out, found from inputs that are held out.
     pub held_out: u64,
 }
 
 impl RunSummary {
-    pub(super) fn of(found: &FoundRun) -> RunSummary {
-        RunSummary {
-            run: found.directory.clone(),
-            protected: found.protected.clone(),
-            samples: found.samples.len() as u64,
-            held_out: found.held_out,
-        }
+    pub(super) fn of<S>(pool: &Pool<S>) -> Option<RunSummary> {
+        Some(RunSummary {
+            run: pool.run.clone()?,
+            protected: pool.protected.clone(),
+            samples: pool.samples.len() as u64,
+            held_out: pool.held_out,
+        })
     }
 }
 
 /// One retrained network.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct NetworkFigures {
+pub struct NetworkFigures<F> {
     /// Number of the repeat, from 1.
     pub repeat: u32,
     /// Seed of its training.
     pub seed: u64,
-    /// Trainings until it gave its training rows more than one class.
+    /// Trainings until it gave its training part more than one class.
     pub attempts: u32,
     /// What the choice saw.
     pub choice: Evidence,
     /// What is reported.
     #[serde(flatten)]
-    pub figures: ModelFigures,
+    pub figures: F,
 }
 
 /// What one share of the samples gave.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SharePoint {
+pub struct SharePoint<F> {
     /// The share.
     pub share: f64,
     /// Samples drawn for each network.
     pub samples: u64,
-    /// Rows that their variants are.
+    /// Inputs that their variants are.
     pub variants: u64,
-    /// Before and after, over the networks.
+    /// Figures before and after.
     pub changes: Vec<Change>,
     /// The networks.
-    pub networks: Vec<NetworkFigures>,
+    pub networks: Vec<NetworkFigures<F>>,
 }
 
 /// The network that was saved.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Chosen {
+pub struct Chosen<F> {
     /// Its share.
     pub share: f64,
     /// Its repeat, from 1.
     pub repeat: u32,
-    /// Accuracy on the held-out rows before, less that after.
+    /// Accuracy on the held-out inputs before, less that after.
     pub accuracy_loss: f64,
     /// Whether that is at most the allowed loss.
     pub within: bool,
     /// What is reported of it.
     #[serde(flatten)]
-    pub figures: ModelFigures,
+    pub figures: F,
 }
 
-/// Held-out rows of which it is proved that no protected substitution changes their class
-/// ([`crate::certify`]).
+/// `summary.json` of a repair, with the figures `F` of a network and the details `D` of its modality.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct CertifiedShare {
-    /// Protected attributes, jointly.
-    pub protected: Vec<String>,
-    /// Held-out rows.
-    pub rows: u64,
-    /// Certified ones.
-    pub certified: Share,
-}
-
-/// `summary.json` of a repair.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RepairSummary {
+pub struct RepairSummary<F, D> {
     /// Version of this layout.
     pub schema_version: u32,
     /// Always `repair`.
-    pub command: String,
+    pub command: &'static str,
     /// Version that ran.
-    pub probity_version: String,
+    pub probity_version: &'static str,
+    /// What the model classifies.
+    pub modality: ModalityName,
     /// Whether all networks were trained.
     pub finished: bool,
     /// By what the model was repaired.
@@ -124,37 +121,36 @@ pub struct RepairSummary {
     /// Seed of draws, networks and estimates.
     pub seed: u64,
     /// Device that trained.
-    pub device: DeviceName,
+    pub device: String,
     /// SHA-256 of the model before.
     pub model_sha256: String,
     /// SHA-256 of the data file.
     pub data_sha256: String,
     /// SHA-256 of the model after.
     pub repaired_sha256: String,
-    /// Where the model comes from.
-    pub origin: Origin,
-    /// What reading the data changed or left out.
-    pub data: ReadCounts,
-    /// Rows of each part.
+    /// What only this modality has.
+    #[serde(flatten)]
+    pub details: D,
+    /// Inputs of each part.
     pub parts: PartSizes,
-    /// The audits.
+    /// The audits; empty where a search of the repair found the samples.
     pub runs: Vec<RunSummary>,
     /// Seconds of the repair.
     pub seconds: f64,
     /// The model before.
-    pub before: ModelFigures,
+    pub before: F,
     /// Networks trained in the same way on the data alone.
-    pub control: Vec<NetworkFigures>,
+    pub control: Vec<NetworkFigures<F>>,
     /// Each share.
-    pub points: Vec<SharePoint>,
+    pub points: Vec<SharePoint<F>>,
     /// The network that was saved.
-    pub chosen: Chosen,
-    /// Held-out rows that were certified fair before.
-    pub certified_before: Vec<CertifiedShare>,
-    /// The same of the saved network.
-    pub certified_after: Vec<CertifiedShare>,
-    /// Group figures of the held-out rows before.
-    pub groups_before: GroupReport,
-    /// The same of the saved network.
-    pub groups_after: GroupReport,
+    pub chosen: Chosen<F>,
+}
+
+impl<F, D> RepairSummary<F, D> {
+    /// What the share of the saved network gave.
+    pub fn chosen_point(&self) -> Option<&SharePoint<F>> {
+        let chosen = self.chosen.share;
+        self.points.iter().find(|point| point.share == chosen)
+    }
 }

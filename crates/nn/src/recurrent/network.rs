@@ -15,6 +15,7 @@
 use std::ops::Range;
 
 use rand::RngExt;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cell::{Cell, Gru, Lstm};
@@ -22,7 +23,17 @@ use probity_run::stream::{Purpose, stream};
 
 /// The kind of recurrent cell.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, clap::ValueEnum,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    clap::ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum CellKind {

@@ -3,23 +3,17 @@
 use thiserror::Error;
 
 use crate::ModelError;
+use probity_run::specification::FieldError;
 
 /// Why training cannot start or go on.
 #[derive(Debug, Error)]
 pub enum TrainError {
     /// An option has no meaning.
-    #[error("{option} is {value}, but must be {expected}")]
-    Option {
-        /// Its name on the command line.
-        option: &'static str,
-        /// What was given.
-        value: String,
-        /// What is allowed.
-        expected: &'static str,
-    },
+    #[error(transparent)]
+    Field(#[from] FieldError),
     /// Splitting leaves no training row, or one class only.
     #[error(
-        "the training part has {rows} rows of {classes} classes; use smaller --test and --validation shares"
+        "the training part has {rows} rows of {classes} classes; use smaller shares for training.test and training.validation"
     )]
     TooFewRows {
         /// Rows left.
@@ -28,7 +22,7 @@ pub enum TrainError {
         classes: usize,
     },
     /// The loss is no longer a number.
-    #[error("the loss became {loss} in epoch {epoch}; use a smaller --learning-rate")]
+    #[error("the loss became {loss} in epoch {epoch}; use a smaller training.learning_rate")]
     Diverged {
         /// Epoch, from 1.
         epoch: u32,
@@ -36,7 +30,7 @@ pub enum TrainError {
         loss: f64,
     },
     /// A checkpoint of another training run.
-    #[error("the checkpoint belongs to other data or options; start without --resume")]
+    #[error("the checkpoint belongs to other data or options; begin anew in another directory")]
     ForeignCheckpoint,
     /// The device failed.
     #[error(transparent)]

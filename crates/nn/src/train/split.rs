@@ -1,7 +1,7 @@
 //! Which rows train, validate and test.
 
 use super::TrainError;
-use crate::train_options::TrainOptions;
+use super::options::{Learning, TableOptions};
 use probity_data::schema::Schema;
 use probity_data::table::Table;
 use probity_run::stream::{Purpose, permutation};
@@ -18,12 +18,12 @@ pub struct Split {
 }
 
 impl Split {
-    /// Deals `rows` rows by the keyed order of `seed`.
-    pub fn new(rows: usize, options: &TrainOptions) -> Split {
-        let mut order = permutation(options.seed, Purpose::Split, 0, rows as u32);
-        let test = order.split_off(rows - (rows as f64 * options.test).round() as usize);
+    /// Deals `rows` rows by the keyed order of the seed.
+    pub fn new(rows: usize, learning: &Learning) -> Split {
+        let mut order = permutation(learning.seed, Purpose::Split, 0, rows as u32);
+        let test = order.split_off(rows - (rows as f64 * learning.test).round() as usize);
         let kept = order.len();
-        let validation = (rows as f64 * options.validation).round() as usize;
+        let validation = (rows as f64 * learning.validation).round() as usize;
         let validation = order.split_off(kept.saturating_sub(validation));
         Split {
             train: order,
@@ -36,32 +36,32 @@ impl Split {
 /// Checks `options`, deals the rows of `table`, and counts the training rows of each class.
 ///
 /// # Errors
-/// Options out of range, or a training part without two classes.
+/// Options that do not fit, or a training part without two classes.
 pub fn plan_split(
     table: &Table,
     schema: &Schema,
-    options: &TrainOptions,
+    options: &TableOptions,
 ) -> Result<(Split, Vec<u64>), TrainError> {
     options.check(schema.label.classes.len())?;
-    let split = Split::new(table.rows(), options);
-    let class_rows = count_classes(table, &split, schema.label.classes.len())?;
+    let split = Split::new(table.rows(), &options.learning);
+    let class_rows = count_classes(table.labels(), &split.train, schema.label.classes.len())?;
     Ok((split, class_rows))
 }
 
-/// The training rows of each class; at least two classes must have some.
+/// The inputs of each class among those that train; at least two classes must have some.
 pub(super) fn count_classes(
-    table: &Table,
-    split: &Split,
+    labels: &[u32],
+    train: &[u32],
     classes: usize,
 ) -> Result<Vec<u64>, TrainError> {
     let mut class_rows = vec![0u64; classes];
-    for &row in &split.train {
-        class_rows[table.labels()[row as usize] as usize] += 1;
+    for &row in train {
+        class_rows[labels[row as usize] as usize] += 1;
     }
     let present = class_rows.iter().filter(|&&rows| rows > 0).count();
     if present < 2 {
         return Err(TrainError::TooFewRows {
-            rows: split.train.len(),
+            rows: train.len(),
             classes: present,
         });
     }

@@ -232,12 +232,8 @@ fn points(repair: &RepairFindings) -> Part {
 
 /// The verdict and the parts of a repair of a classifier of texts.
 pub(super) fn text_parts(repair: &TextRepairFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
-    let Some(after) = repair.repaired.get(repair.chosen) else {
-        let verdict = "The repair was interrupted before a network was trained.";
-        return (vec![verdict.into()], Vec::new());
-    };
-    let before = &repair.before;
-    let within = match repair.within {
+    let (before, after) = (&repair.before, &repair.chosen.figures);
+    let within = match repair.chosen.within {
         true => "within what the repair may cost",
         false => "more than the repair may cost",
     };
@@ -251,9 +247,9 @@ pub(super) fn text_parts(repair: &TextRepairFindings, id: &str) -> (Vec<Text>, V
             interval(before.fair.ci95)
         )),
         Text::new(format!(
-            "Accuracy on the test texts went from {} to {}; the loss on the validation texts is {within}.",
-            percent(before.accuracy),
-            percent(after.accuracy)
+            "Accuracy on the test texts went from {} to {}, which is {within}.",
+            percent(before.held_out.accuracy),
+            percent(after.held_out.accuracy)
         )),
     ];
     let row = |name: &str, portion: &Portion, of: u64| Row {
@@ -280,7 +276,7 @@ pub(super) fn text_parts(repair: &TextRepairFindings, id: &str) -> (Vec<Text>, V
     ];
     let part = Part::new("Fair texts before and after")
         .say(format!(
-            "The protected attributes are {}. {} discriminatory texts were found from the training texts to learn from, and {} from the test texts to measure on.",
+            "The protected attributes are {}. There were {} discriminatory texts to learn from, and {} were found from the test texts to measure on.",
             repair.protected.join(", "),
             count(repair.found),
             count(repair.independent)
@@ -303,7 +299,7 @@ fn text_networks(repair: &TextRepairFindings) -> Part {
             |portion: &Portion| format!("{} ({})", percent(portion.share), interval(portion.ci95));
         vec![
             name,
-            percent(network.accuracy),
+            percent(network.held_out.accuracy),
             portion(&network.repaired),
             portion(&network.certified),
             portion(&network.fair),
@@ -317,9 +313,16 @@ fn text_networks(repair: &TextRepairFindings) -> Part {
             .collect()
     };
     rows.extend(numbered("Control", &repair.control));
-    rows.extend(numbered("Repaired", &repair.repaired));
+    for point in &repair.points {
+        let name = format!("Share {}, repaired", number(point.share));
+        rows.extend(numbered(&name, &point.networks));
+    }
     Part::new("All networks that were trained").with(Block::Table(Table::new(
-        format!("Shares with 95 % intervals. Control: trained anew without a remedy. Kept: Repaired {}.", repair.chosen + 1),
+        format!(
+            "Shares with 95 % intervals. Control: trained anew without a remedy. Kept: share {}, repaired {}.",
+            number(repair.chosen.share),
+            repair.chosen.repeat
+        ),
         &["Network", "Accuracy", "Of the found texts, repaired", "Proved fair", "Fair"],
         rows,
     )))

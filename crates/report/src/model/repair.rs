@@ -132,7 +132,7 @@ pub struct TextRepairFindings {
     pub repaired_sha256: String,
     /// Seconds.
     pub seconds: f64,
-    /// Texts found from the training texts.
+    /// Discriminatory texts that may be learnt from.
     pub found: u64,
     /// Texts found from the test texts.
     pub independent: u64,
@@ -142,19 +142,40 @@ pub struct TextRepairFindings {
     pub before: TextNetwork,
     /// Networks trained anew without a remedy.
     pub control: Vec<TextNetwork>,
+    /// Each share of the samples.
+    pub points: Vec<TextSharePoint>,
+    /// The model after.
+    pub chosen: ChosenText,
+}
+
+/// What one share of the samples gave, of texts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TextSharePoint {
+    /// The share.
+    pub share: f64,
     /// Networks with the remedy.
-    pub repaired: Vec<TextNetwork>,
-    /// Which of them was kept.
-    pub chosen: usize,
+    pub networks: Vec<TextNetwork>,
+}
+
+/// The network of texts that was kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChosenText {
+    /// Its share of the samples.
+    pub share: f64,
+    /// Its number among the networks of the share, from 1.
+    pub repeat: u32,
     /// Whether its loss of accuracy is allowed.
     pub within: bool,
+    /// Its figures.
+    #[serde(flatten)]
+    pub figures: TextNetwork,
 }
 
 /// One network of texts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TextNetwork {
-    /// Accuracy on the test texts.
-    pub accuracy: f64,
+    /// Quality on the test texts.
+    pub held_out: Quality,
     /// Of the independent set, no longer discriminatory.
     pub repaired: Part,
     /// Test texts proved fair.

@@ -212,9 +212,9 @@ impl RunFiles {
             .map(str::to_owned)
     }
 
-    /// Whether a repair is of a classifier of texts: only those have an independent set.
+    /// Whether a repair is of a classifier of texts.
     pub fn is_text_repair(&self) -> bool {
-        !self.summary["independent"].is_null()
+        self.summary["modality"] == "text"
     }
 
     /// A text of the summary or options that its command always writes.

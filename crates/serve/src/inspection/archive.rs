@@ -13,11 +13,11 @@ use zip::ZipArchive;
 
 use super::InspectionError;
 use probity_nn::model::{DESCRIPTION, WEIGHTS};
+use probity_nn::provenance::PROVENANCE;
 use probity_nn::text_model::{SENTENCES, TOKENIZER};
-use probity_run::run_directory::RUN;
 
 /// The files of a model directory that are taken; others are left in the archive.
-const FILES: [&str; 5] = [DESCRIPTION, WEIGHTS, TOKENIZER, SENTENCES, RUN];
+const FILES: [&str; 5] = [DESCRIPTION, WEIGHTS, TOKENIZER, SENTENCES, PROVENANCE];
 
 /// Entries of an archive at most.
 const ENTRIES: usize = 1000;

@@ -4,13 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::InspectionError;
 use crate::store::{ModelDescription, ModelKind};
-use probity_fairness::certify::parts::text_training;
 use probity_nn::model::Model;
-use probity_nn::provenance::Provenance;
+use probity_nn::provenance::{PROVENANCE, Provenance};
 use probity_nn::text_model::{TextModel, is_text_model};
-use probity_nn::text_training_run::TextTrainingRun;
-use probity_nn::training_run::TrainingRun;
-use probity_run::run_directory::{RUN, RunDirectory};
 use probity_text::embeddings::SHIPPED;
 
 /// Stands in an uploaded model for the data that it was trained on.
@@ -29,7 +25,7 @@ pub(super) fn describe(directory: &Path) -> Result<ModelDescription, InspectionE
             protected: Vec::new(),
             parameters: model.recurrent.values.len() as u64,
             sha256,
-            is_training_known: text_training(directory).is_ok(),
+            is_training_known: Provenance::of(directory)?.is_some(),
             classes: model.classes,
         });
     }
@@ -48,31 +44,17 @@ pub(super) fn describe(directory: &Path) -> Result<ModelDescription, InspectionE
 }
 
 /// Rewrites the record of its training that came with an uploaded model, so that it names no file: a later repair must not
-/// read what a user names. A record that is not of a training, or needs word vectors of its own, is removed.
+/// read what a user names. A training that needs word vectors of its own is forgotten.
 pub(super) fn forget_paths(directory: &Path) -> Result<(), InspectionError> {
-    let file = directory.join(RUN);
-    if !file.is_file() {
+    let Some(mut provenance) = Provenance::of(directory)? else {
         return Ok(());
+    };
+    let specification = &mut provenance.specification;
+    if specification.text_options().network.embeddings == Path::new(SHIPPED) {
+        specification.data = PathBuf::from(ELSEWHERE);
+        specification.schema = specification.schema.take().map(|_| ELSEWHERE.to_owned());
+        return Ok(provenance.write(directory)?);
     }
-    let run = RunDirectory::open(directory)?;
-    if is_text_model(directory) {
-        match run.read_toml::<TextTrainingRun>(RUN) {
-            Ok(training)
-                if training.command == "train" && training.embeddings == Path::new(SHIPPED) =>
-            {
-                let texts = PathBuf::from(ELSEWHERE);
-                return Ok(run.write_toml(RUN, &TextTrainingRun { texts, ..training })?);
-            }
-            _ => {}
-        }
-    } else {
-        match run.read_toml::<TrainingRun>(RUN) {
-            Ok(training) if training.command == "train" => {
-                let data = PathBuf::from(ELSEWHERE);
-                return Ok(run.write_toml(RUN, &TrainingRun { data, ..training })?);
-            }
-            _ => {}
-        }
-    }
+    let file = directory.join(PROVENANCE);
     std::fs::remove_file(&file).map_err(|source| InspectionError::Io { file, source })
 }

@@ -12,7 +12,7 @@ use crate::identifier::Id;
 use crate::store::JobKind;
 use probity_fairness::audit::StrategyName;
 use probity_fairness::repair::labels::LabelRule;
-use probity_fairness::repair::options::RepairMethod;
+use probity_fairness::repair::specification::RepairMethod;
 use probity_fairness::samples::SamplesFormat;
 use probity_nn::Objective;
 use probity_nn::fnn::Activation;

@@ -5,7 +5,7 @@ use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 
 use probity_fairness::audit::StrategyName;
 use probity_fairness::repair::labels::LabelRule;
-use probity_fairness::repair::options::RepairMethod;
+use probity_fairness::repair::specification::RepairMethod;
 use probity_fairness::samples::SamplesFormat;
 use probity_nn::Objective;
 use probity_nn::fnn::Activation;

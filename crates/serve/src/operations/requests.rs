@@ -12,7 +12,7 @@ use crate::jobs::request::{
 };
 use crate::problem::Problem;
 use crate::store::{DataKind, DataSet, JobKind, JobState, Model, ModelKind};
-use probity_fairness::repair::options::RepairMethod;
+use probity_fairness::repair::specification::RepairMethod;
 use probity_text::lexicon::Lexicon;
 
 /// Checks `request`, and gives a name for its job.

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::super::tables::paper::DataSet;
-use probity_nn::train_options::TrainOptions;
+use probity_nn::train::options::Learning;
 
 /// One row of Table XII, in percent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -76,11 +76,11 @@ impl PaperSet {
     }
 
     /// How its network is trained: the usual options, by `seed`.
-    pub fn training(&self, seed: u64) -> TrainOptions {
-        TrainOptions {
-            batch: self.batch,
+    pub fn training(&self, seed: u64) -> Learning {
+        Learning {
+            batch: Some(self.batch),
             seed,
-            ..TrainOptions::default()
+            ..Learning::default()
         }
     }
 }

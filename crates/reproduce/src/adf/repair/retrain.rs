@@ -2,25 +2,27 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
 use serde::Serialize;
 use tempfile::TempDir;
 
 use super::super::args::AdfArgs;
 use super::super::tables::paper::DataSet;
-use super::paper::{PAPER_PROTOCOL, PaperRow, PaperSet, Protocol, repair_by};
+use super::paper::{PAPER_PROTOCOL, PaperRow, PaperSet, Protocol};
 use crate::interrupt::Interrupt;
 use crate::output::Output;
-use probity_data::builtin;
 use probity_fairness::audit::{Audit, AuditSpecification};
 use probity_fairness::mean::Mean;
 use probity_fairness::modality::TableCase;
-use probity_fairness::repair::figures::ModelFigures;
-use probity_fairness::repair::summary::{RepairSummary, SharePoint};
+use probity_fairness::repair::change::Figures;
+use probity_fairness::repair::specification::TableRepairOptions;
+use probity_fairness::repair::summary::{RepairSummary as Summary, SharePoint};
+use probity_fairness::repair::table::{TableDetails, TableFigures, TableRepair};
+use probity_fairness::repair::{Repair, RepairProgress, RepairSpecification};
 use probity_fairness::search::Ending;
-use probity_nn::train::EpochReport;
-use probity_nn::training_run::{TrainingRun, run_training};
-use probity_run::run_directory::{RunDirectory, file_sha256};
+use probity_nn::train::TrainSpecification;
+use probity_nn::train::run::Training;
+use probity_nn::train::table_set::TableSet;
+use probity_run::run_directory::RunDirectory;
 use probity_run::specification::Specification;
 use probity_tensor::device::ComputeDevice;
 
@@ -37,6 +39,8 @@ pub const PROTOCOLS: [Protocol; 2] = [
     },
     PAPER_PROTOCOL,
 ];
+
+type RepairSummary = Summary<TableFigures, TableDetails>;
 
 /// The table.
 #[derive(Serialize)]
@@ -152,14 +156,16 @@ impl Experiment<'_> {
         let bar = self
             .output
             .progress(1, "repair [{bar:28}] {pos}/{len} epochs, {eta} left");
-        let prepared = self.prepared((model, audited), seed)?;
+        let repair = self.opened((model, audited), seed)?;
         let run = RunDirectory::create(out)?;
         let observe = |progress: RepairProgress| {
-            bar.set_length(progress.all);
-            bar.set_position(progress.epochs);
+            if let RepairProgress::Train { epochs, all } = progress {
+                bar.set_length(all);
+                bar.set_position(epochs);
+            }
             self.interrupt.flow()
         };
-        let repaired = repair(&prepared, &run, self.device, false, &observe);
+        let repaired = repair.run(&run, false, &observe);
         bar.finish_and_clear();
         match self.interrupt.flow().is_break() {
             true => Ok(None),
@@ -168,60 +174,32 @@ impl Experiment<'_> {
     }
 
     /// A repair with all shares: they have the same control networks.
-    fn prepared(
+    fn opened(
         &self,
         (model, audited): (&Path, &Path),
         seed: u64,
-    ) -> anyhow::Result<PreparedRepair> {
-        let basis = Basis::load(model, &self.data, None)?;
-        let protected = protected_of(audited)?;
-        let run = RepairRun {
-            command: "repair".to_owned(),
-            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-            method: RepairMethod::Samples,
-            model: model.to_owned(),
-            model_sha256: basis.model.sha256(),
-            data: self.data.clone(),
-            data_sha256: file_sha256(&self.data)?,
-            outside: None,
-            runs: vec![audited.to_owned()],
-            shares: PROTOCOLS.map(|protocol| protocol.share).to_vec(),
-            repeats: NETWORKS,
-            label: LabelRule::Majority,
-            weight: None,
-            counterfactuals: 0,
-            start: Start::Scratch,
-            max_accuracy_loss: 0.01,
-            fails_above_loss: false,
+    ) -> anyhow::Result<Repair<TableRepair>> {
+        let mut specification = RepairSpecification::default();
+        specification.model = model.to_owned();
+        specification.data.clone_from(&self.data);
+        specification.runs = vec![audited.to_owned()];
+        specification.shares = PROTOCOLS.map(|protocol| protocol.share).to_vec();
+        specification.repeats = NETWORKS;
+        specification.seed = seed;
+        specification.table = Some(TableRepairOptions {
             estimate: ESTIMATE,
-            seed,
-            device: self.device.name(),
-            hardware: self.device.hardware(),
-            training: basis.options.clone(),
-            groups: GroupOptions::usual(&basis.model.schema, protected, seed),
-        };
-        Ok(PreparedRepair::new(run, basis)?)
+            ..TableRepairOptions::default()
+        });
+        Ok(Repair::open(specification.check()?, self.device)?)
     }
 
     /// The directory of a trained model in `folder`; `None` when interrupted.
     fn train(&self, folder: &Path, seed: u64) -> anyhow::Result<Option<PathBuf>> {
-        let Some(schema) = builtin::schema(self.set.data.schema())? else {
-            bail!("the built-in schema is missing");
-        };
-        let training = TrainingRun {
-            command: "train".to_owned(),
-            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-            data: self.data.clone(),
-            data_sha256: file_sha256(&self.data)?,
-            device: self.device.name(),
-            hardware: self.device.hardware(),
-            options: self.set.training(seed),
-            schema,
-        };
-        let table = training.read_table()?;
+        let mut specification = TrainSpecification::of_table(&self.data, self.set.data.schema());
+        specification.training = self.set.training(seed);
+        let training = Training::<TableSet>::open(specification.check()?, self.device)?;
         let run = RunDirectory::create(&folder.join("model"))?;
-        let observe = &mut |_: &EpochReport| self.interrupt.flow();
-        let trained = run_training(&training, &table, &run, self.device, false, observe)?;
+        let trained = training.run(&run, false, &mut |_| self.interrupt.flow())?;
         Ok(trained.finished.then(|| run.path().to_owned()))
     }
 
@@ -245,17 +223,17 @@ impl Experiment<'_> {
 
 /// What the share at `place` came to in the `repaired` networks.
 fn figures(protocol: Protocol, place: usize, repaired: &[RepairSummary]) -> ProtocolFigures {
-    let rate = |figures: &ModelFigures| figures.discrimination.last().map_or(0.0, |e| e.rate);
-    let accuracy = |figures: &ModelFigures| figures.held_out.accuracy;
-    let before = |of: &dyn Fn(&ModelFigures) -> f64| -> Mean {
+    let rate = TableFigures::discriminatory;
+    let accuracy = TableFigures::accuracy;
+    let before = |of: &dyn Fn(&TableFigures) -> f64| -> Mean {
         let values: Vec<f64> = repaired.iter().map(|summary| of(&summary.before)).collect();
         Mean::of_shares(&values)
     };
-    let points: Vec<&SharePoint> = repaired
+    let points: Vec<&SharePoint<TableFigures>> = repaired
         .iter()
         .filter_map(|summary| summary.points.get(place))
         .collect();
-    let networks = |of: &dyn Fn(&ModelFigures) -> f64| -> Mean {
+    let networks = |of: &dyn Fn(&TableFigures) -> f64| -> Mean {
         let networks = points.iter().flat_map(|point| &point.networks);
         let values: Vec<f64> = networks.map(|network| of(&network.figures)).collect();
         Mean::of_shares(&values)

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use probity_nn::train_options::TrainOptions;
+use probity_nn::train::options::Learning;
 
 /// One of the paper's data sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -57,21 +57,21 @@ impl DataSet {
     }
 
     /// How its network is trained; `None` for the published one.
-    pub fn training(self, seed: u64) -> Option<TrainOptions> {
+    pub fn training(self, seed: u64) -> Option<Learning> {
         let (epochs, batch) = match self {
             DataSet::Census => return None,
             DataSet::Bank => (32, 256),
             DataSet::Credit => (120, 32),
         };
-        Some(TrainOptions {
-            epochs,
-            batch,
+        Some(Learning {
+            epochs: Some(epochs),
+            batch: Some(batch),
             learning_rate: 0.005,
             weight_decay: 0.0,
             validation: 0.0,
             test: 0.0,
             seed,
-            ..TrainOptions::default()
+            ..Learning::default()
         })
     }
 

@@ -28,7 +28,8 @@ use probity_fairness::strategies::tuning::Tuning;
 use probity_fairness::trial::{Begin, Trial, TrialFigures, TrialOutcome};
 use probity_nn::fnn::Network;
 use probity_nn::import::ImportConfig;
-use probity_nn::train::train;
+use probity_nn::train::options::TableOptions;
+use probity_nn::train::table::train;
 use probity_nn::weights::read_weights;
 use probity_tensor::device::ComputeDevice;
 
@@ -113,7 +114,7 @@ impl Experiment<'_> {
     /// The published network, or one that is trained; `None` when interrupted.
     fn network(&self, data: DataSet, files: &[PathBuf]) -> anyhow::Result<Option<Network>> {
         let schema = schema(data)?;
-        let Some(options) = data.training(self.args.seed) else {
+        let Some(learning) = data.training(self.args.seed) else {
             let weights = read_weights(&files[1])?;
             let (network, _) = ImportConfig::from_toml(ADF_FNN)?.network(&weights, &schema)?;
             return Ok(Some(network));
@@ -123,7 +124,10 @@ impl Experiment<'_> {
         let trained = train(
             &table,
             &schema,
-            &options,
+            &TableOptions {
+                learning,
+                ..TableOptions::default()
+            },
             &self.device,
             None,
             &mut |_, _| self.interrupt.flow(),

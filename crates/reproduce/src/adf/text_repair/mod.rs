@@ -11,7 +11,6 @@ use super::args::{AdfArgs, PAPER};
 use super::texts::paper::find;
 use crate::interrupt::Interrupt;
 use crate::output::Output;
-use probity_run::run_directory::file_sha256;
 use retrain::{Experiment, TextRepairTableSummary, rows};
 
 /// Prints table XIII or XIV.
@@ -42,7 +41,6 @@ pub fn run(args: &AdfArgs, output: &Output) -> anyhow::Result<()> {
             let experiment = Experiment {
                 args,
                 files: (absolute(&texts)?, absolute(&vectors)?),
-                texts_sha256: file_sha256(&texts)?,
                 interrupt: &interrupt,
                 output,
             };

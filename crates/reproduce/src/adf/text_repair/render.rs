@@ -6,8 +6,9 @@ use super::retrain::{RemedySummary, ReproducedTextRepair, TextRepairTableSummary
 use crate::options::not_found;
 use crate::output::{interval, table};
 use probity_fairness::mean::Mean;
-use probity_fairness::repair::options::RepairMethod;
-use probity_fairness::text::repair::{RepairedText, TextRepairSummary};
+use probity_fairness::repair::specification::RepairMethod;
+use probity_fairness::repair::summary::NetworkFigures;
+use probity_fairness::repair::text::TextFigures;
 
 /// What a figure of each row averages to.
 type Figure = fn(&ReproducedTextRepair) -> Option<f64>;
@@ -49,41 +50,51 @@ fn name(remedy: &RemedySummary) -> String {
     }
 }
 
-fn line(row: &ReproducedTextRepair) -> Vec<String> {
-    let mut cells = vec![format!("{:?} {}", row.model, row.attribute)];
-    for (paper, ours) in row.paper.iter().zip(&row.ours) {
-        let ours = mean(&ours.summary.repaired, |network| network.repaired.share);
-        cells.push(format!("{paper:.1} / {ours}"));
-    }
-    let control = row.ours.first().map(|remedy| &remedy.summary.control);
-    cells.push(mean(control.map_or(&[][..], Vec::as_slice), |network| {
-        network.repaired.share
-    }));
-    for ours in &row.ours {
-        cells.push(format!("{:+.2}", 100.0 * gain(&ours.summary)));
-    }
-    let last = row.ours.last().map(|remedy| &remedy.summary.repaired);
-    cells.push(mean(last.map_or(&[][..], Vec::as_slice), |network| {
-        network.certified.share
-    }));
-    cells
+/// Networks with a remedy.
+fn networks(remedy: &RemedySummary) -> &[NetworkFigures<TextFigures>] {
+    let point = remedy.summary.chosen_point();
+    point.map_or(&[][..], |point| &point.networks)
 }
 
-/// A mean over networks in percent.
-fn mean(networks: &[RepairedText], figure: impl Fn(&RepairedText) -> f64) -> String {
+/// The mean of a figure over `networks`.
+fn average(networks: &[NetworkFigures<TextFigures>], figure: fn(&TextFigures) -> f64) -> f64 {
+    let all = networks.iter().map(|network| figure(&network.figures));
+    all.sum::<f64>() / networks.len().max(1) as f64
+}
+
+/// A mean over networks in percent, with its interval where there is one.
+fn mean(networks: &[NetworkFigures<TextFigures>], figure: fn(&TextFigures) -> f64) -> String {
     if networks.is_empty() {
         return "-".to_owned();
     }
-    let shares: Vec<f64> = networks.iter().map(figure).collect();
-    interval(&Mean::of_shares(&shares), |share| {
+    let all = networks.iter().map(|network| figure(&network.figures));
+    interval(&Mean::of_shares(&all.collect::<Vec<_>>()), |share| {
         format!("{:.2}", 100.0 * share)
     })
 }
 
+fn line(row: &ReproducedTextRepair) -> Vec<String> {
+    let mut cells = vec![format!("{:?} {}", row.model, row.attribute)];
+    for (paper, ours) in row.paper.iter().zip(&row.ours) {
+        let ours = mean(networks(ours), |figures| figures.repaired.share);
+        cells.push(format!("{paper:.1} / {ours}"));
+    }
+    let control = row.ours.first().map(|remedy| &remedy.summary.control);
+    cells.push(mean(control.map_or(&[][..], Vec::as_slice), |figures| {
+        figures.repaired.share
+    }));
+    for ours in &row.ours {
+        cells.push(format!("{:+.2}", 100.0 * gain(ours)));
+    }
+    let last = row.ours.last().map_or(&[][..], networks);
+    cells.push(mean(last, |figures| figures.certified.share));
+    cells
+}
+
 /// What a repair gains in accuracy, on average.
-fn gain(summary: &TextRepairSummary) -> f64 {
-    let after = TextRepairSummary::mean(&summary.repaired, |network| network.accuracy);
-    after - summary.before.accuracy
+fn gain(remedy: &RemedySummary) -> f64 {
+    let after = average(networks(remedy), |figures| figures.held_out.accuracy);
+    after - remedy.summary.before.held_out.accuracy
 }
 
 /// The means over the rows.
@@ -93,18 +104,14 @@ fn means(summary: &TextRepairTableSummary) -> String {
         100.0 * values.iter().sum::<f64>() / values.len().max(1) as f64
     };
     let after: Figure = |row| {
-        let first = &row.ours.first()?.summary.repaired;
-        Some(TextRepairSummary::mean(first, |network| {
-            network.repaired.share
-        }))
+        let first = networks(row.ours.first()?);
+        Some(average(first, |figures| figures.repaired.share))
     };
     let control: Figure = |row| {
         let first = &row.ours.first()?.summary.control;
-        Some(TextRepairSummary::mean(first, |network| {
-            network.repaired.share
-        }))
+        Some(average(first, |figures| figures.repaired.share))
     };
-    let accuracy: Figure = |row| Some(gain(&row.ours.first()?.summary));
+    let accuracy: Figure = |row| Some(gain(row.ours.first()?));
     format!(
         "Means of the rows, samples of adf-asc: {:.1} % repaired, retrained without {:.1} %, accuracy {:+.2} points.\n",
         of(after),

@@ -13,20 +13,20 @@ use super::super::texts::paper::{ATTRIBUTES, BY_STRATEGY, repaired};
 use super::super::texts::training::training;
 use crate::interrupt::Interrupt;
 use crate::output::Output;
-use probity_fairness::opened::open_lexicon;
-use probity_fairness::repair::labels::LabelRule;
-use probity_fairness::repair::options::RepairMethod;
-use probity_fairness::strategies::StrategyName;
-use probity_fairness::text::repair::run::TextRepairProgress;
-use probity_fairness::text::repair::{
-    PreparedTextRepair, TextRepairError, TextRepairOptions, TextRepairState, TextRepairSummary,
-    repair_texts_from,
+use probity_fairness::repair::specification::{RepairMethod, TextRepairOptions};
+use probity_fairness::repair::summary::RepairSummary;
+use probity_fairness::repair::text::{TextDetails, TextFigures};
+use probity_fairness::repair::{
+    Repair, RepairError, RepairProgress, RepairSpecification, RepairState, TextRepair,
 };
-use probity_nn::Objective;
+use probity_fairness::strategies::StrategyName;
+use probity_nn::modality::ModalityName;
 use probity_nn::recurrent::network::CellKind;
-use probity_nn::text_train::Course;
-use probity_nn::text_training_run::{TextSet, TextTrainingRun, run_text_training};
+use probity_nn::train::run::Training;
+use probity_nn::train::text_set::TextSet;
 use probity_run::run_directory::RunDirectory;
+use probity_run::specification::Specification;
+use probity_tensor::device::ComputeDevice;
 
 /// Texts that a search finds at most, unless the user says otherwise. The paper's independent sets
 /// have 155,690 on average.
@@ -78,14 +78,12 @@ pub struct RemedySummary {
     pub method: RepairMethod,
     pub strategy: StrategyName,
     #[serde(flatten)]
-    pub summary: TextRepairSummary,
+    pub summary: RepairSummary<TextFigures, TextDetails>,
 }
 
 /// The network that is repaired, in a folder of its own.
 struct Original {
     folder: TempDir,
-    sha256: String,
-    training: TextTrainingRun,
 }
 
 /// A row of the table: network, attribute, and the paper's figures by remedy.
@@ -127,7 +125,6 @@ pub struct Experiment<'a> {
     pub args: &'a AdfArgs,
     /// Comments and word vectors.
     pub files: (PathBuf, PathBuf),
-    pub texts_sha256: String,
     pub interrupt: &'a Interrupt,
     pub output: &'a Output,
 }
@@ -172,7 +169,7 @@ impl Experiment<'_> {
             AdfTable::TextRepairByStrategy => &STRATEGIES,
             _ => &METHODS,
         };
-        let mut state = TextRepairState::default();
+        let mut state = RepairState::<TextRepair>::default();
         let mut ours: Vec<RemedySummary> = Vec::new();
         for &(method, strategy) in remedies {
             let name = strategy.name();
@@ -182,26 +179,27 @@ impl Experiment<'_> {
             ));
             state = match ours.last().is_some_and(|last| last.strategy == strategy) {
                 true => state.for_other_method(),
-                false => state.for_other_samples(),
+                false => state.for_other_searches(|searched| searched.samples = None),
             };
-            let options = self.options(original, row.attribute, (method, strategy))?;
-            let prepared = PreparedTextRepair::new(options)?;
+            let specification = self.specification(original, row.attribute, (method, strategy));
+            let device = ComputeDevice::flex();
+            let repair = Repair::<TextRepair>::open(specification.check()?, &device)?;
             let folder = TempDir::new()?;
             let run = RunDirectory::create(&folder.path().join("repair"))?;
             let bar = self
                 .output
                 .progress(1, "repair [{bar:28}] {pos}/{len} epochs, {eta} left");
-            let observe = &mut |progress| {
-                if let TextRepairProgress::Train(done, all) = progress {
+            let observe = |progress| {
+                if let RepairProgress::Train { epochs, all } = progress {
                     bar.set_length(all);
-                    bar.set_position(done);
+                    bar.set_position(epochs);
                 }
                 self.interrupt.flow()
             };
-            let outcome = repair_texts_from(&prepared, &run, state, observe);
+            let outcome = repair.run_from(&run, state, &observe);
             bar.finish_and_clear();
             let (summary, next) = match outcome {
-                Err(TextRepairError::Stopped) => return Ok(None),
+                Err(RepairError::Interrupted) => return Ok(None),
                 other => other?,
             };
             if !summary.finished {
@@ -219,54 +217,37 @@ impl Experiment<'_> {
 
     fn train(&self, cell: CellKind) -> anyhow::Result<Original> {
         let (texts, vectors) = &self.files;
-        let training = training((texts, &self.texts_sha256, vectors), cell, self.args.seed)?;
+        let specification = training((texts, vectors), cell, self.args.seed);
+        let training = Training::<TextSet>::open(specification.check()?, &ComputeDevice::flex())?;
         let folder = TempDir::new()?;
         let run = RunDirectory::create(&folder.path().join("model"))?;
-        let set = TextSet::read(&training)?;
-        let observe = &mut |_: &_| self.interrupt.flow();
-        let trained = run_text_training(&training, &set, &run, false, observe)?;
-        Ok(Original {
-            folder,
-            sha256: trained.model_sha256,
-            training,
-        })
+        training.run(&run, false, &mut |_| self.interrupt.flow())?;
+        Ok(Original { folder })
     }
 
-    fn options(
+    fn specification(
         &self,
         original: &Original,
         attribute: &str,
         (method, strategy): Remedy,
-    ) -> anyhow::Result<TextRepairOptions> {
-        let lexicon_sha256 = open_lexicon(None)?.sha256;
+    ) -> RepairSpecification {
         let args = self.args;
-        Ok(TextRepairOptions {
-            command: "repair".to_owned(),
-            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-            method,
-            model: original.folder.path().join("model"),
-            model_sha256: original.sha256.clone(),
-            texts_sha256: original.training.texts_sha256.clone(),
-            lexicon: None,
-            lexicon_sha256,
-            protected: vec![attribute.to_owned()],
-            runs: Vec::new(),
+        let mut specification = RepairSpecification::default();
+        specification.modality = ModalityName::Text;
+        specification.model = original.folder.path().join("model");
+        specification.data.clone_from(&self.files.0);
+        specification.protected = vec![attribute.to_owned()];
+        specification.method = method;
+        specification.repeats = args.repeats;
+        specification.seed = args.seed;
+        specification.text = Some(TextRepairOptions {
             strategy,
-            independent: StrategyName::AdfAsc,
-            objective: Objective::Loss,
+            independent: Some(StrategyName::AdfAsc),
             seeds: args.seeds,
-            max_iter: 10,
             local: args.trials(),
             max_found: args.max_found.unwrap_or(MAX_FOUND),
-            shares: vec![0.05],
-            label: LabelRule::Majority,
-            repeats: args.repeats,
-            max_accuracy_loss: 0.02,
-            fails_above_loss: false,
-            course: Course::default(),
-            splits: 64,
-            seed: args.seed,
-            training: original.training.clone(),
-        })
+            ..TextRepairOptions::default()
+        });
+        specification
     }
 }

@@ -11,7 +11,6 @@ use super::args::{AdfArgs, PAPER};
 use crate::interrupt::Interrupt;
 use crate::output::Output;
 use paper::find;
-use probity_run::run_directory::file_sha256;
 use search::{Experiment, ReproduceSummary, differences};
 
 /// Runs the table that `args` ask for.
@@ -36,7 +35,6 @@ pub fn run(args: &AdfArgs, output: &Output) -> anyhow::Result<()> {
             let experiment = Experiment {
                 args,
                 texts: absolute(&texts)?,
-                texts_sha256: file_sha256(&texts)?,
                 vectors: absolute(&vectors)?,
                 device,
                 interrupt: Interrupt::listen()?,

@@ -16,7 +16,8 @@ use probity_fairness::modality::{ModalityName, TextCase, TextDetails};
 use probity_fairness::search::Ending;
 use probity_fairness::strategies::StrategyName;
 use probity_nn::recurrent::network::CellKind;
-use probity_nn::text_training_run::{TextSet, run_text_training};
+use probity_nn::train::run::Training;
+use probity_nn::train::text_set::TextSet;
 use probity_run::run_directory::RunDirectory;
 use probity_run::specification::Specification;
 use probity_tensor::device::ComputeDevice;
@@ -90,7 +91,6 @@ struct TrainedModel {
 pub struct Experiment<'a> {
     pub args: &'a AdfArgs,
     pub texts: PathBuf,
-    pub texts_sha256: String,
     pub vectors: PathBuf,
     pub device: ComputeDevice,
     pub interrupt: Interrupt,
@@ -134,16 +134,11 @@ impl Experiment<'_> {
     }
 
     fn train(&self, cell: CellKind, seed: u64) -> anyhow::Result<TrainedModel> {
-        let files = (
-            self.texts.as_path(),
-            self.texts_sha256.as_str(),
-            self.vectors.as_path(),
-        );
-        let training = training(files, cell, seed)?;
+        let specification = training((&self.texts, &self.vectors), cell, seed);
+        let training = Training::<TextSet>::open(specification.check()?, &ComputeDevice::flex())?;
         let folder = TempDir::new()?;
         let run = RunDirectory::create(&folder.path().join("model"))?;
-        let set = TextSet::read(&training)?;
-        run_text_training(&training, &set, &run, false, &mut |_| self.interrupt.flow())?;
+        training.run(&run, false, &mut |_| self.interrupt.flow())?;
         Ok(TrainedModel { folder })
     }
 

@@ -1,0 +1,102 @@
+//! A schema by name: a file, or one that is built in.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+use super::builtin;
+use super::schema::{Outside, Schema, SchemaError};
+use probity_run::run_directory::hex;
+use probity_run::specification::FieldError;
+
+/// Why there is no such schema.
+#[derive(Debug, Error)]
+pub enum NamedSchemaError {
+    /// The file cannot be read.
+    #[error("cannot read {}: {source}", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// The operating system's word.
+        source: std::io::Error,
+    },
+    /// It is no schema.
+    #[error("{name}: {source}")]
+    Schema {
+        /// The file or the built-in schema.
+        name: String,
+        /// What is wrong.
+        source: SchemaError,
+    },
+    /// There is neither a file nor a built-in schema of the name.
+    #[error(
+        "'{name}' is neither a schema file nor a built-in schema ({known}); \
+         `probity schema infer` drafts one from your data"
+    )]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+}
+
+/// A schema, and the SHA-256 of what it was read from.
+#[derive(Debug, Clone)]
+pub struct NamedSchema {
+    /// The schema.
+    pub schema: Schema,
+    /// SHA-256 of its file; of the text that is built in.
+    pub sha256: String,
+}
+
+/// The schema in the file `name`, or the built-in one of that name.
+///
+/// # Errors
+/// See [`NamedSchemaError`].
+pub fn named_schema(name: &str) -> Result<NamedSchema, NamedSchemaError> {
+    let in_name = |source| NamedSchemaError::Schema {
+        name: name.to_owned(),
+        source,
+    };
+    let file = Path::new(name);
+    let (schema, text) = if file.is_file() {
+        let text = fs::read_to_string(file).map_err(|source| NamedSchemaError::Read {
+            file: file.to_owned(),
+            source,
+        })?;
+        (Schema::from_toml(&text).map_err(in_name)?, text)
+    } else {
+        let Some(text) = builtin::text(name) else {
+            return Err(NamedSchemaError::Unknown {
+                name: name.to_owned(),
+                known: builtin::names().collect::<Vec<_>>().join(", "),
+            });
+        };
+        (Schema::from_toml(text).map_err(in_name)?, text.to_owned())
+    };
+    Ok(NamedSchema {
+        schema,
+        sha256: hex(&Sha256::digest(text.as_bytes())),
+    })
+}
+
+impl Schema {
+    /// The same with `policy` for values outside their domains, the field `out_of_domain` of a
+    /// specification.
+    ///
+    /// # Errors
+    /// When it has nothing to act on.
+    pub fn with_policy(self, policy: Outside) -> Result<Schema, FieldError> {
+        if !self.expects_outside() {
+            let expected = format!(
+                "left out: no attribute of the schema '{}' has a missing marker or an outside policy",
+                self.name
+            );
+            return Err(FieldError::new("out_of_domain", "given", expected));
+        }
+        Ok(self.with_outside(policy))
+    }
+}

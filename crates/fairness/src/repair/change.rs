@@ -1,0 +1,122 @@
+//! How a figure changes by a repair: before it, after retraining without it, and after it.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::mean::Mean;
+use probity_nn::metrics::Metrics;
+
+/// What is reported of one network.
+pub trait Figures: Clone + Serialize + DeserializeOwned + Send + Sync {
+    /// Its figures one by one, those of every network in the same order.
+    fn measures(&self) -> Vec<Measure>;
+
+    /// The discriminatory figure by all protected attributes jointly.
+    fn discriminatory(&self) -> f64;
+
+    /// Accuracy on the inputs that are held out.
+    fn accuracy(&self) -> f64;
+}
+
+/// One figure of one network: a share.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measure {
+    /// What it is: `discriminatory`, `accuracy` …
+    pub figure: &'static str,
+    /// Of which protected attributes; empty where it is of none.
+    pub protected: Vec<String>,
+    /// The share.
+    pub value: f64,
+    /// Its 95 % interval, where there is one.
+    pub ci95: Option<[f64; 2]>,
+}
+
+impl Measure {
+    /// Accuracy and balanced accuracy on held-out inputs.
+    pub fn of_quality(held_out: &Metrics) -> [Measure; 2] {
+        let of = |figure, value| Measure {
+            figure,
+            protected: Vec::new(),
+            value,
+            ci95: None,
+        };
+        [
+            of("accuracy", held_out.accuracy),
+            of("balanced accuracy", held_out.balanced_accuracy),
+        ]
+    }
+}
+
+/// One figure before a repair, after retraining without it, and after it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Change {
+    /// What it is: `discriminatory`, `accuracy` …
+    pub figure: String,
+    /// Of which protected attributes; empty where it is of none.
+    pub protected: Vec<String>,
+    /// Of the model that was repaired.
+    pub before: f64,
+    /// Its 95 % interval, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before_ci95: Option<[f64; 2]>,
+    /// Of networks retrained in the same way without any remedy, where there are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control: Option<Mean>,
+    /// Of the repaired networks.
+    pub after: Mean,
+    /// (before − after) / before; absent if it was 0 before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reduction: Option<f64>,
+}
+
+impl Change {
+    /// The change from `before` to the networks with `after`; `control` may be empty. All are shares.
+    fn new(before: Measure, control: &[f64], after: &[f64]) -> Change {
+        let after = Mean::of_shares(after);
+        Change {
+            figure: before.figure.to_owned(),
+            protected: before.protected,
+            before: before.value,
+            before_ci95: before.ci95,
+            control: (!control.is_empty()).then(|| Mean::of_shares(control)),
+            reduction: (before.value > 0.0).then(|| 1.0 - after.mean / before.value),
+            after,
+        }
+    }
+}
+
+/// Every figure of `before` beside those of the `control` networks and the `after` ones.
+pub fn changes<F: Figures>(before: &F, control: &[&F], after: &[&F]) -> Vec<Change> {
+    let all = |networks: &[&F]| -> Vec<Vec<Measure>> {
+        networks.iter().map(|figures| figures.measures()).collect()
+    };
+    let (control, after) = (all(control), all(after));
+    let values = |networks: &[Vec<Measure>], place: usize| -> Vec<f64> {
+        let measures = networks.iter().filter_map(|measures| measures.get(place));
+        measures.map(|measure| measure.value).collect()
+    };
+    let before = before.measures().into_iter().enumerate();
+    before
+        .map(|(place, before)| {
+            Change::new(before, &values(&control, place), &values(&after, place))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reduction_is_of_the_mean() {
+        let before = |value| Measure {
+            figure: "discriminatory",
+            protected: Vec::new(),
+            value,
+            ci95: None,
+        };
+        let change = Change::new(before(0.1), &[], &[0.02, 0.04]);
+        assert!((change.reduction.unwrap() - 0.7).abs() < 1e-12);
+        assert_eq!(Change::new(before(0.0), &[], &[0.0]).reduction, None);
+    }
+}

@@ -1,0 +1,201 @@
+//! What a repair asks of a modality.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::change::Figures;
+use super::error::RepairError;
+use super::pool::Pool;
+use super::specification::RepairSpecification;
+use super::summary::PartSizes;
+use probity_nn::modality::ModalityName;
+use probity_nn::{Classifier, ModelError};
+use probity_run::specification::file::Record;
+use probity_tensor::device::ComputeDevice;
+
+/// The samples drawn from one pool, with their labels.
+#[derive(Debug, Clone)]
+pub struct Drawn<'a, S> {
+    /// Number of the pool.
+    pub pool: usize,
+    /// The samples.
+    pub samples: Vec<&'a S>,
+    /// Their labels.
+    pub labels: Vec<u32>,
+}
+
+/// What a network learns beside the training part.
+#[derive(Debug, Clone)]
+pub enum Remedy<'a, S> {
+    /// Nothing: the network is a control.
+    None,
+    /// These samples.
+    Samples(Vec<Drawn<'a, S>>),
+    /// The worst protected substitution of each input.
+    Certified,
+}
+
+/// What a network learns, and how many inputs the samples in it are.
+pub struct TrainingSet<T> {
+    /// The inputs.
+    pub inputs: T,
+    /// Variants of samples among them.
+    pub variants: u64,
+}
+
+/// Called after each epoch; may stop.
+pub type ObserveEpoch<'a> = dyn FnMut() -> ControlFlow<()> + 'a;
+
+/// A model to repair with its labelled inputs, opened and checked.
+pub trait Repairable: Sized + Sync {
+    /// What it classifies.
+    const MODALITY: ModalityName;
+    /// A trained network.
+    type Network: Clone + Send + Sync;
+    /// A network in a checkpoint.
+    type Stored: Serialize + DeserializeOwned + Send + Sync;
+    /// A discriminatory individual.
+    type Sample: Send + Sync;
+    /// What the repair's own searches give; empty until they are done.
+    type Searched: Clone + Default + Serialize + DeserializeOwned + Send + Sync;
+    /// Inputs that a network learns.
+    type Inputs: Sync;
+    /// A network that can be asked.
+    type Asked: Classifier;
+    /// What is reported of one network.
+    type Figures: Figures;
+    /// What the summary says besides.
+    type Details: Serialize;
+
+    /// Opens what `specification` names, each file once, notes it in `record`, and checks that all fit each
+    /// other.
+    ///
+    /// # Errors
+    /// See [`RepairError`].
+    fn open(
+        specification: &RepairSpecification,
+        device: &ComputeDevice,
+        record: &mut Record,
+    ) -> Result<Self, RepairError>;
+
+    /// The parts of the labelled inputs.
+    fn parts(&self) -> PartSizes;
+
+    /// Passes over the training part.
+    fn epochs(&self) -> u32;
+
+    /// Does the searches that `searched` lacks, and calls `save` after each; `observe` may stop.
+    ///
+    /// # Errors
+    /// When a search finds nothing or is stopped.
+    fn search(
+        &self,
+        searched: &mut Self::Searched,
+        save: &mut dyn FnMut(&Self::Searched) -> Result<(), RepairError>,
+        observe: &mut ObserveEpoch<'_>,
+    ) -> Result<(), RepairError>;
+
+    /// What may be learnt from, and what is not to be, by run.
+    fn pools(&self) -> &[Pool<Self::Sample>];
+
+    /// What the repair's own search found to learn from, where it searches.
+    fn searched_pool<'s>(&self, searched: &'s Self::Searched) -> Option<&'s [Self::Sample]>;
+
+    /// The model's own network.
+    fn own(&self) -> Self::Network;
+
+    /// `network`, ready to be asked on the reference device.
+    ///
+    /// # Errors
+    /// When its parts do not fit each other.
+    fn ask(&self, network: &Self::Network) -> Result<Self::Asked, RepairError>;
+
+    /// One label for all variants of each of `samples` of the pool `pool`, by the rule of the specification;
+    /// the first voter decides ties.
+    ///
+    /// # Errors
+    /// When a voter cannot answer.
+    fn labels(
+        &self,
+        pool: usize,
+        samples: &[&Self::Sample],
+        voters: &[&dyn Classifier],
+    ) -> Result<Vec<u32>, ModelError>;
+
+    /// The training part with `remedy`, in the repeat `repeat`.
+    fn training_set(
+        &self,
+        remedy: &Remedy<'_, Self::Sample>,
+        repeat: u32,
+    ) -> TrainingSet<Self::Inputs>;
+
+    /// A network that learns `set`, all its randomness keyed by `seed`; `None` when stopped.
+    ///
+    /// # Errors
+    /// When it cannot be trained.
+    fn train(
+        &self,
+        set: &TrainingSet<Self::Inputs>,
+        seed: u64,
+        observe: &mut ObserveEpoch<'_>,
+    ) -> Result<Option<Self::Network>, RepairError>;
+
+    /// Whether a network gives all training inputs one class, though they have several.
+    ///
+    /// # Errors
+    /// When it cannot answer.
+    fn has_collapsed(&self, asked: &Self::Asked) -> Result<bool, RepairError>;
+
+    /// Accuracy on the validation part, if there is one.
+    ///
+    /// # Errors
+    /// When the network cannot answer.
+    fn validation_accuracy(&self, asked: &Self::Asked) -> Result<Option<f64>, RepairError>;
+
+    /// The discriminatory figure that a share and a network are chosen by. `left` are samples that no network
+    /// of the repeat learnt from.
+    ///
+    /// # Errors
+    /// When the network cannot answer.
+    fn discriminatory(
+        &self,
+        asked: &Self::Asked,
+        left: &[&Self::Sample],
+    ) -> Result<f64, RepairError>;
+
+    /// What is reported of a network.
+    ///
+    /// # Errors
+    /// When it cannot be measured.
+    fn figures(
+        &self,
+        network: &Self::Network,
+        asked: &Self::Asked,
+        searched: &Self::Searched,
+    ) -> Result<Self::Figures, RepairError>;
+
+    /// `network` for a checkpoint.
+    fn store(&self, network: &Self::Network) -> Self::Stored;
+
+    /// The network of a checkpoint.
+    fn restore(&self, stored: &Self::Stored) -> Self::Network;
+
+    /// Writes `network` as a model into `directory`, with where it comes from; gives its SHA-256.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn save(&self, network: &Self::Network, directory: &Path) -> Result<String, RepairError>;
+
+    /// What the summary says besides, of the network that was `kept`.
+    ///
+    /// # Errors
+    /// When it cannot be measured.
+    fn details(
+        &self,
+        kept: &Self::Network,
+        searched: &Self::Searched,
+    ) -> Result<Self::Details, RepairError>;
+}

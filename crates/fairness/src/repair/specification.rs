@@ -1,0 +1,351 @@
+//! What a repair is asked for: one specification for tables and texts.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::labels::LabelRule;
+use crate::group::specification::GroupingSpecification;
+use crate::specification::{named_once, needed};
+use crate::strategies::StrategyName;
+use probity_data::schema::Outside;
+use probity_nn::Objective;
+use probity_nn::modality::ModalityName;
+use probity_nn::train::course::Course;
+use probity_nn::train::options::Learning;
+use probity_run::specification::{FieldError, Specification};
+
+/// By what a model is repaired.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum RepairMethod {
+    /// Retraining on the data and the samples that audits found
+    #[default]
+    Samples,
+    /// Training against the worst protected substitution, by interval bounds
+    Certified,
+}
+
+/// The first weights of a retraining.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Start {
+    /// Random ones: the network is trained anew
+    Scratch,
+    /// Those of the model: the network is trained on
+    Model,
+}
+
+/// Everything that determines a repair.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct RepairSpecification {
+    /// What the model classifies.
+    #[schemars(extend("x-flag" = false))]
+    pub modality: ModalityName,
+    /// Model directory to repair.
+    #[schemars(extend("format" = "path"))]
+    pub model: PathBuf,
+    /// The labelled rows or texts that it was trained on.
+    #[schemars(extend("format" = "path"))]
+    pub data: PathBuf,
+    /// Missing and outside values, where the model's schema expects any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-flag" = "outside"))]
+    pub out_of_domain: Option<Outside>,
+    /// Run directories of audits of this model.
+    #[schemars(extend("x-flag" = "run", "format" = "path"))]
+    pub runs: Vec<PathBuf>,
+    /// Protected attributes of the lexicon, for texts; with runs they are those of the audits.
+    pub protected: Vec<String>,
+    /// By what the model is repaired.
+    pub method: RepairMethod,
+    /// Shares of the found individuals to learn from, one after the other; 0.01 for tables and 0.05 for
+    /// texts where none is given.
+    #[schemars(extend("x-flag" = false, "exclusiveMinimum" = 0, "maximum" = 1))]
+    pub shares: Vec<f64>,
+    /// Networks for each share, each with its own draw of samples and its own first weights.
+    #[schemars(range(min = 1, max = 100))]
+    pub repeats: u32,
+    /// The one label of all protected variants of a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<LabelRule>,
+    /// Accuracy that a repair may cost; the command fails when more is lost. Where it is not given, 0.01 for
+    /// tables and 0.02 for texts, and the command does not fail.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub max_accuracy_loss: Option<f64>,
+    /// Seed of draws, networks and estimates.
+    pub seed: u64,
+    /// Where the retraining differs from the training of the model.
+    pub training: Retraining,
+    /// How the worst case comes into certified training.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certified: Option<Course>,
+    /// What only repairs of tables have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub table: Option<TableRepairOptions>,
+    /// How groups are made and judged before and after a repair of a table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups: Option<GroupingSpecification>,
+    /// What only repairs of texts have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<TextRepairOptions>,
+}
+
+impl Default for RepairSpecification {
+    fn default() -> RepairSpecification {
+        RepairSpecification {
+            modality: ModalityName::Table,
+            model: PathBuf::new(),
+            data: PathBuf::new(),
+            out_of_domain: None,
+            runs: Vec::new(),
+            protected: Vec::new(),
+            method: RepairMethod::Samples,
+            shares: Vec::new(),
+            repeats: 5,
+            label: None,
+            max_accuracy_loss: None,
+            seed: 1,
+            training: Retraining::default(),
+            certified: None,
+            table: None,
+            groups: None,
+            text: None,
+        }
+    }
+}
+
+/// Where a retraining differs from the training of the model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Retraining {
+    /// Passes over the training part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub epochs: Option<u32>,
+    /// Rows or texts a step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub batch: Option<usize>,
+    /// Learning rate at the start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub learning_rate: Option<f64>,
+    /// Weight decay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub weight_decay: Option<f32>,
+}
+
+impl Retraining {
+    /// `own`, changed as this says.
+    pub fn of(&self, own: &Learning) -> Learning {
+        Learning {
+            epochs: self.epochs.or(own.epochs),
+            batch: self.batch.or(own.batch),
+            learning_rate: self.learning_rate.unwrap_or(own.learning_rate),
+            weight_decay: self.weight_decay.unwrap_or(own.weight_decay),
+            ..own.clone()
+        }
+    }
+}
+
+/// What only repairs of tables have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TableRepairOptions {
+    /// Weight of all added variants of samples together, in units of the training rows; each weighs as much
+    /// as one where it is not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1000))]
+    pub weight: Option<f64>,
+    /// Random protected variants of each training row that share its label and its weight.
+    #[schemars(range(max = 100))]
+    pub counterfactuals: u32,
+    /// First weights; scratch, and model for an imported network, where none are given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<Start>,
+    /// Uniform random inputs for each estimate of the discriminatory share.
+    #[schemars(range(min = 1, max = 1_000_000_000))]
+    pub estimate: u64,
+}
+
+impl Default for TableRepairOptions {
+    fn default() -> TableRepairOptions {
+        TableRepairOptions {
+            weight: None,
+            counterfactuals: 0,
+            start: None,
+            estimate: 10_000,
+        }
+    }
+}
+
+/// What only repairs of texts have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TextRepairOptions {
+    /// Lexicon of protected terms (TOML); the shipped ones where none is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "path"))]
+    pub lexicon: Option<PathBuf>,
+    /// Search strategy; with runs, of the search for the independent set alone.
+    pub strategy: StrategyName,
+    /// Strategy of the search for the independent set, where it is another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-flag" = false))]
+    pub independent: Option<StrategyName>,
+    /// What the search differentiates.
+    #[schemars(extend("x-flag" = false))]
+    pub objective: Objective,
+    /// Seeds of a search.
+    #[schemars(range(min = 1))]
+    pub seeds: usize,
+    /// Global moves a seed at most.
+    #[schemars(extend("x-flag" = false))]
+    pub max_iter: u32,
+    /// Local trials from each text that a search finds globally.
+    pub local: u32,
+    /// Texts that a search finds at most.
+    #[schemars(range(min = 1))]
+    pub max_found: u64,
+    /// How often the boxes of a text may be split for its certificate.
+    pub splits: u32,
+}
+
+impl Default for TextRepairOptions {
+    fn default() -> TextRepairOptions {
+        TextRepairOptions {
+            lexicon: None,
+            strategy: StrategyName::AdfAsc,
+            independent: None,
+            objective: Objective::Loss,
+            seeds: 1000,
+            max_iter: 10,
+            local: 1000,
+            max_found: 20_000,
+            splits: 64,
+        }
+    }
+}
+
+impl RepairSpecification {
+    /// Shares of the samples, ascending, each once.
+    pub fn shares(&self) -> Vec<f64> {
+        if self.shares.is_empty() {
+            return vec![match self.modality {
+                ModalityName::Table => 0.01,
+                ModalityName::Text => 0.05,
+            }];
+        }
+        let mut shares = self.shares.clone();
+        shares.sort_by(f64::total_cmp);
+        shares.dedup();
+        shares
+    }
+
+    /// Accuracy that a repair may cost.
+    pub fn max_accuracy_loss(&self) -> f64 {
+        self.max_accuracy_loss.unwrap_or(match self.modality {
+            ModalityName::Table => 0.01,
+            ModalityName::Text => 0.02,
+        })
+    }
+
+    /// How samples are labelled.
+    pub fn label(&self) -> LabelRule {
+        self.label.unwrap_or_default()
+    }
+
+    /// What only repairs of tables have.
+    pub fn table(&self) -> TableRepairOptions {
+        self.table.clone().unwrap_or_default()
+    }
+
+    /// What only repairs of texts have.
+    pub fn text(&self) -> TextRepairOptions {
+        self.text.clone().unwrap_or_default()
+    }
+}
+
+impl Specification for RepairSpecification {
+    const KIND: &'static str = "repair";
+
+    fn rules(&self) -> Result<(), FieldError> {
+        needed("model", &self.model)?;
+        needed("data", &self.data)?;
+        named_once("protected", &self.protected)?;
+        for (place, run) in self.runs.iter().enumerate() {
+            if self.runs[..place].contains(run) {
+                return Err(FieldError::new("runs", run.display(), "given once"));
+            }
+        }
+        let has_runs = !self.runs.is_empty();
+        let left_out = match self.modality {
+            ModalityName::Table if !has_runs => {
+                let expected = "the directory of at least one audit of the model";
+                return Err(FieldError::new("runs", "missing", expected));
+            }
+            ModalityName::Text if !has_runs && self.protected.is_empty() => {
+                let expected = "given, or runs of audits";
+                return Err(FieldError::new("protected", "missing", expected));
+            }
+            ModalityName::Table => vec![
+                (
+                    "protected",
+                    !self.protected.is_empty(),
+                    "it is that of the runs",
+                ),
+                ("text", self.text.is_some(), "modality is table"),
+            ],
+            ModalityName::Text => vec![
+                (
+                    "protected",
+                    has_runs && !self.protected.is_empty(),
+                    "it is that of the runs",
+                ),
+                (
+                    "out_of_domain",
+                    self.out_of_domain.is_some(),
+                    "modality is text",
+                ),
+                ("table", self.table.is_some(), "modality is text"),
+                ("groups", self.groups.is_some(), "modality is text"),
+            ],
+        };
+        let by_method = match self.method {
+            RepairMethod::Certified => vec![
+                ("shares", !self.shares.is_empty()),
+                ("label", self.label.is_some()),
+                (
+                    "table.weight",
+                    self.table
+                        .as_ref()
+                        .is_some_and(|table| table.weight.is_some()),
+                ),
+            ],
+            RepairMethod::Samples => vec![("certified", self.certified.is_some())],
+        };
+        let why = match self.method {
+            RepairMethod::Certified => {
+                "it is about the samples that are learnt from, and the method certified learns from none"
+            }
+            RepairMethod::Samples => "it is of the method certified",
+        };
+        let by_method = by_method
+            .into_iter()
+            .map(|(field, is_given)| (field, is_given, why));
+        match left_out.into_iter().chain(by_method).find(|given| given.1) {
+            Some((field, _, why)) => {
+                Err(FieldError::new(field, "given", format!("left out: {why}")))
+            }
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What a repair of a table starts from: the model, the rows it learnt, those it never saw, and how it was trained.
+//!
+//! A model directory that `probity train` or `probity repair` wrote says how it was trained. The split into parts is dealt again
+//! from that ([`probity_nn::provenance`]), so that the rows held out then stay held out. An imported network says nothing about its
+//! training: the rows of the table are dealt by the default options, and the network may have seen any of them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::opened::{Opened, open_model, reading_schema};
+use crate::repair::error::RepairError;
+use crate::repair::specification::{RepairSpecification, Start};
+use probity_data::table::{Labels, Table};
+use probity_nn::fnn::Network;
+use probity_nn::model::Model;
+use probity_nn::provenance::Provenance;
+use probity_nn::train::options::{NetworkOptions, TableOptions};
+use probity_nn::train::{Split, TrainSpecification, plan_split};
+use probity_run::run_directory::file_sha256;
+
+/// Where a model comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// Trained, or repaired, by this package: its options are known.
+    Trained,
+    /// Brought from elsewhere.
+    Imported,
+}
+
+/// The model to repair, with its data.
+#[derive(Debug, Clone)]
+pub struct Baseline {
+    /// The model.
+    pub model: Model,
+    /// SHA-256 of it.
+    pub model_sha256: String,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// All labelled rows.
+    pub table: Table,
+    /// SHA-256 of their file.
+    pub data_sha256: String,
+    /// Which of them train, validate and test.
+    pub split: Split,
+    /// How it was trained, or the defaults.
+    pub options: TableOptions,
+    /// What its training was asked for; of an imported network, of a training by default.
+    pub trained: TrainSpecification,
+}
+
+impl Baseline {
+    /// Opens the model that `specification` names and its labelled rows, read by the model's schema.
+    ///
+    /// # Errors
+    /// When either cannot be read, or the data are not those of the training.
+    pub fn open(specification: &RepairSpecification) -> Result<Baseline, RepairError> {
+        let (directory, data) = (&specification.model, &specification.data);
+        let Opened {
+            value: model,
+            sha256: model_sha256,
+        } = open_model(directory)?;
+        let data_sha256 = file_sha256(data)?;
+        let provenance = Provenance::of(directory)?;
+        if let Some(trained) = &provenance
+            && trained.data_sha256() != data_sha256
+        {
+            return Err(RepairError::OtherData {
+                data: data.clone(),
+                trained_on: trained.specification.data.clone(),
+                given: data_sha256,
+                trained: trained.data_sha256().to_owned(),
+            });
+        }
+        let schema = reading_schema(&model.schema, specification.out_of_domain)?;
+        let table = Table::read(data, &schema, Labels::Required)?;
+        let origin = match provenance {
+            Some(_) => Origin::Trained,
+            None => Origin::Imported,
+        };
+        let mut trained = match provenance {
+            Some(provenance) => provenance.specification,
+            None => TrainSpecification::of_table(data, model.schema.name.clone()),
+        };
+        trained.data.clone_from(data);
+        let layers = &model.network.layers;
+        let hidden = layers.iter().map(|layer| layer.outputs);
+        let own = trained.table_options();
+        let options = TableOptions {
+            network: NetworkOptions {
+                hidden: hidden.take(layers.len().saturating_sub(1)).collect(),
+                activation: model.network.activation,
+                ..own.network
+            },
+            learning: own.learning,
+        };
+        let (split, _) = plan_split(&table, &model.schema, &options)?;
+        Ok(Baseline {
+            model_sha256,
+            model,
+            origin,
+            table,
+            data_sha256,
+            split,
+            options,
+            trained,
+        })
+    }
+
+    /// How a network that was retrained by `training` came about.
+    pub(super) fn provenance(&self, training: &TableOptions) -> Provenance {
+        let mut specification = self.trained.clone();
+        specification.network = Some(training.network.clone());
+        specification.training = training.learning.clone();
+        Provenance {
+            sha256: BTreeMap::from([("data".to_owned(), self.data_sha256.clone())]),
+            specification,
+        }
+    }
+
+    /// The network before the first step of a retraining that is keyed by `seed`. Its inputs are encoded as the model's are.
+    pub fn first_network(&self, start: Start, seed: u64) -> Network {
+        let network = &self.model.network;
+        match start {
+            Start::Model => network.clone(),
+            Start::Scratch => Network::random(
+                network.layout.clone(),
+                &self.options.network.hidden,
+                network.classes(),
+                network.activation,
+                seed,
+            ),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! What is measured of a classifier of tables before and after its repair.
+
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+
+use super::baseline::Baseline;
+use crate::domain::TabularDomain;
+use crate::estimate::{Estimate, discriminatory_share};
+use crate::repair::change::{Figures, Measure};
+use crate::repair::error::RepairError;
+use probity_data::table::Table;
+use probity_nn::Classifier;
+use probity_nn::metrics::Metrics;
+use probity_nn::train::parallel_logits;
+
+/// What is measured of one network.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TableFigures {
+    /// Discriminatory share of uniform random inputs: for each protected set that was audited and, if there are several, for all
+    /// of their attributes jointly.
+    pub discrimination: Vec<Estimate>,
+    /// Quality on the rows that are held out.
+    pub held_out: Metrics,
+}
+
+/// Protected sets to measure by, the last of them the widest.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    /// Names of the attributes of each set.
+    pub names: Vec<Vec<String>>,
+    /// Its variants.
+    pub domains: Vec<TabularDomain>,
+}
+
+impl Measured {
+    /// The estimates of `model` from `samples` uniform inputs of `seed` for each set.
+    ///
+    /// # Errors
+    /// When the model cannot answer.
+    pub fn discrimination(
+        &self,
+        model: &dyn Classifier,
+        samples: u64,
+        seed: u64,
+    ) -> Result<Vec<Estimate>, RepairError> {
+        let sets = self.names.iter().zip(&self.domains);
+        sets.map(|(names, domain)| {
+            let whole = &mut |_| ControlFlow::Continue(());
+            Ok(discriminatory_share(
+                model,
+                domain,
+                names.clone(),
+                samples,
+                seed,
+                whole,
+            )?)
+        })
+        .collect()
+    }
+
+    /// All figures of `model`: the estimates, and its quality on `held_out`.
+    ///
+    /// # Errors
+    /// When the model cannot answer.
+    pub fn figures(
+        &self,
+        model: &dyn Classifier,
+        held_out: &Table,
+        samples: u64,
+        seed: u64,
+    ) -> Result<TableFigures, RepairError> {
+        let logits = parallel_logits(model, held_out)?;
+        Ok(TableFigures {
+            discrimination: self.discrimination(model, samples, seed)?,
+            held_out: Metrics::new(&logits, model.classes(), held_out.labels()),
+        })
+    }
+}
+
+impl Figures for TableFigures {
+    fn measures(&self) -> Vec<Measure> {
+        let mut measures: Vec<Measure> = self
+            .discrimination
+            .iter()
+            .map(|estimate| Measure {
+                figure: "discriminatory",
+                protected: estimate.protected.clone(),
+                value: estimate.rate,
+                ci95: Some(estimate.ci95),
+            })
+            .collect();
+        measures.extend(Measure::of_quality(&self.held_out));
+        measures
+    }
+
+    fn discriminatory(&self) -> f64 {
+        self.discrimination.last().map_or(0.0, |joint| joint.rate)
+    }
+
+    fn accuracy(&self) -> f64 {
+        self.held_out.accuracy
+    }
+}
+
+/// The distinct protected sets of `runs`, and the union of all, last.
+pub(super) fn measured(
+    baseline: &Baseline,
+    runs: &[TabularDomain],
+) -> Result<(Measured, TabularDomain), RepairError> {
+    let schema = &baseline.model.schema;
+    let mut sets: Vec<Vec<usize>> = Vec::new();
+    let mut union: Vec<usize> = Vec::new();
+    for domain in runs {
+        let mut set = domain.protected().to_vec();
+        union.extend(&set);
+        set.sort_unstable();
+        if !sets.contains(&set) {
+            sets.push(set);
+        }
+    }
+    union.sort_unstable();
+    union.dedup();
+    sets.retain(|set| *set != union);
+    sets.push(union);
+    let layout = &baseline.model.network.layout;
+    let domains = sets
+        .iter()
+        .map(|set| TabularDomain::new(schema, layout, set))
+        .collect::<Result<Vec<_>, _>>()?;
+    let name = |&attribute: &usize| schema.attributes[attribute].name.clone();
+    let names = sets
+        .iter()
+        .map(|set| set.iter().map(name).collect())
+        .collect();
+    let joint = domains[domains.len() - 1].clone();
+    Ok((Measured { names, domains }, joint))
+}

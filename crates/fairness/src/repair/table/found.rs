@@ -1,0 +1,237 @@
+//! The samples that a repair may learn from: the distinct individuals of one or more audits, without those found
+//! from held-out rows.
+//!
+//! A sample keeps the number of the seed whose walk found it. The seeds of an audit are rows of its table in an order that its
+//! `run.toml` determines, so the class of that row is known where the table has labels: the *truth* of the sample. If the row is
+//! one that the model is measured or chosen on, the sample is left out: its neighbourhood, and by its truth its very
+//! label, would leak.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use super::baseline::Baseline;
+use crate::audit::{AuditSpecification, StrategyName};
+use crate::domain::{Domain, TabularDomain};
+use crate::modality::{ModalityName, TableInputs};
+use crate::opened::reading_schema;
+use crate::repair::error::RepairError;
+use crate::repair::pool::Pool;
+use crate::repair::specification::RepairSpecification;
+use crate::samples::read_samples;
+use crate::seeds::clustered_seeds;
+use probity_data::table::{Labels, Table};
+use probity_run::run_directory::{RunDirectory, SUMMARY, file_sha256};
+use probity_run::specification::file::Record;
+
+/// One discriminatory individual.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sample {
+    /// Codes of the row that was found first.
+    pub row: Vec<i32>,
+    /// Class of the row whose walk found it, where that is known.
+    pub truth: Option<u32>,
+}
+
+/// What one audit found.
+#[derive(Debug, Clone)]
+pub(super) struct FoundRun {
+    /// Distinct individuals, in the order of the samples file.
+    pub pool: Pool<Sample>,
+    /// Which rows are variants of each other.
+    pub domain: TabularDomain,
+}
+
+/// The protected attributes of the audit in `directory`.
+///
+/// # Errors
+/// When there is none.
+pub fn protected_of(directory: &Path) -> Result<Vec<String>, RepairError> {
+    Ok(open_audit(directory)?.1.protected)
+}
+
+/// The audit of a table in `directory`: of a network, which can be trained.
+fn open_audit(directory: &Path) -> Result<(RunDirectory, AuditSpecification, Record), RepairError> {
+    let opened = RunDirectory::open_specified::<AuditSpecification>(directory)?;
+    if opened.1.modality == ModalityName::Text {
+        return Err(RepairError::OtherModality {
+            run: directory.to_owned(),
+            searched: "texts",
+            classified: "tables",
+        });
+    }
+    match &opened.1.predictor.source {
+        None => Ok(opened),
+        Some(predictor) => Err(RepairError::PredictorRun {
+            run: directory.to_owned(),
+            predictor: predictor.to_string(),
+        }),
+    }
+}
+
+/// Reads the audit in `directory`, which must be one of the model of `baseline`.
+///
+/// # Errors
+/// See [`RepairError`]: another model, an unfinished run, no samples, a table that is gone.
+pub(super) fn read_run(
+    directory: &Path,
+    specification: &RepairSpecification,
+    baseline: &Baseline,
+) -> Result<FoundRun, RepairError> {
+    let (run, options, record) = open_audit(directory)?;
+    let searched = record.sha256_of("model");
+    if searched != baseline.model_sha256 {
+        return Err(RepairError::OtherModel {
+            run: directory.to_owned(),
+            model: specification.model.clone(),
+            searched: searched.to_owned(),
+            own: baseline.model_sha256.clone(),
+        });
+    }
+    if !run.file(SUMMARY).is_file() {
+        return Err(RepairError::Unfinished {
+            run: directory.to_owned(),
+        });
+    }
+    let protected = options
+        .protected
+        .iter()
+        .map(|name| baseline.model.schema.index_of(name))
+        .collect::<Result<Vec<_>, _>>()?;
+    let layout = &baseline.model.network.layout;
+    let domain = TabularDomain::new(&baseline.model.schema, layout, &protected)?;
+    let seeds = Seeds::of(
+        directory,
+        (&options, &record),
+        &specification.data,
+        baseline,
+    )?;
+    let mut individuals = HashSet::new();
+    let mut samples = Vec::new();
+    let mut held_out = 0;
+    let file = run.file(options.samples_format.file_name());
+    let inputs = TableInputs::new(&baseline.model.schema);
+    read_samples(&file, &inputs, |pair| {
+        if !individuals.insert(domain.individual_key(&pair.row)) {
+            return Ok(());
+        }
+        match seeds.origin(pair.seed) {
+            SeedRow::HeldOut => held_out += 1,
+            SeedRow::Usable { truth } => samples.push(Sample {
+                row: pair.row,
+                truth,
+            }),
+        }
+        Ok::<(), RepairError>(())
+    })?;
+    if samples.is_empty() {
+        return Err(RepairError::NoSamples {
+            run: directory.to_owned(),
+            held_out,
+        });
+    }
+    Ok(FoundRun {
+        pool: Pool {
+            run: Some(directory.to_owned()),
+            protected: options.protected,
+            samples,
+            held_out,
+        },
+        domain,
+    })
+}
+
+/// Whether the walks of a strategy begin at rows of the audit's table.
+fn starts_at_rows(strategy: StrategyName) -> bool {
+    !matches!(
+        strategy,
+        StrategyName::AequitasFully
+            | StrategyName::AequitasSemi
+            | StrategyName::AequitasRandom
+            | StrategyName::Themis
+    )
+}
+
+/// What is known of the row that a walk began at.
+enum SeedRow {
+    /// The model is measured or chosen on it.
+    HeldOut,
+    /// It is not, as far as can be known.
+    Usable { truth: Option<u32> },
+}
+
+/// The rows that an audit began at, in order.
+struct Seeds {
+    rows: Vec<u32>,
+    table: Table,
+    /// Rows of the table that are held out; empty when it is not the table of the training.
+    held_out: HashSet<u32>,
+}
+
+impl Seeds {
+    fn of(
+        run: &Path,
+        (options, record): (&AuditSpecification, &Record),
+        data: &Path,
+        baseline: &Baseline,
+    ) -> Result<Seeds, RepairError> {
+        if !starts_at_rows(options.strategy()) {
+            return Ok(Seeds {
+                rows: Vec::new(),
+                table: Table::new(baseline.table.width(), Vec::new(), Vec::new()),
+                held_out: HashSet::new(),
+            });
+        }
+        let then = record.sha256_of("data");
+        let is_training_data = then == baseline.data_sha256;
+        let file = if is_training_data {
+            data
+        } else {
+            &options.data
+        };
+        let gone = |problem: String| RepairError::RunData {
+            run: run.to_owned(),
+            data: file.to_owned(),
+            problem,
+        };
+        let now = file_sha256(file).map_err(|error| gone(error.to_string()))?;
+        if now != then {
+            return Err(gone(format!("SHA-256 {now}, was {then}")));
+        }
+        let schema = reading_schema(&baseline.model.schema, options.out_of_domain)?;
+        let table = Table::read(file, &schema, Labels::Optional)?;
+        let held_out = if is_training_data && table.rows() == baseline.table.rows() {
+            let split = &baseline.split;
+            split
+                .test
+                .iter()
+                .chain(&split.validation)
+                .copied()
+                .collect()
+        } else {
+            HashSet::new()
+        };
+        Ok(Seeds {
+            rows: clustered_seeds(
+                &table,
+                options.search.clusters,
+                options.search.seeds,
+                options.seed,
+            ),
+            table,
+            held_out,
+        })
+    }
+
+    fn origin(&self, seed: u64) -> SeedRow {
+        let row = usize::try_from(seed)
+            .ok()
+            .and_then(|seed| self.rows.get(seed));
+        match row {
+            Some(row) if self.held_out.contains(row) => SeedRow::HeldOut,
+            Some(&row) => SeedRow::Usable {
+                truth: self.table.labels().get(row as usize).copied(),
+            },
+            None => SeedRow::Usable { truth: None },
+        }
+    }
+}

@@ -1,0 +1,406 @@
+//! Repairs of classifiers of tables.
+//!
+//! What is measured: the discriminatory share of uniform random inputs for each protected set that was audited and, if there are
+//! several, for all of their attributes jointly; quality, certificates and group figures on the held-out rows.
+
+pub mod baseline;
+mod figures;
+mod found;
+#[cfg(test)]
+mod tests;
+mod training_set;
+
+use std::path::Path;
+
+use serde::Serialize;
+
+pub use self::baseline::{Baseline, Origin};
+pub use self::figures::TableFigures;
+use self::figures::{Measured, measured};
+use self::found::{FoundRun, read_run};
+pub use self::found::{Sample, protected_of};
+pub use self::training_set::RepairRows;
+use self::training_set::{Mixture, mix};
+use super::error::RepairError;
+use super::labels::{LabelRule, majority};
+use super::pool::Pool;
+use super::repairable::{Drawn, ObserveEpoch, Remedy, Repairable, TrainingSet};
+use super::specification::{RepairSpecification, Start, TableRepairOptions};
+use super::summary::PartSizes;
+use crate::certify::run::Share;
+use crate::certify::table::certify_rows;
+use crate::domain::TabularDomain;
+use crate::group::{GroupOptions, GroupReport, measure_groups};
+use probity_data::table::{ReadCounts, Table};
+use probity_nn::fnn::{Dense, Embedding, Fnn, Network};
+use probity_nn::metrics::Metrics;
+use probity_nn::modality::ModalityName;
+use probity_nn::model::Model;
+use probity_nn::train::course::Course;
+use probity_nn::train::options::{Learning, TableOptions};
+use probity_nn::train::parallel_logits;
+use probity_nn::train::table::worst_case::TableWorstCase;
+use probity_nn::train::table::{self as training, train_on};
+use probity_nn::{Classifier, ModelError, Rows, predicted_class};
+use probity_run::specification::file::Record;
+use probity_run::stream::{Purpose, Words};
+use probity_tensor::device::ComputeDevice;
+
+/// Splits a row of the certificates.
+const CERTIFICATE_SPLITS: u32 = 16;
+
+/// Learning rate of an imported network that is trained on, where none is given.
+const IMPORTED_LEARNING_RATE: f64 = 0.001;
+
+/// A classifier of tables to repair.
+pub struct TableRepair {
+    baseline: Baseline,
+    pools: Vec<Pool<Sample>>,
+    /// Which rows are variants of each other, by the run of each pool.
+    domains: Vec<TabularDomain>,
+    measured: Measured,
+    joint: TabularDomain,
+    label: LabelRule,
+    course: Course,
+    options: TableRepairOptions,
+    start: Start,
+    training: TableOptions,
+    groups: GroupOptions,
+    seed: u64,
+    device: ComputeDevice,
+    /// The reference device.
+    judge: ComputeDevice,
+}
+
+/// Held-out rows of which it is proved that no protected substitution changes their class
+/// ([`crate::certify`]).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CertifiedShare {
+    /// Protected attributes, jointly.
+    pub protected: Vec<String>,
+    /// Held-out rows.
+    pub rows: u64,
+    /// Certified ones.
+    pub certified: Share,
+}
+
+/// What the summary of a repair of a table says besides.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TableDetails {
+    /// Where the model comes from.
+    pub origin: Origin,
+    /// What reading the data changed or left out.
+    pub data: ReadCounts,
+    /// Held-out rows that were certified fair before.
+    pub certified_before: Vec<CertifiedShare>,
+    /// The same of the saved network.
+    pub certified_after: Vec<CertifiedShare>,
+    /// Group figures of the held-out rows before.
+    pub groups_before: GroupReport,
+    /// The same of the saved network.
+    pub groups_after: GroupReport,
+}
+
+impl TableRepair {
+    fn held_out(&self) -> Table {
+        self.baseline.table.select(&self.baseline.split.test)
+    }
+
+    /// The held-out rows that are certified fair for each protected set.
+    fn certified(
+        &self,
+        network: &Network,
+        held_out: &Table,
+    ) -> Result<Vec<CertifiedShare>, RepairError> {
+        let schema = &self.baseline.model.schema;
+        let rows = Rows::new(held_out.codes(), held_out.width());
+        let sets = self.measured.names.iter().zip(&self.measured.domains);
+        sets.map(|(names, domain)| {
+            let protected = domain.protected();
+            let all = certify_rows(network, schema, protected, rows, CERTIFICATE_SPLITS)?;
+            let certified = all.iter().filter(|certificate| certificate.holds()).count();
+            Ok(CertifiedShare {
+                protected: names.clone(),
+                rows: rows.len() as u64,
+                certified: Share::new(certified as u64, rows.len() as u64),
+            })
+        })
+        .collect()
+    }
+
+    fn group_figures(
+        &self,
+        network: &Network,
+        held_out: &Table,
+    ) -> Result<GroupReport, RepairError> {
+        let asked = Fnn::new(network, &self.judge);
+        let schema = &self.baseline.model.schema;
+        Ok(measure_groups(&asked, schema, held_out, &self.groups)?)
+    }
+
+    /// The random inputs of choices (0) and of what is reported (1) are others.
+    fn inputs_seed(&self, number: u64) -> u64 {
+        Words::new(self.seed, Purpose::RepairChoice, &[]).word(number)
+    }
+}
+
+impl Repairable for TableRepair {
+    const MODALITY: ModalityName = ModalityName::Table;
+    type Network = Network;
+    type Stored = (Vec<Embedding>, Vec<Dense>);
+    type Sample = Sample;
+    type Searched = ();
+    type Inputs = RepairRows;
+    type Asked = Fnn;
+    type Figures = TableFigures;
+    type Details = TableDetails;
+
+    fn open(
+        specification: &RepairSpecification,
+        device: &ComputeDevice,
+        record: &mut Record,
+    ) -> Result<TableRepair, RepairError> {
+        let baseline = Baseline::open(specification)?;
+        for (role, sha256) in [
+            ("model", &baseline.model_sha256),
+            ("data", &baseline.data_sha256),
+        ] {
+            record.sha256.insert(role.to_owned(), sha256.clone());
+        }
+        let options = specification.table();
+        let start = options.start.unwrap_or(match baseline.origin {
+            Origin::Trained => Start::Scratch,
+            Origin::Imported => Start::Model,
+        });
+        let own = &baseline.options.learning;
+        let usual = match (baseline.origin, start) {
+            (Origin::Imported, Start::Model) => Learning {
+                learning_rate: IMPORTED_LEARNING_RATE,
+                ..own.clone()
+            },
+            _ => own.clone(),
+        };
+        let training = TableOptions {
+            network: baseline.options.network.clone(),
+            learning: specification.training.of(&usual),
+        };
+        training.check(baseline.model.network.classes())?;
+        let runs = specification
+            .runs
+            .iter()
+            .map(|directory| read_run(directory, specification, &baseline))
+            .collect::<Result<Vec<FoundRun>, _>>()?;
+        if specification.label() == LabelRule::Seed {
+            let lacks_truth = |found: &&FoundRun| {
+                let mut samples = found.pool.samples.iter();
+                samples.any(|sample| sample.truth.is_none())
+            };
+            if let Some(found) = runs.iter().find(lacks_truth) {
+                return Err(RepairError::NoTruth {
+                    run: found.pool.run.clone().unwrap_or_default(),
+                });
+            }
+        }
+        let schema = &baseline.model.schema;
+        let mut protected: Vec<String> = Vec::new();
+        for name in runs.iter().flat_map(|found| &found.pool.protected) {
+            if !protected.contains(name) {
+                protected.push(name.clone());
+            }
+        }
+        let groups = specification.groups.clone().unwrap_or_default();
+        let groups = groups.options(schema, protected, specification.seed);
+        groups.groups(schema)?;
+        let (pools, domains): (Vec<_>, Vec<_>) = runs
+            .into_iter()
+            .map(|found| (found.pool, found.domain))
+            .unzip();
+        let (measured, joint) = measured(&baseline, &domains)?;
+        Ok(TableRepair {
+            pools,
+            domains,
+            measured,
+            joint,
+            label: specification.label(),
+            course: specification.certified.unwrap_or_default(),
+            options,
+            start,
+            training,
+            groups,
+            seed: specification.seed,
+            device: device.clone(),
+            judge: ComputeDevice::flex(),
+            baseline,
+        })
+    }
+
+    fn parts(&self) -> PartSizes {
+        PartSizes::of(&self.baseline.split)
+    }
+
+    fn epochs(&self) -> u32 {
+        self.training.epochs()
+    }
+
+    fn search(
+        &self,
+        _: &mut (),
+        _: &mut dyn FnMut(&()) -> Result<(), RepairError>,
+        _: &mut ObserveEpoch<'_>,
+    ) -> Result<(), RepairError> {
+        Ok(())
+    }
+
+    fn pools(&self) -> &[Pool<Sample>] {
+        &self.pools
+    }
+
+    fn searched_pool<'s>(&self, _: &'s ()) -> Option<&'s [Sample]> {
+        None
+    }
+
+    fn own(&self) -> Network {
+        self.baseline.model.network.clone()
+    }
+
+    fn ask(&self, network: &Network) -> Result<Fnn, RepairError> {
+        Ok(Fnn::new(network, &self.judge))
+    }
+
+    fn labels(
+        &self,
+        pool: usize,
+        samples: &[&Sample],
+        voters: &[&dyn Classifier],
+    ) -> Result<Vec<u32>, ModelError> {
+        match self.label {
+            // Every sample has one: see `open`.
+            LabelRule::Seed => Ok(samples.iter().filter_map(|sample| sample.truth).collect()),
+            _ => {
+                let samples = samples.iter();
+                let individuals: Vec<_> = samples
+                    .map(|sample| (sample.row.as_slice().into(), sample.truth))
+                    .collect();
+                majority(voters, &self.domains[pool], &individuals)
+            }
+        }
+    }
+
+    fn training_set(&self, remedy: &Remedy<'_, Sample>, repeat: u32) -> TrainingSet<RepairRows> {
+        let drawn: &[Drawn<'_, Sample>] = match remedy {
+            Remedy::Samples(drawn) => drawn,
+            Remedy::None | Remedy::Certified => &[],
+        };
+        let mixture = Mixture {
+            weight: self.options.weight,
+            counterfactuals: match remedy {
+                Remedy::None => 0,
+                _ => self.options.counterfactuals,
+            },
+        };
+        let domains = (self.domains.as_slice(), &self.joint);
+        let mut rows = mix(&self.baseline, drawn, domains, mixture, self.seed, repeat);
+        rows.is_certified = matches!(remedy, Remedy::Certified);
+        TrainingSet {
+            variants: rows.variants,
+            inputs: rows,
+        }
+    }
+
+    fn train(
+        &self,
+        set: &TrainingSet<RepairRows>,
+        seed: u64,
+        observe: &mut ObserveEpoch<'_>,
+    ) -> Result<Option<Network>, RepairError> {
+        let mut options = self.training.clone();
+        options.learning.seed = seed;
+        let rows = &set.inputs;
+        let to_learn = training::TrainingSet {
+            table: &rows.table,
+            split: rows.split.clone(),
+            row_weights: Some(&rows.weights),
+            network: self.baseline.first_network(self.start, seed),
+        };
+        let worst_case = rows.is_certified.then(|| TableWorstCase {
+            protected: self.joint.protected().to_vec(),
+            course: self.course,
+        });
+        let trained = train_on(
+            to_learn,
+            &options,
+            worst_case.as_ref(),
+            &self.device,
+            &mut |_| observe(),
+        )?;
+        Ok(trained.finished.then_some(trained.network))
+    }
+
+    fn has_collapsed(&self, asked: &Fnn) -> Result<bool, RepairError> {
+        let part = self.baseline.table.select(&self.baseline.split.train);
+        let logits = parallel_logits(asked, &part)?;
+        let mut classes = logits.chunks_exact(asked.classes()).map(predicted_class);
+        let first = classes.next();
+        Ok(classes.all(|class| Some(class) == first))
+    }
+
+    fn validation_accuracy(&self, asked: &Fnn) -> Result<Option<f64>, RepairError> {
+        let validation = &self.baseline.split.validation;
+        if validation.is_empty() {
+            return Ok(None);
+        }
+        let part = self.baseline.table.select(validation);
+        let logits = parallel_logits(asked, &part)?;
+        let metrics = Metrics::new(&logits, asked.classes(), part.labels());
+        Ok(Some(metrics.accuracy))
+    }
+
+    fn discriminatory(&self, asked: &Fnn, _: &[&Sample]) -> Result<f64, RepairError> {
+        let (inputs, seed) = (self.options.estimate, self.inputs_seed(0));
+        let estimates = self.measured.discrimination(asked, inputs, seed)?;
+        Ok(estimates.last().map_or(0.0, |joint| joint.rate))
+    }
+
+    fn figures(&self, _: &Network, asked: &Fnn, _: &()) -> Result<TableFigures, RepairError> {
+        let (inputs, seed) = (self.options.estimate, self.inputs_seed(1));
+        self.measured.figures(asked, &self.held_out(), inputs, seed)
+    }
+
+    fn store(&self, network: &Network) -> Self::Stored {
+        (network.embeddings.clone(), network.layers.clone())
+    }
+
+    /// How its inputs are encoded is not kept: that is the model's own way.
+    fn restore(&self, (embeddings, layers): &Self::Stored) -> Network {
+        let own = &self.baseline.model.network;
+        Network {
+            layout: own.layout.clone(),
+            embeddings: embeddings.clone(),
+            layers: layers.clone(),
+            activation: own.activation,
+        }
+    }
+
+    fn save(&self, network: &Network, directory: &Path) -> Result<String, RepairError> {
+        let model = Model {
+            schema: self.baseline.model.schema.clone(),
+            network: network.clone(),
+        };
+        model.save(directory)?;
+        self.baseline.provenance(&self.training).write(directory)?;
+        Ok(model.sha256())
+    }
+
+    fn details(&self, kept: &Network, _: &()) -> Result<TableDetails, RepairError> {
+        let held_out = self.held_out();
+        let own = &self.baseline.model.network;
+        Ok(TableDetails {
+            origin: self.baseline.origin,
+            data: self.baseline.table.counts.clone(),
+            certified_before: self.certified(own, &held_out)?,
+            certified_after: self.certified(kept, &held_out)?,
+            groups_before: self.group_figures(own, &held_out)?,
+            groups_after: self.group_figures(kept, &held_out)?,
+        })
+    }
+}

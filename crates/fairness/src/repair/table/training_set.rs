@@ -1,0 +1,98 @@
+//! What a repaired network learns: the training rows, and with them all protected variants of the drawn samples.
+
+use rand::RngExt;
+
+use super::baseline::Baseline;
+use super::found::Sample;
+use crate::domain::{Domain, TabularDomain};
+use crate::repair::repairable::Drawn;
+use probity_data::table::Table;
+use probity_nn::train::Split;
+use probity_run::stream::{Purpose, stream};
+
+/// Rows to learn from.
+#[derive(Debug, Clone)]
+pub struct RepairRows {
+    /// The table of the model, and the added rows after it.
+    pub table: Table,
+    /// The parts of the table; the added rows train.
+    pub split: Split,
+    /// Weight of each row.
+    pub weights: Vec<f32>,
+    /// Variants of samples among them.
+    pub variants: u64,
+    /// Whether they are learnt against the worst protected variant of each.
+    pub is_certified: bool,
+}
+
+/// How rows are added.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mixture {
+    /// Weight of all added rows together, in units of all training rows; `None`: each added row weighs as much as a
+    /// training row.
+    pub weight: Option<f64>,
+    /// Variants of each training row, with its label, that share its weight with it.
+    pub counterfactuals: u32,
+}
+
+/// Adds every variant of the `drawn` samples to the training rows of `baseline`, each with the label of its sample, and
+/// `mixture.counterfactuals` variants of every training row (by the attributes that `joint` protects), keyed by (`seed`, row,
+/// `repeat`).
+pub fn mix(
+    baseline: &Baseline,
+    drawn: &[Drawn<'_, Sample>],
+    (domains, joint): (&[TabularDomain], &TabularDomain),
+    mixture: Mixture,
+    seed: u64,
+    repeat: u32,
+) -> RepairRows {
+    let table = &baseline.table;
+    let mut codes = table.codes().to_vec();
+    let mut labels = table.labels().to_vec();
+    let mut weights = vec![1.0; table.rows()];
+    let mut split = baseline.split.clone();
+    let share = 1.0 / (1.0 + mixture.counterfactuals as f32);
+    for &row in baseline
+        .split
+        .train
+        .iter()
+        .filter(|_| mixture.counterfactuals > 0)
+    {
+        weights[row as usize] = share;
+        let mut draws = stream(seed, Purpose::RepairVariant, u64::from(row), repeat.into());
+        let row = row as usize;
+        for _ in 0..mixture.counterfactuals {
+            let variant = draws.random_range(0..joint.variants(table.row(row)));
+            joint.write_variant(table.row(row), variant, &mut codes);
+            split.train.push(labels.len() as u32);
+            labels.push(table.labels()[row]);
+            weights.push(share);
+        }
+    }
+    let before = labels.len();
+    for drawn in drawn {
+        for (sample, &label) in drawn.samples.iter().zip(&drawn.labels) {
+            let domain = &domains[drawn.pool];
+            for variant in 0..domain.variants(&sample.row) {
+                domain.write_variant(&sample.row, variant, &mut codes);
+                split.train.push(labels.len() as u32);
+                labels.push(label);
+            }
+        }
+    }
+    let variants = labels.len() - before;
+    let each = match mixture.weight {
+        Some(weight) if variants > 0 => {
+            (weight * baseline.split.train.len() as f64 / variants as f64) as f32
+        }
+        _ => 1.0,
+    };
+    weights.resize(labels.len(), each);
+    RepairRows {
+        table: Table::new(table.width(), codes, labels),
+        split,
+        weights,
+        variants: variants as u64,
+        is_certified: false,
+    }
+}

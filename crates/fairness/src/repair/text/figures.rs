@@ -1,0 +1,51 @@
+//! What is reported of a classifier of texts.
+
+use serde::{Deserialize, Serialize};
+
+use crate::certify::run::Share;
+use crate::repair::change::{Figures, Measure};
+use probity_nn::metrics::Metrics;
+
+/// What is measured of one network.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TextFigures {
+    /// Protected attributes, jointly.
+    pub protected: Vec<String>,
+    /// Texts of the independent set that are no longer discriminatory.
+    pub repaired: Share,
+    /// Test texts with a protected term that are certified fair.
+    pub certified: Share,
+    /// Test texts with a protected term that are fair.
+    pub fair: Share,
+    /// Quality on the test texts.
+    pub held_out: Metrics,
+}
+
+impl Figures for TextFigures {
+    fn measures(&self) -> Vec<Measure> {
+        let of = |figure, value, ci95| Measure {
+            figure,
+            protected: self.protected.clone(),
+            value,
+            ci95: Some(ci95),
+        };
+        let [low, high] = self.repaired.ci95;
+        let discriminatory = self.discriminatory();
+        let mut measures = vec![
+            of("discriminatory", discriminatory, [1.0 - high, 1.0 - low]),
+            of("certified fair", self.certified.share, self.certified.ci95),
+            of("fair", self.fair.share, self.fair.ci95),
+        ];
+        measures.extend(Measure::of_quality(&self.held_out));
+        measures
+    }
+
+    /// Of the independent set: all of it, for the model it was found in.
+    fn discriminatory(&self) -> f64 {
+        1.0 - self.repaired.share
+    }
+
+    fn accuracy(&self) -> f64 {
+        self.held_out.accuracy
+    }
+}

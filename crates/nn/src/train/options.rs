@@ -1,0 +1,391 @@
+//! How networks are trained: what all trainings share, and what each kind of network adds.
+//!
+//! Defaults stand here and nowhere else. Two of them depend on what is classified: a text says more than
+//! a row, so that texts are passed over less often and in smaller batches ([`TrainOptions::epochs`],
+//! [`TrainOptions::batch`]).
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::fnn::Activation;
+use crate::modality::ModalityName;
+use crate::optimizer::OptimizerName;
+use crate::recurrent::network::{CellKind, Shape};
+use probity_run::specification::FieldError;
+use probity_text::embeddings::SHIPPED;
+
+/// Numbers that a category is embedded in at most.
+const MAX_EMBEDDED: usize = 8192;
+
+/// How the learning rate changes over the epochs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Schedule {
+    /// Half a cosine from the learning rate to zero
+    #[default]
+    Cosine,
+    /// The same rate throughout
+    Constant,
+    /// A tenth of the rate after half of the epochs, a hundredth after three quarters
+    Step,
+}
+
+/// How classes are weighted in the loss: `none`, `balanced`, or one number a class as in `1,2.5`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
+pub enum ClassWeights {
+    /// All rows weigh the same.
+    #[default]
+    None,
+    /// All classes weigh the same in total.
+    Balanced,
+    /// Given weights, one a class.
+    Given(Vec<f32>),
+}
+
+impl TryFrom<String> for ClassWeights {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<ClassWeights, String> {
+        match text.as_str() {
+            "none" => Ok(ClassWeights::None),
+            "balanced" => Ok(ClassWeights::Balanced),
+            numbers => numbers
+                .split(',')
+                .map(|number| number.trim().parse::<f32>())
+                .collect::<Result<Vec<_>, _>>()
+                .map(ClassWeights::Given)
+                .map_err(|_| format!("'{text}' is none of: none, balanced, numbers such as 1,2.5")),
+        }
+    }
+}
+
+impl From<ClassWeights> for String {
+    fn from(weights: ClassWeights) -> String {
+        match weights {
+            ClassWeights::None => "none".to_owned(),
+            ClassWeights::Balanced => "balanced".to_owned(),
+            ClassWeights::Given(weights) => {
+                let weights: Vec<String> = weights.iter().map(f32::to_string).collect();
+                weights.join(",")
+            }
+        }
+    }
+}
+
+/// How unordered categories enter a network: `codes`, `onehot` or `embed:LENGTH`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
+pub enum Categories {
+    /// As their integer code, like every other attribute (the ADF paper's way).
+    #[default]
+    Codes,
+    /// One indicator a level.
+    OneHot,
+    /// A learned vector of this length a level.
+    Embedded(usize),
+}
+
+impl TryFrom<String> for Categories {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Categories, String> {
+        match text.split_once(':') {
+            None if text == "codes" => Ok(Categories::Codes),
+            None if text == "onehot" => Ok(Categories::OneHot),
+            Some(("embed", length)) => match length.parse() {
+                Ok(length) if (1..=MAX_EMBEDDED).contains(&length) => {
+                    Ok(Categories::Embedded(length))
+                }
+                _ => Err(format!(
+                    "'{length}' is no vector length from 1 to {MAX_EMBEDDED}"
+                )),
+            },
+            _ => Err(format!("'{text}' is none of: codes, onehot, embed:LENGTH")),
+        }
+    }
+}
+
+impl From<Categories> for String {
+    fn from(categories: Categories) -> String {
+        match categories {
+            Categories::Codes => "codes".to_owned(),
+            Categories::OneHot => "onehot".to_owned(),
+            Categories::Embedded(length) => format!("embed:{length}"),
+        }
+    }
+}
+
+/// How a network learns, of whatever kind it is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Learning {
+    /// Passes over the training part; 30 for tables and 8 for texts where none are given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub epochs: Option<u32>,
+    /// Rows or texts a step; 512 rows or 64 texts where none are given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub batch: Option<usize>,
+    /// Optimiser.
+    pub optimizer: OptimizerName,
+    /// Learning rate at the start.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub learning_rate: f64,
+    /// Course of the learning rate.
+    pub schedule: Schedule,
+    /// Stop after this many epochs without a better validation loss (0: never).
+    pub patience: u32,
+    /// Class weights: none, balanced, or one number a class.
+    pub class_weights: ClassWeights,
+    /// Weight decay; 0 lets a network learn its training part by heart.
+    #[schemars(range(min = 0))]
+    pub weight_decay: f32,
+    /// Share of rows to validate on; the epoch with the least loss there is kept.
+    #[schemars(range(min = 0), extend("exclusiveMaximum" = 1))]
+    pub validation: f64,
+    /// Share of rows to test on.
+    #[schemars(range(min = 0), extend("exclusiveMaximum" = 1))]
+    pub test: f64,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl Default for Learning {
+    fn default() -> Self {
+        Learning {
+            epochs: None,
+            batch: None,
+            optimizer: OptimizerName::Adamw,
+            learning_rate: 0.01,
+            schedule: Schedule::Cosine,
+            patience: 0,
+            class_weights: ClassWeights::None,
+            weight_decay: 0.1,
+            validation: 0.1,
+            test: 0.2,
+            seed: 1,
+        }
+    }
+}
+
+impl Learning {
+    /// The rules between its fields, which stand in the table `training`.
+    ///
+    /// # Errors
+    /// The first field that contradicts another.
+    pub fn rules(&self) -> Result<(), FieldError> {
+        if self.patience > 0 && self.validation == 0.0 {
+            let expected = "0 when there is no validation part";
+            return Err(FieldError::new(
+                "training.patience",
+                self.patience,
+                expected,
+            ));
+        }
+        if let ClassWeights::Given(weights) = &self.class_weights
+            && (weights
+                .iter()
+                .any(|weight| !weight.is_finite() || *weight < 0.0)
+                || weights.iter().all(|&weight| weight == 0.0))
+        {
+            return Err(self.unfit_weights());
+        }
+        Ok(())
+    }
+
+    fn unfit_weights(&self) -> FieldError {
+        FieldError::new(
+            "training.class_weights",
+            String::from(self.class_weights.clone()),
+            "one number of 0 or more a class, not all 0",
+        )
+    }
+}
+
+/// A network for tables: fully connected.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NetworkOptions {
+    /// Hidden layer widths.
+    #[schemars(inner(range(min = 1, max = 8192)))]
+    pub hidden: Vec<usize>,
+    /// Function between layers.
+    pub activation: Activation,
+    /// How unordered categories enter: codes, onehot or embed:LENGTH.
+    pub categories: Categories,
+    /// Share of hidden units left out at random in each step.
+    #[schemars(range(min = 0), extend("exclusiveMaximum" = 1))]
+    pub dropout: f32,
+}
+
+impl Default for NetworkOptions {
+    fn default() -> Self {
+        NetworkOptions {
+            hidden: vec![64, 32, 16, 8, 4],
+            activation: Activation::Relu,
+            categories: Categories::Codes,
+            dropout: 0.0,
+        }
+    }
+}
+
+/// A network for texts: recurrent layers over word vectors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RecurrentOptions {
+    /// Kind of recurrent cell.
+    #[schemars(extend("x-flag" = "model"))]
+    pub cell: CellKind,
+    /// Recurrent layers.
+    #[schemars(range(min = 1, max = 64))]
+    pub layers: usize,
+    /// Units a layer and direction.
+    #[schemars(range(min = 1, max = 4096))]
+    pub units: usize,
+    /// Read the texts backwards as well.
+    pub bidirectional: bool,
+    /// Tokens of a text that are read, from its beginning.
+    #[schemars(range(min = 1, max = 1_048_576))]
+    pub max_length: usize,
+    /// Let the word vectors learn too.
+    pub train_embeddings: bool,
+    /// Largest norm of a step's gradient; a larger one is scaled down to it.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub clip_norm: f64,
+    /// Word vectors in GloVe's or word2vec's text format (also .gz, .xz), or `shipped`.
+    pub embeddings: PathBuf,
+    /// Rows from the beginning of the word vectors that the model keeps, beside the words of its texts.
+    pub common_words: u32,
+}
+
+impl Default for RecurrentOptions {
+    fn default() -> Self {
+        RecurrentOptions {
+            cell: CellKind::Lstm,
+            layers: 3,
+            units: 10,
+            bidirectional: false,
+            max_length: 200,
+            train_embeddings: false,
+            clip_norm: 1.0,
+            embeddings: SHIPPED.into(),
+            common_words: 20_000,
+        }
+    }
+}
+
+impl RecurrentOptions {
+    /// The network that they describe, for embeddings of `inputs` numbers.
+    pub fn shape(&self, inputs: usize, classes: usize) -> Shape {
+        Shape {
+            cell: self.cell,
+            inputs,
+            units: self.units,
+            layers: self.layers,
+            bidirectional: self.bidirectional,
+            classes,
+        }
+    }
+}
+
+/// A kind of network, by its options.
+pub trait NetworkKind {
+    /// What such networks classify.
+    const MODALITY: ModalityName;
+}
+
+impl NetworkKind for NetworkOptions {
+    const MODALITY: ModalityName = ModalityName::Table;
+}
+
+impl NetworkKind for RecurrentOptions {
+    const MODALITY: ModalityName = ModalityName::Text;
+}
+
+/// A network, and how it learns.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrainOptions<N> {
+    /// The network.
+    pub network: N,
+    /// How it learns.
+    #[serde(rename = "training")]
+    pub learning: Learning,
+}
+
+/// A network for tables, and how it learns.
+pub type TableOptions = TrainOptions<NetworkOptions>;
+/// A network for texts, and how it learns.
+pub type TextOptions = TrainOptions<RecurrentOptions>;
+
+impl<N: NetworkKind> TrainOptions<N> {
+    /// Passes over the training part.
+    pub fn epochs(&self) -> u32 {
+        self.learning.epochs.unwrap_or(match N::MODALITY {
+            ModalityName::Table => 30,
+            ModalityName::Text => 8,
+        })
+    }
+
+    /// Rows or texts a step: at least one.
+    pub fn batch(&self) -> usize {
+        let usual = match N::MODALITY {
+            ModalityName::Table => 512,
+            ModalityName::Text => 64,
+        };
+        self.learning.batch.unwrap_or(usual).max(1)
+    }
+
+    /// Checks what only the number of classes tells.
+    ///
+    /// # Errors
+    /// The first field that does not fit.
+    pub fn check(&self, classes: usize) -> Result<(), FieldError> {
+        self.learning.rules()?;
+        match &self.learning.class_weights {
+            ClassWeights::Given(weights) if weights.len() != classes => {
+                Err(self.learning.unfit_weights())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The learning rate in epoch `epoch`, from 0.
+    pub(super) fn learning_rate_in(&self, epoch: u32) -> f64 {
+        let progress = f64::from(epoch) / f64::from(self.epochs());
+        self.learning.learning_rate
+            * match self.learning.schedule {
+                Schedule::Constant => 1.0,
+                Schedule::Cosine => 0.5 * (1.0 + (std::f64::consts::PI * progress).cos()),
+                Schedule::Step if progress >= 0.75 => 0.01,
+                Schedule::Step if progress >= 0.5 => 0.1,
+                Schedule::Step => 1.0,
+            }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_the_wire_are_read_back() {
+        for text in ["none", "balanced", "1,2.5"] {
+            let weights = ClassWeights::try_from(text.to_owned()).unwrap();
+            assert_eq!(String::from(weights), text);
+        }
+        for text in ["codes", "onehot", "embed:4"] {
+            let categories = Categories::try_from(text.to_owned()).unwrap();
+            assert_eq!(String::from(categories), text);
+        }
+        for text in ["embed:0", "embed:9000", "one"] {
+            assert!(Categories::try_from(text.to_owned()).is_err(), "{text}");
+        }
+        assert!(ClassWeights::try_from("heavy".to_owned()).is_err());
+    }
+}

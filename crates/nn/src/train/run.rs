@@ -1,0 +1,348 @@
+//! A whole training as one call: labelled inputs → network → model directory.
+//!
+//! The directory is a model ([`crate::model`], [`crate::text_model`]) and a run at once: beside the files
+//! of the model it holds `run.toml` (the specification and what was opened), `provenance.toml`,
+//! `summary.json` and, while the training is unfinished, `checkpoint.bin`.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+
+use super::fitting::{EpochReport, Observe};
+use super::specification::TrainSpecification;
+use super::text_set::TextSetSummary;
+use super::{Split, TrainError};
+use crate::ModelError;
+use crate::metrics::Metrics;
+use crate::modality::ModalityName;
+use crate::model::StoreError;
+use crate::provenance::Provenance;
+use crate::vocabulary::VocabularyError;
+use probity_data::named_schema::NamedSchemaError;
+use probity_data::read::ReadError;
+use probity_data::table::ReadCounts;
+use probity_run::run_directory::{RunDirectory, RunError};
+use probity_run::specification::file::{Record, SpecificationError};
+use probity_run::specification::{Checked, FieldError, Specification};
+use probity_tensor::device::ComputeDevice;
+use probity_text::corpus::CorpusError;
+use probity_text::embeddings::EmbeddingError;
+use probity_text::tokenizer::TokenizerError;
+
+/// How often an unfinished training is saved.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(20);
+
+/// Why a training run cannot be done.
+#[derive(Debug, Error)]
+pub enum TrainingError {
+    /// The table cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// There is no such schema.
+    #[error(transparent)]
+    Schema(#[from] NamedSchemaError),
+    /// The texts cannot be read.
+    #[error(transparent)]
+    Corpus(#[from] CorpusError),
+    /// The word vectors cannot be read.
+    #[error(transparent)]
+    Embeddings(#[from] EmbeddingError),
+    /// Texts and word vectors do not fit each other.
+    #[error(transparent)]
+    Vocabulary(#[from] VocabularyError),
+    /// The tokenizer has no file form.
+    #[error(transparent)]
+    Tokenizer(#[from] TokenizerError),
+    /// A field has a value that does not go with the data.
+    #[error(transparent)]
+    Field(#[from] FieldError),
+    /// Training cannot start or go on.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+    /// The model cannot be saved.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The directory cannot be used.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The run cannot be read or written.
+    #[error(transparent)]
+    Specification(#[from] SpecificationError),
+    /// An input is no longer what the run began with.
+    #[error("{} changed since the run began (SHA-256 {now}, was {then}); start a new run", file.display())]
+    Changed {
+        /// The file.
+        file: PathBuf,
+        /// Its hash now.
+        now: String,
+        /// Its hash at the start.
+        then: String,
+    },
+}
+
+impl From<ModelError> for TrainingError {
+    fn from(error: ModelError) -> Self {
+        TrainingError::Train(error.into())
+    }
+}
+
+/// Labelled inputs of one modality, opened and decoded: what a network can be trained on.
+pub trait Trainable: Sized {
+    /// What they are.
+    const MODALITY: ModalityName;
+    /// A trained network with all that it needs to read inputs.
+    type Model;
+    /// Where an unfinished training goes on.
+    type Checkpoint: Serialize + DeserializeOwned;
+
+    /// Opens what `specification` names, each file once, and notes it in `record`.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or what it holds does not fit the specification.
+    fn open(
+        specification: &TrainSpecification,
+        device: &ComputeDevice,
+        record: &mut Record,
+    ) -> Result<Self, TrainingError>;
+
+    /// Trains a network.
+    ///
+    /// # Errors
+    /// See [`TrainError`].
+    fn fit(
+        &self,
+        specification: &TrainSpecification,
+        resume: Option<Self::Checkpoint>,
+        observe: &mut Observe<'_, Self::Checkpoint>,
+    ) -> Result<Fit<Self::Model>, TrainingError>;
+
+    /// Quality of `model` on some of the inputs; `None` on none of them.
+    ///
+    /// # Errors
+    /// When the model cannot answer.
+    fn quality(&self, model: &Self::Model, items: &[u32])
+    -> Result<Option<Metrics>, TrainingError>;
+
+    /// Writes `model` into `directory` and gives its SHA-256.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn save(&self, model: &Self::Model, directory: &Path) -> Result<String, TrainingError>;
+
+    /// The names of the classes, by number.
+    fn classes(&self) -> &[String];
+
+    /// What reading gave, where texts of `specification` are read.
+    fn counts(&self, specification: &TrainSpecification) -> DataCounts;
+}
+
+/// A trained model and its course.
+pub struct Fit<M> {
+    /// The model.
+    pub model: M,
+    /// The parts of the inputs.
+    pub split: Split,
+    /// Trainable numbers.
+    pub parameters: usize,
+    /// Epoch by epoch.
+    pub history: Vec<EpochReport>,
+    /// Whether all epochs, or early stopping, ended it (rather than the caller).
+    pub finished: bool,
+}
+
+/// What reading the inputs of a training gave.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum DataCounts {
+    /// Of a table: what reading it changed or left out.
+    Table(ReadCounts),
+    /// Of texts: how much of them the vocabulary covers.
+    Text(TextSetSummary),
+}
+
+/// `summary.json` of a training.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TrainingSummary {
+    /// Version of this layout.
+    pub schema_version: u32,
+    /// Always `train`.
+    pub command: &'static str,
+    /// Version that ended the run.
+    pub probity_version: &'static str,
+    /// What the model classifies.
+    pub modality: ModalityName,
+    /// Whether training ran to its end; an interrupted one can be resumed.
+    pub finished: bool,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Device that trained.
+    pub device: String,
+    /// SHA-256 of the data file.
+    pub data_sha256: String,
+    /// SHA-256 of the word vectors of a text classifier, where they do not ship with Probity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub embeddings_sha256: Option<String>,
+    /// SHA-256 of the model.
+    pub model_sha256: String,
+    /// Classes, by number.
+    pub classes: Vec<String>,
+    /// What reading the data gave.
+    pub data: DataCounts,
+    /// Trainable numbers.
+    pub parameters: usize,
+    /// Seconds of this call.
+    pub seconds: f64,
+    /// Quality on the training part.
+    pub train: Metrics,
+    /// Quality on the validation part, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validation: Option<Metrics>,
+    /// Quality on the test part, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<Metrics>,
+    /// Epoch by epoch.
+    pub history: Vec<EpochReport>,
+}
+
+/// A training whose inputs are opened and checked; nothing is written yet.
+pub struct Training<T> {
+    specification: Checked<TrainSpecification>,
+    record: Record,
+    inputs: T,
+}
+
+impl<T: Trainable> Training<T> {
+    /// Opens what `specification` names. Everything that can be wrong with the inputs is found here.
+    ///
+    /// # Errors
+    /// See [`TrainingError`].
+    pub fn open(
+        specification: Checked<TrainSpecification>,
+        device: &ComputeDevice,
+    ) -> Result<Training<T>, TrainingError> {
+        let mut record = Record::new();
+        record.device = Some(device.name().to_string());
+        record.hardware = Some(device.hardware());
+        let inputs = T::open(&specification, device, &mut record)?;
+        Ok(Training {
+            specification,
+            record,
+            inputs,
+        })
+    }
+
+    /// Refuses to go on if what was opened is not what the run whose record is `began` began with.
+    ///
+    /// # Errors
+    /// [`TrainingError::Changed`]
+    pub fn expect_unchanged(&self, began: &Record) -> Result<(), TrainingError> {
+        for (role, now) in &self.record.sha256 {
+            let then = began.sha256_of(role);
+            if now != then {
+                return Err(TrainingError::Changed {
+                    file: match role.as_str() {
+                        "data" => self.specification.data.clone(),
+                        role => PathBuf::from(format!("the file of the {role}")),
+                    },
+                    now: now.clone(),
+                    then: then.to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// What is trained, and how.
+    pub fn specification(&self) -> &TrainSpecification {
+        &self.specification
+    }
+
+    /// What was opened.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// The inputs.
+    pub fn inputs(&self) -> &T {
+        &self.inputs
+    }
+
+    /// Trains in `directory`. With `resume` the directory's checkpoint, if there is one, is taken up.
+    /// `observe` is called after every epoch and may stop.
+    ///
+    /// # Errors
+    /// See [`TrainingError`].
+    pub fn run(
+        &self,
+        directory: &RunDirectory,
+        resume: bool,
+        observe: &mut dyn FnMut(&EpochReport) -> ControlFlow<()>,
+    ) -> Result<TrainingSummary, TrainingError> {
+        let specification: &TrainSpecification = &self.specification;
+        let identity = specification.identity();
+        let checkpoint = match resume {
+            true => directory.read_checkpoint(&identity)?,
+            false => None,
+        };
+        directory.write_run(specification, &self.record)?;
+        let started = Instant::now();
+        let mut saved_at = Instant::now();
+        let mut failed = None;
+        let fit = self
+            .inputs
+            .fit(specification, checkpoint, &mut |report, checkpoint| {
+                let flow = observe(report);
+                if flow.is_break() || saved_at.elapsed() >= CHECKPOINT_EVERY {
+                    if let Err(error) = directory.write_checkpoint(&identity, &checkpoint()) {
+                        failed = Some(error);
+                        return ControlFlow::Break(());
+                    }
+                    saved_at = Instant::now();
+                }
+                flow
+            })?;
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        let seconds = started.elapsed().as_secs_f64();
+        let model_sha256 = self.inputs.save(&fit.model, directory.path())?;
+        let provenance = Provenance {
+            sha256: self.record.sha256.clone(),
+            specification: specification.clone(),
+        };
+        provenance.write(directory.path())?;
+        let quality = |items: &[u32]| self.inputs.quality(&fit.model, items);
+        let classes = self.inputs.classes();
+        let embeddings = self.record.sha256.get("embeddings").cloned();
+        let summary = TrainingSummary {
+            schema_version: 1,
+            command: TrainSpecification::KIND,
+            probity_version: env!("CARGO_PKG_VERSION"),
+            modality: T::MODALITY,
+            finished: fit.finished,
+            seed: specification.training.seed,
+            device: self.record.device.clone().unwrap_or_default(),
+            data_sha256: self.record.sha256_of("data").to_owned(),
+            embeddings_sha256: embeddings,
+            model_sha256,
+            classes: classes.to_vec(),
+            data: self.inputs.counts(specification),
+            parameters: fit.parameters,
+            seconds,
+            train: quality(&fit.split.train)?
+                .unwrap_or_else(|| Metrics::new(&[], classes.len(), &[])),
+            validation: quality(&fit.split.validation)?,
+            test: quality(&fit.split.test)?,
+            history: fit.history,
+        };
+        directory.write_summary(&summary)?;
+        if summary.finished {
+            directory.remove_checkpoint()?;
+        }
+        Ok(summary)
+    }
+}

@@ -1,0 +1,181 @@
+//! What a training is asked for: one specification for tables and texts.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::options::{Learning, NetworkOptions, RecurrentOptions, TableOptions, TextOptions};
+use crate::modality::ModalityName;
+use probity_data::schema::Outside;
+use probity_run::specification::{FieldError, Specification};
+
+/// Everything that determines a training.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct TrainSpecification {
+    /// What the model shall classify.
+    #[schemars(extend("x-flag" = false))]
+    pub modality: ModalityName,
+    /// Labelled rows or texts to learn from: CSV or TSV (also .gz, .xz) or Parquet.
+    #[schemars(extend("format" = "path"))]
+    pub data: PathBuf,
+    /// Schema file, or the name of a built-in schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<String>,
+    /// Missing and outside values, where the schema expects any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-flag" = "outside"))]
+    pub out_of_domain: Option<Outside>,
+    /// Column that holds the texts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_column: Option<String>,
+    /// Column that holds the labels of texts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_column: Option<String>,
+    /// How the network learns.
+    #[serde(default)]
+    pub training: Learning,
+    /// The network, for tables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkOptions>,
+    /// The network, for texts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recurrent: Option<RecurrentOptions>,
+}
+
+impl TrainSpecification {
+    /// A training on the table in `data`, read by `schema`: a file or the name of a built-in one.
+    pub fn of_table(data: impl Into<PathBuf>, schema: impl Into<String>) -> TrainSpecification {
+        TrainSpecification {
+            schema: Some(schema.into()),
+            network: Some(NetworkOptions::default()),
+            ..TrainSpecification::of(ModalityName::Table, data.into())
+        }
+    }
+
+    /// A training on the texts in `data`, which are labelled in the column `label`.
+    pub fn of_texts(data: impl Into<PathBuf>, label: impl Into<String>) -> TrainSpecification {
+        TrainSpecification {
+            label_column: Some(label.into()),
+            recurrent: Some(RecurrentOptions::default()),
+            ..TrainSpecification::of(ModalityName::Text, data.into())
+        }
+    }
+
+    fn of(modality: ModalityName, data: PathBuf) -> TrainSpecification {
+        TrainSpecification {
+            modality,
+            data,
+            schema: None,
+            out_of_domain: None,
+            text_column: None,
+            label_column: None,
+            training: Learning::default(),
+            network: None,
+            recurrent: None,
+        }
+    }
+
+    /// The network for tables, and how it learns.
+    pub fn table_options(&self) -> TableOptions {
+        TableOptions {
+            network: self.network.clone().unwrap_or_default(),
+            learning: self.training.clone(),
+        }
+    }
+
+    /// The network for texts, and how it learns.
+    pub fn text_options(&self) -> TextOptions {
+        TextOptions {
+            network: self.recurrent.clone().unwrap_or_default(),
+            learning: self.training.clone(),
+        }
+    }
+
+    /// Passes over the training part.
+    pub fn epochs(&self) -> u32 {
+        match self.modality {
+            ModalityName::Table => self.table_options().epochs(),
+            ModalityName::Text => self.text_options().epochs(),
+        }
+    }
+}
+
+impl Specification for TrainSpecification {
+    const KIND: &'static str = "train";
+
+    fn rules(&self) -> Result<(), FieldError> {
+        let (needed, foreign): ((_, bool), [(_, bool); 3]) = match self.modality {
+            ModalityName::Table => (
+                ("schema", self.schema.is_some()),
+                [
+                    ("text_column", self.text_column.is_some()),
+                    ("label_column", self.label_column.is_some()),
+                    ("recurrent", self.recurrent.is_some()),
+                ],
+            ),
+            ModalityName::Text => (
+                ("label_column", self.label_column.is_some()),
+                [
+                    ("schema", self.schema.is_some()),
+                    ("out_of_domain", self.out_of_domain.is_some()),
+                    ("network", self.network.is_some()),
+                ],
+            ),
+        };
+        let modality = self.modality;
+        if let (field, false) = needed {
+            let expected = format!("given where modality is {modality}");
+            return Err(FieldError::new(field, "missing", expected));
+        }
+        if let Some((field, _)) = foreign.iter().find(|(_, is_given)| *is_given) {
+            let expected = format!("left out where modality is {modality}");
+            return Err(FieldError::new(*field, "given", expected));
+        }
+        if let Some(network) = &self.network
+            && network.hidden.len() > 64
+        {
+            let expected = "of at most 64 layers";
+            let layers = format!("of {}", network.hidden.len());
+            return Err(FieldError::new("network.hidden", layers, expected));
+        }
+        self.training.rules()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_modality_has_its_own_fields_and_defaults() {
+        let table = TrainSpecification::of_table("a.csv", "census");
+        let texts = TrainSpecification::of_texts("a.csv", "toxic");
+        assert_eq!((table.epochs(), table.table_options().batch()), (30, 512));
+        assert_eq!((texts.epochs(), texts.text_options().batch()), (8, 64));
+        assert!(table.clone().check().is_ok() && texts.clone().check().is_ok());
+        let refused =
+            |specification: TrainSpecification| specification.check().unwrap_err().to_string();
+        let mut other = table.clone();
+        other.label_column = Some("y".into());
+        assert_eq!(
+            refused(other),
+            "label_column is given, but must be left out where modality is table"
+        );
+        let mut other = texts.clone();
+        other.label_column = None;
+        assert!(refused(other).starts_with("label_column is missing"));
+        let mut other = table.clone();
+        other.training.epochs = Some(0);
+        assert!(refused(other).starts_with("training.epochs is 0"));
+        let mut other = table;
+        other.training.patience = 2;
+        other.training.validation = 0.0;
+        assert!(refused(other).starts_with("training.patience is 2"));
+        let mut other = texts;
+        other.recurrent.get_or_insert_default().units = 0;
+        assert!(refused(other).starts_with("recurrent.units is 0"));
+    }
+}

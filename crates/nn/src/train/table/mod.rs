@@ -1,0 +1,189 @@
+//! Training of fully connected networks on tables.
+//!
+//! One epoch visits the training rows in the keyed random order of (seed, epoch). A batch is cut
+//! into shards of the device's tile height; shards are differentiated in parallel and their
+//! gradients added in shard order, so that the result does not depend on the number of threads.
+//! What the device draws at random would not be keyed, so dropout masks are drawn here.
+//!
+//! The loss is the class-weighted mean cross-entropy.
+
+mod encodings;
+mod parameters;
+mod trainer;
+pub mod worst_case;
+
+use std::ops::ControlFlow;
+
+use rayon::prelude::*;
+
+use self::encodings::encodings;
+use self::parameters::{fingerprint, parameters};
+pub use self::trainer::TableState;
+use self::trainer::Trainer;
+use self::worst_case::TableWorstCase;
+use super::fitting::{Checkpoint, EpochReport, Fitting, Observe, class_weights};
+use super::options::TableOptions;
+use super::split::count_classes;
+use super::{Split, TrainError, plan_split};
+use crate::encoding::InputLayout;
+use crate::fnn::Network;
+use crate::optimizer::ParameterOptimizer;
+use crate::{Classifier, ModelError, Rows};
+use probity_data::schema::Schema;
+use probity_data::table::Table;
+use probity_tensor::device::ComputeDevice;
+
+/// Where a training on a table goes on.
+pub type TrainCheckpoint = Checkpoint<TableState, Vec<Vec<f32>>>;
+
+/// A trained network and its course.
+#[derive(Debug, Clone)]
+pub struct Trained {
+    /// The network.
+    pub network: Network,
+    /// The parts it was trained and validated on, and the one it never saw.
+    pub split: Split,
+    /// Epoch by epoch.
+    pub history: Vec<EpochReport>,
+    /// Whether all epochs, or early stopping, ended it (rather than the caller).
+    pub finished: bool,
+}
+
+/// Trains a network on `table`.
+///
+/// With `resume` it goes on where that checkpoint was made, to the
+/// very network of an uninterrupted run.
+///
+/// # Errors
+/// Options that do not fit, too few rows, divergence, a device failure, a foreign checkpoint.
+pub fn train(
+    table: &Table,
+    schema: &Schema,
+    options: &TableOptions,
+    device: &ComputeDevice,
+    resume: Option<TrainCheckpoint>,
+    observe: &mut Observe<'_, TrainCheckpoint>,
+) -> Result<Trained, TrainError> {
+    let (split, _) = plan_split(table, schema, options)?;
+    let layout = InputLayout::new(
+        &schema.attributes,
+        &encodings(table, schema, &split.train, &options.network),
+    );
+    let network = Network::random(
+        layout,
+        &options.network.hidden,
+        schema.label.classes.len(),
+        options.network.activation,
+        options.learning.seed,
+    );
+    let set = TrainingSet {
+        table,
+        split,
+        row_weights: None,
+        network,
+    };
+    learn(set, options, None, device, resume, observe)
+}
+
+/// What is learnt, and what learning starts from.
+#[derive(Debug, Clone)]
+pub struct TrainingSet<'a> {
+    /// Labelled rows.
+    pub table: &'a Table,
+    /// Which of them train and validate.
+    pub split: Split,
+    /// How much each row of the table weighs in the loss, beside its class; `None`: all the same.
+    pub row_weights: Option<&'a [f32]>,
+    /// The network before the first step.
+    pub network: Network,
+}
+
+/// Trains the network of `set` on its rows from the beginning; see [`train`]. Of `options`, the widths,
+/// the activation, the encoding of categories and the shares of the parts are those of the set, whatever
+/// they say.
+///
+/// With a `worst_case` it also learns against the worst protected variant of each row; the parameters are
+/// then those of the last epoch, since the validation loss says nothing of the worst case.
+///
+/// # Errors
+/// See [`train`]; with a worst case also dropout or early stopping among the options, which this loss
+/// does not go with.
+pub fn train_on(
+    set: TrainingSet<'_>,
+    options: &TableOptions,
+    worst_case: Option<&TableWorstCase>,
+    device: &ComputeDevice,
+    observe: &mut dyn FnMut(&EpochReport) -> ControlFlow<()>,
+) -> Result<Trained, TrainError> {
+    if let Some(worst_case) = worst_case {
+        worst_case.check(options)?;
+    }
+    learn(set, options, worst_case, device, None, &mut |report, _| {
+        observe(report)
+    })
+}
+
+fn learn(
+    set: TrainingSet<'_>,
+    options: &TableOptions,
+    worst_case: Option<&TableWorstCase>,
+    device: &ComputeDevice,
+    resume: Option<TrainCheckpoint>,
+    observe: &mut Observe<'_, TrainCheckpoint>,
+) -> Result<Trained, TrainError> {
+    let TrainingSet {
+        table,
+        split,
+        row_weights,
+        network,
+    } = set;
+    let learning = &options.learning;
+    options.check(network.classes())?;
+    let class_rows = count_classes(table.labels(), &split.train, network.classes())?;
+    let parameters = parameters(&network);
+    let trainer = Trainer {
+        table,
+        split: &split,
+        options,
+        class_weights: class_weights(&learning.class_weights, &class_rows),
+        row_weights,
+        shard: device.tile_rows(),
+        device,
+        gradients_on: device.burn().clone().autodiff(),
+        optimizer: ParameterOptimizer::new(
+            learning.optimizer,
+            learning.weight_decay,
+            parameters.len(),
+        ),
+        parameters,
+        network,
+        worst_case,
+        steps: split.train.len().div_ceil(options.batch()) as u64,
+    };
+    let mut fitting = Fitting::new(trainer, options, fingerprint(table, options));
+    fitting.keeps_best = worst_case.is_none();
+    let fitted = fitting.run(resume, observe)?;
+    let network = fitted.learner.network_with(&fitted.parameters);
+    let (history, finished) = (fitted.history, fitted.finished);
+    drop(fitted.learner);
+    Ok(Trained {
+        network,
+        split,
+        history,
+        finished,
+    })
+}
+
+/// Logits of a whole table, tiles in parallel.
+///
+/// # Errors
+/// See [`Classifier::logits`].
+pub fn parallel_logits(model: &dyn Classifier, table: &Table) -> Result<Vec<f32>, ModelError> {
+    let width = table.width();
+    let parts: Vec<Vec<f32>> = table
+        .codes()
+        .par_chunks(4096 * width.max(1))
+        .map(|codes| model.logits(Rows::new(codes, width)))
+        .collect::<Result<_, _>>()?;
+    Ok(parts.concat())
+}

@@ -1,0 +1,103 @@
+//! Labelled rows of a table that a network is trained on.
+
+use std::path::Path;
+
+use super::fitting::Observe;
+use super::plan_split;
+use super::run::{DataCounts, Fit, Trainable, TrainingError};
+use super::specification::TrainSpecification;
+use super::table::{TrainCheckpoint, parallel_logits, train};
+use crate::Classifier;
+use crate::fnn::Fnn;
+use crate::metrics::Metrics;
+use crate::modality::ModalityName;
+use crate::model::Model;
+use probity_data::named_schema::named_schema;
+use probity_data::schema::Schema;
+use probity_data::table::{Labels, Table};
+use probity_run::run_directory::file_sha256;
+use probity_run::specification::file::Record;
+use probity_tensor::device::ComputeDevice;
+
+/// A labelled table with its schema, and the device that learns it.
+pub struct TableSet {
+    /// All rows.
+    pub table: Table,
+    /// How they were read.
+    pub schema: Schema,
+    device: ComputeDevice,
+}
+
+impl Trainable for TableSet {
+    const MODALITY: ModalityName = ModalityName::Table;
+    type Model = Model;
+    type Checkpoint = TrainCheckpoint;
+
+    fn open(
+        specification: &TrainSpecification,
+        device: &ComputeDevice,
+        record: &mut Record,
+    ) -> Result<TableSet, TrainingError> {
+        let named = named_schema(specification.schema.as_deref().unwrap_or_default())?;
+        let mut schema = named.schema;
+        if let Some(outside) = specification.out_of_domain {
+            schema = schema.with_policy(outside)?;
+        }
+        let options = specification.table_options();
+        options.check(schema.label.classes.len())?;
+        record.sha256.insert("schema".to_owned(), named.sha256);
+        let sha256 = file_sha256(&specification.data)?;
+        record.sha256.insert("data".to_owned(), sha256);
+        let table = Table::read(&specification.data, &schema, Labels::Required)?;
+        plan_split(&table, &schema, &options)?;
+        Ok(TableSet {
+            table,
+            schema,
+            device: device.clone(),
+        })
+    }
+
+    fn fit(
+        &self,
+        specification: &TrainSpecification,
+        resume: Option<TrainCheckpoint>,
+        observe: &mut Observe<'_, TrainCheckpoint>,
+    ) -> Result<Fit<Model>, TrainingError> {
+        let options = specification.table_options();
+        let (table, schema) = (&self.table, &self.schema);
+        let trained = train(table, schema, &options, &self.device, resume, observe)?;
+        Ok(Fit {
+            parameters: trained.network.parameters(),
+            model: Model {
+                schema: self.schema.clone(),
+                network: trained.network,
+            },
+            split: trained.split,
+            history: trained.history,
+            finished: trained.finished,
+        })
+    }
+
+    fn quality(&self, model: &Model, rows: &[u32]) -> Result<Option<Metrics>, TrainingError> {
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let fnn = Fnn::new(&model.network, &self.device);
+        let part = self.table.select(rows);
+        let logits = parallel_logits(&fnn, &part)?;
+        Ok(Some(Metrics::new(&logits, fnn.classes(), part.labels())))
+    }
+
+    fn save(&self, model: &Model, directory: &Path) -> Result<String, TrainingError> {
+        model.save(directory)?;
+        Ok(model.sha256())
+    }
+
+    fn classes(&self) -> &[String] {
+        &self.schema.label.classes
+    }
+
+    fn counts(&self, _: &TrainSpecification) -> DataCounts {
+        DataCounts::Table(self.table.counts.clone())
+    }
+}

@@ -1,0 +1,200 @@
+//! Training on small texts whose class depends on the order of their tokens.
+
+use std::ops::ControlFlow;
+
+use super::*;
+use crate::optimizer::OptimizerName;
+use crate::predicted_class;
+use crate::recurrent::network::CellKind;
+use crate::train::options::{ClassWeights, Learning, RecurrentOptions};
+use probity_run::stream::{Purpose, stream};
+use rand::RngExt;
+
+const DIMENSION: usize = 8;
+const TOKENS: i32 = 30;
+
+struct Corpus {
+    texts: Vec<Vec<i32>>,
+    labels: Vec<u32>,
+    embeddings: Vec<f32>,
+}
+
+impl Corpus {
+    /// 600 texts of 0 to 24 tokens; class 1 when token 7 comes before any token 3.
+    fn new() -> Corpus {
+        let mut stream = stream(2, Purpose::UniformInput, 0, 0);
+        let texts: Vec<Vec<i32>> = (0..600)
+            .map(|_| {
+                let length = stream.random_range(0..25);
+                (0..length)
+                    .map(|_| stream.random_range(0..TOKENS))
+                    .collect()
+            })
+            .collect();
+        let label = |text: &Vec<i32>| {
+            let first = text.iter().find(|&&id| id == 7 || id == 3);
+            u32::from(first == Some(&7))
+        };
+        Corpus {
+            labels: texts.iter().map(label).collect(),
+            texts,
+            embeddings: (0..TOKENS as usize * DIMENSION)
+                .map(|_| stream.random_range(-1.0..1.0))
+                .collect(),
+        }
+    }
+
+    fn labelled(&self) -> LabelledTexts<'_> {
+        LabelledTexts {
+            texts: &self.texts,
+            labels: &self.labels,
+            classes: 2,
+        }
+    }
+
+    fn table(&self) -> EmbeddingTable<'_> {
+        EmbeddingTable {
+            values: &self.embeddings,
+            dimension: DIMENSION,
+        }
+    }
+
+    fn train(
+        &self,
+        options: &TextOptions,
+        resume: Option<TextCheckpoint>,
+        observe: &mut Observe<'_, TextCheckpoint>,
+    ) -> Result<TrainedText, TrainError> {
+        let split = Split::new(self.texts.len(), &options.learning);
+        train_text(
+            self.labelled(),
+            self.table(),
+            &split,
+            options,
+            resume,
+            observe,
+        )
+    }
+}
+
+fn small(cell: CellKind) -> TextOptions {
+    TextOptions {
+        network: RecurrentOptions {
+            cell,
+            layers: 1,
+            units: 6,
+            max_length: 20,
+            ..RecurrentOptions::default()
+        },
+        learning: Learning {
+            epochs: Some(4),
+            batch: Some(40),
+            ..Learning::default()
+        },
+    }
+}
+
+fn go_on(_: &EpochReport, _: &dyn Fn() -> TextCheckpoint) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+#[test]
+fn learns_what_depends_on_order() {
+    let corpus = Corpus::new();
+    for cell in [CellKind::Lstm, CellKind::Gru] {
+        let mut options = small(cell);
+        options.learning.epochs = Some(40);
+        options.learning.learning_rate = 0.03;
+        options.learning.weight_decay = 0.0;
+        let trained = corpus.train(&options, None, &mut go_on).unwrap();
+        let split = Split::new(corpus.texts.len(), &options.learning);
+        let kernels = Kernels::new(&trained.weights);
+        let table = corpus.table();
+        let logits = text_logits(&kernels, table, corpus.labelled(), &split.test, 20);
+        let right = logits
+            .chunks_exact(2)
+            .zip(&split.test)
+            .filter(|(logits, item)| predicted_class(logits) == corpus.labels[**item as usize])
+            .count();
+        assert!(right >= 112, "{cell:?}: {right} of {}", split.test.len());
+        assert_eq!(trained.embeddings, None);
+        assert!(trained.finished);
+    }
+}
+
+#[test]
+fn threads_change_no_bit() {
+    let corpus = Corpus::new();
+    let mut options = small(CellKind::Lstm);
+    options.network.train_embeddings = true;
+    options.learning.class_weights = ClassWeights::Balanced;
+    let trained = [1, 3].map(|threads| {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        pool.install(|| corpus.train(&options, None, &mut go_on).unwrap())
+    });
+    assert_eq!(trained[0], trained[1]);
+    let embeddings = trained[0].embeddings.as_ref().unwrap();
+    assert_ne!(embeddings, &corpus.embeddings, "they learned");
+}
+
+#[test]
+fn a_resumed_training_is_the_uninterrupted_one() {
+    let corpus = Corpus::new();
+    for (optimizer, train_embeddings) in [(OptimizerName::Adamw, true), (OptimizerName::Sgd, false)]
+    {
+        let mut options = small(CellKind::Gru);
+        options.learning.optimizer = optimizer;
+        options.network.train_embeddings = train_embeddings;
+        let whole = corpus.train(&options, None, &mut go_on).unwrap();
+        let mut saved = None;
+        let part = corpus.train(&options, None, &mut |report, checkpoint| {
+            saved = Some(checkpoint());
+            if report.epoch == 2 {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        assert!(!part.unwrap().finished);
+        let resumed = corpus.train(&options, saved.clone(), &mut go_on).unwrap();
+        assert_eq!(resumed, whole);
+        let mut other = options;
+        other.learning.batch = Some(41);
+        let foreign = corpus.train(&other, saved, &mut go_on);
+        assert!(matches!(foreign, Err(TrainError::ForeignCheckpoint)));
+    }
+}
+
+#[test]
+fn tokens_behind_the_longest_length_do_not_matter() {
+    let mut corpus = Corpus::new();
+    let options = small(CellKind::Lstm);
+    let whole = corpus.train(&options, None, &mut go_on).unwrap();
+    corpus.texts.iter_mut().for_each(|text| text.truncate(20));
+    assert_eq!(corpus.train(&options, None, &mut go_on).unwrap(), whole);
+}
+
+#[test]
+fn what_cannot_be_trained_is_an_error() {
+    let mut corpus = Corpus::new();
+    let options = small(CellKind::Lstm);
+    let mut weighted = options.clone();
+    weighted.learning.class_weights = ClassWeights::Given(vec![1.0; 3]);
+    let error = weighted.check(2).unwrap_err().to_string();
+    assert!(error.starts_with("training.class_weights is 1,1,1"));
+    corpus.labels.fill(1);
+    let one_class = corpus.train(&options, None, &mut go_on);
+    assert!(matches!(
+        one_class,
+        Err(TrainError::TooFewRows { classes: 1, .. })
+    ));
+    corpus.texts[5].push(TOKENS);
+    let token = corpus.train(&options, None, &mut go_on);
+    assert!(matches!(
+        token,
+        Err(TrainError::Model(ModelError::Token { id: TOKENS, .. }))
+    ));
+}

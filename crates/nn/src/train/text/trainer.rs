@@ -1,0 +1,252 @@
+//! The state of a text training, and its steps.
+
+use burn::tensor::{Device, Tensor, TensorData};
+
+use serde::{Deserialize, Serialize};
+
+use super::certified::CertifiedLoss;
+use super::{LabelledTexts, text_logits};
+use crate::fnn::read;
+use crate::optimizer::{OptimizerState, ParameterOptimizer};
+use crate::recurrent::backward::{Batch, BatchGradients, EmbeddingGradients};
+use crate::recurrent::kernels::{EmbeddingTable, Kernels};
+use crate::recurrent::network::RecurrentWeights;
+use crate::row_adam::RowAdam;
+use crate::train::fitting::{Learner, class_weights, weighted_loss};
+use crate::train::options::TextOptions;
+use crate::train::{Split, TrainError};
+use probity_run::stream::{Purpose, permutation};
+
+/// Batches that are sorted by length together.
+const POOL: usize = 16;
+
+/// Key of the order of batches, beside that of texts: item = this + epoch.
+const BATCH_ORDER: u64 = 1 << 32;
+
+/// What a training on texts goes on from, beside its course.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TextState {
+    values: Vec<f32>,
+    embeddings: Option<(Vec<f32>, RowAdam)>,
+    optimizer: OptimizerState,
+}
+
+/// The trainable numbers: those of the network and, where they learn, the word vectors.
+pub(super) type TextParameters = (Vec<f32>, Option<Vec<f32>>);
+
+/// A recurrent network in training.
+pub(super) struct Trainer<'a> {
+    corpus: LabelledTexts<'a>,
+    table: EmbeddingTable<'a>,
+    split: &'a Split,
+    options: &'a TextOptions,
+    class_weights: Vec<f32>,
+    optimizer: ParameterOptimizer,
+    device: Device,
+    pub weights: RecurrentWeights,
+    /// Embeddings that learn, and their optimiser.
+    learned: Option<(Vec<f32>, RowAdam)>,
+    certified: Option<&'a CertifiedLoss<'a>>,
+}
+
+impl Learner for Trainer<'_> {
+    type Parameters = TextParameters;
+    type State = TextState;
+
+    fn pass(&mut self, epoch: u32, learning_rate: f64) -> Result<f64, TrainError> {
+        let (mut total, mut weight) = (0.0, 0.0);
+        let batches = self.batches(epoch);
+        let count = batches.len().max(1) as f64;
+        for (number, items) in batches.into_iter().enumerate() {
+            let labels: Vec<u32> = self.labels(&items);
+            let progress = f64::from(epoch) + number as f64 / count;
+            let loss = self.step(&items, &labels, learning_rate, progress)?;
+            let batch_weight = self.weight(&labels);
+            total += loss * batch_weight;
+            weight += batch_weight;
+        }
+        let loss = total / weight.max(f64::MIN_POSITIVE);
+        if !self.weights.values.iter().all(|value| value.is_finite()) {
+            let epoch = epoch + 1;
+            return Err(TrainError::Diverged { epoch, loss });
+        }
+        Ok(loss)
+    }
+
+    fn validate(&self) -> Result<Option<(f64, f64)>, TrainError> {
+        let items = &self.split.validation;
+        if items.is_empty() {
+            return Ok(None);
+        }
+        let kernels = Kernels::new(&self.weights);
+        let max_length = self.options.network.max_length;
+        let logits = text_logits(&kernels, self.table(), self.corpus, items, max_length);
+        let validated = weighted_loss(&logits, &self.labels(items), &self.class_weights);
+        Ok(Some(validated))
+    }
+
+    fn parameters(&self) -> TextParameters {
+        let learned = self.learned.as_ref().map(|(values, _)| values.clone());
+        (self.weights.values.clone(), learned)
+    }
+
+    fn state(&self) -> TextState {
+        TextState {
+            values: self.weights.values.clone(),
+            embeddings: self.learned.clone(),
+            optimizer: self.optimizer.state(),
+        }
+    }
+
+    fn restore(&mut self, state: TextState) -> bool {
+        let length = |learned: &Option<(Vec<f32>, RowAdam)>| {
+            learned
+                .as_ref()
+                .map(|(values, adam)| (values.len(), adam.len()))
+        };
+        let fits = state.values.len() == self.weights.values.len()
+            && length(&state.embeddings) == length(&self.learned);
+        if fits {
+            self.weights.values = state.values;
+            self.learned = state.embeddings;
+            self.optimizer.restore(state.optimizer, &self.device);
+        }
+        fits
+    }
+}
+
+impl<'a> Trainer<'a> {
+    /// A training before its first epoch; `class_rows` counts the training texts of each class.
+    pub fn new(
+        corpus: LabelledTexts<'a>,
+        table: EmbeddingTable<'a>,
+        split: &'a Split,
+        options: &'a TextOptions,
+        class_rows: &[u64],
+        certified: Option<&'a CertifiedLoss<'a>>,
+    ) -> Trainer<'a> {
+        let shape = options.network.shape(table.dimension, corpus.classes);
+        let learning = &options.learning;
+        Trainer {
+            corpus,
+            table,
+            split,
+            options,
+            class_weights: class_weights(&learning.class_weights, class_rows),
+            optimizer: ParameterOptimizer::new(learning.optimizer, learning.weight_decay, 1),
+            device: Device::flex(),
+            weights: RecurrentWeights::random(shape, learning.seed),
+            learned: options
+                .network
+                .train_embeddings
+                .then(|| (table.values.to_vec(), RowAdam::new(table.values.len()))),
+            certified,
+        }
+    }
+
+    /// The batches of an epoch: texts of similar length together, in random order.
+    fn batches(&self, epoch: u32) -> Vec<Vec<u32>> {
+        let train = &self.split.train;
+        let (seed, key) = (self.options.learning.seed, u64::from(epoch));
+        let order = permutation(seed, Purpose::Shuffle, key, train.len() as u32);
+        let mut batches: Vec<Vec<u32>> = Vec::new();
+        for pool in order.chunks(POOL.saturating_mul(self.options.batch())) {
+            let mut pool: Vec<u32> = pool.iter().map(|&i| train[i as usize]).collect();
+            pool.sort_by_key(|&item| {
+                self.corpus
+                    .text(item, self.options.network.max_length)
+                    .len()
+            });
+            batches.extend(pool.chunks(self.options.batch()).map(<[u32]>::to_vec));
+        }
+        let count = batches.len() as u32;
+        permutation(seed, Purpose::Shuffle, BATCH_ORDER + key, count)
+            .into_iter()
+            .map(|i| std::mem::take(&mut batches[i as usize]))
+            .collect()
+    }
+
+    /// Loss and gradients of a batch; `progress` counts epochs.
+    fn gradients(&self, items: &[u32], labels: &[u32], progress: f64) -> BatchGradients {
+        let max_length = self.options.network.max_length;
+        let texts: Vec<&[i32]> = items
+            .iter()
+            .map(|&item| self.corpus.text(item, max_length))
+            .collect();
+        let batch = Batch {
+            texts: &texts,
+            labels,
+            class_weights: &self.class_weights,
+        };
+        match self.certified {
+            Some(certified) => {
+                let table = self.table();
+                certified.gradients(&self.weights, table, items, batch, self.options, progress)
+            }
+            None => {
+                let kernels = Kernels::new(&self.weights);
+                kernels.batch_gradients(self.table(), batch, self.learned.is_some())
+            }
+        }
+    }
+
+    /// One step of the optimiser; gives the batch's loss before it.
+    fn step(
+        &mut self,
+        items: &[u32],
+        labels: &[u32],
+        learning_rate: f64,
+        progress: f64,
+    ) -> Result<f64, TrainError> {
+        let mut gradients = self.gradients(items, labels, progress);
+        clip(
+            &mut gradients.parameters,
+            gradients.embeddings.as_mut(),
+            self.options.network.clip_norm,
+        );
+        let shape = [1, gradients.parameters.len()];
+        let tensor = |values| Tensor::from_data(TensorData::new(values, shape), &self.device);
+        let gradient = tensor(gradients.parameters);
+        let values = tensor(std::mem::take(&mut self.weights.values));
+        let next = self.optimizer.step(learning_rate, 0, values, gradient);
+        self.weights.values = read(next)?;
+        if let (Some((values, adam)), Some(gradients)) = (&mut self.learned, &gradients.embeddings)
+        {
+            adam.step(learning_rate, values, gradients);
+        }
+        Ok(gradients.loss)
+    }
+
+    /// The embeddings as they are now.
+    fn table(&self) -> EmbeddingTable<'_> {
+        let values = self.learned.as_ref().map(|(values, _)| &values[..]);
+        EmbeddingTable {
+            values: values.unwrap_or(self.table.values),
+            dimension: self.table.dimension,
+        }
+    }
+
+    fn labels(&self, items: &[u32]) -> Vec<u32> {
+        let label = |&item: &u32| self.corpus.labels[item as usize];
+        items.iter().map(label).collect()
+    }
+
+    /// Sum of the class weights of `labels`.
+    fn weight(&self, labels: &[u32]) -> f64 {
+        let weight = |&label: &u32| f64::from(self.class_weights[label as usize]);
+        labels.iter().map(weight).sum()
+    }
+}
+
+/// Scales all gradients down when their joint norm is above `largest`.
+fn clip(parameters: &mut [f32], embeddings: Option<&mut EmbeddingGradients>, largest: f64) {
+    let embeddings = embeddings.map_or(&mut [][..], |gradients| &mut gradients.values);
+    let squares = parameters.iter().chain(embeddings.iter());
+    let norm = squares.map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt();
+    if norm > largest {
+        let factor = (largest / norm) as f32;
+        for value in parameters.iter_mut().chain(embeddings) {
+            *value *= factor;
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Labelled texts over a vocabulary that a network is trained on.
+//!
+//! Texts are trained on the CPU: the hand-written kernels of [`crate::recurrent`] need no other device.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::Split;
+use super::fitting::Observe;
+use super::run::{DataCounts, Fit, Trainable, TrainingError};
+use super::specification::TrainSpecification;
+use super::split::count_classes;
+use super::text::{LabelledTexts, TextCheckpoint, TrainedText, text_logits, train_text};
+
+use crate::metrics::Metrics;
+use crate::modality::ModalityName;
+use crate::recurrent::kernels::{self, Kernels};
+use crate::recurrent::network::RecurrentWeights;
+use crate::text_model::TextModel;
+use crate::vocabulary::{Vocabulary, VocabularyError};
+use probity_data::fetch::default_cache_dir;
+use probity_run::run_directory::{RunError, file_sha256};
+use probity_run::specification::file::Record;
+use probity_tensor::device::ComputeDevice;
+use probity_text::corpus::{TextColumns, TextCorpus, read_texts};
+use probity_text::embeddings::{EmbeddingError, EmbeddingTable, LoadOptions, SHIPPED, shipped};
+use probity_text::frequencies::WordFrequencies;
+use probity_text::validity::SentenceEmbedder;
+
+/// How much of the texts the vocabulary covers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TextSetSummary {
+    /// Texts.
+    pub texts: u64,
+    /// Tokens of all texts.
+    pub tokens: u64,
+    /// Tokens with a vector of their own.
+    pub known_tokens: u64,
+    /// Texts cut to the length limit.
+    pub truncated: u64,
+    /// Words of the model's vocabulary.
+    pub words: u64,
+}
+
+/// The SHA-256 of a file of word vectors; empty for the table that ships.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn embeddings_sha256(file: &Path) -> Result<String, RunError> {
+    if file == Path::new(SHIPPED) {
+        Ok(String::new())
+    } else {
+        file_sha256(file)
+    }
+}
+
+/// The word vectors in `file`, or those that ship, called `shipped`. A cache that cannot lie beside the file
+/// lies in the user's cache folder, if there is one.
+///
+/// # Errors
+/// When the file cannot be read or is no table of word vectors.
+pub fn load_embeddings(file: &Path) -> Result<EmbeddingTable, EmbeddingError> {
+    if file == Path::new(SHIPPED) {
+        return shipped();
+    }
+    let options = LoadOptions {
+        user_cache: default_cache_dir().ok(),
+        ..LoadOptions::default()
+    };
+    EmbeddingTable::load(file, &options)
+}
+
+/// Labelled texts over their vocabulary.
+pub struct TextSet {
+    /// The vocabulary, with the texts as tokens.
+    vocabulary: Vocabulary,
+    ids: Vec<Vec<i32>>,
+    labels: Vec<u32>,
+    classes: Vec<String>,
+}
+
+impl TextSet {
+    /// The vocabulary for `corpus` from `table`, which was read from `file`, with its first
+    /// `common` rows.
+    ///
+    /// # Errors
+    /// When a text cannot be split or no word has a vector.
+    pub fn new(
+        corpus: TextCorpus,
+        table: &EmbeddingTable,
+        file: &Path,
+        common: usize,
+    ) -> Result<TextSet, VocabularyError> {
+        let vocabulary = Vocabulary::new(&corpus.texts, table, file, common)?;
+        let ids = vocabulary.texts.iter();
+        Ok(TextSet {
+            ids: ids
+                .map(|text| text.iter().map(|token| token.id as i32).collect())
+                .collect(),
+            vocabulary,
+            labels: corpus.labels,
+            classes: corpus.classes,
+        })
+    }
+
+    /// Its texts and labels as the training takes them.
+    pub fn labelled(&self) -> LabelledTexts<'_> {
+        LabelledTexts {
+            texts: &self.ids,
+            labels: &self.labels,
+            classes: self.classes.len(),
+        }
+    }
+
+    /// The word vectors as the network takes them.
+    pub fn table(&self) -> kernels::EmbeddingTable<'_> {
+        kernels::EmbeddingTable {
+            values: self.vocabulary.table.vectors(),
+            dimension: self.vocabulary.table.width(),
+        }
+    }
+
+    /// How much of the texts the vocabulary covers.
+    fn summary(&self, max_length: usize) -> TextSetSummary {
+        let truncated = self.ids.iter().filter(|ids| ids.len() > max_length).count();
+        TextSetSummary {
+            texts: self.ids.len() as u64,
+            tokens: self.vocabulary.tokens,
+            known_tokens: self.vocabulary.known_tokens,
+            truncated: truncated as u64,
+            words: self.vocabulary.table.words().len() as u64,
+        }
+    }
+
+    /// The model of a network that was trained on this set; semantic similarity is fitted on the
+    /// texts of `train`.
+    ///
+    /// # Errors
+    /// When learned embeddings do not fit the vocabulary.
+    pub fn model(
+        &self,
+        trained: &TrainedText,
+        train: &[u32],
+        max_length: usize,
+    ) -> Result<TextModel, EmbeddingError> {
+        let words = self.vocabulary.table.words().iter();
+        let table = match &trained.embeddings {
+            None => self.vocabulary.table.clone(),
+            Some(vectors) => {
+                let width = self.vocabulary.table.width();
+                EmbeddingTable::with_unknown(words, width, vectors.clone())?
+            }
+        };
+        let texts: Vec<Vec<&str>> = train
+            .iter()
+            .map(|&text| {
+                let tokens = self.vocabulary.texts[text as usize].iter();
+                tokens.map(|token| token.text.as_str()).collect()
+            })
+            .collect();
+        let frequencies = WordFrequencies::of(texts.iter().map(|text| text.iter().copied()));
+        Ok(TextModel {
+            classes: self.classes.clone(),
+            max_length,
+            tokenizer: self.vocabulary.tokenizer.clone(),
+            sentences: SentenceEmbedder::fit(&texts, &table, frequencies),
+            table,
+            recurrent: trained.weights.clone(),
+        })
+    }
+
+    /// Quality of `weights` on some of the texts; `None` on none of them.
+    pub fn quality(
+        &self,
+        weights: &RecurrentWeights,
+        vectors: &[f32],
+        items: &[u32],
+        max_length: usize,
+    ) -> Option<Metrics> {
+        if items.is_empty() {
+            return None;
+        }
+        let table = kernels::EmbeddingTable {
+            values: vectors,
+            dimension: weights.shape.inputs,
+        };
+        let kernels = Kernels::new(weights);
+        let logits = text_logits(&kernels, table, self.labelled(), items, max_length);
+        let labels: Vec<u32> = items
+            .iter()
+            .map(|&item| self.labels[item as usize])
+            .collect();
+        Some(Metrics::new(&logits, self.classes.len(), &labels))
+    }
+}
+
+impl Trainable for TextSet {
+    const MODALITY: ModalityName = ModalityName::Text;
+    type Model = TextModel;
+    type Checkpoint = TextCheckpoint;
+
+    fn open(
+        specification: &TrainSpecification,
+        _: &ComputeDevice,
+        record: &mut Record,
+    ) -> Result<TextSet, TrainingError> {
+        let options = specification.text_options();
+        let columns = TextColumns {
+            text: specification.text_column.clone(),
+            label: specification.label_column.clone(),
+        };
+        let sha256 = file_sha256(&specification.data)?;
+        record.sha256.insert("data".to_owned(), sha256);
+        let corpus = read_texts(&specification.data, &columns)?;
+        options.check(corpus.classes.len())?;
+        let split = Split::new(corpus.texts.len(), &options.learning);
+        count_classes(&corpus.labels, &split.train, corpus.classes.len())?;
+        let file = &options.network.embeddings;
+        if file != Path::new(SHIPPED) {
+            let sha256 = file_sha256(file)?;
+            record.sha256.insert("embeddings".to_owned(), sha256);
+        }
+        let table = load_embeddings(file)?;
+        let common = options.network.common_words as usize;
+        Ok(TextSet::new(corpus, &table, file, common)?)
+    }
+
+    fn fit(
+        &self,
+        specification: &TrainSpecification,
+        resume: Option<TextCheckpoint>,
+        observe: &mut Observe<'_, TextCheckpoint>,
+    ) -> Result<Fit<TextModel>, TrainingError> {
+        let options = specification.text_options();
+        let split = Split::new(self.ids.len(), &options.learning);
+        let (texts, table) = (self.labelled(), self.table());
+        let trained = train_text(texts, table, &split, &options, resume, observe)?;
+        let model = self.model(&trained, &split.train, options.network.max_length)?;
+        let learned = trained.embeddings.as_ref().map_or(0, Vec::len);
+        Ok(Fit {
+            parameters: model.recurrent.values.len() + learned,
+            model,
+            split,
+            history: trained.history,
+            finished: trained.finished,
+        })
+    }
+
+    fn quality(&self, model: &TextModel, items: &[u32]) -> Result<Option<Metrics>, TrainingError> {
+        let vectors = model.table.vectors();
+        Ok(TextSet::quality(
+            self,
+            &model.recurrent,
+            vectors,
+            items,
+            model.max_length,
+        ))
+    }
+
+    fn save(&self, model: &TextModel, directory: &Path) -> Result<String, TrainingError> {
+        model.save(directory)?;
+        Ok(model.sha256()?)
+    }
+
+    fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    fn counts(&self, specification: &TrainSpecification) -> DataCounts {
+        DataCounts::Text(self.summary(specification.text_options().network.max_length))
+    }
+}
