@@ -8,9 +8,10 @@ use clap::{Args, ValueEnum};
 
 use super::fields::Fields;
 use super::output::Output;
+use probity::data::named_schema::named_schema;
 use probity::data::numbers::Bounds;
 use probity::data::schema::{Outside, Schema};
-use probity::data::specification::{Separator, named_schema};
+use probity::data::specification::{Separator, located_schema};
 use probity::run::run_directory::{CHECKPOINT, RunDirectory, SUMMARY};
 use probity::run::specification::Specification;
 use probity::run::specification::file::Record;
@@ -71,7 +72,7 @@ impl From<OutsideArg> for Outside {
 
 /// The schema in the file `name`, or the built-in one of that name.
 pub(super) fn schema(name: &str) -> anyhow::Result<Schema> {
-    Ok(named_schema(name)?)
+    Ok(named_schema(name)?.schema)
 }
 
 /// `schema` with the policy of `--outside`, which must have something to act on.
@@ -203,11 +204,7 @@ pub(super) fn absolute(path: &Path) -> PathBuf {
 
 /// The file `name` with its whole path; `name` as it is where there is no such file, but something that is built in.
 pub(super) fn absolute_file(name: impl AsRef<str>) -> String {
-    let file = Path::new(name.as_ref());
-    match file.is_file() {
-        true => absolute(file).display().to_string(),
-        false => name.as_ref().to_owned(),
-    }
+    located_schema(name.as_ref())
 }
 
 #[cfg(test)]

@@ -2,77 +2,18 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use schemars::{JsonSchema, Schema as JsonForm, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-use thiserror::Error;
 
-use super::builtin;
 use super::idx::Reduction;
+use super::named_schema::{NamedSchemaError, named_schema};
 use super::numbers::NumbersOptions;
-use super::schema::{Format, Schema, SchemaError};
-use probity_run::run_directory::hex;
+use super::schema::{Format, Schema};
 use probity_run::specification::FieldError;
 use probity_run::specification::file::Record;
-
-/// Why a schema that is named cannot be used.
-#[derive(Debug, Error)]
-pub enum NamedSchemaError {
-    /// The file cannot be read.
-    #[error("cannot read {name}: {source}")]
-    Read {
-        /// The file.
-        name: String,
-        /// What the system says.
-        source: std::io::Error,
-    },
-    /// It is no schema.
-    #[error("{name}: {source}")]
-    Schema {
-        /// The file or the built-in schema.
-        name: String,
-        /// What is wrong.
-        source: SchemaError,
-    },
-    /// There is neither a file nor a built-in schema of that name.
-    #[error(
-        "'{name}' is neither a schema file nor a built-in schema ({known}); \
-         `probity schema infer` drafts one from your data"
-    )]
-    Unknown {
-        /// The name.
-        name: String,
-        /// The built-in schemas.
-        known: String,
-    },
-}
-
-/// The schema in the file `name`, or the built-in one of that name.
-///
-/// # Errors
-/// See [`NamedSchemaError`].
-pub fn named_schema(name: &str) -> Result<Schema, NamedSchemaError> {
-    let wrong = |source| NamedSchemaError::Schema {
-        name: name.to_owned(),
-        source,
-    };
-    if Path::new(name).is_file() {
-        let text = fs::read_to_string(name).map_err(|source| NamedSchemaError::Read {
-            name: name.to_owned(),
-            source,
-        })?;
-        return Schema::from_toml(&text).map_err(wrong);
-    }
-    let schema = builtin::schema(name).map_err(wrong)?;
-    schema.ok_or_else(|| NamedSchemaError::Unknown {
-        name: name.to_owned(),
-        known: builtin::names().collect::<Vec<_>>().join(", "),
-    })
-}
 
 /// `name` so that it means the same wherever it is read: a file by its absolute path.
 #[must_use]
@@ -84,21 +25,15 @@ pub fn located_schema(name: &str) -> String {
     text.unwrap_or_else(|| name.to_owned())
 }
 
-/// `record` with the schema called `name`, if one is named: the hash is that of its content, whatever the layout of its file.
+/// `record` with the schema called `name`, if one is named.
 ///
 /// # Errors
 /// When the schema cannot be read.
 pub fn record_schema(record: Record, name: Option<&str>) -> Result<Record, NamedSchemaError> {
-    let Some(name) = name else {
-        return Ok(record);
-    };
-    let text = named_schema(name)?
-        .to_toml()
-        .map_err(|source| NamedSchemaError::Schema {
-            name: name.to_owned(),
-            source,
-        })?;
-    Ok(record.opened("schema", hex(&Sha256::digest(text.as_bytes()))))
+    Ok(match name {
+        Some(name) => record.opened("schema", named_schema(name)?.sha256),
+        None => record,
+    })
 }
 
 /// What separates fields: one ASCII character, on the wire also `tab` or `space`.
@@ -227,10 +162,21 @@ impl ReadingSpecification {
                 crop: self.image_crop,
             }),
             format: layout(self.separator, &self.columns),
-            schema: self.schema.as_deref().map(named_schema).transpose()?,
+            schema: schema_named(self.schema.as_deref())?,
             ..NumbersOptions::default()
         })
     }
+}
+
+/// The schema called `name`, if one is named.
+///
+/// # Errors
+/// When the schema cannot be read.
+pub fn schema_named(name: Option<&str>) -> Result<Option<Schema>, NamedSchemaError> {
+    Ok(name
+        .map(named_schema)
+        .transpose()?
+        .map(|named| named.schema))
 }
 
 /// The layout of a file without a schema: `columns` names its columns where it has no header.
@@ -259,10 +205,10 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_a_file_or_a_built_in_schema() {
-        assert_eq!(named_schema("census").unwrap().name, "census");
+    fn a_built_in_schema_is_where_it_was() {
         assert_eq!(located_schema("census"), "census");
-        let refused = named_schema("no such schema").unwrap_err().to_string();
-        assert!(refused.contains("census") && refused.contains("no such schema"));
+        let census = schema_named(Some("census")).unwrap().unwrap();
+        assert_eq!(census.name, "census");
+        assert!(schema_named(None).unwrap().is_none());
     }
 }

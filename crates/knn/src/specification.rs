@@ -13,10 +13,9 @@ use crate::inputs::{Inputs, RobustnessError};
 use crate::learn::neighbours::Metric;
 use crate::verdict::Method;
 use crate::verdicts::VerdictsFormat;
+use probity_data::named_schema::NamedSchemaError;
 use probity_data::numbers::{Bounds, NumbersOptions};
-use probity_data::specification::{
-    NamedSchemaError, ReadingSpecification, located_schema, record_schema,
-};
+use probity_data::specification::{ReadingSpecification, located_schema, record_schema};
 use probity_run::specification::file::Record;
 use probity_run::specification::{FieldError, Seconds, Specification};
 

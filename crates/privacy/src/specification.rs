@@ -13,9 +13,8 @@ use super::count::{CountOptions, Sensitivity};
 use super::error::PrivacyError;
 use super::source::{DeclaredRange, TableOptions};
 use super::subspaces::{Choice, ThenCount};
-use probity_data::specification::{
-    NamedSchemaError, Separator, layout, located_schema, named_schema,
-};
+use probity_data::named_schema::NamedSchemaError;
+use probity_data::specification::{Separator, layout, located_schema, schema_named};
 use probity_run::specification::{FieldError, Specification};
 
 /// The part of ε for counts unless another is given.
@@ -60,7 +59,7 @@ impl TableSpecification {
         Ok(TableOptions {
             columns: columns.to_vec(),
             ranges: self.ranges.clone(),
-            schema: self.schema.as_deref().map(named_schema).transpose()?,
+            schema: schema_named(self.schema.as_deref())?,
             format: layout(self.separator, &self.names),
         })
     }

@@ -11,8 +11,9 @@ use super::dataset::{Dataset, DatasetError, read_dataset};
 use super::errors::KMeansError;
 use super::model::{Algorithm, KMeans};
 use super::tree::Tree;
+use probity_data::named_schema::NamedSchemaError;
 use probity_data::numbers::{Bounds, NumbersOptions};
-use probity_data::specification::{NamedSchemaError, ReadingSpecification, located_schema};
+use probity_data::specification::{ReadingSpecification, located_schema};
 use probity_run::specification::{FieldError, Specification};
 
 /// Why the rows that are specified cannot be read.

@@ -10,7 +10,8 @@ use super::benchmark::Protocol;
 use super::parameters::{Independence, SpnParameters};
 use super::table::TableOptions;
 use super::variable::LeafFamily;
-use probity_data::specification::{NamedSchemaError, located_schema, named_schema};
+use probity_data::named_schema::{NamedSchemaError, named_schema};
+use probity_data::specification::located_schema;
 use probity_run::specification::Specification;
 
 /// How the columns of a table are used.
@@ -42,7 +43,7 @@ impl TableSpecification {
             id_column: self.id_column.clone(),
             group_column: self.group_column.clone(),
             leaves: self.leaves.clone(),
-            schema: named_schema(schema)?,
+            schema: named_schema(schema)?.schema,
         })
     }
 }
