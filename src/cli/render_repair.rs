@@ -112,8 +112,8 @@ pub(super) fn changes_table(changes: &[Change]) -> String {
                 true => change.figure.clone(),
                 false => format!("{} by {}", change.figure, change.protected.join(" × ")),
             };
-            let is_rate = !change.protected.is_empty();
-            let reduction = change.reduction.filter(|_| is_rate);
+            let is_reduced = change.figure == "discriminatory";
+            let reduction = change.reduction.filter(|_| is_reduced);
             vec![
                 name,
                 percent(change.before),

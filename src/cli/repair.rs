@@ -16,6 +16,7 @@ use super::render_repair::{self, Shown};
 use super::train::device_for;
 use probity::fairness::repair::{Repair, RepairSpecification, Repairable, TableRepair, TextRepair};
 use probity::nn::modality::ModalityName;
+use probity::nn::provenance::Provenance;
 use probity::run::run_directory::RunDirectory;
 use probity::run::specification::Checked;
 use probity::tensor::device::ComputeDevice;
@@ -143,7 +144,12 @@ where
     let data = repair.specification().data.display();
     let next = match R::MODALITY {
         ModalityName::Table => format!("audit --model {path} --data {data}"),
-        ModalityName::Text => format!("audit --model {path} --texts {data}"),
+        ModalityName::Text => {
+            let trained = Provenance::of(directory.path())?;
+            let column = trained.and_then(|trained| trained.specification.text_column);
+            let column = column.map_or(String::new(), |name| format!(" --text-column {name}"));
+            format!("audit --model {path} --texts {data}{column}")
+        }
     };
     text.push_str(&format!("Model: {path}\nNext: probity {next}\n"));
     output.result(&summary, &text)?;
