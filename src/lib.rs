@@ -4,19 +4,51 @@
 //! discrimination*: inputs whose decision changes when nothing but a protected attribute does. It
 //! also decides whether a few poisoned training rows can change a k-NN prediction.
 //!
-//! | module       | what is there                                                          |
-//! |--------------|------------------------------------------------------------------------|
-//! | [`data`]     | schemas, the table reader, published data sets, the synthetic census   |
-//! | [`nn`]       | the two model interfaces, networks, training, import, model directory  |
-//! | [`fairness`] | protected variants, check, search driver, ADF, estimates, verification |
-//! | [`predictor`]| models that can only be asked: processes and ONNX files                 |
-//! | [`poisoning`]| k-NN: learn, predict, certify or falsify under poisoning               |
-//! | [`unlearning`]| k-means and sum-product networks from which rows can be deleted exactly |
-//! | [`device`]   | the only place that knows backends                                     |
-//! | [`report`]   | run directories and samples files                                      |
-//! | [`stream`]   | keyed random streams                                                   |
-//! | [`text`]     | words, vectors, protected terms, how close a changed text stays        |
-//! | [`cli`]      | the command `probity`                                                  |
+//! | module         | what is there                                                            |
+//! |----------------|--------------------------------------------------------------------------|
+//! | [`data`]       | schemas, tables from files and from memory, published data sets          |
+//! | [`nn`]         | the two model interfaces, networks, training, import, model directories  |
+//! | [`fairness`]   | audits of tables and texts, estimates, certificates, groups, repair      |
+//! | [`predictor`]  | models that can only be asked: processes and ONNX files                  |
+//! | [`knn`]        | k-NN: learn, predict, certify or falsify under poisoning                 |
+//! | [`unlearning`] | k-means and sum-product networks from which rows can be deleted exactly  |
+//! | [`privacy`]    | outliers under differential privacy                                      |
+//! | [`text`]       | words, vectors, protected terms, how close a changed text stays          |
+//! | [`report`]     | run directories as pages, Markdown and data                              |
+//! | [`run`]        | specifications, run directories, keyed random streams                    |
+//! | [`tensor`]     | the only place that knows devices                                        |
+//!
+//! # Example: audit a model
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//!
+//! use probity::data::{builtin, synthetic::synthetic_census};
+//! use probity::fairness::audit::Audit;
+//! use probity::nn::model::Model;
+//! use probity::nn::train::{options::TableOptions, table::train};
+//! use probity::tensor::device::ComputeDevice;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Or Table::read("people.csv", &schema, …), and Model::load("models/people").
+//! let schema = builtin::schema("synthetic-census")?.ok_or("no such schema")?;
+//! let table = synthetic_census(&schema, 4_000, 1);
+//! let (options, flex) = (TableOptions::default(), ComputeDevice::flex());
+//! let go_on = &mut |_: &_, _: &_| ControlFlow::Continue(());
+//! let network = train(&table, &schema, &options, &flex, None, go_on)?.network;
+//! let model = Model { schema, network };
+//!
+//! let audit = Audit::new(&model, &table).protected(["sex"]).seeds(100).local(100).run()?;
+//! println!("{}", audit.share()); // 12.1 % (11.5 – 12.8)
+//! for pair in audit.pairs().take(3) {
+//!     println!("{} → {}: {:?}", pair.left(), pair.right(), pair.changed());
+//! }
+//! # assert!(audit.pairs().count() > 0);
+//! # assert!(audit.pairs().all(|pair| pair.changed() == ["sex"]));
+//! # assert!(audit.pairs().all(|pair| pair.left().class() != pair.right().class()));
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! # Example: how much does a decision rule discriminate?
 //!

@@ -196,7 +196,7 @@ fn options() {
         ("--protected sex,sex", &["--protected is sex", "once"]),
         ("--protected age,wage,sex", &["every attribute"]),
         ("--quiet --verbose", &["--verbose"]),
-        ("--resume", &["--resume", "--model"]),
+        ("--resume", &["--resume", "cannot be given"]),
     ] {
         refuses(&workspace, &format!("{audit} {more}"), 2, needles);
     }

@@ -320,7 +320,7 @@ fn what_is_no_table_of_numbers_is_refused() {
             &[
                 "train.csv, line 8, column 'z'",
                 &format!("'{bad}'"),
-                "--schema",
+                "schema",
             ],
         );
     }

@@ -217,7 +217,10 @@ impl<M: Modality> Audit<M> {
 
     /// The share for each protected attribute alone and, if there are several, for all jointly; on the reference device,
     /// since a release may hang on it. And whether any of them was cut short.
-    fn estimates(&self, observe: &mut Observe<'_>) -> Result<(Vec<Estimate>, bool), AuditError> {
+    pub(super) fn estimates(
+        &self,
+        observe: &mut Observe<'_>,
+    ) -> Result<(Vec<Estimate>, bool), AuditError> {
         let specification = &self.specification;
         let seed = specification.seed;
         let sets = self.case.estimated_sets(specification.estimate, seed)?;

@@ -41,6 +41,14 @@ pub enum Verdict {
     Inconclusive,
 }
 
+/// `12.4 % (11.8 – 13.1)`: the share and its 95 % interval, in percent.
+impl std::fmt::Display for Estimate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [low, high] = self.ci95.map(|share| 100.0 * share);
+        write!(f, "{:.1} % ({low:.1} – {high:.1})", 100.0 * self.rate)
+    }
+}
+
 impl Estimate {
     /// The estimate from a count.
     pub fn new(protected: Vec<String>, sampled: u64, discriminatory: u64) -> Estimate {

@@ -24,6 +24,7 @@ pub mod domain;
 pub mod estimate;
 pub mod group;
 mod guidance;
+pub mod in_memory;
 pub mod mean;
 pub mod modality;
 pub mod model_under_test;

@@ -286,7 +286,14 @@ mod tests {
     use super::*;
     use crate::recurrent::network::{CellKind, Shape};
 
-    fn network(cell: CellKind, bidirectional: bool, device: &ComputeDevice) -> TextNetwork {
+    /// What computes on the CPU: the kernels, or burn's tensors as on other devices.
+    #[derive(Clone, Copy)]
+    enum By {
+        Kernels,
+        Tensors,
+    }
+
+    fn network(cell: CellKind, bidirectional: bool, by: By) -> TextNetwork {
         let shape = Shape {
             cell,
             inputs: 6,
@@ -297,7 +304,13 @@ mod tests {
         };
         let embeddings = (0..40 * 6).map(|i| ((i * 31 % 97) as f32 - 48.0) / 40.0);
         let weights = RecurrentWeights::random(shape, 5);
-        TextNetwork::new(weights, embeddings.collect(), 12, device).unwrap()
+        let flex = ComputeDevice::flex();
+        let mut network = TextNetwork::new(weights, embeddings.collect(), 12, &flex).unwrap();
+        if let By::Tensors = by {
+            let tiles = TextTiles::new(&network.weights, &network.embeddings, flex.burn());
+            network.engine = Engine::Burn(Box::new(tiles));
+        }
+        network
     }
 
     /// 300 texts of 0 to 12 tokens.
@@ -315,11 +328,6 @@ mod tests {
             .collect()
     }
 
-    #[allow(deprecated)] // selectable while upstream keeps it
-    fn devices() -> [ComputeDevice; 2] {
-        [DeviceName::Flex, DeviceName::Ndarray].map(|name| ComputeDevice::open(name).unwrap())
-    }
-
     #[test]
     fn kernels_and_burn_agree_and_a_row_alone_is_bit_equal() {
         let codes = rows();
@@ -327,7 +335,8 @@ mod tests {
         let cotangents: Vec<f32> = (0..600).map(|i| (i % 3) as f32 - 1.0).collect();
         for cell in [CellKind::Lstm, CellKind::Gru] {
             for bidirectional in [false, true] {
-                let [kernels, burn] = devices().map(|device| network(cell, bidirectional, &device));
+                let [kernels, burn] =
+                    [By::Kernels, By::Tensors].map(|by| network(cell, bidirectional, by));
                 let answers = [&kernels, &burn].map(|network| {
                     let logits = network.logits(all).unwrap();
                     let gradients = network.input_gradients(all, &cotangents).unwrap();
@@ -359,9 +368,9 @@ mod tests {
         }];
         let suffix = [8, 8];
         let whole: Vec<i32> = [3, 1, 4, 1, 8, 8].into_iter().chain([PADDING; 6]).collect();
-        for device in devices() {
+        for by in [By::Kernels, By::Tensors] {
             for bidirectional in [false, true] {
-                let network = network(CellKind::Gru, bidirectional, &device);
+                let network = network(CellKind::Gru, bidirectional, by);
                 let states = network.prefix_states(&bases).unwrap();
                 let from = |position, base| {
                     let suffix = &suffix;

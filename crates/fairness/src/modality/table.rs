@@ -116,12 +116,13 @@ impl TableCase {
     ) -> Result<TableCase, AuditError> {
         let schema = predictor.schema.clone();
         let protected = protected_or_marked(&specification.protected, &schema);
+        // A predictor is started last: what is wrong with the data is said without it.
+        let table = open_table(&specification.data, &schema, Labels::Optional)?;
         let OpenPredictor { classifier, ender } = predictor.open()?;
         let model = Opened {
             value: ModelUnderTest::classifier(classifier),
             sha256: predictor.sha256()?,
         };
-        let table = open_table(&specification.data, &schema, Labels::Optional)?;
         let mut case = TableCase::new((schema, predictor.layout()), model, table, protected)?;
         let table = &case.table;
         let step = table.rows().div_ceil(STABILITY_ROWS).max(1);

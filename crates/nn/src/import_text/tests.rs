@@ -270,7 +270,7 @@ fn parts_that_cannot_be_told_apart_are_listed() {
 #[test]
 fn tensors_beside_the_network_can_be_left_out() {
     let weights = changed(&[("loss.pos_weight", &[1])], &[]);
-    misfit(&weights, &["loss.pos_weight [1]", "--ignore"]);
+    misfit(&weights, &["loss.pos_weight [1]", "text.ignore"]);
     let mut options = options();
     options.ignored = vec!["loss.pos_weight".to_owned()];
     let (_, report) = import_text(&weights, &vocabulary(&WORDS), &options).unwrap();
@@ -316,7 +316,7 @@ fn words_must_fit_the_table() {
     let table = EmbeddingTable::new(["a", "b"], 3, vec![0.0; 6]).unwrap();
     bad(
         &Words::Embeddings(table),
-        &["embedding.weight", "4 rows", "--vocabulary"],
+        &["embedding.weight", "4 rows", "text.vocabulary"],
     );
 }
 
@@ -340,7 +340,7 @@ fn embeddings_must_fit_the_network() {
         &weights,
         &vocabulary(&WORDS),
         &options(),
-        &["no embedding table", "--embeddings"],
+        &["no embedding table", "text.embeddings"],
     );
 }
 

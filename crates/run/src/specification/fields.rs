@@ -128,6 +128,10 @@ impl Field {
             Value::Array(values) => values.iter().try_for_each(|value| self.check(value)),
             Value::Number(number) => match number.as_f64() {
                 Some(value) if self.is_within(value) => Ok(()),
+                // As one writes it: 0, not 0.0.
+                Some(value) if number.is_f64() => {
+                    Err(FieldError::new(&self.path, value, self.expected()))
+                }
                 _ => Err(FieldError::new(&self.path, number, self.expected())),
             },
             // A number that JSON cannot write is NaN or infinite.

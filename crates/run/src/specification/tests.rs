@@ -117,7 +117,7 @@ fn bounds_and_rules_name_the_field() {
     );
     assert_eq!(
         refused(json!({ "search": { "share": 0.0 } })),
-        "search.share is 0.0, but must be above 0 and at most 1"
+        "search.share is 0, but must be above 0 and at most 1"
     );
     assert_eq!(
         refused(json!({ "widths": [3, 0] })),

@@ -130,7 +130,6 @@ mod tests {
             (json!({ "epochs": 0 }), "training.epochs"),
             (json!({ "epochs": 11 }), "training.epochs"),
             (json!({ "test": 2.0 }), "training.test"),
-            (json!({ "seed": u64::MAX }), "the specification"),
         ] {
             let asked = json!({
                 "kind": "train", "modality": "table", "data": ID, "training": more
