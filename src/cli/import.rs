@@ -42,7 +42,7 @@ pub(super) fn run(mut args: ImportArgs, output: &Output) -> anyhow::Result<ExitC
     }
     if let Some(text) = &mut specification.text {
         let embeddings = text.embeddings.as_ref();
-        text.embeddings = embeddings.map(|file| absolute_file(&file.display().to_string()).into());
+        text.embeddings = embeddings.map(|file| absolute_file(file.display().to_string()).into());
     }
     run_specification(specification.check()?, Place::New(args.out), output)
 }

@@ -119,7 +119,7 @@ pub(super) fn changes_table(changes: &[Change]) -> String {
                 percent(change.before),
                 change.control.as_ref().map_or("-".to_owned(), spread),
                 spread(&change.after),
-                reduction.map_or("-".to_owned(), |share| percent(share)),
+                reduction.map_or("-".to_owned(), percent),
             ]
         })
         .collect();

@@ -393,7 +393,7 @@ mod tests {
 
     #[test]
     fn what_is_no_token_is_an_error() {
-        let network = network(CellKind::Lstm, false, &ComputeDevice::flex());
+        let network = network(CellKind::Lstm, false, By::Kernels);
         for (bad, position) in [(40, 0), (-2, 1), (PADDING, 1)] {
             let mut row = vec![1, 2, 3];
             row[position] = bad;
@@ -414,7 +414,7 @@ mod tests {
     #[test]
     fn numbers_that_do_not_fit_are_errors() {
         let device = ComputeDevice::flex();
-        let good = network(CellKind::Lstm, false, &device);
+        let good = network(CellKind::Lstm, false, By::Kernels);
         let make = |weights: &RecurrentWeights, embeddings: Vec<f32>| {
             TextNetwork::new(weights.clone(), embeddings, 12, &device).unwrap_err()
         };

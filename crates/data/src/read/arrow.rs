@@ -193,7 +193,7 @@ impl ArrowRecords {
                 return Ok(Value::Null);
             }
             let number = numbers.value(row);
-            if !(number.abs() >= EXACT) {
+            if number.is_nan() || number.abs() < EXACT {
                 return Ok(Value::Number(number));
             }
         }

@@ -22,7 +22,7 @@ use crate::verdict::Violation;
 /// K: the h of them whose removal helps K most, and the set that makes K win best whatever the test
 /// input, which is searched once and shared; rows are exchanged (see `tabu_search`) until K, or any
 /// other K that votes otherwise, is learnt. *Soundness*: a set is returned only if exact counts
-/// over the certified K set ([`crate::learn::update`]) learn a K whose vote without the set differs
+/// over the certified K set (`learn::update`) learn a K whose vote without the set differs
 /// from `label`.
 ///
 /// # Errors

@@ -16,7 +16,7 @@ use crate::votes::Votes;
 /// R. The paper's further filter (QuickCertify on the influenced rows) is left out: it costs as
 /// much as the recount.
 ///
-/// Over a certified K set (see [`crate::certify::k_set`]) the K* it returns is still that of the
+/// Over a certified K set (see `certify::k_set`) the K* it returns is still that of the
 /// plain learner.
 #[derive(Debug, Clone)]
 pub struct LearnUpdate<'a> {

@@ -4,7 +4,7 @@
 //! are classes (`s0` … `s7`); the page's style gives them a value for light, dark and print, and a file bears the light
 //! ones. Values of the data stand in text nodes only, which the `svg` crate escapes, never in attributes. Each chart of
 //! a page has a title and a description, and a table with its figures stands behind it
-//! ([`super::document::Figure`]).
+//! (`document::Figure`).
 
 mod area;
 mod bars;

@@ -212,7 +212,7 @@ pub fn read<S: Specification>(file: &Path) -> Result<(S, Option<Record>), Specif
     }
     let record = table
         .remove("record")
-        .map(|record| serde_path_to_error::deserialize(record))
+        .map(serde_path_to_error::deserialize)
         .transpose()
         .map_err(|error| form(in_words("record.", &error)))?;
     let specification = serde_path_to_error::deserialize(toml::Value::Table(table))

@@ -11,7 +11,7 @@
 //!                      run.toml ◄────────────┴────────► identity of checkpoints
 //! ```
 //!
-//! * [`fields`] lists what a specification can say, field by field, from its schema.
+//! * [`Specification::fields`] lists what a specification can say, field by field, from its schema.
 //! * [`Specification::check`] gives a [`Checked`] specification, the only kind that is run: every number
 //!   within the bounds of its field, and the rules between fields ([`Specification::rules`]). What is
 //!   wrong is a [`FieldError`], which names the field: `search.seeds`.
@@ -19,7 +19,7 @@
 //!   kind and version, without the fields that change no result ([`Specification::FREE`]). Renaming a
 //!   Rust field or moving it within its struct changes no identity; changing what a specification can
 //!   say is a new [`Specification::VERSION`].
-//! * [`file`] is its form in `run.toml`, where a [`Record`](file::Record) of what was opened stands
+//! * [`mod@file`] is its form in `run.toml`, where a [`Record`](file::Record) of what was opened stands
 //!   beside it.
 
 mod canonical;
