@@ -73,7 +73,7 @@ fn is_refused(field: &Field) -> bool {
         let rest = field.path.strip_prefix(*table);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    (is_path && !IDENTIFIERS.contains(&field.path.as_str())) || REFUSED.iter().any(|t| is_within(t))
+    (is_path && !IDENTIFIERS.contains(&field.path.as_str())) || REFUSED.iter().any(is_within)
 }
 
 /// The paths of the fields of `S` that are refused.
