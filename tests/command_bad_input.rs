@@ -206,7 +206,7 @@ fn options() {
         ("--batch 0", &["--batch is 0"]),
         ("--hidden 8,0", &["--hidden", "0"]),
         ("--learning-rate 0", &["--learning-rate is 0"]),
-        ("--learning-rate NaN", &["--learning-rate is NaN"]),
+        ("--learning-rate NaN", &["--learning-rate"]),
         ("--dropout 1", &["--dropout is 1"]),
         ("--test 1", &["--test is 1"]),
         ("--validation=-0.1", &["--validation is -0.1"]),

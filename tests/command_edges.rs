@@ -59,7 +59,7 @@ fn enormous_networks() {
     let train = "train --data people.csv --schema people.toml --out out";
     for (more, needle) in [
         ("--hidden 9223372036854775807", "--hidden"),
-        ("--categories embed:9223372036854775807", "--categories"),
+        ("--categories embed:9223372036854775807", "vector length"),
     ] {
         refuses(&workspace, &format!("{train} {more}"), 2, &[needle]);
     }

@@ -267,7 +267,7 @@ fn bad_input_is_refused() {
     );
     refuse(
         &format!("{weights} --vocabulary words.txt"),
-        &["lstm.pt with words.txt", "20 lines", "22 rows"],
+        &["words.txt", "20 lines", "22 rows"],
     );
     refuse(
         &format!("{weights} --vocabulary words-special.txt --unknown-row 22"),

@@ -230,7 +230,7 @@ fn a_table_is_audited_and_its_model_repaired() {
 fn stop_and_resume(server: &Server, model: &str, data: &str) {
     let request = json!({
         "kind": "audit", "model": model, "data": data, "samples_format": "csv",
-        "search": {"seeds": 1000, "local": 300}, "estimate": 500
+        "search": {"seeds": 1000, "local": 5000}, "estimate": 500
     });
     let job = server.start(&request);
     server.follow(&job, |view| view["progress"]["done"].as_u64() > Some(0));

@@ -271,7 +271,7 @@ fn bad_input_is_refused_before_anything_is_written() {
         ),
         (
             "audit --model demo/model --data demo/comments.csv".to_owned(),
-            vec!["texts", "--texts"],
+            vec!["texts"],
         ),
         (
             format!("audit --model demo/model {texts} --strategy adf"),

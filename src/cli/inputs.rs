@@ -1,7 +1,6 @@
 //! Arguments that several commands share, and how they become values.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
@@ -156,11 +155,6 @@ pub(super) fn may_resume(
 /// A separator given as one character, `tab` or `space`.
 pub(super) fn character(text: &str) -> Result<char, String> {
     text.parse().map(Separator::character)
-}
-
-/// A span of time.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    humantime::parse_duration(text).map_err(|_| "a time such as 90s, 5m or 1h is expected".into())
 }
 
 /// Bounds given as `MIN,MAX` or `COLUMN=MIN,MAX`.

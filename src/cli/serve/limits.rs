@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::inputs::duration;
 use probity::serve::limits::Limits;
 
 /// What the service refuses to do more of.
@@ -109,6 +108,11 @@ fn bytes(text: &str) -> Result<u64, String> {
         .ok_or_else(|| {
             "a number of bytes such as 1000, 64KiB, 64MiB or 2GiB is expected".to_owned()
         })
+}
+
+/// A span of time.
+fn duration(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text).map_err(|_| "a time such as 90s, 5m or 1h is expected".into())
 }
 
 #[cfg(test)]
