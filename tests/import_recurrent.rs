@@ -298,10 +298,10 @@ fn bad_input_is_refused() {
     for (option, needle) in [
         ("--max-length 0", "at least 1"),
         ("--max-length x", "whole number"),
-        ("--embeddings vectors.txt", "cannot be used with"),
-        ("--config adf-fnn", "cannot be used with"),
-        ("--schema adf-census", "cannot be used with"),
-        ("--text-column text", "--texts"),
+        ("--embeddings vectors.txt", "left out"),
+        ("--config adf-fnn", "left out"),
+        ("--schema adf-census", "left out"),
+        ("--text-column text", "texts"),
         ("--texts none", "none"),
     ] {
         refuse(
