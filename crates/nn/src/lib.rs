@@ -117,7 +117,7 @@ impl<'a> Rows<'a> {
 }
 
 /// A model that classifies rows.
-pub trait Classifier: Sync {
+pub trait Classifier: Send + Sync {
     /// Codes an input.
     fn width(&self) -> usize;
 

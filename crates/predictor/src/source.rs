@@ -15,7 +15,7 @@ use super::onnx::OnnxPredictor;
 use super::process::Ender;
 use probity_data::schema::Schema;
 use probity_nn::Classifier;
-use probity_nn::encoding::{Encoding, InputLayout};
+use probity_nn::encoding::InputLayout;
 use probity_run::run_directory::{RunError, file_sha256, hex};
 
 /// Where a predictor is: `onnx:FILE` or `command:COMMAND LINE`.
@@ -204,21 +204,9 @@ impl PredictorOptions {
         }
     }
 
-    /// How a search moves over the schema's inputs: by steps along ordered attributes, among all
-    /// levels of the others.
+    /// How a search moves over the schema's inputs.
     pub fn layout(&self) -> InputLayout {
-        let attributes = &self.schema.attributes;
-        let encodings: Vec<Encoding> = attributes
-            .iter()
-            .map(|attribute| {
-                if attribute.is_ordered() {
-                    Encoding::RAW
-                } else {
-                    Encoding::OneHot
-                }
-            })
-            .collect();
-        InputLayout::new(attributes, &encodings)
+        InputLayout::unscaled(&self.schema.attributes)
     }
 }
 
