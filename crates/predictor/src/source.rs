@@ -168,15 +168,6 @@ impl PredictorOptions {
         Ok(hex(&Sha256::digest(canonical_json(&identity))))
     }
 
-    /// These options but for the limits of a process, which have no influence on its answers.
-    pub fn without_limits(self) -> PredictorOptions {
-        PredictorOptions {
-            timeout_seconds: 0.0,
-            rows: 0,
-            ..self
-        }
-    }
-
     /// How a search moves over the schema's inputs: by steps along ordered attributes, among all
     /// levels of the others.
     pub fn layout(&self) -> InputLayout {
