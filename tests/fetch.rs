@@ -473,7 +473,7 @@ fn a_dead_server_is_named_with_the_way_around_it() {
     assert!(matches!(error, FetchError::Unreachable { .. }), "{error:?}");
     let message = error.to_string();
     assert!(
-        message.contains(&url) && message.contains("--from DIR"),
+        message.contains(&url) && message.contains("from its folder"),
         "{message}"
     );
 }

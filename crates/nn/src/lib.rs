@@ -177,7 +177,6 @@ pub fn predicted_class(logits: &[f32]) -> u32 {
     serde::Serialize,
     serde::Deserialize,
     schemars::JsonSchema,
-    clap::ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Objective {

@@ -7,13 +7,15 @@ mod cache;
 mod parse;
 mod shipped;
 
-use std::io::{self, Write};
+use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
 use super::words::{Repeated, WordList};
 use probity_data::compressed;
+use probity_data::read::ReadError;
+use probity_data::source::{DataFile, Hashed};
 
 pub use cache::CachePolicy;
 pub use shipped::{SHIPPED, shipped};
@@ -22,13 +24,8 @@ pub use shipped::{SHIPPED, shipped};
 #[derive(Debug, Error)]
 pub enum EmbeddingError {
     /// The file cannot be opened or read, or its compression is damaged.
-    #[error("cannot read {}: {source}", file.display())]
-    Read {
-        /// The file.
-        file: PathBuf,
-        /// What went wrong.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Read(#[from] ReadError),
     /// There is no vector in it.
     #[error("{} holds no word vectors; expected lines of a word and its numbers", file.display())]
     Empty {
@@ -116,6 +113,24 @@ impl EmbeddingTable {
     /// [`EmbeddingError::Line`] for the first bad line: another number of numbers, one that is none or not
     /// finite, text that is not UTF-8, a word that was there before.
     pub fn load(file: &Path, options: &LoadOptions) -> Result<EmbeddingTable, EmbeddingError> {
+        Self::of(&DataFile::open_unhashed(file)?, options)
+    }
+
+    /// The same with the file's hash, from one pass over it.
+    ///
+    /// # Errors
+    /// Like [`EmbeddingTable::load`].
+    pub fn load_hashed(
+        file: &Path,
+        options: &LoadOptions,
+    ) -> Result<Hashed<EmbeddingTable>, EmbeddingError> {
+        let opened = DataFile::open(file)?;
+        let table = Self::of(&opened, options)?;
+        Ok(opened.hashed(table)?)
+    }
+
+    fn of(opened: &DataFile, options: &LoadOptions) -> Result<EmbeddingTable, EmbeddingError> {
+        let file = opened.path();
         let fits = |width: usize| match options.width {
             Some(expected) if expected != width => Err(EmbeddingError::Width {
                 file: file.to_owned(),
@@ -129,7 +144,8 @@ impl EmbeddingTable {
             fits(table.width)?;
             return Ok(table);
         }
-        let input = compressed::open(file).map_err(|source| EmbeddingError::Read {
+        let input = BufReader::with_capacity(1 << 16, opened.clone());
+        let input = compressed::decompress(input).map_err(|source| ReadError::Io {
             file: file.to_owned(),
             source,
         })?;

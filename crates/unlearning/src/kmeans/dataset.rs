@@ -125,7 +125,7 @@ pub fn read_dataset<'a>(
     for column in options.bounds.iter().filter_map(|b| b.column.as_ref()) {
         if !numbers.columns.contains(column) {
             return Err(NumbersError::NoSuchColumn {
-                option: "bounds",
+                field: "bounds",
                 column: column.clone(),
                 file: file.to_owned(),
             }
@@ -279,7 +279,7 @@ fn take_ids(numbers: &mut Numbers, column: &str) -> Result<Vec<u64>, DatasetErro
         .iter()
         .position(|name| name == column)
         .ok_or_else(|| NumbersError::NoSuchColumn {
-            option: "id-column",
+            field: "id_column",
             column: column.to_owned(),
             file: numbers.name().to_owned(),
         })?;
