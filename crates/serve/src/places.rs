@@ -5,6 +5,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tempfile::NamedTempFile;
+
+use super::download::ReportForm;
 use super::identifier::Id;
 use super::store::{DataSet, FileForm, Model, ModelOrigin};
 
@@ -86,9 +89,10 @@ impl Places {
         self.root.join("runs").join(job.as_str())
     }
 
-    /// The report of a job's run, in the form whose files end with `ending`.
-    pub fn report(&self, job: &Id, ending: &str) -> PathBuf {
-        self.root.join("reports").join(format!("{job}.{ending}"))
+    /// The report of a job's run.
+    pub fn report(&self, job: &Id, form: ReportForm) -> PathBuf {
+        let name = format!("{job}.{}", form.ending());
+        self.root.join("reports").join(name)
     }
 
     /// The file that the process of a job keeps locked while it runs.
@@ -141,9 +145,28 @@ impl Places {
         std::fs::create_dir(self.uploads())
     }
 
-    /// The folder for files on their way in.
-    pub fn uploads(&self) -> PathBuf {
+    fn uploads(&self) -> PathBuf {
         self.root.join("uploads")
+    }
+
+    /// A file on its way in, whose name begins with `prefix`. Dropped, it is gone.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn temporary(&self, prefix: &str) -> io::Result<NamedTempFile> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(prefix).tempfile_in(self.uploads())
+    }
+}
+
+/// What was to be removed, and what need not be because it is not there.
+///
+/// # Errors
+/// When it is there still.
+pub fn gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

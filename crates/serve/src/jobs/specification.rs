@@ -14,7 +14,6 @@ use utoipa::openapi::{Object, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::identifier::Id;
-use crate::store::JobKind;
 use probity_fairness::repair::RepairSpecification;
 use probity_fairness::specification::AuditSpecification;
 use probity_nn::modality::ModalityName;
@@ -26,6 +25,29 @@ pub(super) const IDENTIFIERS: [&str; 3] = ["data", "model", "runs"];
 
 /// Fields and tables that name files or programs, though not as paths.
 pub(super) const REFUSED: [&str; 3] = ["predictor", "schema", "recurrent.embeddings"];
+
+/// The command that a job runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum JobKind {
+    /// `probity train`.
+    Train,
+    /// `probity audit`.
+    Audit,
+    /// `probity repair`.
+    Repair,
+}
+
+impl JobKind {
+    /// As in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            JobKind::Train => "train",
+            JobKind::Audit => "audit",
+            JobKind::Repair => "repair",
+        }
+    }
+}
 
 /// A specification whose paths are identifiers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -9,9 +9,9 @@ use super::session::Visitor;
 use super::things;
 use super::views::{ComparePage, ComparedLine, Link};
 use super::words::{count, interval, list, moment, percent};
-use crate::Service;
 use crate::identifier::Id;
 use crate::operations::results::{self, AuditFigures, ComparedJob};
+use crate::service::Service;
 
 /// The page; `run` may be given several times.
 pub(super) async fn show(

@@ -1,0 +1,72 @@
+//! Pages with a form that are about one thing: shown with their first values, and again with what was entered while something
+//! is wrong with it.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+
+use super::answer::{Answer, redirect};
+use super::form::Form;
+use super::named::{Named, Path};
+use super::sent::SentForm;
+use super::session::Visitor;
+use crate::identifier::Id;
+use crate::jobs::specification::JobSpecification;
+use crate::operations::jobs::start_job;
+use crate::problem::Problem;
+use crate::service::Service;
+use crate::store::Caller;
+
+/// A page with a form.
+pub(super) trait FormPage: Sized {
+    /// The page about the thing `id`, or where to go in its place.
+    async fn about(service: &Service, id: &Id) -> Result<Self, Response>;
+
+    /// The form with its first values.
+    fn first(&self) -> Form;
+
+    /// Does what `form` asks for, and gives the page to go on with; nothing where `form` has errors now.
+    async fn take(
+        &self,
+        service: &Service,
+        caller: &Caller,
+        form: &mut Form,
+    ) -> Option<Result<String, Problem>>;
+
+    /// The page with `form`.
+    fn draw(&self, status: StatusCode, visitor: &Visitor, form: &Form) -> Answer;
+}
+
+/// Shows the page.
+pub(super) async fn show<P: FormPage>(asked: Named) -> Answer {
+    let page = P::about(&asked.service, &asked.id).await?;
+    page.draw(StatusCode::OK, &asked.visitor, &page.first())
+}
+
+/// Takes the form. A problem that the user can do something about is noted in the form that comes back.
+pub(super) async fn submit<P: FormPage>(
+    State(service): State<Service>,
+    Path(id): Path,
+    sent: SentForm,
+) -> Answer {
+    let page = P::about(&service, &id).await?;
+    let mut form = sent.form;
+    match page.take(&service, sent.visitor.caller(), &mut form).await {
+        Some(Ok(address)) => return Ok(redirect(&address)),
+        Some(Err(problem)) if problem.status().is_server_error() => return Err(problem.into()),
+        Some(Err(problem)) => form.refuse(problem.field.unwrap_or_default(), problem.detail),
+        None => {}
+    }
+    page.draw(StatusCode::UNPROCESSABLE_ENTITY, &sent.visitor, &form)
+}
+
+/// Starts the job that `asked` says, and gives the address of its page.
+pub(super) async fn start(
+    service: &Service,
+    caller: &Caller,
+    label: &str,
+    asked: JobSpecification,
+) -> Result<String, Problem> {
+    let view = start_job(service, caller, label, asked).await?;
+    Ok(format!("/jobs/{}", view.job.id))
+}
