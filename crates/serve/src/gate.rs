@@ -77,9 +77,7 @@ impl Gate {
     }
 
     /// A place for a request; given back when dropped.
-    ///
-    /// # Errors
-    /// When none became free in time, or too many came in the last second.
+    /// Fails when none became free in time, or too many came in the last second.
     pub async fn enter(&self) -> Result<OwnedSemaphorePermit, Problem> {
         let is_allowed = self
             .allowance
@@ -96,9 +94,7 @@ impl Gate {
     }
 
     /// A place for a request with the token `token`.
-    ///
-    /// # Errors
-    /// When all of its places are taken, or too many came in the last second.
+    /// Fails when all of its places are taken, or too many came in the last second.
     pub fn enter_as(&self, token: &Id) -> Result<OwnedSemaphorePermit, Problem> {
         let mut tokens = self
             .of_tokens
@@ -129,9 +125,6 @@ impl Gate {
     }
 
     /// A place for a stream of events.
-    ///
-    /// # Errors
-    /// When all are taken.
     pub fn enter_stream(&self) -> Result<OwnedSemaphorePermit, Problem> {
         self.streams.clone().try_acquire_owned().map_err(|_| {
             Problem::new(

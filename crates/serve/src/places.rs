@@ -19,9 +19,6 @@ pub struct Places {
 
 impl Places {
     /// Makes the data directory and its folders where they are missing.
-    ///
-    /// # Errors
-    /// When they cannot be made.
     pub fn create(root: &Path) -> io::Result<Places> {
         let places = Places {
             root: std::path::absolute(root)?,
@@ -137,9 +134,6 @@ impl Places {
     }
 
     /// Removes what was on its way in when the service ended.
-    ///
-    /// # Errors
-    /// When it cannot be removed.
     pub fn clear_uploads(&self) -> io::Result<()> {
         std::fs::remove_dir_all(self.uploads())?;
         std::fs::create_dir(self.uploads())
@@ -150,9 +144,6 @@ impl Places {
     }
 
     /// A file on its way in, whose name begins with `prefix`. Dropped, it is gone.
-    ///
-    /// # Errors
-    /// When it cannot be made.
     pub fn temporary(&self, prefix: &str) -> io::Result<NamedTempFile> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(prefix).tempfile_in(self.uploads())
@@ -160,9 +151,6 @@ impl Places {
 }
 
 /// What was to be removed, and what need not be because it is not there.
-///
-/// # Errors
-/// When it is there still.
 pub fn gone(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -171,9 +159,6 @@ pub fn gone(removed: io::Result<()>) -> io::Result<()> {
 }
 
 /// Bytes of all files under `folder`. What vanishes meanwhile does not count.
-///
-/// # Errors
-/// When a folder cannot be read.
 pub fn size(folder: &Path) -> io::Result<u64> {
     let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
     let entries = match std::fs::read_dir(folder) {

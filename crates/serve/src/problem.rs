@@ -19,37 +19,37 @@ use probity_run::specification::FieldError;
 /// The kinds of problems; each has one status and one title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProblemKind {
-    /// 400: the request is not of the expected form.
+    /// the request is not of the expected form.
     Malformed,
-    /// 401: no token, or one that is not known (any more).
+    /// no token, or one that is not known (any more).
     NotAuthenticated,
-    /// 403: a form that does not come from the user's own session.
+    /// a form that does not come from the user's own session.
     Forbidden,
-    /// 404: there is no such thing.
+    /// there is no such thing.
     NotFound,
-    /// 405: not with this method.
+    /// not with this method.
     MethodNotAllowed,
-    /// 408: the request did not arrive in time.
+    /// the request did not arrive in time.
     TooSlow,
-    /// 409: not in the state that things are in.
+    /// not in the state that things are in.
     Conflict,
-    /// 413: more was sent than is allowed.
+    /// more was sent than is allowed.
     TooLarge,
-    /// 414: the address is too long.
+    /// the address is too long.
     AddressTooLong,
-    /// 415: another type of content is expected.
+    /// another type of content is expected.
     UnsupportedType,
-    /// 422: understood, and wrong.
+    /// understood, and wrong.
     Invalid,
-    /// 429: the queue is full.
+    /// the queue is full.
     QueueFull,
-    /// 429: too many requests at the same time.
+    /// too many requests at the same time.
     TooManyRequests,
-    /// 500: a fault of the service.
+    /// a fault of the service.
     Internal,
-    /// 503: too much is going on at present.
+    /// too much is going on at present.
     Busy,
-    /// 507: nothing more can be stored.
+    /// nothing more can be stored.
     StorageFull,
 }
 

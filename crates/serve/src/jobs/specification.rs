@@ -65,6 +65,18 @@ pub(super) enum Asked {
     Repair(Box<RepairSpecification>),
 }
 
+/// Does the same with the specification of any kind.
+macro_rules! whichever {
+    ($asked:expr, $one:ident => $result:expr) => {
+        match $asked {
+            Asked::Train($one) => $result,
+            Asked::Audit($one) => $result,
+            Asked::Repair($one) => $result,
+        }
+    };
+}
+pub(super) use whichever;
+
 /// What a job reads.
 #[derive(Debug, Clone, PartialEq)]
 struct Reads {
@@ -122,11 +134,7 @@ impl JobSpecification {
 
     /// What the data hold and the model classifies.
     pub fn modality(&self) -> ModalityName {
-        match &self.asked {
-            Asked::Train(train) => train.modality,
-            Asked::Audit(audit) => audit.modality,
-            Asked::Repair(repair) => repair.modality,
-        }
+        whichever!(&self.asked, one => one.modality)
     }
 
     /// The data set that it reads.
@@ -259,11 +267,7 @@ impl From<JobSpecification> for Value {
             }
             value
         }
-        match &specification.asked {
-            Asked::Train(train) => written(&**train),
-            Asked::Audit(audit) => written(&**audit),
-            Asked::Repair(repair) => written(&**repair),
-        }
+        whichever!(&specification.asked, one => written(&**one))
     }
 }
 

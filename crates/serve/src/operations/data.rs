@@ -85,9 +85,11 @@ fn told(form: &Form, mut layout: Layout) -> Result<Layout, Problem> {
         "semicolon" => ';',
         "tab" | "\\t" => '\t',
         "space" => ' ',
-        other => other
-            .parse()
-            .map_err(|_| Problem::invalid("'separator' is one character, 'tab' or 'space'."))?,
+        other => other.parse().map_err(|_| {
+            Problem::invalid(
+                "'separator' is one character, 'comma', 'semicolon', 'tab' or 'space'.",
+            )
+        })?,
     };
     if !layout.separator.is_ascii() || matches!(layout.separator, '\n' | '\r' | '"') {
         return Err(Problem::invalid(
@@ -105,9 +107,7 @@ fn told(form: &Form, mut layout: Layout) -> Result<Layout, Problem> {
 }
 
 /// Takes a file of data, after looking through all of it.
-///
-/// # Errors
-/// When the file is broken, or larger than allowed.
+/// Fails when the file is broken, or larger than allowed.
 pub async fn upload_data(
     service: &Service,
     caller: &Caller,
@@ -179,9 +179,7 @@ async fn table(service: &Service, id: &Id) -> Result<DataSet, Problem> {
 }
 
 /// Drafts the schema of a table from its file, and keeps the draft.
-///
-/// # Errors
-/// When it is no table, or no schema can be inferred.
+/// Fails when it is no table, or no schema can be inferred.
 pub async fn draft_schema(
     service: &Service,
     id: &Id,
@@ -231,9 +229,7 @@ fn check_names(schema: &Schema) -> Result<(), Problem> {
 }
 
 /// The schema of a table.
-///
-/// # Errors
-/// When it has none.
+/// Fails when it has none.
 pub async fn schema(service: &Service, id: &Id) -> Result<TableSchema, Problem> {
     let data = table(service, id).await?;
     if !data.has_schema {
@@ -253,9 +249,7 @@ pub async fn schema(service: &Service, id: &Id) -> Result<TableSchema, Problem> 
 }
 
 /// Replaces the schema of a table, after reading the whole file by it.
-///
-/// # Errors
-/// When the schema is wrong, or the file does not fit it.
+/// Fails when the schema is wrong, or the file does not fit it.
 pub async fn replace_schema(
     service: &Service,
     id: &Id,
@@ -281,9 +275,7 @@ pub async fn replace_schema(
 }
 
 /// Deletes a data set that no unfinished job reads.
-///
-/// # Errors
-/// When there is none, or a job needs it.
+/// Fails when there is none, or a job needs it.
 pub async fn delete_data(service: &Service, id: &Id) -> Result<(), Problem> {
     service.find::<DataSet>(id).await?;
     let wanted = id.clone();

@@ -44,17 +44,13 @@ pub struct Form {
 
 impl Form {
     /// Reads the form in `request`.
-    ///
-    /// # Errors
-    /// When it is no form, is cut off, or is too much or too slow.
+    /// Fails when it is no form, is cut off, or is too much or too slow.
     pub async fn receive(service: &Service, request: Request) -> Result<Form, Problem> {
         Form::receive_if(service, request, |_| Ok(())).await
     }
 
     /// Reads the form in `request`; its file only if `may_store` lets pass the texts that came before it.
-    ///
-    /// # Errors
-    /// As above, and those of `may_store`.
+    /// Fails as above, and as `may_store` does.
     pub async fn receive_if(
         service: &Service,
         request: Request,
@@ -124,9 +120,7 @@ impl Form {
     }
 
     /// The file.
-    ///
-    /// # Errors
-    /// When none was sent, or something is wrong with it.
+    /// Fails when none was sent, or something is wrong with it.
     pub fn take_file(&mut self) -> Result<ReceivedFile, Problem> {
         self.file.take().unwrap_or_else(|| {
             let missing = format!("There is no file: send it in the field '{FILE}'.");

@@ -17,9 +17,7 @@ use crate::service::Service;
 use crate::store::{Caller, Job, JobState, Model, NewJob};
 
 /// Puts a training, an audit or a repair into the queue.
-///
-/// # Errors
-/// When the specification makes no sense, or the queue is full.
+/// Fails when the specification makes no sense, or the queue is full.
 pub async fn start_job(
     service: &Service,
     caller: &Caller,
@@ -85,17 +83,11 @@ fn view(service: &Service, job: Job) -> JobView {
 }
 
 /// One job.
-///
-/// # Errors
-/// When there is none with this identifier.
 pub async fn job(service: &Service, id: &Id) -> Result<JobView, Problem> {
     Ok(view(service, service.find(id).await?))
 }
 
 /// A channel that shows the job now and whenever something about it changes; it ends with the job.
-///
-/// # Errors
-/// When there is none with this identifier.
 pub async fn watch_job(service: &Service, id: &Id) -> Result<watch::Receiver<JobView>, Problem> {
     if let Some(channel) = service.board.watch(id) {
         return Ok(channel);
@@ -105,9 +97,7 @@ pub async fn watch_job(service: &Service, id: &Id) -> Result<watch::Receiver<Job
 }
 
 /// Asks a job to stop. What an audit has found by then is kept.
-///
-/// # Errors
-/// When there is none, or it is at an end.
+/// Fails when there is none, or it is at an end.
 pub async fn stop_job(service: &Service, id: &Id) -> Result<JobView, Problem> {
     job(service, id).await?;
     let row = id.clone();
@@ -144,9 +134,7 @@ pub async fn stop_job(service: &Service, id: &Id) -> Result<JobView, Problem> {
 }
 
 /// Puts a stopped job back into the queue; it goes on where it was.
-///
-/// # Errors
-/// When there is none, it was not stopped, or its time is used up.
+/// Fails when there is none, it was not stopped, or its time is used up.
 pub async fn resume_job(service: &Service, id: &Id) -> Result<JobView, Problem> {
     let stopped = job(service, id).await?.job;
     if stopped.seconds >= service.limits.job_time.as_secs_f64() {
@@ -173,9 +161,7 @@ pub async fn resume_job(service: &Service, id: &Id) -> Result<JobView, Problem> 
 }
 
 /// Deletes a job that is at an end, with its run directory and the model that it made.
-///
-/// # Errors
-/// When there is none, it is not at an end, or another job needs it.
+/// Fails when there is none, it is not at an end, or another job needs it.
 pub async fn delete_job(service: &Service, id: &Id) -> Result<(), Problem> {
     if !job(service, id).await?.job.state.is_final() {
         return Err(Problem::conflict(

@@ -16,9 +16,7 @@ use crate::service::Service;
 use crate::store::{Caller, Job, Model, ModelDescription, ModelOrigin};
 
 /// Takes a model directory, packed as a .zip file.
-///
-/// # Errors
-/// When the archive or the model is broken, or larger than allowed.
+/// Fails when the archive or the model is broken, or larger than allowed.
 pub async fn upload_model(
     service: &Service,
     caller: &Caller,
@@ -83,9 +81,7 @@ pub(crate) async fn register_model(service: &Service, job: &Job) -> Result<(), P
 }
 
 /// Deletes an uploaded model that no unfinished job reads.
-///
-/// # Errors
-/// When there is none, it was made by a job, or a job needs it.
+/// Fails when there is none, it was made by a job, or a job needs it.
 pub async fn delete_model(service: &Service, id: &Id) -> Result<(), Problem> {
     let model: Model = service.find(id).await?;
     if model.origin != ModelOrigin::Uploaded {

@@ -113,9 +113,6 @@ pub async fn report(service: &Service, id: &Id, form: ReportForm) -> Result<Docu
 }
 
 /// The summary of a job's run, as the command line writes it.
-///
-/// # Errors
-/// When there is no job, or no summary yet.
 pub async fn summary(service: &Service, id: &Id) -> Result<Value, Problem> {
     let job: Job = service.find(id).await?;
     match read_summary(service, &job).await? {
@@ -144,9 +141,7 @@ async fn read_summary(service: &Service, job: &Job) -> Result<Option<Value>, Pro
 }
 
 /// The samples that an audit found.
-///
-/// # Errors
-/// When there is no job, it is no audit, or it has found nothing yet.
+/// Fails when there is no job, it is no audit, or it has found nothing yet.
 pub async fn samples(service: &Service, id: &Id) -> Result<RunFile, Problem> {
     let job: Job = service.find(id).await?;
     let Some(audit) = job.specification.as_audit() else {
@@ -168,9 +163,7 @@ pub async fn samples(service: &Service, id: &Id) -> Result<RunFile, Problem> {
 }
 
 /// Jobs side by side.
-///
-/// # Errors
-/// When one of them does not exist, or too many are asked for.
+/// Fails when one of them does not exist, or too many are asked for.
 pub async fn compare(service: &Service, ids: &[Id]) -> Result<Comparison, Problem> {
     if ids.is_empty() || ids.len() > COMPARED {
         return Err(Problem::invalid(format!(

@@ -14,9 +14,6 @@ use probity_run::specification::FieldError;
 use probity_text::lexicon::Lexicon;
 
 /// Checks `specification`, and gives a name for its job.
-///
-/// # Errors
-/// The first thing that is wrong with it.
 pub(super) async fn check(
     service: &Service,
     specification: &JobSpecification,
@@ -57,9 +54,7 @@ pub(super) async fn check(
 }
 
 /// The files that a run of `specification` reads.
-///
-/// # Errors
-/// When the data set or the model is not there any more.
+/// Fails when the data set or the model is not there any more.
 pub(crate) async fn files(
     service: &Service,
     specification: &JobSpecification,

@@ -5,18 +5,18 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, page_with};
-use super::filled::{FormPage, start};
+use super::filled::{FormPage, Taken, start};
 use super::form::{Choice, Form};
 use super::options::{Options, insert, names, specified};
+use super::sent::SentForm;
 use super::session::Visitor;
 use super::views::AuditPage;
 use super::words::list;
 use crate::identifier::Id;
 use crate::jobs::specification::{JobKind, JobSpecification};
 use crate::operations::specifications::lexicon_attributes;
-use crate::problem::Problem;
 use crate::service::Service;
-use crate::store::{Caller, ColumnKind, DataKind, DataSet, Model, ModelKind};
+use crate::store::{ColumnKind, DataKind, DataSet, Model, ModelKind};
 use probity_fairness::strategies::StrategyName;
 use probity_nn::modality::ModalityName;
 
@@ -53,14 +53,9 @@ impl FormPage for AuditForm {
         form
     }
 
-    async fn take(
-        &self,
-        service: &Service,
-        caller: &Caller,
-        form: &mut Form,
-    ) -> Option<Result<String, Problem>> {
-        let (label, asked) = self.specification(form)?;
-        Some(start(service, caller, &label, asked).await)
+    async fn take(&self, service: &Service, sent: &mut SentForm) -> Taken {
+        let (label, asked) = self.specification(&mut sent.form)?;
+        Some(start(service, sent, &label, asked).await)
     }
 
     fn draw(&self, status: StatusCode, visitor: &Visitor, form: &Form) -> Answer {

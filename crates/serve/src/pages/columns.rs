@@ -5,8 +5,9 @@ use axum::response::Response;
 
 use super::answer::{Answer, page_with};
 use super::data::preview;
-use super::filled::FormPage;
+use super::filled::{FormPage, Taken};
 use super::form::{Choice, Form};
+use super::sent::SentForm;
 use super::session::Visitor;
 use super::views::{DataColumnsPage, RawColumn};
 use super::words::list;
@@ -15,7 +16,7 @@ use crate::operations::data;
 use crate::operations::schema::{DraftRequest, TableSchema};
 use crate::problem::{Problem, ProblemKind};
 use crate::service::Service;
-use crate::store::{Caller, ColumnKind, ColumnSketch, DataKind, DataSet};
+use crate::store::{ColumnKind, ColumnSketch, DataKind, DataSet};
 
 /// Words in the names of columns that usually hold a protected attribute.
 const PROTECTED: [&str; 14] = [
@@ -74,13 +75,8 @@ impl FormPage for ColumnsForm {
         }
     }
 
-    async fn take(
-        &self,
-        service: &Service,
-        _: &Caller,
-        form: &mut Form,
-    ) -> Option<Result<String, Problem>> {
-        let request = request(form, &self.data.sketch.columns)?;
+    async fn take(&self, service: &Service, sent: &mut SentForm) -> Taken {
+        let request = request(&mut sent.form, &self.data.sketch.columns)?;
         let id = &self.data.id;
         let drafted = data::draft_schema(service, id, request).await;
         Some(drafted.map(|_| format!("/data/{id}/schema")))

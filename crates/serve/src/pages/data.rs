@@ -75,12 +75,7 @@ fn draw_new(status: StatusCode, service: &Service, visitor: &Visitor, form: &For
 }
 
 /// A data set.
-pub(super) async fn show(asked: Named) -> Answer {
-    let Named {
-        service,
-        visitor,
-        id,
-    } = asked;
+pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
     let data: DataSet = service.find(&id).await?;
     let schema = match data.has_schema {
         true => Some(data::schema(&service, &id).await?),

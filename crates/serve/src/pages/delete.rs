@@ -24,11 +24,11 @@ fn ask(visitor: &Visitor, label: &str, consequence: &str, at: &str, back: &str) 
 }
 
 /// Asks about a data set.
-pub(super) async fn ask_data(asked: Named) -> Answer {
-    let data: DataSet = asked.service.find(&asked.id).await?;
-    let at = format!("/data/{}", asked.id);
+pub(super) async fn ask_data(Named(service, visitor, id): Named) -> Answer {
+    let data: DataSet = service.find(&id).await?;
+    let at = format!("/data/{id}");
     let consequence = "The file and its description are deleted. Models that learnt from it and their audits stay.";
-    ask(&asked.visitor, &data.label, consequence, &at, &at)
+    ask(&visitor, &data.label, consequence, &at, &at)
 }
 
 /// Deletes a data set.
@@ -38,11 +38,11 @@ pub(super) async fn data(State(service): State<Service>, Path(id): Path, _: Sent
 }
 
 /// Asks about a model.
-pub(super) async fn ask_model(asked: Named) -> Answer {
-    let model: Model = asked.service.find(&asked.id).await?;
-    let at = format!("/models/{}", asked.id);
+pub(super) async fn ask_model(Named(service, visitor, id): Named) -> Answer {
+    let model: Model = service.find(&id).await?;
+    let at = format!("/models/{id}");
     let consequence = "The model is deleted. Audits of it stay.";
-    ask(&asked.visitor, &model.label, consequence, &at, &at)
+    ask(&visitor, &model.label, consequence, &at, &at)
 }
 
 /// Deletes a model, together with the job that made it.
@@ -56,13 +56,13 @@ pub(super) async fn model(State(service): State<Service>, Path(id): Path, _: Sen
 }
 
 /// Asks about a job.
-pub(super) async fn ask_job(asked: Named) -> Answer {
-    let view = jobs::job(&asked.service, &asked.id).await?;
-    let at = format!("/jobs/{}", asked.id);
+pub(super) async fn ask_job(Named(service, visitor, id): Named) -> Answer {
+    let view = jobs::job(&service, &id).await?;
+    let at = format!("/jobs/{id}");
     let consequence =
         "Everything that it found is deleted, and the model that it made if it made one.";
     let back = things::address(&view);
-    ask(&asked.visitor, &view.job.label, consequence, &at, &back)
+    ask(&visitor, &view.job.label, consequence, &at, &back)
 }
 
 /// Deletes a job.

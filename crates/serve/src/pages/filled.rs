@@ -15,7 +15,9 @@ use crate::jobs::specification::JobSpecification;
 use crate::operations::jobs::start_job;
 use crate::problem::Problem;
 use crate::service::Service;
-use crate::store::Caller;
+
+/// The page to go on with, or what is the matter; nothing where the form has errors now.
+pub(super) type Taken = Option<Result<String, Problem>>;
 
 /// A page with a form.
 pub(super) trait FormPage: Sized {
@@ -25,48 +27,45 @@ pub(super) trait FormPage: Sized {
     /// The form with its first values.
     fn first(&self) -> Form;
 
-    /// Does what `form` asks for, and gives the page to go on with; nothing where `form` has errors now.
-    async fn take(
-        &self,
-        service: &Service,
-        caller: &Caller,
-        form: &mut Form,
-    ) -> Option<Result<String, Problem>>;
+    /// Does what the form asks for.
+    async fn take(&self, service: &Service, sent: &mut SentForm) -> Taken;
 
     /// The page with `form`.
     fn draw(&self, status: StatusCode, visitor: &Visitor, form: &Form) -> Answer;
 }
 
 /// Shows the page.
-pub(super) async fn show<P: FormPage>(asked: Named) -> Answer {
-    let page = P::about(&asked.service, &asked.id).await?;
-    page.draw(StatusCode::OK, &asked.visitor, &page.first())
+pub(super) async fn show<P: FormPage>(Named(service, visitor, id): Named) -> Answer {
+    let page = P::about(&service, &id).await?;
+    page.draw(StatusCode::OK, &visitor, &page.first())
 }
 
 /// Takes the form. A problem that the user can do something about is noted in the form that comes back.
 pub(super) async fn submit<P: FormPage>(
     State(service): State<Service>,
     Path(id): Path,
-    sent: SentForm,
+    mut sent: SentForm,
 ) -> Answer {
     let page = P::about(&service, &id).await?;
-    let mut form = sent.form;
-    match page.take(&service, sent.visitor.caller(), &mut form).await {
+    match page.take(&service, &mut sent).await {
         Some(Ok(address)) => return Ok(redirect(&address)),
         Some(Err(problem)) if problem.status().is_server_error() => return Err(problem.into()),
-        Some(Err(problem)) => form.refuse(problem.field.unwrap_or_default(), problem.detail),
+        Some(Err(problem)) => {
+            let field = problem.field.unwrap_or_default();
+            sent.form.refuse(field, problem.detail);
+        }
         None => {}
     }
-    page.draw(StatusCode::UNPROCESSABLE_ENTITY, &sent.visitor, &form)
+    page.draw(StatusCode::UNPROCESSABLE_ENTITY, &sent.visitor, &sent.form)
 }
 
 /// Starts the job that `asked` says, and gives the address of its page.
 pub(super) async fn start(
     service: &Service,
-    caller: &Caller,
+    sent: &SentForm,
     label: &str,
     asked: JobSpecification,
 ) -> Result<String, Problem> {
-    let view = start_job(service, caller, label, asked).await?;
+    let view = start_job(service, sent.visitor.caller(), label, asked).await?;
     Ok(format!("/jobs/{}", view.job.id))
 }

@@ -6,7 +6,6 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use serde::Serialize;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::WatchStream;
 
@@ -14,7 +13,7 @@ use super::answer::{Answer, page, redirect};
 use super::asked::facts;
 use super::named::{Named, Path};
 use super::sent::SentForm;
-use super::views::JobPage;
+use super::views::{JobPage, Shown};
 use super::words::{kind, message, percent_done, phase, state};
 use crate::jobs::board::JobView;
 use crate::jobs::specification::JobKind;
@@ -24,20 +23,6 @@ use crate::store::JobState;
 
 /// Time between two looks at a job, at least.
 const PACE: Duration = Duration::from_millis(250);
-
-/// A job as its page shows it, and as an event tells the page.
-#[derive(Debug, Serialize)]
-struct Shown {
-    state: &'static str,
-    state_class: &'static str,
-    state_text: String,
-    phase: String,
-    percent: Option<u32>,
-    message: String,
-    is_over: bool,
-    is_done: bool,
-    can_resume: bool,
-}
 
 impl Shown {
     fn of(view: &JobView) -> Shown {
@@ -64,12 +49,7 @@ impl Shown {
 }
 
 /// The page.
-pub(super) async fn show(asked: Named) -> Answer {
-    let Named {
-        service,
-        visitor,
-        id,
-    } = asked;
+pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
     let view = jobs::job(&service, &id).await?;
     let shown = Shown::of(&view);
     let facts = facts(&service, &view.job).await;
@@ -92,13 +72,7 @@ pub(super) async fn show(asked: Named) -> Answer {
         kind: kind(view.job.kind),
         heading: &view.job.label,
         events: &events,
-        state: &state(view.job.state),
-        phase: &shown.phase,
-        percent: shown.percent,
-        message: &shown.message,
-        is_over: shown.is_over,
-        is_done: shown.is_done,
-        can_resume: shown.can_resume,
+        shown: &shown,
         stop_hint,
         result: &result,
         result_text,
@@ -107,7 +81,7 @@ pub(super) async fn show(asked: Named) -> Answer {
 }
 
 /// The job's events: what its page shows, whenever that changes, until the job is over.
-pub(super) async fn events(Named { service, id, .. }: Named) -> Answer {
+pub(super) async fn events(Named(service, _, id): Named) -> Answer {
     let place = service.gate.enter_stream()?;
     let views = jobs::watch_job(&service, &id).await?;
     let events = WatchStream::new(views)

@@ -50,12 +50,7 @@ async fn store(service: &Service, sent: &mut SentFile) -> Result<Model, Problem>
 }
 
 /// A model.
-pub(super) async fn show(asked: Named) -> Answer {
-    let Named {
-        service,
-        visitor,
-        id,
-    } = asked;
+pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
     let model: Model = service.find(&id).await?;
     let jobs = jobs::list_jobs(&service).await?;
     let runs: Vec<Thing> = jobs

@@ -22,15 +22,8 @@ impl FromRequestParts<Service> for Path {
     }
 }
 
-/// A visitor who is logged in, at the address of one thing.
-pub(super) struct Named {
-    /// What is asked.
-    pub service: Service,
-    /// Who asks.
-    pub visitor: Visitor,
-    /// The thing.
-    pub id: Id,
-}
+/// A visitor who is logged in, at the address of one thing: what is asked, who asks, and the thing.
+pub(super) struct Named(pub Service, pub Visitor, pub Id);
 
 impl FromRequestParts<Service> for Named {
     type Rejection = Response;
@@ -38,11 +31,7 @@ impl FromRequestParts<Service> for Named {
     async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Named, Response> {
         let visitor = Visitor::from_request_parts(parts, service).await?;
         let Path(id) = Path::from_request_parts(parts, service).await?;
-        Ok(Named {
-            service: service.clone(),
-            visitor,
-            id,
-        })
+        Ok(Named(service.clone(), visitor, id))
     }
 }
 

@@ -5,9 +5,10 @@ use axum::response::Response;
 use serde_json::json;
 
 use super::answer::{Answer, page_with};
-use super::filled::{FormPage, start};
+use super::filled::{FormPage, Taken, start};
 use super::form::Form;
 use super::options::{Options, insert, names, specified};
+use super::sent::SentForm;
 use super::session::Visitor;
 use super::views::RepairPage;
 use crate::identifier::Id;
@@ -15,7 +16,7 @@ use crate::jobs::specification::{JobKind, JobSpecification};
 use crate::service::Service;
 
 use crate::problem::Problem;
-use crate::store::{Caller, Job, JobState, Model};
+use crate::store::{Job, JobState, Model};
 use probity_nn::modality::ModalityName;
 
 /// An audit, and the model that it is of.
@@ -48,15 +49,10 @@ impl FormPage for RepairForm {
         form
     }
 
-    async fn take(
-        &self,
-        service: &Service,
-        caller: &Caller,
-        form: &mut Form,
-    ) -> Option<Result<String, Problem>> {
-        let asked = self.specification(form)?;
-        let label = form.filled("label").unwrap_or(&self.model.label);
-        Some(start(service, caller, label, asked).await)
+    async fn take(&self, service: &Service, sent: &mut SentForm) -> Taken {
+        let asked = self.specification(&mut sent.form)?;
+        let label = sent.label(&self.model.label);
+        Some(start(service, sent, &label, asked).await)
     }
 
     fn draw(&self, status: StatusCode, visitor: &Visitor, form: &Form) -> Answer {

@@ -18,12 +18,7 @@ use crate::store::{Job, JobState};
 use probity_report::content_security;
 
 /// The result.
-pub(super) async fn show(asked: Named) -> Answer {
-    let Named {
-        service,
-        visitor,
-        id,
-    } = asked;
+pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
     let job: Job = service.find(&id).await?;
     match (job.kind, job.state) {
         (JobKind::Train, JobState::Done) => return Ok(redirect(&format!("/models/{id}"))),
@@ -84,7 +79,7 @@ fn downloads(id: &Id, has_samples: bool) -> Vec<Link> {
 }
 
 /// The report: one page that loads nothing, with a policy by the hashes of its own parts.
-pub(super) async fn report(Named { service, id, .. }: Named) -> Answer {
+pub(super) async fn report(Named(service, _, id): Named) -> Answer {
     let document = results::report(&service, &id, ReportForm::Html).await?;
     let sources = content_security();
     let policy = format!(
@@ -96,19 +91,19 @@ pub(super) async fn report(Named { service, id, .. }: Named) -> Answer {
 }
 
 /// The report as Markdown.
-pub(super) async fn markdown(Named { service, id, .. }: Named) -> Answer {
+pub(super) async fn markdown(Named(service, _, id): Named) -> Answer {
     let document = results::report(&service, &id, ReportForm::Markdown).await?;
     Ok(document.attached()?)
 }
 
 /// The report as JSON.
-pub(super) async fn json(Named { service, id, .. }: Named) -> Answer {
+pub(super) async fn json(Named(service, _, id): Named) -> Answer {
     let document = results::report(&service, &id, ReportForm::Json).await?;
     Ok(document.attached()?)
 }
 
 /// The summary, as the command line writes it.
-pub(super) async fn summary(Named { service, id, .. }: Named) -> Answer {
+pub(super) async fn summary(Named(service, _, id): Named) -> Answer {
     let summary = results::summary(&service, &id).await?;
     let document = Document {
         media_type: "application/json",
@@ -119,7 +114,7 @@ pub(super) async fn summary(Named { service, id, .. }: Named) -> Answer {
 }
 
 /// The file of samples.
-pub(super) async fn samples(Named { service, id, .. }: Named) -> Answer {
+pub(super) async fn samples(Named(service, _, id): Named) -> Answer {
     let file = results::samples(&service, &id).await?;
     Ok(file.send().await?)
 }

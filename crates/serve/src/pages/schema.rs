@@ -5,17 +5,17 @@ use axum::response::Response;
 
 use super::answer::{Answer, page_with, redirect};
 use super::data::preview;
-use super::filled::FormPage;
+use super::filled::{FormPage, Taken};
 use super::form::{Choice, Form};
 use super::schema_form;
+use super::sent::SentForm;
 use super::session::Visitor;
 use super::views::DataSchemaPage;
 use crate::identifier::Id;
 use crate::operations::data;
 use crate::operations::schema::TableSchema;
-use crate::problem::Problem;
 use crate::service::Service;
-use crate::store::{Caller, DataSet};
+use crate::store::DataSet;
 
 /// A table with the schema that it has at present.
 pub(super) struct SchemaForm {
@@ -37,13 +37,8 @@ impl FormPage for SchemaForm {
         schema_form::filled(&self.schema)
     }
 
-    async fn take(
-        &self,
-        service: &Service,
-        _: &Caller,
-        form: &mut Form,
-    ) -> Option<Result<String, Problem>> {
-        let schema = schema_form::schema(form, &self.schema)?;
+    async fn take(&self, service: &Service, sent: &mut SentForm) -> Taken {
+        let schema = schema_form::schema(&mut sent.form, &self.schema)?;
         let id = &self.data.id;
         let replaced = data::replace_schema(service, id, schema).await;
         Some(replaced.map(|_| format!("/data/{id}")))

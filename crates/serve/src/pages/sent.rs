@@ -23,9 +23,7 @@ const CSRF: &str = "csrf";
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Refuses a form that does not come from a page of this service.
-///
-/// # Errors
-/// When the request comes from elsewhere, or does not say where from.
+/// Fails when the request comes from elsewhere, or does not say where from.
 pub(super) fn check_origin(headers: &HeaderMap) -> Result<(), Problem> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let is_own = match (text("sec-fetch-site"), text("origin"), text("host")) {
@@ -57,6 +55,13 @@ pub(super) struct SentForm {
     pub visitor: Visitor,
     /// What was entered.
     pub form: Form,
+}
+
+impl SentForm {
+    /// What was entered as a label, else `instead`.
+    pub fn label(&self, instead: &str) -> String {
+        self.form.filled("label").unwrap_or(instead).to_owned()
+    }
 }
 
 impl FromRequest<Service> for SentForm {

@@ -5,9 +5,10 @@ use axum::response::Response;
 use serde_json::json;
 
 use super::answer::{Answer, page_with, redirect};
-use super::filled::{FormPage, start};
+use super::filled::{FormPage, Taken, start};
 use super::form::{Choice, Form};
 use super::options::{Options, insert, names, specified};
+use super::sent::SentForm;
 use super::session::Visitor;
 use super::views::TrainPage;
 use crate::identifier::Id;
@@ -15,7 +16,7 @@ use crate::jobs::specification::{JobKind, JobSpecification};
 use crate::service::Service;
 
 use crate::problem::Problem;
-use crate::store::{Caller, ColumnKind, DataKind, DataSet};
+use crate::store::{ColumnKind, DataKind, DataSet};
 use probity_nn::modality::ModalityName;
 
 /// Data that a model can learn from.
@@ -48,21 +49,16 @@ impl FormPage for TrainForm {
         }
     }
 
-    async fn take(
-        &self,
-        service: &Service,
-        caller: &Caller,
-        form: &mut Form,
-    ) -> Option<Result<String, Problem>> {
+    async fn take(&self, service: &Service, sent: &mut SentForm) -> Taken {
         let data = &self.0;
         if !can_train(data) {
             return Some(Err(Problem::invalid(
                 "A training needs texts with a label: a table with a column of texts and one of labels.",
             )));
         }
-        let asked = specification(form, data)?;
-        let label = form.filled("label").unwrap_or(&data.label);
-        Some(start(service, caller, label, asked).await)
+        let asked = specification(&mut sent.form, data)?;
+        let label = sent.label(&data.label);
+        Some(start(service, sent, &label, asked).await)
     }
 
     fn draw(&self, status: StatusCode, visitor: &Visitor, form: &Form) -> Answer {
