@@ -17,14 +17,14 @@ fn zip_of(name: &str, content: &[u8]) -> Vec<u8> {
     archive.finish().unwrap().into_inner()
 }
 
-fn nested(url: String) -> Source {
+pub fn nested(url: String) -> Source {
     Source {
         url,
         members: vec!["inner.zip".into(), "deep/people.csv".into()],
     }
 }
 
-fn nested_zip() -> Vec<u8> {
+pub fn nested_zip() -> Vec<u8> {
     zip_of("inner.zip", &zip_of("deep/people.csv", &people()))
 }
 

@@ -5,12 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use probity::data::fetch::{
-    DataFile, DataSet, FetchError, FetchOptions, FetchedSet, Fetcher, Source, catalogue,
+    DataFile, DataSet, FetchError, FetchOptions, FetchedSet, Fetcher, Source,
 };
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
-
-use super::server::*;
 
 pub fn people() -> Vec<u8> {
     (0..20_000)

@@ -5,8 +5,8 @@ use std::io::Write;
 
 use probity::data::fetch::{FetchError, Origin, catalogue};
 
+use super::archives::{nested, nested_zip};
 use super::cache::*;
-use super::server::*;
 
 fn gzip(content: &[u8]) -> Vec<u8> {
     let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
