@@ -210,9 +210,9 @@ fn options() {
         ("--dropout 1", &["--dropout is 1"]),
         ("--test 1", &["--test is 1"]),
         ("--validation=-0.1", &["--validation is -0.1"]),
-        ("--class-weights 1", &["--class-weights"]),
+        ("--class-weights 1", &["class_weights is 1"]),
         ("--class-weights 0,0", &["--class-weights"]),
-        ("--categories embed:0", &["embed:0"]),
+        ("--categories embed:0", &["'0'", "vector length"]),
         ("--categories words", &["onehot"]),
         ("--optimizer magic", &["'magic'"]),
     ] {
