@@ -43,6 +43,11 @@ pub(super) async fn upload(State(service): State<Service>, mut sent: SentFile) -
 async fn store(service: &Service, sent: &mut SentFile) -> Result<DataSet, Problem> {
     let file = sent.take_file()?;
     let received = &mut sent.received;
+    let kind = match received.text("kind") {
+        "texts" => "texts",
+        _ => "table",
+    };
+    received.texts.insert("kind".to_owned(), kind.to_owned());
     if received.text("label").trim().is_empty() {
         let label = stem(&received.file_name).to_owned();
         received.texts.insert("label".to_owned(), label);
