@@ -28,7 +28,7 @@ pub enum DatasetError {
     },
     /// A column without declared bounds.
     #[error(
-        "{}: the column '{column}' has no declared bounds; give --bounds {column}=MIN,MAX, or --bounds MIN,MAX for all columns, or a --schema. Bounds are not taken from the rows, because a deletion could change them",
+        "{}: the column '{column}' has no declared bounds; declare them in input.bounds, for it or for all columns, or name a schema in reading.schema. Bounds are not taken from the rows, because a deletion could change them",
         file.display()
     )]
     NoBounds {
