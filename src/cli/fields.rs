@@ -90,8 +90,8 @@ impl<S: Specification> Fields<S> {
         for (field, given) in &self.given {
             insert(&mut value, &field.path, given.clone());
         }
-        let specification: S = serde_json::from_value(value)?;
-        Ok(specification.check().map_err(named::<S>)?)
+        let specification = S::from_json(&value).and_then(S::check);
+        Ok(specification.map_err(named::<S>)?)
     }
 }
 
