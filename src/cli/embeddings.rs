@@ -98,8 +98,6 @@ struct NeighboursArgs {
 
 #[derive(Serialize)]
 struct TrainSummary {
-    schema_version: u32,
-    command: &'static str,
     texts_file: PathBuf,
     texts: usize,
     tokens: usize,
@@ -123,8 +121,6 @@ struct WordNeighbours {
 
 #[derive(Serialize)]
 struct NeighboursSummary {
-    schema_version: u32,
-    command: &'static str,
     file: PathBuf,
     words: Vec<WordNeighbours>,
 }
@@ -132,13 +128,12 @@ struct NeighboursSummary {
 /// Runs `probity embeddings`.
 pub(super) fn run(args: EmbeddingsArgs, output: &Output) -> anyhow::Result<ExitCode> {
     match args.command {
-        EmbeddingsCommand::Train(args) => train(args, output)?,
-        EmbeddingsCommand::Neighbours(args) => neighbours(args, output)?,
+        EmbeddingsCommand::Train(args) => train(args, output),
+        EmbeddingsCommand::Neighbours(args) => neighbours(args, output),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
-fn train(args: TrainArgs, output: &Output) -> anyhow::Result<()> {
+fn train(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> {
     use_threads(args.threads.map(usize::from))?;
     let options = GloveOptions {
         width: args.width,
@@ -181,8 +176,6 @@ fn train(args: TrainArgs, output: &Output) -> anyhow::Result<()> {
         })
     })?;
     let summary = TrainSummary {
-        schema_version: 1,
-        command: "embeddings train",
         texts_file: args.texts,
         texts: texts.len(),
         tokens: tokens.iter().map(Vec::len).sum(),
@@ -201,7 +194,7 @@ fn train(args: TrainArgs, output: &Output) -> anyhow::Result<()> {
         summary.file.display(),
         example(&vectors)
     );
-    output.result(&summary, &text)
+    output.summary("embeddings train", &summary, &text)
 }
 
 /// A word worth asking about.
@@ -210,7 +203,7 @@ fn example(vectors: &EmbeddingTable) -> &str {
     vectors.words().iter().find(telling).unwrap_or("WORD")
 }
 
-fn neighbours(args: NeighboursArgs, output: &Output) -> anyhow::Result<()> {
+fn neighbours(args: NeighboursArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let device = args.hardware.open(output)?;
     let vectors = load_embeddings(&args.file)?;
     let mut ids = Vec::new();
@@ -260,10 +253,12 @@ fn neighbours(args: NeighboursArgs, output: &Output) -> anyhow::Result<()> {
         })
         .collect();
     let summary = NeighboursSummary {
-        schema_version: 1,
-        command: "embeddings neighbours",
         file: args.file,
         words,
     };
-    output.result(&summary, &table(&["word", "neighbour", "cosine"], &rows))
+    output.summary(
+        "embeddings neighbours",
+        &summary,
+        &table(&["word", "neighbour", "cosine"], &rows),
+    )
 }

@@ -66,8 +66,7 @@ pub(super) fn run_specification(
         "{}Model: {path}\nNext: probity audit --model {path} {inputs}\n",
         render(summary, &import.weights().format.to_string())
     );
-    output.result(summary, &text)?;
-    Ok(ExitCode::SUCCESS)
+    output.result(summary, &text)
 }
 
 fn render(summary: &ImportSummary, format: &str) -> String {

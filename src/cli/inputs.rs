@@ -12,12 +12,28 @@ use probity::data::numbers::Bounds;
 use probity::data::schema::{Outside, Schema};
 use probity::data::specification::{Separator, located_schema};
 use probity::run::run_directory::{CHECKPOINT, RunDirectory, SUMMARY};
-use probity::run::specification::Specification;
 use probity::run::specification::file::Record;
+use probity::run::specification::{Checked, Specification};
 use probity::tensor::device::{ComputeDevice, DeviceName, use_threads};
 
 /// Where new run directories are made unless `--out` says otherwise.
 const RUNS: &str = "runs";
+
+/// How many of the processor's cores work.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Hardware")]
+pub(super) struct Threads {
+    /// CPU threads [default: one a core]; no influence on results
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+}
+
+impl Threads {
+    /// Sets them.
+    pub fn apply(&self) -> anyhow::Result<()> {
+        Ok(use_threads(self.threads.map(usize::from))?)
+    }
+}
 
 /// Where the work is done.
 #[derive(Debug, Clone, Args)]
@@ -26,15 +42,14 @@ pub(super) struct Hardware {
     /// Device; `auto` is the first GPU that answers, else the CPU (flex)
     #[arg(long, value_enum, default_value_t)]
     pub device: DeviceName,
-    /// CPU threads [default: one a core]; no influence on results
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub threads: Option<u16>,
+    #[command(flatten)]
+    pub threads: Threads,
 }
 
 impl Hardware {
     /// Opens the device and sets the threads.
     pub fn open(&self, output: &Output) -> anyhow::Result<ComputeDevice> {
-        use_threads(self.threads.map(usize::from))?;
+        self.threads.apply()?;
         let device = ComputeDevice::open(self.device)?;
         output.detail(&format!(
             "device: {} ({})",
@@ -110,16 +125,36 @@ impl Place {
         }
     }
 
+    /// That of the unfinished run in `out`, with what it began with and what of that `fields`
+    /// change.
+    pub fn of_unfinished<S: Specification>(
+        out: Option<PathBuf>,
+        fields: &Fields<S>,
+    ) -> anyhow::Result<(Checked<S>, Place)> {
+        let out = out.unwrap_or_default();
+        let (directory, began, record) = RunDirectory::open_specified::<S>(&out)?;
+        Ok((fields.resumed(&began)?, Place::GoesOn(directory, record)))
+    }
+
     /// Refuses to go on with a complete run, or on another device than it began on.
     pub fn expect_device(&self, device: &ComputeDevice) -> anyhow::Result<()> {
         let Place::GoesOn(directory, record) = self else {
             return Ok(());
         };
-        may_resume(
-            directory,
-            record.device.as_deref().unwrap_or_default(),
-            device,
-        )
+        let began_on = record.device.as_deref().unwrap_or_default();
+        if began_on != device.name().to_string() {
+            bail!(
+                "the run began on {began_on}, not on {}; add --device {began_on}",
+                device.name(),
+            );
+        }
+        if !directory.file(CHECKPOINT).is_file() && directory.file(SUMMARY).is_file() {
+            bail!(
+                "the run in {} is complete; there is nothing to resume",
+                directory.path().display()
+            );
+        }
+        Ok(())
     }
 
     /// The directory, made if it is new, and whether its run goes on.
@@ -129,27 +164,6 @@ impl Place {
             Place::GoesOn(directory, _) => Ok((directory, true)),
         }
     }
-}
-
-/// Refuses to go on with a complete run, or on another device than it began on.
-pub(super) fn may_resume(
-    directory: &RunDirectory,
-    began_on: &str,
-    device: &ComputeDevice,
-) -> anyhow::Result<()> {
-    if began_on != device.name().to_string() {
-        bail!(
-            "the run began on {began_on}, not on {}; add --device {began_on}",
-            device.name(),
-        );
-    }
-    if !directory.file(CHECKPOINT).is_file() && directory.file(SUMMARY).is_file() {
-        bail!(
-            "the run in {} is complete; there is nothing to resume",
-            directory.path().display()
-        );
-    }
-    Ok(())
 }
 
 /// A separator given as one character, `tab` or `space`.
@@ -189,11 +203,6 @@ impl BoundsArgs {
         }
         Ok(())
     }
-}
-
-/// A path without needless parts, for run.toml: absolute where that can be found out.
-pub(super) fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// The file `name` with its whole path; `name` as it is where there is no such file, but something that is built in.

@@ -64,8 +64,6 @@ struct AttributeCheck {
 
 #[derive(Serialize)]
 struct CheckSummary {
-    schema_version: u32,
-    command: &'static str,
     texts_file: PathBuf,
     texts: usize,
     attributes: Vec<AttributeCheck>,
@@ -74,14 +72,13 @@ struct CheckSummary {
 /// Runs `probity lexicon`.
 pub(super) fn run(args: LexiconArgs, output: &Output) -> anyhow::Result<ExitCode> {
     match args.command {
-        LexiconCommand::Check(args) => check(args, output)?,
-        LexiconCommand::List => list(output)?,
-        LexiconCommand::Show { attribute } => show(&attribute, output)?,
+        LexiconCommand::Check(args) => check(args, output),
+        LexiconCommand::List => list(output),
+        LexiconCommand::Show { attribute } => show(&attribute, output),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
-fn check(args: CheckArgs, output: &Output) -> anyhow::Result<()> {
+fn check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let lexicon = lexicon(args.lexicon.as_ref())?;
     let attributes: Vec<&ProtectedAttribute> = if args.protected.is_empty() {
         lexicon.attributes().iter().collect()
@@ -110,13 +107,11 @@ fn check(args: CheckArgs, output: &Output) -> anyhow::Result<()> {
     }
     let text: String = checks.iter().map(render).collect();
     let summary = CheckSummary {
-        schema_version: 1,
-        command: "lexicon check",
         texts_file: args.texts.texts,
         texts: texts.len(),
         attributes: checks,
     };
-    output.result(&summary, &text)
+    output.summary("lexicon check", &summary, &text)
 }
 
 fn render(check: &AttributeCheck) -> String {
@@ -184,7 +179,7 @@ fn listed(what: &str, items: impl Iterator<Item = String>) -> String {
     }
 }
 
-fn list(output: &Output) -> anyhow::Result<()> {
+fn list(output: &Output) -> anyhow::Result<ExitCode> {
     let lexicon = Lexicon::shipped();
     let mut text = String::new();
     for attribute in lexicon.attributes() {
@@ -201,21 +196,21 @@ fn list(output: &Output) -> anyhow::Result<()> {
         .iter()
         .map(|attribute| attribute.name.as_str())
         .collect();
-    let summary =
-        serde_json::json!({"schema_version": 1, "command": "lexicon list", "attributes": names});
-    output.result(&summary, &text)
+    let summary = serde_json::json!({"attributes": names});
+    output.summary("lexicon list", &summary, &text)
 }
 
-fn show(name: &str, output: &Output) -> anyhow::Result<()> {
+fn show(name: &str, output: &Output) -> anyhow::Result<ExitCode> {
     let lexicon = Lexicon::shipped();
     let attribute = lexicon.attribute(name)?;
-    let summary = serde_json::json!({
-        "schema_version": 1,
-        "command": "lexicon show",
-        "name": attribute.name,
+    let summary = serde_json::json!({"name": attribute.name,
         "description": attribute.description,
         "values": attribute.values,
         "forms": attribute.forms,
     });
-    output.result(&summary, &Lexicon::of(attribute.clone()).to_toml()?)
+    output.summary(
+        "lexicon show",
+        &summary,
+        &Lexicon::of(attribute.clone()).to_toml()?,
+    )
 }

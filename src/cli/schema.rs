@@ -84,8 +84,6 @@ struct CheckArgs {
 
 #[derive(Serialize)]
 struct CheckSummary {
-    schema_version: u32,
-    command: &'static str,
     schema: String,
     attributes: usize,
     data: ReadCounts,
@@ -95,22 +93,21 @@ struct CheckSummary {
 /// Runs `probity schema`.
 pub(super) fn run(args: SchemaArgs, output: &Output) -> anyhow::Result<ExitCode> {
     match args.command {
-        SchemaCommand::Infer(args) => run_infer(args, output)?,
-        SchemaCommand::Check(args) => run_check(args, output)?,
-        SchemaCommand::List => list(output)?,
+        SchemaCommand::Infer(args) => run_infer(args, output),
+        SchemaCommand::Check(args) => run_check(args, output),
+        SchemaCommand::List => list(output),
         SchemaCommand::Show { schema: name } => {
             let parsed = schema(&name)?;
             let text = match builtin::text(&name) {
                 Some(text) => text.to_owned(),
                 None => parsed.to_toml()?,
             };
-            output.result(&parsed, &text)?;
+            output.result(&parsed, &text)
         }
     }
-    Ok(ExitCode::SUCCESS)
 }
 
-fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<()> {
+fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let name = args.file.file_name().unwrap_or_default().to_string_lossy();
     let name = name.split('.').next().unwrap_or("table").to_owned();
     let options = InferOptions {
@@ -151,7 +148,7 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<()> {
     }
 }
 
-fn run_check(args: CheckArgs, output: &Output) -> anyhow::Result<()> {
+fn run_check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let mut schema = schema(&args.schema)?;
     if let Some(outside) = args.outside {
         schema = with_outside(schema, outside)?;
@@ -200,17 +197,15 @@ fn run_check(args: CheckArgs, output: &Output) -> anyhow::Result<()> {
         }
     }
     let summary = CheckSummary {
-        schema_version: 1,
-        command: "schema check",
         schema: schema.name,
         attributes: schema.attributes.len(),
         data: counts,
         class_rows,
     };
-    output.result(&summary, &text)
+    output.summary("schema check", &summary, &text)
 }
 
-fn list(output: &Output) -> anyhow::Result<()> {
+fn list(output: &Output) -> anyhow::Result<ExitCode> {
     let schemas = builtin::names()
         .filter_map(|name| builtin::schema(name).transpose())
         .collect::<Result<Vec<Schema>, _>>()?;
@@ -240,7 +235,6 @@ fn list(output: &Output) -> anyhow::Result<()> {
         &rows,
     );
     let names: Vec<&str> = builtin::names().collect();
-    let summary =
-        serde_json::json!({"schema_version": 1, "command": "schema list", "schemas": names});
-    output.result(&summary, &text)
+    let summary = serde_json::json!({"schemas": names});
+    output.summary("schema list", &summary, &text)
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::Threads;
+use crate::cli::inputs::Threads;
 use crate::cli::output::Output;
 use crate::cli::render::count;
 use probity::unlearning::kmeans::Model;
@@ -45,8 +45,6 @@ pub(super) struct DeleteArgs {
 
 #[derive(Serialize)]
 struct DeleteSummary {
-    schema_version: u32,
-    command: &'static str,
     deleted: usize,
     remaining: usize,
     free: bool,
@@ -70,8 +68,6 @@ pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode>
     let deleted = model.delete(&ids)?;
     let seconds = start.elapsed().as_secs_f64();
     let mut summary = DeleteSummary {
-        schema_version: 1,
-        command: "kmeans delete",
         deleted: deleted.rows,
         remaining: model.rows(),
         free: deleted.free,
@@ -89,7 +85,7 @@ pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode>
     if agrees {
         directory.save(&model)?;
     }
-    output.result(&summary, &render(&summary))?;
+    output.summary("kmeans delete", &summary, &render(&summary))?;
     Ok(if agrees {
         ExitCode::SUCCESS
     } else {

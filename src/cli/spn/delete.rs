@@ -42,8 +42,6 @@ pub(super) struct DeleteArgs {
 
 #[derive(Serialize)]
 struct DeleteSummary {
-    schema_version: u32,
-    command: &'static str,
     model: PathBuf,
     remaining_rows: usize,
     #[serde(flatten)]
@@ -77,8 +75,6 @@ pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode>
         model.store(&args.model)?;
     }
     let summary = DeleteSummary {
-        schema_version: 1,
-        command: "spn delete",
         model: args.model,
         remaining_rows: model.spn.data().rows(),
         effort,
@@ -86,7 +82,7 @@ pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode>
         identical,
         retrain_seconds,
     };
-    output.result(&summary, &render(&summary))?;
+    output.summary("spn delete", &summary, &render(&summary))?;
     Ok(match identical {
         Some(false) => ExitCode::from(1),
         _ => ExitCode::SUCCESS,
