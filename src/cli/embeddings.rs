@@ -7,14 +7,14 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use super::inputs::Hardware;
+use super::fields::Fields;
+use super::inputs::{Hardware, Threads};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render::{count, table};
 use probity::data::compressed;
 use probity::nn::train::text_set::load_embeddings;
 use probity::run::run_directory::write_with;
-use probity::tensor::device::use_threads;
 use probity::tensor::nearest::cosine::{NearestOptions, cosine, nearest};
 use probity::text::corpus::{TextColumns, read_texts};
 use probity::text::embeddings::EmbeddingTable;
@@ -50,36 +50,13 @@ struct TrainArgs {
     /// File for the vectors; compressed if its name ends in .gz or .xz
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Numbers in a vector
-    #[arg(long, default_value_t = 50)]
-    width: usize,
-    /// How far apart two words may stand to count, in words
-    #[arg(long, default_value_t = 10)]
-    window: usize,
-    /// Leave out words that occur less often
-    #[arg(long, default_value_t = 5)]
-    min_count: u64,
-    /// Co-occurrence from which a pair of words has full weight
-    #[arg(long, default_value_t = 100.0)]
-    x_max: f64,
-    /// Exponent of the weight below that
-    #[arg(long, default_value_t = 0.75)]
-    alpha: f64,
-    /// Passes over all pairs of words
-    #[arg(long, default_value_t = 50)]
-    epochs: usize,
-    /// First step size of AdaGrad
-    #[arg(long, default_value_t = 0.05)]
-    learning_rate: f64,
+    #[command(flatten)]
+    fields: Fields<GloveOptions>,
     /// Decimal places of the numbers in the file
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=9))]
     digits: u8,
-    /// Seed of everything random
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// CPU threads [default: one a core]; no influence on results
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Hardware")]
-    threads: Option<u16>,
+    #[command(flatten)]
+    threads: Threads,
 }
 
 #[derive(Debug, Args)]
@@ -134,18 +111,8 @@ pub(super) fn run(args: EmbeddingsArgs, output: &Output) -> anyhow::Result<ExitC
 }
 
 fn train(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    use_threads(args.threads.map(usize::from))?;
-    let options = GloveOptions {
-        width: args.width,
-        window: args.window,
-        min_count: args.min_count,
-        x_max: args.x_max,
-        alpha: args.alpha,
-        epochs: args.epochs,
-        learning_rate: args.learning_rate,
-        seed: args.seed,
-    };
-    options.check()?;
+    args.threads.apply()?;
+    let options = args.fields.specification()?.into_inner();
     let columns = TextColumns {
         text: args.text_column,
         label: None,

@@ -3,14 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::fields::Fields;
 use super::output::Output;
-use probity::data::named_schema::named_schema;
 use probity::data::numbers::Bounds;
-use probity::data::schema::{Outside, Schema};
-use probity::data::specification::{Separator, located_schema};
+use probity::data::specification::located_schema;
 use probity::run::run_directory::{CHECKPOINT, RunDirectory, SUMMARY};
 use probity::run::specification::file::Record;
 use probity::run::specification::{Checked, Specification};
@@ -58,46 +56,6 @@ impl Hardware {
         ));
         Ok(device)
     }
-}
-
-/// `--outside` on the command line.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum OutsideArg {
-    /// Refuse the file
-    Reject,
-    /// Move to the nearest end of the domain
-    Clip,
-    /// Give them a code of their own
-    Level,
-    /// Leave the row out, and count it
-    Skip,
-}
-
-impl From<OutsideArg> for Outside {
-    fn from(arg: OutsideArg) -> Outside {
-        match arg {
-            OutsideArg::Reject => Outside::Reject,
-            OutsideArg::Clip => Outside::Clip,
-            OutsideArg::Level => Outside::Level,
-            OutsideArg::Skip => Outside::Skip,
-        }
-    }
-}
-
-/// The schema in the file `name`, or the built-in one of that name.
-pub(super) fn schema(name: &str) -> anyhow::Result<Schema> {
-    Ok(named_schema(name)?.schema)
-}
-
-/// `schema` with the policy of `--outside`, which must have something to act on.
-pub(super) fn with_outside(schema: Schema, outside: OutsideArg) -> anyhow::Result<Schema> {
-    if !schema.expects_outside() {
-        bail!(
-            "--outside has nothing to act on: no attribute of the schema '{}' has a missing marker or an outside policy",
-            schema.name
-        );
-    }
-    Ok(schema.with_outside(outside.into()))
 }
 
 /// The directory for a new run: `out`, or the next free number of `name` under `runs`.
@@ -164,11 +122,6 @@ impl Place {
             Place::GoesOn(directory, _) => Ok((directory, true)),
         }
     }
-}
-
-/// A separator given as one character, `tab` or `space`.
-pub(super) fn character(text: &str) -> Result<char, String> {
-    text.parse().map(Separator::character)
 }
 
 /// Bounds given as `MIN,MAX` or `COLUMN=MIN,MAX`.

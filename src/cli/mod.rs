@@ -8,6 +8,7 @@ mod audit;
 mod certify;
 mod compare;
 mod data;
+mod deletion;
 mod demo;
 mod devices;
 mod embeddings;

@@ -4,16 +4,20 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::inputs::{OutsideArg, character, schema, with_outside};
+use super::fields::Fields;
 use super::output::Output;
 use super::render::{count, table};
 use probity::data::builtin;
 use probity::data::infer::{InferOptions, infer};
-use probity::data::schema::{Format, Kind, Schema};
+use probity::data::named_schema::named_schema;
+use probity::data::schema::{Format, Kind, Outside, Schema};
+use probity::data::specification::Separator;
 use probity::data::table::{Labels, ReadCounts, Table};
 use probity::run::run_directory::write_atomically;
+use probity::run::specification::Specification;
 
 /// Arguments of `probity schema`.
 #[derive(Debug, Args)]
@@ -51,11 +55,11 @@ struct InferArgs {
     #[arg(long, value_delimiter = ',')]
     ignore: Vec<String>,
     /// Field separator: one character, 'tab' or 'space'
-    #[arg(long, default_value = ",", value_parser = character)]
-    separator: char,
+    #[arg(long, default_value = ",")]
+    separator: Separator,
     /// Quote character
-    #[arg(long, default_value = "\"", value_parser = character)]
-    quote: char,
+    #[arg(long, default_value = "\"")]
+    quote: Separator,
     /// Column names by position, for a file without a header
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     columns: Vec<String>,
@@ -74,12 +78,23 @@ struct InferArgs {
 struct CheckArgs {
     /// Table: CSV (also .gz, .xz) or Parquet
     file: PathBuf,
-    /// Schema file, or the name of a built-in schema
-    #[arg(long)]
+    #[command(flatten)]
+    fields: Fields<CheckSpecification>,
+}
+
+/// What a file is checked against.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CheckSpecification {
+    /// Schema file, or the name of a built-in schema.
     schema: String,
-    /// Missing and outside values, where the schema expects any
-    #[arg(long, value_enum)]
-    outside: Option<OutsideArg>,
+    /// Missing and outside values, where the schema expects any.
+    #[schemars(extend("x-flag" = "outside"))]
+    out_of_domain: Option<Outside>,
+}
+
+impl Specification for CheckSpecification {
+    const KIND: &'static str = "schema check";
 }
 
 #[derive(Serialize)]
@@ -97,7 +112,7 @@ pub(super) fn run(args: SchemaArgs, output: &Output) -> anyhow::Result<ExitCode>
         SchemaCommand::Check(args) => run_check(args, output),
         SchemaCommand::List => list(output),
         SchemaCommand::Show { schema: name } => {
-            let parsed = schema(&name)?;
+            let parsed = named_schema(&name)?.schema;
             let text = match builtin::text(&name) {
                 Some(text) => text.to_owned(),
                 None => parsed.to_toml()?,
@@ -112,8 +127,8 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let name = name.split('.').next().unwrap_or("table").to_owned();
     let options = InferOptions {
         format: Format {
-            separator: args.separator,
-            quote: args.quote,
+            separator: args.separator.character(),
+            quote: args.quote.character(),
             header: args.columns.is_empty(),
             columns: args.columns,
             ..Format::default()
@@ -149,9 +164,10 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
 }
 
 fn run_check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let mut schema = schema(&args.schema)?;
-    if let Some(outside) = args.outside {
-        schema = with_outside(schema, outside)?;
+    let specification = args.fields.specification()?;
+    let mut schema = named_schema(&specification.schema)?.schema;
+    if let Some(policy) = specification.out_of_domain {
+        schema = schema.with_policy(policy)?;
     }
     let table = Table::read(&args.file, &schema, Labels::Optional)?;
     let class_rows: Vec<(String, u64)> = schema

@@ -20,6 +20,7 @@ use super::embeddings::EmbeddingTable;
 use super::frequencies::WordFrequencies;
 pub use fit::GloveProgress;
 pub use options::{GloveError, GloveOptions};
+use probity_run::specification::Specification;
 
 /// Fits vectors to `texts`, given as tokens, and calls `progress` after each epoch. Words are sorted by
 /// falling frequency.
@@ -32,7 +33,7 @@ pub fn fit<S: AsRef<str> + Sync>(
     options: &GloveOptions,
     progress: &mut dyn FnMut(GloveProgress) -> ControlFlow<()>,
 ) -> Result<EmbeddingTable, GloveError> {
-    options.check()?;
+    let options = &*options.clone().check()?;
     let frequencies = WordFrequencies::of(texts.iter().map(|text| text.iter().map(AsRef::as_ref)));
     let words: Vec<&str> = frequencies
         .most_frequent(options.min_count)

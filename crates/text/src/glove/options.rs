@@ -1,10 +1,11 @@
 //! How vectors are fitted, and why they cannot be.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::embeddings::EmbeddingError;
-use probity_run::specification::FieldError;
+use probity_run::specification::{FieldError, Specification};
 
 /// Why vectors cannot be fitted.
 #[derive(Debug, Error)]
@@ -45,24 +46,36 @@ pub enum GloveError {
 }
 
 /// How to fit vectors. The defaults are those of the paper's experiments, as far as it names them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct GloveOptions {
     /// Numbers in a vector.
+    #[schemars(range(min = 1, max = 4096))]
     pub width: usize,
     /// How far apart two words may stand to count, in words.
+    #[schemars(range(min = 1, max = 1000))]
     pub window: usize,
-    /// Occurrences below which a word is left out.
+    /// Leave out words that occur less often.
+    #[schemars(range(min = 1))]
     pub min_count: u64,
-    /// Co-occurrence from which a pair has full weight.
+    /// Co-occurrence from which a pair of words has full weight.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub x_max: f64,
     /// Exponent of the weight below that.
+    #[schemars(range(min = 0, max = 1))]
     pub alpha: f64,
-    /// Passes over all pairs.
+    /// Passes over all pairs of words.
+    #[schemars(range(min = 1))]
     pub epochs: usize,
     /// First step size of AdaGrad.
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 10))]
     pub learning_rate: f64,
-    /// Seed of the initial vectors and the order of pairs.
+    /// Seed of everything random.
     pub seed: u64,
+}
+
+impl Specification for GloveOptions {
+    const KIND: &'static str = "embeddings train";
 }
 
 impl Default for GloveOptions {
@@ -77,35 +90,5 @@ impl Default for GloveOptions {
             learning_rate: 0.05,
             seed: 1,
         }
-    }
-}
-
-impl GloveOptions {
-    /// Checks every option.
-    ///
-    /// # Errors
-    /// The first that is out of range.
-    pub fn check(&self) -> Result<(), FieldError> {
-        let within = |holds: bool, option, value: &dyn ToString, expected| match holds {
-            true => Ok(()),
-            false => Err(FieldError::new(option, value.to_string(), expected)),
-        };
-        let is_width = (1..=4096).contains(&self.width);
-        within(is_width, "width", &self.width, "from 1 to 4096")?;
-        let is_window = (1..=1000).contains(&self.window);
-        within(is_window, "window", &self.window, "from 1 to 1000")?;
-        within(
-            self.min_count >= 1,
-            "min_count",
-            &self.min_count,
-            "at least 1",
-        )?;
-        let is_x_max = self.x_max > 0.0 && self.x_max.is_finite();
-        within(is_x_max, "x_max", &self.x_max, "above 0")?;
-        let is_alpha = (0.0..=1.0).contains(&self.alpha);
-        within(is_alpha, "alpha", &self.alpha, "from 0 to 1")?;
-        within(self.epochs >= 1, "epochs", &self.epochs, "at least 1")?;
-        let (rate, expected) = (self.learning_rate, "above 0 and at most 10");
-        within(rate > 0.0 && rate <= 10.0, "learning_rate", &rate, expected)
     }
 }
