@@ -8,7 +8,6 @@ use clap::Args;
 use super::fields::Fields;
 use super::output::Output;
 use probity::data::numbers::Bounds;
-use probity::data::specification::located_schema;
 use probity::run::run_directory::{CHECKPOINT, RunDirectory, SUMMARY};
 use probity::run::specification::file::Record;
 use probity::run::specification::{Checked, Specification};
@@ -156,11 +155,6 @@ impl BoundsArgs {
         }
         Ok(())
     }
-}
-
-/// The file `name` with its whole path; `name` as it is where there is no such file, but something that is built in.
-pub(super) fn absolute_file(name: impl AsRef<str>) -> String {
-    located_schema(name.as_ref())
 }
 
 #[cfg(test)]

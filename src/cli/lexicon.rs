@@ -1,15 +1,18 @@
 //! `probity lexicon`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::output::Output;
 use super::render::{count, percent, table};
-use super::text_inputs::{Texts, lexicon, tokenizer};
+use probity::fairness::opened::open_lexicon;
+use probity::nn::text_model::TOKENIZER;
 use probity::nn::train::text_set::load_embeddings;
+use probity::text::corpus::{TextColumns, read_texts};
 use probity::text::lexicon::{CommonWord, Coverage, Lexicon, ProtectedAttribute, common_words};
 use probity::text::tokenizer::Tokenizer;
 
@@ -38,8 +41,12 @@ enum LexiconCommand {
 
 #[derive(Debug, Args)]
 struct CheckArgs {
-    #[command(flatten)]
-    texts: Texts,
+    /// Texts: CSV, TSV or Parquet, or .txt with a text on each line (also .gz, .xz)
+    #[arg(long, value_name = "FILE")]
+    texts: PathBuf,
+    /// Column of a table that holds the texts
+    #[arg(long, value_name = "NAME")]
+    text_column: Option<String>,
     /// Lexicon file [default: the one that ships]
     #[arg(long, value_name = "FILE")]
     lexicon: Option<PathBuf>,
@@ -79,14 +86,18 @@ pub(super) fn run(args: LexiconArgs, output: &Output) -> anyhow::Result<ExitCode
 }
 
 fn check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let lexicon = lexicon(args.lexicon.as_ref())?;
+    let lexicon = open_lexicon(args.lexicon.as_deref())?.value;
     let attributes: Vec<&ProtectedAttribute> = if args.protected.is_empty() {
         lexicon.attributes().iter().collect()
     } else {
         let named = args.protected.iter().map(|name| lexicon.attribute(name));
         named.collect::<Result<_, _>>()?
     };
-    let texts = args.texts.read()?.texts;
+    let columns = TextColumns {
+        text: args.text_column,
+        label: None,
+    };
+    let texts = read_texts(&args.texts, &columns)?.texts;
     let vocabulary = match (&args.embeddings, &args.model) {
         (Some(file), _) => Some(Tokenizer::new(load_embeddings(file)?.words().iter())?),
         (None, Some(model)) => Some(tokenizer(model)?),
@@ -107,11 +118,23 @@ fn check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
     }
     let text: String = checks.iter().map(render).collect();
     let summary = CheckSummary {
-        texts_file: args.texts.texts,
+        texts_file: args.texts,
         texts: texts.len(),
         attributes: checks,
     };
     output.summary("lexicon check", &summary, &text)
+}
+
+/// The tokenizer in the model directory `model`.
+fn tokenizer(model: &Path) -> anyhow::Result<Tokenizer> {
+    let file = model.join(TOKENIZER);
+    let json = std::fs::read(&file).with_context(|| {
+        format!(
+            "cannot read {}; is it the directory of a text model?",
+            file.display()
+        )
+    })?;
+    Ok(Tokenizer::from_json(&json, &file)?)
 }
 
 fn render(check: &AttributeCheck) -> String {

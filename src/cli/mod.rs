@@ -36,7 +36,6 @@ mod serve;
 mod shell;
 mod spn;
 mod supervision;
-mod text_inputs;
 mod train;
 mod verify;
 

@@ -7,11 +7,12 @@ use anyhow::{Context, bail};
 use clap::Args;
 
 use super::fields::{Fields, absolute};
-use super::inputs::{Hardware, Place, absolute_file};
+use super::inputs::{Hardware, Place};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render::{self, count, percent};
 use probity::data::schema::Schema;
+use probity::data::specification::located_schema;
 use probity::nn::metrics::Metrics;
 use probity::nn::modality::ModalityName;
 use probity::nn::train::options::Categories;
@@ -62,7 +63,7 @@ pub(super) fn run(mut args: TrainArgs, output: &Output) -> anyhow::Result<ExitCo
         None => args.fields.set("modality", ModalityName::Table.name()),
     }
     let mut specification = args.fields.specification()?.into_inner();
-    specification.schema = specification.schema.map(|name| absolute_file(&name));
+    specification.schema = specification.schema.map(|name| located_schema(&name));
     if let Some(recurrent) = &mut specification.recurrent
         && recurrent.embeddings != Path::new(SHIPPED)
     {
