@@ -34,8 +34,8 @@
 //! let schema = builtin::schema("synthetic-census")?.ok_or("no such schema")?;
 //! let table = synthetic_census(&schema, 4_000, 1);
 //! let (options, flex) = (TableOptions::default(), ComputeDevice::flex());
-//! let go_on = &mut |_: &_, _: &_| ControlFlow::Continue(());
-//! let network = train(&table, &schema, &options, &flex, None, go_on)?.network;
+//! let network =
+//!     train(&table, &schema, &options, &flex, None, &mut |_, _| ControlFlow::Continue(()))?.network;
 //! let model = Model { schema, network };
 //!
 //! let audit = Audit::new(&model, &table).protected(["sex"]).seeds(100).local(100).run()?;

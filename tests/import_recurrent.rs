@@ -311,11 +311,11 @@ fn bad_input_is_refused() {
     }
     refuse(
         "--weights lstm-bidirectional.pt --embeddings vectors.txt --unknown-row 1",
-        &["cannot be used with"],
+        &["--unknown-row", "text.vocabulary only"],
     );
     let table = "--config adf-fnn --schema adf-census";
     refuse(
         &format!("{weights} {table} --classes a,b"),
-        &["cannot be used with"],
+        &["--classes", "modality is table"],
     );
 }

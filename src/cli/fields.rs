@@ -90,28 +90,31 @@ impl<S: Specification> Fields<S> {
         }
     }
 
+    /// `error` with the option that gave its field, or one below it.
+    fn named(&self, error: FieldError) -> FieldError {
+        let fields = S::fields();
+        let below = format!("{}.", error.field);
+        let given = |field: &&Field| self.is_given(&field.path) && field.path.starts_with(&below);
+        let option = fields
+            .iter()
+            .find(|field| field.path == error.field)
+            .or_else(|| fields.iter().find(given))
+            .and_then(Field::flag);
+        match option {
+            Some(flag) => FieldError {
+                field: format!("--{flag}"),
+                ..error
+            },
+            None => error,
+        }
+    }
+
     fn over(&self, mut value: Value) -> anyhow::Result<Checked<S>> {
         for (field, given) in &self.given {
             insert(&mut value, &field.path, given.clone());
         }
         let specification = S::from_json(&value).and_then(S::check);
-        Ok(specification.map_err(named::<S>)?)
-    }
-}
-
-/// `error` with the option that gives its field.
-fn named<S: Specification>(error: FieldError) -> FieldError {
-    let fields = S::fields();
-    let flag = fields
-        .iter()
-        .find(|field| field.path == error.field)
-        .and_then(Field::flag);
-    match flag {
-        Some(flag) => FieldError {
-            field: format!("--{flag}"),
-            ..error
-        },
-        None => error,
+        Ok(specification.map_err(|error| self.named(error))?)
     }
 }
 

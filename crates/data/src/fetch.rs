@@ -15,14 +15,14 @@
 //! file that is right costs no network, one that has been altered since is fetched anew.
 //!
 //! ```no_run
-//! use crate::fetch::{FetchOptions, Fetcher, data_set, default_cache_dir};
+//! use probity_data::fetch::{FetchOptions, Fetcher, data_set, default_cache_dir};
 //!
 //! let fetcher = Fetcher::new(default_cache_dir()?, FetchOptions::default());
 //! let census = fetcher.download(&data_set("census")?, &mut |progress| {
 //!     eprintln!("{} {} of {:?} bytes", progress.file, progress.done, progress.total);
 //! })?;
 //! println!("{}", census.files[0].path.display());
-//! # Ok::<(), crate::fetch::FetchError>(())
+//! # Ok::<(), probity_data::fetch::FetchError>(())
 //! ```
 
 mod archive;

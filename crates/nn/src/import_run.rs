@@ -136,7 +136,11 @@ impl Specification for ImportSpecification {
 
 impl TextImportSpecification {
     fn rules(&self) -> Result<(), FieldError> {
-        let rows = self.unknown_row.or(self.padding_row);
+        let row = match (self.unknown_row, self.padding_row) {
+            (Some(_), _) => Some("text.unknown_row"),
+            (None, Some(_)) => Some("text.padding_row"),
+            (None, None) => None,
+        };
         match (&self.vocabulary, &self.embeddings) {
             (None, None) => {
                 let field = "text.vocabulary or text.embeddings";
@@ -146,10 +150,9 @@ impl TextImportSpecification {
                 let expected = "left out where text.vocabulary is given";
                 Err(FieldError::new("text.embeddings", "given", expected))
             }
-            (None, Some(_)) if rows.is_some() => {
+            (None, Some(_)) if let Some(row) = row => {
                 let expected = "given with text.vocabulary only";
-                let field = "text.unknown_row or text.padding_row";
-                Err(FieldError::new(field, "given", expected))
+                Err(FieldError::new(row, "given", expected))
             }
             _ if self.text_column.is_some() && self.texts.is_none() => {
                 let expected = "given with text.texts only";

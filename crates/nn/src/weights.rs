@@ -177,13 +177,13 @@ pub enum WeightsError {
 /// # Examples
 ///
 /// ```no_run
-/// use crate::weights::read_weights;
+/// use probity_nn::weights::read_weights;
 ///
 /// let file = read_weights("model.safetensors".as_ref())?;
 /// for (name, weight) in &file.tensors {
 ///     println!("{name} {:?}", weight.shape);
 /// }
-/// # Ok::<(), crate::weights::WeightsError>(())
+/// # Ok::<(), probity_nn::weights::WeightsError>(())
 /// ```
 pub fn read_weights(path: &Path) -> Result<WeightFile, WeightsError> {
     let mut file = File::open(path).map_err(|source| io_error(path, source))?;

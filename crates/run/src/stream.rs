@@ -100,7 +100,7 @@ pub type Stream = Xoshiro256PlusPlus;
 /// The stream of `(seed, purpose, item, step)`.
 ///
 /// ```
-/// use crate::stream::{stream, Purpose};
+/// use probity_run::stream::{stream, Purpose};
 /// use rand::RngExt;
 /// let a: u64 = stream(1, Purpose::LocalMove, 7, 3).random();
 /// let b: u64 = stream(1, Purpose::LocalMove, 7, 3).random();

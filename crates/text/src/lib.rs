@@ -16,8 +16,8 @@
 //! number is the number of words, stands for every other word.
 //!
 //! ```
-//! use crate::lexicon::{Lexicon, TermMatcher};
-//! use crate::tokenizer::{Tokenizer, splice};
+//! use probity_text::lexicon::{Lexicon, TermMatcher};
+//! use probity_text::tokenizer::{Tokenizer, splice};
 //!
 //! let tokenizer = Tokenizer::new(["she", "he", "is", "here"].into_iter())?;
 //! let lexicon = Lexicon::shipped();

@@ -104,13 +104,16 @@ impl Specification for AuditSpecification {
         }
         tuned(&self.tuning, &[self.strategy()])?;
         if is_text {
-            let search = SearchSpecification::default();
-            let steps = (self.search.step_global, self.search.step_local);
-            unused(
-                "search.step_global",
-                steps == (search.step_global, search.step_local),
-                "texts",
-            )?;
+            let (given, default) = (&self.search, SearchSpecification::default());
+            for (field, is_left_out) in [
+                (
+                    "search.step_global",
+                    given.step_global == default.step_global,
+                ),
+                ("search.step_local", given.step_local == default.step_local),
+            ] {
+                unused(field, is_left_out, "texts")?;
+            }
             unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
             unused("predictor.source", self.predictor.source.is_none(), "texts")?;
         } else {
