@@ -88,6 +88,7 @@ impl Place {
         out: Option<PathBuf>,
         fields: &Fields<S>,
     ) -> anyhow::Result<(Checked<S>, Place)> {
+        fields.expect_free()?;
         let out = out.unwrap_or_default();
         let (directory, began, record) = RunDirectory::open_specified::<S>(&out)?;
         Ok((fields.resumed(&began)?, Place::GoesOn(directory, record)))

@@ -29,8 +29,9 @@ fn wrong<T: JsonSchema>(place: &Path, problem: &str, shown: &Value) -> FieldErro
     if let Some(name) = between(problem, "missing field `") {
         return FieldError::new(inner(name), "missing", "given");
     }
-    if let Some(name) = between(problem, "unknown field `") {
-        return FieldError::new(inner(name), "unknown", expected_of(problem));
+    if between(problem, "unknown field `").is_some() {
+        // The place of an unknown field is its own.
+        return FieldError::new(path, "unknown", expected_of(problem));
     }
     let fields = fields_of::<T>();
     let field = fields.iter().find(|field| field.path == path);
