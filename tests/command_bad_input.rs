@@ -212,8 +212,17 @@ fn options() {
         ("--validation=-0.1", &["--validation is -0.1"]),
         ("--class-weights 1", &["class_weights is 1"]),
         ("--class-weights 0,0", &["--class-weights"]),
-        ("--categories embed:0", &["'0'", "vector length"]),
-        ("--categories words", &["onehot"]),
+        (
+            "--categories embed:0",
+            &[
+                "--categories is 'embed:0'",
+                "embed:LENGTH with a length from 1",
+            ],
+        ),
+        (
+            "--categories words",
+            &["--categories is 'words', but must be codes, onehot"],
+        ),
         ("--optimizer magic", &["'magic'"]),
     ] {
         refuses(&workspace, &format!("{train} {more}"), 2, needles);

@@ -59,7 +59,10 @@ fn enormous_networks() {
     let train = "train --data people.csv --schema people.toml --out out";
     for (more, needle) in [
         ("--hidden 9223372036854775807", "--hidden"),
-        ("--categories embed:9223372036854775807", "vector length"),
+        (
+            "--categories embed:9223372036854775807",
+            "a length from 1 to 8192",
+        ),
     ] {
         refuses(&workspace, &format!("{train} {more}"), 2, &[needle]);
     }

@@ -3,7 +3,7 @@
 
 mod probity_command;
 
-use probity_command::{Outcome, Workspace, figures, interrupt, wait_for};
+use probity_command::{Workspace, figures};
 
 /// Enough people to learn the planted rule from.
 const PEOPLE: u32 = 2000;
@@ -19,14 +19,10 @@ const AUDIT: &str =
 fn interrupted_and_resumed() {
     let workspace = Workspace::with_demo(PEOPLE);
     let audit = "audit --model demo/model --data demo/people.csv --protected sex --seeds 1000 --local 500 --estimate 500 --samples csv";
-    let mut child = workspace
-        .prepared(&format!("{audit} --out run"))
-        .spawn()
-        .unwrap();
     // The command listens for Ctrl-C before it writes this file, and searches after it.
-    wait_for(&workspace, "run/run.toml", 0, &mut child);
-    interrupt(&child);
-    let outcome = Outcome::new(child.wait_with_output().unwrap()).exits(0);
+    let outcome = workspace
+        .interrupted(&format!("{audit} --out run"), "run/run.toml", 0)
+        .exits(0);
     outcome.says(&["Interrupted", "--resume"]);
     let summary = workspace.json("run/summary.json");
     assert_eq!(summary["ending"], "interrupted");
@@ -50,13 +46,7 @@ fn killed_and_resumed() {
     let workspace = Workspace::with_demo(PEOPLE);
     let audit = format!("{AUDIT} --seeds 400 --local 200 --samples csv")
         .replace("--seeds 60 --local 20 ", "");
-    let mut child = workspace
-        .prepared(&format!("{audit} --out run"))
-        .spawn()
-        .unwrap();
-    wait_for(&workspace, "run/run.toml", 0, &mut child);
-    child.kill().unwrap();
-    child.wait().unwrap();
+    workspace.killed(&format!("{audit} --out run"), "run/run.toml", 0);
     assert!(!workspace.path("run/summary.json").exists());
     assert!(!workspace.path("run/samples.csv").exists());
     workspace
@@ -105,13 +95,8 @@ fn killed_after_a_checkpoint() {
 fn interrupted_training_and_resumed() {
     let workspace = Workspace::with_demo(PEOPLE);
     let train = "train --data demo/people.csv --schema synthetic-census --hidden 16,8 --epochs 150";
-    let mut child = workspace
-        .prepared(&format!("{train} --out model"))
-        .spawn()
-        .unwrap();
-    wait_for(&workspace, "model/run.toml", 0, &mut child);
-    interrupt(&child);
-    Outcome::new(child.wait_with_output().unwrap())
+    workspace
+        .interrupted(&format!("{train} --out model"), "model/run.toml", 0)
         .exits(0)
         .says(&["Interrupted after", "train --resume --out model"]);
     assert_eq!(workspace.json("model/summary.json")["finished"], false);

@@ -2,7 +2,7 @@
 
 mod probity_command;
 
-use probity_command::{Outcome, Workspace, figures, interrupt, untimed, wait_for};
+use probity_command::{Workspace, figures, untimed};
 
 /// Enough people to learn the planted rule from.
 const PEOPLE: u32 = 2000;
@@ -139,13 +139,8 @@ fn stopped_comparisons_go_on() {
     let workspace = Workspace::with_demo(PEOPLE);
     let line = COMPARE.replace("--seeds 60 --local 20", "--seeds 300 --local 60")
         + " --strategies random-walk,adf,themis,aequitas-fully --repeats 6";
-    let mut child = workspace
-        .prepared(&format!("{line} --out parts"))
-        .spawn()
-        .unwrap();
-    wait_for(&workspace, "parts/checkpoint.bin", 1000, &mut child);
-    interrupt(&child);
-    Outcome::new(child.wait_with_output().unwrap())
+    workspace
+        .interrupted(&format!("{line} --out parts"), "parts/checkpoint.bin", 1000)
         .exits(0)
         .says(&["Interrupted", "probity compare --resume --out parts"]);
     let stopped = workspace.json("parts/summary.json");
@@ -153,13 +148,7 @@ fn stopped_comparisons_go_on() {
     let kept = std::fs::metadata(workspace.path("parts/checkpoint.bin"))
         .unwrap()
         .len();
-    let mut child = workspace
-        .prepared("compare --resume --out parts")
-        .spawn()
-        .unwrap();
-    wait_for(&workspace, "parts/checkpoint.bin", kept, &mut child);
-    child.kill().unwrap();
-    child.wait().unwrap();
+    workspace.killed("compare --resume --out parts", "parts/checkpoint.bin", kept);
     let resumed = workspace
         .line("compare --resume --out parts --json")
         .exits(0)

@@ -54,7 +54,7 @@ fn a_deletion_leaves_the_directory_of_a_fit_without_the_rows() {
         workspace
             .line("kmeans delete --model M --rows 103,250 --verify")
             .exits(0)
-            .says(&["2 rows deleted, 118 remain", "gives the same bytes"]);
+            .says(&["2 rows deleted, 118 remain", "Verified: the same bytes"]);
         workspace.write("ids.txt", "106\n\n 400 \n");
         let deleted = workspace
             .line("kmeans delete --model M --ids ids.txt --json")

@@ -484,21 +484,13 @@ fn interrupted(rows: usize) -> Value {
         .collect();
     workspace.write("train.csv", format!("x,y\n{}\n", rows.join("\n")));
     workspace.write("test.csv", "x\n1\n");
-    let mut child = workspace
-        .prepared("knn --train train.csv --test test.csv --label-column y --poison 6 --method baseline --time-limit none --out run")
-        .spawn()
-        .unwrap();
     // The command listens for Ctrl-C before it writes this file.
-    while !workspace.path("run/run.toml").is_file() {
-        assert!(child.try_wait().unwrap().is_none(), "ended too early");
-        std::thread::yield_now();
-    }
-    let status = std::process::Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status()
-        .unwrap();
-    assert!(status.success());
-    probity_command::Outcome::new(child.wait_with_output().unwrap())
+    workspace
+        .interrupted(
+            "knn --train train.csv --test test.csv --label-column y --poison 6 --method baseline --time-limit none --out run",
+            "run/run.toml",
+            0,
+        )
         .exits(0)
         .says(&["Interrupted"]);
     workspace.line("knn verify run").exits(0);

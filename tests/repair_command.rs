@@ -11,8 +11,8 @@ use probity::fairness::repair::{
 use probity::run::run_directory::RunDirectory;
 use probity::run::specification::Specification;
 use probity::tensor::device::ComputeDevice;
+use probity_command::Workspace;
 use probity_command::refusal::refuses;
-use probity_command::{Outcome, Workspace, interrupt, wait_for};
 use serde_json::Value;
 
 /// A census with a model and an audit by sex with few samples.
@@ -237,13 +237,8 @@ fn a_stopped_repair_goes_on() {
 fn an_interrupted_repair_says_how_to_go_on() {
     let workspace = workspace();
     let line = REPAIR.replace("--epochs 15", "--epochs 60");
-    let mut child = workspace
-        .prepared(&format!("{line} --out parts"))
-        .spawn()
-        .unwrap();
-    wait_for(&workspace, "parts/checkpoint.bin", 0, &mut child);
-    interrupt(&child);
-    Outcome::new(child.wait_with_output().unwrap())
+    workspace
+        .interrupted(&format!("{line} --out parts"), "parts/checkpoint.bin", 0)
         .exits(2)
         .complains(&["interrupted before", "probity repair --resume --out parts"]);
     assert!(workspace.path("parts/run.toml").is_file());
@@ -251,13 +246,11 @@ fn an_interrupted_repair_says_how_to_go_on() {
     let kept = std::fs::metadata(workspace.path("parts/checkpoint.bin"))
         .unwrap()
         .len();
-    let mut child = workspace
-        .prepared("repair --resume --out parts -q")
-        .spawn()
-        .unwrap();
-    wait_for(&workspace, "parts/checkpoint.bin", kept, &mut child);
-    child.kill().unwrap();
-    child.wait().unwrap();
+    workspace.killed(
+        "repair --resume --out parts -q",
+        "parts/checkpoint.bin",
+        kept,
+    );
     let resumed = workspace
         .line("repair --resume --out parts --json -q")
         .exits(0)

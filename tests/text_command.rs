@@ -363,12 +363,18 @@ fn bad_options_and_corpora_are_refused_before_anything_is_written() {
         &[
             (
                 &train(""),
-                &["only 0 words occur 5 times or more", "--min-count"],
+                &["only 0 words occur 5 times or more", "min_count"],
             ),
-            (&train("--width 0"), &["width is 0; expected 1 to 4096"]),
-            (&train("--x-max NaN"), &["x max is NaN"]),
-            (&train("--alpha 2"), &["alpha is 2; expected 0 to 1"]),
-            (&train("--learning-rate 0"), &["learning rate is 0"]),
+            (
+                &train("--width 0"),
+                &["--width is 0, but must be from 1 to 4096"],
+            ),
+            (&train("--x-max NaN"), &["a number is expected"]),
+            (
+                &train("--alpha 2"),
+                &["--alpha is 2, but must be from 0 to 1"],
+            ),
+            (&train("--learning-rate 0"), &["--learning-rate is 0"]),
             (&train("--epochs 0"), &["epochs is 0"]),
             (&train("--window 0"), &["window is 0"]),
             (&train("--digits 12"), &["12 is not in 1..=9"]),

@@ -7,9 +7,9 @@ use anyhow::{Context, bail};
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::{Hardware, Place, absolute};
-use super::output::Output;
-use super::predictor::{device_for, interrupt_with, refresh, remark_on_instability};
+use super::inputs::{Hardware, Place};
+use super::output::{Output, verdict};
+use super::predictor::{SearchArgs, device_for, interrupt_with, remark_on_instability};
 use super::progress::AuditBar;
 use super::render::{self, Shown};
 use super::sentence;
@@ -17,8 +17,7 @@ use probity::fairness::audit::{Audit, AuditSpecification};
 use probity::fairness::estimate::Verdict;
 use probity::fairness::modality::{Modality, ModalityName, TableCase, TextCase};
 use probity::fairness::search::Ending;
-use probity::fairness::summary::BoundSummary;
-use probity::run::run_directory::{CHECKPOINT, RunDirectory};
+use probity::run::run_directory::CHECKPOINT;
 use probity::run::specification::{Checked, Specification};
 use probity::tensor::device::ComputeDevice;
 
@@ -37,17 +36,16 @@ pub(super) struct AuditArgs {
     /// File that the seeds come from: a text a line (.txt), or a table with --text-column
     #[arg(
         long,
-        conflicts_with = "data",
+        conflicts_with_all = ["data", "resume"],
         value_name = "FILE",
         help_heading = "Text"
     )]
     texts: Option<PathBuf>,
     /// Examine this one text: how the score moves under each replacement of a protected term
-    #[arg(long, conflicts_with_all = ["data", "texts", "resume", "out"], help_heading = "Text")]
+    #[arg(long, conflicts_with_all = ["data", "texts", "resume", "out", "refresh"], help_heading = "Text")]
     text: Option<String>,
-    /// eidig: successful local steps after which the gradient is computed anew, or `never` [default: 5]
-    #[arg(long, value_parser = refresh, value_name = "N", help_heading = "Tuning")]
-    refresh: Option<u32>,
+    #[command(flatten)]
+    search: SearchArgs,
     /// Run directory [default: the next free runs/audit-N]
     #[arg(long)]
     out: Option<PathBuf>,
@@ -63,9 +61,6 @@ const OF_ONE_TEXT: [&str; 3] = ["model", "protected", "text.lexicon"];
 
 /// Runs `probity audit`.
 pub(super) fn run(mut args: AuditArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    if let Some(refresh) = args.refresh {
-        args.fields.set("tuning.refresh", refresh);
-    }
     if let Some(text) = &args.text {
         let given = |path: &str| args.fields.is_given(path) && !OF_ONE_TEXT.contains(&path);
         let fields = AuditSpecification::fields();
@@ -79,25 +74,17 @@ pub(super) fn run(mut args: AuditArgs, output: &Output) -> anyhow::Result<ExitCo
         return sentence::run(&specification, text, &args.hardware, output);
     }
     if args.resume {
-        let out = args.out.unwrap_or_default();
-        let (directory, mut began, record) =
-            RunDirectory::open_specified::<AuditSpecification>(&out)?;
         // Without another budget the run goes on to its end.
-        began.budget.time = None;
-        let specification = args.fields.resumed(&began)?;
-        let place = Place::GoesOn(directory, record);
+        if !args.fields.is_given("budget.time") {
+            args.fields.set("budget.time", serde_json::Value::Null);
+        }
+        let (specification, place) = Place::of_unfinished(args.out, &args.fields)?;
         return run_specification(specification, place, &args.hardware, output);
     }
     if let Some(texts) = &args.texts {
-        args.fields.set("modality", "text");
-        args.fields
-            .set("data", absolute(texts).display().to_string());
+        args.fields.set_texts(texts);
     }
-    if args.fields.is_given("predictor.source") {
-        let here = std::env::current_dir().context("the working directory is gone")?;
-        args.fields
-            .set("predictor.directory", here.display().to_string());
-    }
+    args.search.set(&mut args.fields)?;
     let specification = args.fields.specification()?;
     run_specification(specification, Place::New(args.out), &args.hardware, output)
 }
@@ -158,7 +145,11 @@ where
     }
     let text = render::audit(&summary) + &what_next(summary.ending, directory.path());
     output.result(&summary, &text)?;
-    Ok(exit_code(summary.fail_above.as_ref()))
+    // A declared bound has to be shown to hold.
+    let bound = summary.fail_above.as_ref();
+    Ok(verdict(
+        bound.is_none_or(|bound| bound.verdict == Verdict::Within),
+    ))
 }
 
 /// Where the run is and what to do with it.
@@ -175,12 +166,4 @@ fn what_next(ending: Ending, directory: &Path) -> String {
     format!(
         "{go_on}Run: {path}\nNext: probity verify {path}\n      probity report {path} --out report.html\n"
     )
-}
-
-/// 1 unless the declared bound, if there is one, is shown to hold.
-fn exit_code(fail_above: Option<&BoundSummary>) -> ExitCode {
-    match fail_above {
-        Some(bound) if bound.verdict != Verdict::Within => ExitCode::from(1),
-        _ => ExitCode::SUCCESS,
-    }
 }

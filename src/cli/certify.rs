@@ -7,8 +7,8 @@ use anyhow::{Context, bail};
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::{absolute, new_run};
-use super::output::Output;
+use super::inputs::{Threads, new_run};
+use super::output::{Output, verdict};
 use super::render::{count, interval, percent, table};
 use probity::fairness::certify::run::{
     Certifiable, Certification, CertifySpecification, CertifySummary,
@@ -18,7 +18,6 @@ use probity::fairness::certify::text::CertifiableTexts;
 use probity::fairness::modality::ModalityName;
 use probity::fairness::statistics::Share;
 use probity::run::specification::Checked;
-use probity::tensor::device::use_threads;
 
 /// Arguments of `probity certify`.
 #[derive(Debug, Args)]
@@ -41,18 +40,15 @@ pub(super) struct CertifyArgs {
     /// Run directory [default: the next free runs/certify-N]
     #[arg(long)]
     out: Option<PathBuf>,
-    /// CPU threads [default: one a core]; no influence on results
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Hardware")]
-    threads: Option<u16>,
+    #[command(flatten)]
+    threads: Threads,
 }
 
 /// Runs `probity certify`.
 pub(super) fn run(mut args: CertifyArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    use_threads(args.threads.map(usize::from))?;
+    args.threads.apply()?;
     if let Some(texts) = &args.texts {
-        args.fields.set("modality", "text");
-        args.fields
-            .set("data", absolute(texts).display().to_string());
+        args.fields.set_texts(texts);
     }
     run_specification(args.fields.specification()?, args.out, output)
 }
@@ -96,7 +92,7 @@ fn certify<M: Certifiable>(
     }
     let joint = summary.sets.last().map_or(0.0, |set| set.certified.share);
     let failed = summary.fail_below.is_some_and(|bound| joint < bound);
-    Ok(ExitCode::from(u8::from(failed)))
+    Ok(verdict(!failed))
 }
 
 fn share(share: &Share) -> String {

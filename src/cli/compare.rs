@@ -9,7 +9,7 @@ use clap::Args;
 use super::fields::Fields;
 use super::inputs::{Hardware, Place};
 use super::output::Output;
-use super::predictor::{device_for, interrupt_with, refresh, remark_on_instability};
+use super::predictor::{SearchArgs, device_for, interrupt_with, remark_on_instability};
 use super::progress::AuditBar;
 use super::render::{self, count, percent, table};
 use probity::fairness::compare::{
@@ -19,7 +19,7 @@ use probity::fairness::modality::Modality;
 use probity::fairness::session::AuditProgress;
 use probity::fairness::statistics::Mean;
 use probity::fairness::strategies::StrategyName;
-use probity::run::run_directory::{RunDirectory, write_atomically};
+use probity::run::run_directory::write_atomically;
 use probity::run::specification::Checked;
 
 /// Name of the table in the run directory.
@@ -35,9 +35,8 @@ const TABLE: &str = "table.md";
 pub(super) struct CompareArgs {
     #[command(flatten)]
     fields: Fields<CompareSpecification>,
-    /// eidig: successful local steps after which the gradient is computed anew, or `never` [default: 5]
-    #[arg(long, value_parser = refresh, value_name = "N", help_heading = "Tuning")]
-    refresh: Option<u32>,
+    #[command(flatten)]
+    search: SearchArgs,
     /// Run directory [default: the next free runs/compare-N]
     #[arg(long)]
     out: Option<PathBuf>,
@@ -50,22 +49,11 @@ pub(super) struct CompareArgs {
 
 /// Runs `probity compare`.
 pub(super) fn run(mut args: CompareArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    if let Some(refresh) = args.refresh {
-        args.fields.set("tuning.refresh", refresh);
-    }
     if args.resume {
-        let out = args.out.unwrap_or_default();
-        let (directory, began, record) =
-            RunDirectory::open_specified::<CompareSpecification>(&out)?;
-        let specification = args.fields.resumed(&began)?;
-        let place = Place::GoesOn(directory, record);
+        let (specification, place) = Place::of_unfinished(args.out, &args.fields)?;
         return run_specification(specification, place, &args.hardware, output);
     }
-    if args.fields.is_given("predictor.source") {
-        let here = std::env::current_dir().context("the working directory is gone")?;
-        args.fields
-            .set("predictor.directory", here.display().to_string());
-    }
+    args.search.set(&mut args.fields)?;
     let specification = args.fields.specification()?;
     run_specification(specification, Place::New(args.out), &args.hardware, output)
 }
@@ -116,8 +104,7 @@ pub(super) fn run_specification(
     }
     text.push_str(&render::plots(&directory)?);
     text.push_str(&format!("Run: {path}, with {TABLE}\n"));
-    output.result(&summary, &text)?;
-    Ok(ExitCode::SUCCESS)
+    output.result(&summary, &text)
 }
 
 /// The strategies as a Markdown table, in the order asked for.

@@ -22,8 +22,6 @@ struct DeviceReport {
 
 #[derive(Serialize)]
 struct DevicesSummary {
-    schema_version: u32,
-    command: &'static str,
     devices: Vec<DeviceReport>,
 }
 
@@ -60,11 +58,10 @@ pub(super) fn run(_args: DevicesArgs, output: &Output) -> anyhow::Result<ExitCod
             ]
         })
         .collect();
-    let summary = DevicesSummary {
-        schema_version: 1,
-        command: "devices",
-        devices: reports,
-    };
-    output.result(&summary, &table(&["device", "answers", ""], &rows))?;
-    Ok(ExitCode::SUCCESS)
+    let summary = DevicesSummary { devices: reports };
+    output.summary(
+        "devices",
+        &summary,
+        &table(&["device", "answers", ""], &rows),
+    )
 }

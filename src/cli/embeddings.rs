@@ -7,14 +7,14 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use super::inputs::Hardware;
+use super::fields::Fields;
+use super::inputs::{Hardware, Threads};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render::{count, table};
 use probity::data::compressed;
 use probity::nn::train::text_set::load_embeddings;
 use probity::run::run_directory::write_with;
-use probity::tensor::device::use_threads;
 use probity::tensor::nearest::cosine::{NearestOptions, cosine, nearest};
 use probity::text::corpus::{TextColumns, read_texts};
 use probity::text::embeddings::EmbeddingTable;
@@ -50,36 +50,13 @@ struct TrainArgs {
     /// File for the vectors; compressed if its name ends in .gz or .xz
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Numbers in a vector
-    #[arg(long, default_value_t = 50)]
-    width: usize,
-    /// How far apart two words may stand to count, in words
-    #[arg(long, default_value_t = 10)]
-    window: usize,
-    /// Leave out words that occur less often
-    #[arg(long, default_value_t = 5)]
-    min_count: u64,
-    /// Co-occurrence from which a pair of words has full weight
-    #[arg(long, default_value_t = 100.0)]
-    x_max: f64,
-    /// Exponent of the weight below that
-    #[arg(long, default_value_t = 0.75)]
-    alpha: f64,
-    /// Passes over all pairs of words
-    #[arg(long, default_value_t = 50)]
-    epochs: usize,
-    /// First step size of AdaGrad
-    #[arg(long, default_value_t = 0.05)]
-    learning_rate: f64,
+    #[command(flatten)]
+    fields: Fields<GloveOptions>,
     /// Decimal places of the numbers in the file
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=9))]
     digits: u8,
-    /// Seed of everything random
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// CPU threads [default: one a core]; no influence on results
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Hardware")]
-    threads: Option<u16>,
+    #[command(flatten)]
+    threads: Threads,
 }
 
 #[derive(Debug, Args)]
@@ -98,8 +75,6 @@ struct NeighboursArgs {
 
 #[derive(Serialize)]
 struct TrainSummary {
-    schema_version: u32,
-    command: &'static str,
     texts_file: PathBuf,
     texts: usize,
     tokens: usize,
@@ -123,8 +98,6 @@ struct WordNeighbours {
 
 #[derive(Serialize)]
 struct NeighboursSummary {
-    schema_version: u32,
-    command: &'static str,
     file: PathBuf,
     words: Vec<WordNeighbours>,
 }
@@ -132,25 +105,14 @@ struct NeighboursSummary {
 /// Runs `probity embeddings`.
 pub(super) fn run(args: EmbeddingsArgs, output: &Output) -> anyhow::Result<ExitCode> {
     match args.command {
-        EmbeddingsCommand::Train(args) => train(args, output)?,
-        EmbeddingsCommand::Neighbours(args) => neighbours(args, output)?,
+        EmbeddingsCommand::Train(args) => train(args, output),
+        EmbeddingsCommand::Neighbours(args) => neighbours(args, output),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
-fn train(args: TrainArgs, output: &Output) -> anyhow::Result<()> {
-    use_threads(args.threads.map(usize::from))?;
-    let options = GloveOptions {
-        width: args.width,
-        window: args.window,
-        min_count: args.min_count,
-        x_max: args.x_max,
-        alpha: args.alpha,
-        epochs: args.epochs,
-        learning_rate: args.learning_rate,
-        seed: args.seed,
-    };
-    options.check()?;
+fn train(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    args.threads.apply()?;
+    let options = args.fields.specification()?.into_inner();
     let columns = TextColumns {
         text: args.text_column,
         label: None,
@@ -181,8 +143,6 @@ fn train(args: TrainArgs, output: &Output) -> anyhow::Result<()> {
         })
     })?;
     let summary = TrainSummary {
-        schema_version: 1,
-        command: "embeddings train",
         texts_file: args.texts,
         texts: texts.len(),
         tokens: tokens.iter().map(Vec::len).sum(),
@@ -201,7 +161,7 @@ fn train(args: TrainArgs, output: &Output) -> anyhow::Result<()> {
         summary.file.display(),
         example(&vectors)
     );
-    output.result(&summary, &text)
+    output.summary("embeddings train", &summary, &text)
 }
 
 /// A word worth asking about.
@@ -210,7 +170,7 @@ fn example(vectors: &EmbeddingTable) -> &str {
     vectors.words().iter().find(telling).unwrap_or("WORD")
 }
 
-fn neighbours(args: NeighboursArgs, output: &Output) -> anyhow::Result<()> {
+fn neighbours(args: NeighboursArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let device = args.hardware.open(output)?;
     let vectors = load_embeddings(&args.file)?;
     let mut ids = Vec::new();
@@ -260,10 +220,12 @@ fn neighbours(args: NeighboursArgs, output: &Output) -> anyhow::Result<()> {
         })
         .collect();
     let summary = NeighboursSummary {
-        schema_version: 1,
-        command: "embeddings neighbours",
         file: args.file,
         words,
     };
-    output.result(&summary, &table(&["word", "neighbour", "cosine"], &rows))
+    output.summary(
+        "embeddings neighbours",
+        &summary,
+        &table(&["word", "neighbour", "cosine"], &rows),
+    )
 }

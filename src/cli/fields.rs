@@ -5,15 +5,13 @@
 //! is left to its defaults.
 
 use std::marker::PhantomData;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use probity::run::specification::{Checked, Field, FieldError, FieldKind, Specification};
 use serde_json::{Map, Value};
-
-use super::inputs::absolute;
 
 /// The fields of a specification that were given as arguments.
 #[derive(Debug, Clone)]
@@ -38,6 +36,12 @@ impl<S: Specification> Fields<S> {
                 .filter(|field| field.path == path)
                 .map(|field| (field, value.clone())),
         );
+    }
+
+    /// Texts in place of a table.
+    pub fn set_texts(&mut self, texts: &Path) {
+        self.set("modality", "text");
+        self.set("data", absolute(texts).display().to_string());
     }
 
     /// The specification of a new run.
@@ -109,8 +113,8 @@ impl<S: Specification> Fields<S> {
         for (field, given) in &self.given {
             insert(&mut value, &field.path, given.clone());
         }
-        let specification: S = serde_json::from_value(value)?;
-        Ok(specification.check().map_err(|error| self.named(error))?)
+        let specification = S::from_json(&value).and_then(S::check);
+        Ok(specification.map_err(|error| self.named(error))?)
     }
 }
 
@@ -282,6 +286,11 @@ fn parser(kind: &FieldKind) -> ValueParser {
         }),
         _ => ValueParser::from(|text: &str| Ok::<_, String>(Value::String(text.to_owned()))),
     }
+}
+
+/// A path without needless parts, for run.toml: absolute where that can be found out.
+pub(super) fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 #[cfg(test)]

@@ -64,8 +64,7 @@ pub(super) fn run_specification(
         directory.write_summary(&summary)?;
         text.push_str(&format!("Run: {}\n", directory.path().display()));
     }
-    output.result(&summary, &text)?;
-    Ok(ExitCode::SUCCESS)
+    output.result(&summary, &text)
 }
 
 fn render_run(summary: &GroupRunSummary) -> String {

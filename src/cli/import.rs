@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::{Place, absolute_file};
+use super::inputs::Place;
 use super::output::Output;
+use probity::data::specification::located_schema;
 use probity::nn::import_run::{Found, Import, ImportSpecification, ImportSummary};
 use probity::nn::import_text::TextImportReport;
 use probity::nn::modality::ModalityName;
@@ -38,11 +39,11 @@ pub(super) fn run(mut args: ImportArgs, output: &Output) -> anyhow::Result<ExitC
     args.fields.set("modality", modality.name());
     let mut specification = args.fields.specification()?.into_inner();
     for name in [&mut specification.config, &mut specification.schema] {
-        *name = name.as_deref().map(absolute_file);
+        *name = name.as_deref().map(located_schema);
     }
     if let Some(text) = &mut specification.text {
         let embeddings = text.embeddings.as_ref();
-        text.embeddings = embeddings.map(|file| absolute_file(file.display().to_string()).into());
+        text.embeddings = embeddings.map(|file| located_schema(&file.display().to_string()).into());
     }
     run_specification(specification.check()?, Place::New(args.out), output)
 }
@@ -66,8 +67,7 @@ pub(super) fn run_specification(
         "{}Model: {path}\nNext: probity audit --model {path} {inputs}\n",
         render(summary, &import.weights().format.to_string())
     );
-    output.result(summary, &text)?;
-    Ok(ExitCode::SUCCESS)
+    output.result(summary, &text)
 }
 
 fn render(summary: &ImportSummary, format: &str) -> String {

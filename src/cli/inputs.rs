@@ -4,21 +4,34 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::fields::Fields;
 use super::output::Output;
-use probity::data::named_schema::named_schema;
 use probity::data::numbers::Bounds;
-use probity::data::schema::{Outside, Schema};
-use probity::data::specification::{Separator, located_schema};
 use probity::run::run_directory::{CHECKPOINT, RunDirectory, SUMMARY};
-use probity::run::specification::Specification;
 use probity::run::specification::file::Record;
+use probity::run::specification::{Checked, Specification};
 use probity::tensor::device::{ComputeDevice, DeviceName, use_threads};
 
 /// Where new run directories are made unless `--out` says otherwise.
 const RUNS: &str = "runs";
+
+/// How many of the processor's cores work.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Hardware")]
+pub(super) struct Threads {
+    /// CPU threads [default: one a core]; no influence on results
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+}
+
+impl Threads {
+    /// Sets them.
+    pub fn apply(&self) -> anyhow::Result<()> {
+        Ok(use_threads(self.threads.map(usize::from))?)
+    }
+}
 
 /// Where the work is done.
 #[derive(Debug, Clone, Args)]
@@ -27,9 +40,8 @@ pub(super) struct Hardware {
     /// Device; `auto` is the first GPU that answers, else the CPU (flex)
     #[arg(long, value_parser = device_names(), default_value_t)]
     pub device: DeviceName,
-    /// CPU threads [default: one a core]; no influence on results
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub threads: Option<u16>,
+    #[command(flatten)]
+    pub threads: Threads,
 }
 
 /// The names of devices, and what each is.
@@ -48,7 +60,7 @@ fn device_names() -> impl TypedValueParser<Value = DeviceName> {
 impl Hardware {
     /// Opens the device and sets the threads.
     pub fn open(&self, output: &Output) -> anyhow::Result<ComputeDevice> {
-        use_threads(self.threads.map(usize::from))?;
+        self.threads.apply()?;
         let device = ComputeDevice::open(self.device)?;
         output.detail(&format!(
             "device: {} ({})",
@@ -57,46 +69,6 @@ impl Hardware {
         ));
         Ok(device)
     }
-}
-
-/// `--outside` on the command line.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum OutsideArg {
-    /// Refuse the file
-    Reject,
-    /// Move to the nearest end of the domain
-    Clip,
-    /// Give them a code of their own
-    Level,
-    /// Leave the row out, and count it
-    Skip,
-}
-
-impl From<OutsideArg> for Outside {
-    fn from(arg: OutsideArg) -> Outside {
-        match arg {
-            OutsideArg::Reject => Outside::Reject,
-            OutsideArg::Clip => Outside::Clip,
-            OutsideArg::Level => Outside::Level,
-            OutsideArg::Skip => Outside::Skip,
-        }
-    }
-}
-
-/// The schema in the file `name`, or the built-in one of that name.
-pub(super) fn schema(name: &str) -> anyhow::Result<Schema> {
-    Ok(named_schema(name)?.schema)
-}
-
-/// `schema` with the policy of `--outside`, which must have something to act on.
-pub(super) fn with_outside(schema: Schema, outside: OutsideArg) -> anyhow::Result<Schema> {
-    if !schema.expects_outside() {
-        bail!(
-            "--outside has nothing to act on: no attribute of the schema '{}' has a missing marker or an outside policy",
-            schema.name
-        );
-    }
-    Ok(schema.with_outside(outside.into()))
 }
 
 /// The directory for a new run: `out`, or the next free number of `name` under `runs`.
@@ -124,16 +96,37 @@ impl Place {
         }
     }
 
+    /// That of the unfinished run in `out`, with what it began with and what of that `fields`
+    /// change.
+    pub fn of_unfinished<S: Specification>(
+        out: Option<PathBuf>,
+        fields: &Fields<S>,
+    ) -> anyhow::Result<(Checked<S>, Place)> {
+        fields.expect_free()?;
+        let out = out.unwrap_or_default();
+        let (directory, began, record) = RunDirectory::open_specified::<S>(&out)?;
+        Ok((fields.resumed(&began)?, Place::GoesOn(directory, record)))
+    }
+
     /// Refuses to go on with a complete run, or on another device than it began on.
     pub fn expect_device(&self, device: &ComputeDevice) -> anyhow::Result<()> {
         let Place::GoesOn(directory, record) = self else {
             return Ok(());
         };
-        may_resume(
-            directory,
-            record.device.as_deref().unwrap_or_default(),
-            device,
-        )
+        let began_on = record.device.as_deref().unwrap_or_default();
+        if began_on != device.name().to_string() {
+            bail!(
+                "the run began on {began_on}, not on {}; add --device {began_on}",
+                device.name(),
+            );
+        }
+        if !directory.file(CHECKPOINT).is_file() && directory.file(SUMMARY).is_file() {
+            bail!(
+                "the run in {} is complete; there is nothing to resume",
+                directory.path().display()
+            );
+        }
+        Ok(())
     }
 
     /// The directory, made if it is new, and whether its run goes on.
@@ -143,32 +136,6 @@ impl Place {
             Place::GoesOn(directory, _) => Ok((directory, true)),
         }
     }
-}
-
-/// Refuses to go on with a complete run, or on another device than it began on.
-pub(super) fn may_resume(
-    directory: &RunDirectory,
-    began_on: &str,
-    device: &ComputeDevice,
-) -> anyhow::Result<()> {
-    if began_on != device.name().to_string() {
-        bail!(
-            "the run began on {began_on}, not on {}; add --device {began_on}",
-            device.name(),
-        );
-    }
-    if !directory.file(CHECKPOINT).is_file() && directory.file(SUMMARY).is_file() {
-        bail!(
-            "the run in {} is complete; there is nothing to resume",
-            directory.path().display()
-        );
-    }
-    Ok(())
-}
-
-/// A separator given as one character, `tab` or `space`.
-pub(super) fn character(text: &str) -> Result<char, String> {
-    text.parse().map(Separator::character)
 }
 
 /// Bounds given as `MIN,MAX` or `COLUMN=MIN,MAX`.
@@ -203,16 +170,6 @@ impl BoundsArgs {
         }
         Ok(())
     }
-}
-
-/// A path without needless parts, for run.toml: absolute where that can be found out.
-pub(super) fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
-}
-
-/// The file `name` with its whole path; `name` as it is where there is no such file, but something that is built in.
-pub(super) fn absolute_file(name: impl AsRef<str>) -> String {
-    located_schema(name.as_ref())
 }
 
 #[cfg(test)]

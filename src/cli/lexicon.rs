@@ -1,15 +1,18 @@
 //! `probity lexicon`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::output::Output;
 use super::render::{count, percent, table};
-use super::text_inputs::{Texts, lexicon, tokenizer};
+use probity::fairness::opened::open_lexicon;
+use probity::nn::text_model::TOKENIZER;
 use probity::nn::train::text_set::load_embeddings;
+use probity::text::corpus::{TextColumns, read_texts};
 use probity::text::lexicon::{CommonWord, Coverage, Lexicon, ProtectedAttribute, common_words};
 use probity::text::tokenizer::Tokenizer;
 
@@ -38,8 +41,12 @@ enum LexiconCommand {
 
 #[derive(Debug, Args)]
 struct CheckArgs {
-    #[command(flatten)]
-    texts: Texts,
+    /// Texts: CSV, TSV or Parquet, or .txt with a text on each line (also .gz, .xz)
+    #[arg(long, value_name = "FILE")]
+    texts: PathBuf,
+    /// Column of a table that holds the texts
+    #[arg(long, value_name = "NAME")]
+    text_column: Option<String>,
     /// Lexicon file [default: the one that ships]
     #[arg(long, value_name = "FILE")]
     lexicon: Option<PathBuf>,
@@ -64,8 +71,6 @@ struct AttributeCheck {
 
 #[derive(Serialize)]
 struct CheckSummary {
-    schema_version: u32,
-    command: &'static str,
     texts_file: PathBuf,
     texts: usize,
     attributes: Vec<AttributeCheck>,
@@ -74,22 +79,25 @@ struct CheckSummary {
 /// Runs `probity lexicon`.
 pub(super) fn run(args: LexiconArgs, output: &Output) -> anyhow::Result<ExitCode> {
     match args.command {
-        LexiconCommand::Check(args) => check(args, output)?,
-        LexiconCommand::List => list(output)?,
-        LexiconCommand::Show { attribute } => show(&attribute, output)?,
+        LexiconCommand::Check(args) => check(args, output),
+        LexiconCommand::List => list(output),
+        LexiconCommand::Show { attribute } => show(&attribute, output),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
-fn check(args: CheckArgs, output: &Output) -> anyhow::Result<()> {
-    let lexicon = lexicon(args.lexicon.as_ref())?;
+fn check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    let lexicon = open_lexicon(args.lexicon.as_deref())?.value;
     let attributes: Vec<&ProtectedAttribute> = if args.protected.is_empty() {
         lexicon.attributes().iter().collect()
     } else {
         let named = args.protected.iter().map(|name| lexicon.attribute(name));
         named.collect::<Result<_, _>>()?
     };
-    let texts = args.texts.read()?.texts;
+    let columns = TextColumns {
+        text: args.text_column,
+        label: None,
+    };
+    let texts = read_texts(&args.texts, &columns)?.texts;
     let vocabulary = match (&args.embeddings, &args.model) {
         (Some(file), _) => Some(Tokenizer::new(load_embeddings(file)?.words().iter())?),
         (None, Some(model)) => Some(tokenizer(model)?),
@@ -110,13 +118,23 @@ fn check(args: CheckArgs, output: &Output) -> anyhow::Result<()> {
     }
     let text: String = checks.iter().map(render).collect();
     let summary = CheckSummary {
-        schema_version: 1,
-        command: "lexicon check",
-        texts_file: args.texts.texts,
+        texts_file: args.texts,
         texts: texts.len(),
         attributes: checks,
     };
-    output.result(&summary, &text)
+    output.summary("lexicon check", &summary, &text)
+}
+
+/// The tokenizer in the model directory `model`.
+fn tokenizer(model: &Path) -> anyhow::Result<Tokenizer> {
+    let file = model.join(TOKENIZER);
+    let json = std::fs::read(&file).with_context(|| {
+        format!(
+            "cannot read {}; is it the directory of a text model?",
+            file.display()
+        )
+    })?;
+    Ok(Tokenizer::from_json(&json, &file)?)
 }
 
 fn render(check: &AttributeCheck) -> String {
@@ -184,7 +202,7 @@ fn listed(what: &str, items: impl Iterator<Item = String>) -> String {
     }
 }
 
-fn list(output: &Output) -> anyhow::Result<()> {
+fn list(output: &Output) -> anyhow::Result<ExitCode> {
     let lexicon = Lexicon::shipped();
     let mut text = String::new();
     for attribute in lexicon.attributes() {
@@ -201,21 +219,21 @@ fn list(output: &Output) -> anyhow::Result<()> {
         .iter()
         .map(|attribute| attribute.name.as_str())
         .collect();
-    let summary =
-        serde_json::json!({"schema_version": 1, "command": "lexicon list", "attributes": names});
-    output.result(&summary, &text)
+    let summary = serde_json::json!({"attributes": names});
+    output.summary("lexicon list", &summary, &text)
 }
 
-fn show(name: &str, output: &Output) -> anyhow::Result<()> {
+fn show(name: &str, output: &Output) -> anyhow::Result<ExitCode> {
     let lexicon = Lexicon::shipped();
     let attribute = lexicon.attribute(name)?;
-    let summary = serde_json::json!({
-        "schema_version": 1,
-        "command": "lexicon show",
-        "name": attribute.name,
+    let summary = serde_json::json!({"name": attribute.name,
         "description": attribute.description,
         "values": attribute.values,
         "forms": attribute.forms,
     });
-    output.result(&summary, &Lexicon::of(attribute.clone()).to_toml()?)
+    output.summary(
+        "lexicon show",
+        &summary,
+        &Lexicon::of(attribute.clone()).to_toml()?,
+    )
 }

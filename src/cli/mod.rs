@@ -8,8 +8,8 @@ mod audit;
 mod certify;
 mod compare;
 mod data;
+mod deletion;
 mod demo;
-mod demo_text;
 mod devices;
 mod embeddings;
 mod fields;
@@ -36,15 +36,12 @@ mod serve;
 mod shell;
 mod spn;
 mod supervision;
-mod text_inputs;
 mod train;
 mod verify;
 
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
-use clap::parser::ValueSource;
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use output::{Output, Reporting};
 use probity::fairness::audit::AuditError;
@@ -125,14 +122,7 @@ enum Command {
 
 /// Runs the command line and gives its exit code.
 pub fn main() -> ExitCode {
-    let matches = Cli::command().get_matches();
-    if let Err(error) = refuse_with_resume(&matches) {
-        error.exit();
-    }
-    let cli = match Cli::from_arg_matches(&matches) {
-        Ok(cli) => cli,
-        Err(error) => error.exit(),
-    };
+    let cli = Cli::parse();
     let output = Output::new(&cli.reporting, &cli.supervision);
     let outcome = cli
         .supervision
@@ -144,56 +134,6 @@ pub fn main() -> ExitCode {
             output.error(&error);
             ExitCode::from(code_of(&error))
         }
-    }
-}
-
-/// A resumed run takes its options from its directory; one given again would be ignored silently,
-/// so it is refused. The time budget, the limits of a predictor and the threads may change.
-fn refuse_with_resume(matches: &ArgMatches) -> Result<(), clap::Error> {
-    const FREE: [&str; 12] = [
-        "resume",
-        "out",
-        "time",
-        "budget.time",
-        "search.batch",
-        "predictor.timeout",
-        "predictor.rows",
-        "device",
-        "threads",
-        "json",
-        "quiet",
-        "verbose",
-    ];
-    let Some((name, given)) = matches.subcommand() else {
-        return Ok(());
-    };
-    if !given
-        .try_get_one::<bool>("resume")
-        .is_ok_and(|resume| resume == Some(&true))
-    {
-        return Ok(());
-    }
-    let mut command = Cli::command();
-    command.build();
-    let Some(command) = command.find_subcommand_mut(name) else {
-        return Ok(());
-    };
-    let refused = command
-        .get_arguments()
-        .find(|argument| {
-            let id = argument.get_id().as_str();
-            !FREE.contains(&id)
-                && !Supervision::IDS.contains(&id)
-                && given.try_contains_id(id).unwrap_or(false)
-                && given.value_source(id) == Some(ValueSource::CommandLine)
-        })
-        .and_then(|argument| argument.get_long().map(str::to_owned));
-    match refused {
-        None => Ok(()),
-        Some(option) => Err(command.error(
-            ErrorKind::ArgumentConflict,
-            format!("--{option} cannot be given with --resume: it comes from the run that goes on"),
-        )),
     }
 }
 

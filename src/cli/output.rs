@@ -1,10 +1,13 @@
 //! Where text goes: results to stdout, remarks and errors to stderr.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, WeakProgressBar};
+use probity::run::run_directory::write_atomically;
 use serde::Serialize;
 
 use super::supervision::{ProgressForm, Supervision};
@@ -32,6 +35,39 @@ pub(super) struct Reporting {
     verbose: bool,
 }
 
+/// The figures of a command with what every summary says of itself.
+#[derive(Serialize)]
+pub(super) struct Summary<T> {
+    schema_version: u32,
+    command: &'static str,
+    #[serde(flatten)]
+    figures: T,
+}
+
+impl<T> Summary<T> {
+    /// The summary of `command`.
+    pub fn of(command: &'static str, figures: T) -> Summary<T> {
+        Summary {
+            schema_version: 1,
+            command,
+            figures,
+        }
+    }
+}
+
+impl<T> std::ops::Deref for Summary<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.figures
+    }
+}
+
+/// 0 if what was asked for holds, else 1.
+pub(super) fn verdict(holds: bool) -> ExitCode {
+    ExitCode::from(u8::from(!holds))
+}
+
 /// How much is said, and in which form.
 pub(super) struct Output {
     json: bool,
@@ -56,7 +92,7 @@ impl Output {
     }
 
     /// Prints the result: `summary` with `--json`, else `text`.
-    pub fn result<T: Serialize>(&self, summary: &T, text: &str) -> anyhow::Result<()> {
+    pub fn result<T: Serialize>(&self, summary: &T, text: &str) -> anyhow::Result<ExitCode> {
         if self.json {
             let mut json = serde_json::to_string_pretty(summary)?;
             json.push('\n');
@@ -64,7 +100,40 @@ impl Output {
         } else {
             print(text)?;
         }
-        Ok(())
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Prints the figures of `command` with `--json`, else `text`.
+    pub fn summary<T: Serialize>(
+        &self,
+        command: &'static str,
+        figures: &T,
+        text: &str,
+    ) -> anyhow::Result<ExitCode> {
+        self.result(&Summary::of(command, figures), text)
+    }
+
+    /// Prints the result of `command` whose rows are for another program: they are written to
+    /// `file`, or are the result themselves and `text` a remark.
+    pub fn rows<T: Serialize>(
+        &self,
+        command: &'static str,
+        figures: &T,
+        (name, rows, file): (&str, csv::Writer<Vec<u8>>, Option<&PathBuf>),
+        text: &str,
+    ) -> anyhow::Result<ExitCode> {
+        let rows = rows.into_inner()?;
+        match file {
+            Some(file) => {
+                write_atomically(file, &rows)?;
+                let text = format!("{text}{name}: {}\n", file.display());
+                self.summary(command, figures, &text)
+            }
+            None => {
+                self.remark(text.trim_end());
+                self.summary(command, figures, &String::from_utf8_lossy(&rows))
+            }
+        }
     }
 
     /// For commands whose output is made for another program already.

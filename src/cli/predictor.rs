@@ -1,12 +1,15 @@
 //! What searches on predictors need besides: no device, a process to end, answers that may differ.
 
+use super::fields::Fields;
 use super::inputs::Hardware;
 use super::interrupt::Interrupt;
 use super::output::Output;
-use anyhow::ensure;
+use anyhow::{Context, ensure};
+use clap::Args;
 use probity::fairness::specification::PredictorSpecification;
 use probity::predictor::Ender;
-use probity::tensor::device::{ComputeDevice, DeviceName, use_threads};
+use probity::run::specification::Specification;
+use probity::tensor::device::{ComputeDevice, DeviceName};
 
 /// The device to search on; a predictor answers where it is.
 pub(super) fn device_for(
@@ -22,7 +25,7 @@ pub(super) fn device_for(
         matches!(device, DeviceName::Auto | DeviceName::Flex),
         "--device {device} has no meaning for a predictor: it answers where it is"
     );
-    use_threads(hardware.threads.map(usize::from))?;
+    hardware.threads.apply()?;
     Ok(ComputeDevice::flex())
 }
 
@@ -51,8 +54,36 @@ pub(super) fn remark_on_instability(difference: f32, output: &Output) {
     }
 }
 
+/// What `audit` and `compare` take besides their fields.
+#[derive(Debug, Args)]
+pub(super) struct SearchArgs {
+    /// eidig: successful local steps after which the gradient is computed anew, or `never` [default: 5]
+    #[arg(
+        long,
+        value_parser = refresh,
+        value_name = "N",
+        conflicts_with = "resume",
+        help_heading = "Tuning"
+    )]
+    refresh: Option<u32>,
+}
+
+impl SearchArgs {
+    /// Gives it to `fields`, and where a predictor is started.
+    pub fn set<S: Specification>(&self, fields: &mut Fields<S>) -> anyhow::Result<()> {
+        if let Some(refresh) = self.refresh {
+            fields.set("tuning.refresh", refresh);
+        }
+        if fields.is_given("predictor.source") {
+            let here = std::env::current_dir().context("the working directory is gone")?;
+            fields.set("predictor.directory", here.display().to_string());
+        }
+        Ok(())
+    }
+}
+
 /// Steps after which the strategy `eidig` computes its gradient anew; 0 is never.
-pub(super) fn refresh(text: &str) -> Result<u32, String> {
+fn refresh(text: &str) -> Result<u32, String> {
     if text == "never" {
         return Ok(0);
     }

@@ -7,9 +7,9 @@ use anyhow::Context;
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::{Hardware, Place, absolute};
+use super::inputs::{Hardware, Place};
 use super::interrupt::Interrupt;
-use super::output::Output;
+use super::output::{Output, verdict};
 use super::progress::RepairBar;
 use super::render::{count, plots};
 use super::render_repair::{self, Shown};
@@ -17,7 +17,6 @@ use super::train::device_for;
 use probity::fairness::repair::{Repair, RepairSpecification, Repairable, TableRepair, TextRepair};
 use probity::nn::modality::ModalityName;
 use probity::nn::provenance::Provenance;
-use probity::run::run_directory::RunDirectory;
 use probity::run::specification::Checked;
 use probity::tensor::device::ComputeDevice;
 
@@ -37,20 +36,20 @@ pub(super) struct RepairArgs {
     /// Labelled texts that the model was trained on; searches begin at their parts
     #[arg(
         long,
-        conflicts_with = "data",
+        conflicts_with_all = ["data", "resume"],
         value_name = "FILE",
         help_heading = "Text"
     )]
     texts: Option<PathBuf>,
     /// Share of the found individuals to learn from; the ADF paper takes 0.05 [default: 0.01; texts: 0.05]
-    #[arg(long)]
+    #[arg(long, conflicts_with = "resume")]
     share: Option<f64>,
     /// Several shares one after the other: a table, a plot, and the fairest one that is accurate enough
     #[arg(
         long,
         value_name = "SHARE,SHARE,…",
         value_delimiter = ',',
-        conflicts_with = "share"
+        conflicts_with_all = ["share", "resume"]
     )]
     sweep: Vec<f64>,
     /// Directory for the repaired model [default: the next free runs/repair-N]
@@ -66,16 +65,11 @@ pub(super) struct RepairArgs {
 /// Runs `probity repair`.
 pub(super) fn run(mut args: RepairArgs, output: &Output) -> anyhow::Result<ExitCode> {
     if args.resume {
-        let out = args.out.unwrap_or_default();
-        let (directory, began, record) = RunDirectory::open_specified::<RepairSpecification>(&out)?;
-        let specification = args.fields.resumed(&began)?;
-        let place = Place::GoesOn(directory, record);
+        let (specification, place) = Place::of_unfinished(args.out, &args.fields)?;
         return run_specification(specification, place, &args.hardware, output);
     }
     if let Some(texts) = &args.texts {
-        args.fields.set("modality", ModalityName::Text.name());
-        let texts = absolute(texts).display().to_string();
-        args.fields.set("data", texts);
+        args.fields.set_texts(texts);
     }
     let shares: Vec<f64> = args.share.into_iter().chain(args.sweep).collect();
     if !shares.is_empty() {
@@ -154,6 +148,5 @@ where
     text.push_str(&format!("Model: {path}\nNext: probity {next}\n"));
     output.result(&summary, &text)?;
     let is_bound = repair.specification().max_accuracy_loss.is_some();
-    let fails = is_bound && !summary.chosen.within;
-    Ok(ExitCode::from(u8::from(fails)))
+    Ok(verdict(!is_bound || summary.chosen.within))
 }

@@ -46,8 +46,6 @@ enum FormatArg {
 /// What was written.
 #[derive(Serialize)]
 struct ReportSummary {
-    schema_version: u32,
-    command: &'static str,
     file: PathBuf,
     runs: usize,
     bytes: usize,
@@ -73,12 +71,9 @@ pub(super) fn run(args: ReportArgs, output: &Output) -> anyhow::Result<ExitCode>
     write_atomically(&file, text.as_bytes())?;
     let said = format!("Report: {}\n", file.display());
     let summary = ReportSummary {
-        schema_version: 1,
-        command: "report",
         file,
         runs: report.runs.len(),
         bytes: text.len(),
     };
-    output.result(&summary, &said)?;
-    Ok(ExitCode::SUCCESS)
+    output.summary("report", &summary, &said)
 }

@@ -136,7 +136,7 @@ fn with_absolute_paths<S: Specification>(specification: S, file: &Path) -> anyho
             make_absolute(found, folder);
         }
     }
-    Ok(serde_json::from_value(value)?)
+    Ok(S::from_json(&value)?)
 }
 
 fn make_absolute(value: &mut Value, folder: &Path) {

@@ -4,16 +4,20 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::inputs::{OutsideArg, character, schema, with_outside};
+use super::fields::Fields;
 use super::output::Output;
 use super::render::{count, table};
 use probity::data::builtin;
 use probity::data::infer::{InferOptions, infer};
-use probity::data::schema::{Format, Kind, Schema};
+use probity::data::named_schema::named_schema;
+use probity::data::schema::{Format, Kind, Outside, Schema};
+use probity::data::specification::Separator;
 use probity::data::table::{Labels, ReadCounts, Table};
 use probity::run::run_directory::write_atomically;
+use probity::run::specification::Specification;
 
 /// Arguments of `probity schema`.
 #[derive(Debug, Args)]
@@ -51,11 +55,11 @@ struct InferArgs {
     #[arg(long, value_delimiter = ',')]
     ignore: Vec<String>,
     /// Field separator: one character, 'tab' or 'space'
-    #[arg(long, default_value = ",", value_parser = character)]
-    separator: char,
+    #[arg(long, default_value = ",")]
+    separator: Separator,
     /// Quote character
-    #[arg(long, default_value = "\"", value_parser = character)]
-    quote: char,
+    #[arg(long, default_value = "\"")]
+    quote: Separator,
     /// Column names by position, for a file without a header
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     columns: Vec<String>,
@@ -74,18 +78,27 @@ struct InferArgs {
 struct CheckArgs {
     /// Table: CSV (also .gz, .xz) or Parquet
     file: PathBuf,
-    /// Schema file, or the name of a built-in schema
-    #[arg(long)]
+    #[command(flatten)]
+    fields: Fields<CheckSpecification>,
+}
+
+/// What a file is checked against.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CheckSpecification {
+    /// Schema file, or the name of a built-in schema.
     schema: String,
-    /// Missing and outside values, where the schema expects any
-    #[arg(long, value_enum)]
-    outside: Option<OutsideArg>,
+    /// Missing and outside values, where the schema expects any.
+    #[schemars(extend("x-flag" = "outside"))]
+    out_of_domain: Option<Outside>,
+}
+
+impl Specification for CheckSpecification {
+    const KIND: &'static str = "schema check";
 }
 
 #[derive(Serialize)]
 struct CheckSummary {
-    schema_version: u32,
-    command: &'static str,
     schema: String,
     attributes: usize,
     data: ReadCounts,
@@ -95,28 +108,27 @@ struct CheckSummary {
 /// Runs `probity schema`.
 pub(super) fn run(args: SchemaArgs, output: &Output) -> anyhow::Result<ExitCode> {
     match args.command {
-        SchemaCommand::Infer(args) => run_infer(args, output)?,
-        SchemaCommand::Check(args) => run_check(args, output)?,
-        SchemaCommand::List => list(output)?,
+        SchemaCommand::Infer(args) => run_infer(args, output),
+        SchemaCommand::Check(args) => run_check(args, output),
+        SchemaCommand::List => list(output),
         SchemaCommand::Show { schema: name } => {
-            let parsed = schema(&name)?;
+            let parsed = named_schema(&name)?.schema;
             let text = match builtin::text(&name) {
                 Some(text) => text.to_owned(),
                 None => parsed.to_toml()?,
             };
-            output.result(&parsed, &text)?;
+            output.result(&parsed, &text)
         }
     }
-    Ok(ExitCode::SUCCESS)
 }
 
-fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<()> {
+fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let name = args.file.file_name().unwrap_or_default().to_string_lossy();
     let name = name.split('.').next().unwrap_or("table").to_owned();
     let options = InferOptions {
         format: Format {
-            separator: args.separator,
-            quote: args.quote,
+            separator: args.separator.character(),
+            quote: args.quote.character(),
             header: args.columns.is_empty(),
             columns: args.columns,
             ..Format::default()
@@ -151,10 +163,11 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<()> {
     }
 }
 
-fn run_check(args: CheckArgs, output: &Output) -> anyhow::Result<()> {
-    let mut schema = schema(&args.schema)?;
-    if let Some(outside) = args.outside {
-        schema = with_outside(schema, outside)?;
+fn run_check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    let specification = args.fields.specification()?;
+    let mut schema = named_schema(&specification.schema)?.schema;
+    if let Some(policy) = specification.out_of_domain {
+        schema = schema.with_policy(policy)?;
     }
     let table = Table::read(&args.file, &schema, Labels::Optional)?;
     let class_rows: Vec<(String, u64)> = schema
@@ -200,17 +213,15 @@ fn run_check(args: CheckArgs, output: &Output) -> anyhow::Result<()> {
         }
     }
     let summary = CheckSummary {
-        schema_version: 1,
-        command: "schema check",
         schema: schema.name,
         attributes: schema.attributes.len(),
         data: counts,
         class_rows,
     };
-    output.result(&summary, &text)
+    output.summary("schema check", &summary, &text)
 }
 
-fn list(output: &Output) -> anyhow::Result<()> {
+fn list(output: &Output) -> anyhow::Result<ExitCode> {
     let schemas = builtin::names()
         .filter_map(|name| builtin::schema(name).transpose())
         .collect::<Result<Vec<Schema>, _>>()?;
@@ -240,7 +251,6 @@ fn list(output: &Output) -> anyhow::Result<()> {
         &rows,
     );
     let names: Vec<&str> = builtin::names().collect();
-    let summary =
-        serde_json::json!({"schema_version": 1, "command": "schema list", "schemas": names});
-    output.result(&summary, &text)
+    let summary = serde_json::json!({"schemas": names});
+    output.summary("schema list", &summary, &text)
 }

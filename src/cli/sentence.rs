@@ -14,8 +14,6 @@ use probity::fairness::text::sentence::{Examination, examine};
 /// What `probity audit --text --json` prints.
 #[derive(Serialize)]
 struct ExaminationSummary {
-    schema_version: u32,
-    command: &'static str,
     #[serde(flatten)]
     result: Examination,
 }
@@ -33,13 +31,8 @@ pub(super) fn run(
     let protected = open_terms(lexicon, &specification.protected, &model)?.value;
     let result = examine(&model, &protected, text, &device)?;
     let text = render(&result);
-    let summary = ExaminationSummary {
-        schema_version: 1,
-        command: "audit --text",
-        result,
-    };
-    output.result(&summary, &text)?;
-    Ok(ExitCode::SUCCESS)
+    let summary = ExaminationSummary { result };
+    output.summary("audit --text", &summary, &text)
 }
 
 fn render(result: &Examination) -> String {

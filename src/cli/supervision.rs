@@ -43,9 +43,6 @@ pub(super) struct Supervised {
 }
 
 impl Supervision {
-    /// Names of the options, which may be given with `--resume`.
-    pub const IDS: [&str; 4] = ["progress", "until_stdin_ends", "memory_limit", "lock"];
-
     /// Puts the bounds into effect; waits for the lock.
     pub fn begin(&self) -> anyhow::Result<Supervised> {
         if let Some(bytes) = self.memory_limit {

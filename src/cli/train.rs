@@ -6,12 +6,13 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::Args;
 
-use super::fields::Fields;
-use super::inputs::{Hardware, Place, absolute, absolute_file};
+use super::fields::{Fields, absolute};
+use super::inputs::{Hardware, Place};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render::{self, count, percent};
 use probity::data::schema::Schema;
+use probity::data::specification::located_schema;
 use probity::nn::metrics::Metrics;
 use probity::nn::modality::ModalityName;
 use probity::nn::train::options::Categories;
@@ -19,9 +20,8 @@ use probity::nn::train::run::{DataCounts, Trainable, Training, TrainingSummary};
 use probity::nn::train::table_set::TableSet;
 use probity::nn::train::text_set::TextSet;
 use probity::nn::train::{EpochReport, TrainSpecification};
-use probity::run::run_directory::RunDirectory;
 use probity::run::specification::{Checked, Specification};
-use probity::tensor::device::{ComputeDevice, DeviceName, use_threads};
+use probity::tensor::device::{ComputeDevice, DeviceName};
 use probity::text::embeddings::SHIPPED;
 
 /// Arguments of `probity train`.
@@ -37,7 +37,7 @@ pub(super) struct TrainArgs {
     /// Labelled texts to learn from: CSV, TSV (also .gz, .xz) or Parquet
     #[arg(
         long,
-        conflicts_with = "data",
+        conflicts_with_all = ["data", "resume"],
         value_name = "FILE",
         help_heading = "Recurrent"
     )]
@@ -55,23 +55,15 @@ pub(super) struct TrainArgs {
 /// Runs `probity train`.
 pub(super) fn run(mut args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> {
     if args.resume {
-        let out = args.out.unwrap_or_default();
-        let (directory, began, record) = RunDirectory::open_specified::<TrainSpecification>(&out)?;
-        let specification = args.fields.resumed(&began)?;
-        let place = Place::GoesOn(directory, record);
+        let (specification, place) = Place::of_unfinished(args.out, &args.fields)?;
         return run_specification(specification, place, &args.hardware, output);
     }
-    let modality = match &args.texts {
-        Some(texts) => {
-            let texts = absolute(texts).display().to_string();
-            args.fields.set("data", texts);
-            ModalityName::Text
-        }
-        None => ModalityName::Table,
-    };
-    args.fields.set("modality", modality.name());
+    match &args.texts {
+        Some(texts) => args.fields.set_texts(texts),
+        None => args.fields.set("modality", ModalityName::Table.name()),
+    }
     let mut specification = args.fields.specification()?.into_inner();
-    specification.schema = specification.schema.map(|name| absolute_file(&name));
+    specification.schema = specification.schema.map(|name| located_schema(&name));
     if let Some(recurrent) = &mut specification.recurrent
         && recurrent.embeddings != Path::new(SHIPPED)
     {
@@ -112,7 +104,7 @@ pub(super) fn device_for(
     match (modality, hardware.device) {
         (ModalityName::Table, _) => hardware.open(output),
         (ModalityName::Text, DeviceName::Auto | DeviceName::Flex) => {
-            use_threads(hardware.threads.map(usize::from))?;
+            hardware.threads.apply()?;
             Ok(ComputeDevice::flex())
         }
         (ModalityName::Text, device) => bail!(
@@ -137,8 +129,7 @@ fn train<T: Trainable>(
         .with_context(|| format!("training on {}", specification.data.display()))?;
     bar.clear();
     let text = render_summary(&summary) + &what_next(&summary, specification, directory.path());
-    output.result(&summary, &text)?;
-    Ok(ExitCode::SUCCESS)
+    output.result(&summary, &text)
 }
 
 /// Shows the epochs of a training and passes Ctrl-C on.

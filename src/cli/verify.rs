@@ -5,10 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
-use serde::Serialize;
 
 use super::interrupt::Interrupt;
-use super::output::Output;
+use super::output::{Output, verdict};
 use super::predictor::ending;
 use super::render::count;
 use probity::fairness::audit::AuditSpecification;
@@ -26,14 +25,6 @@ pub(super) struct VerifyArgs {
     /// Model directory, if the model has moved since
     #[arg(long)]
     model: Option<PathBuf>,
-}
-
-#[derive(Serialize)]
-struct VerifySummary<'a> {
-    schema_version: u32,
-    command: &'static str,
-    #[serde(flatten)]
-    result: &'a Verification,
 }
 
 /// Runs `probity verify`.
@@ -76,17 +67,8 @@ pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode>
         ));
         result.rejected += stated.abs_diff(result.pairs);
     }
-    let summary = VerifySummary {
-        schema_version: 1,
-        command: "verify",
-        result: &result,
-    };
-    output.result(&summary, &render(&result))?;
-    Ok(if result.rejected == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(1)
-    })
+    output.summary("verify", &result, &render(&result))?;
+    Ok(verdict(result.rejected == 0))
 }
 
 /// Re-checks the pairs in `directory`, if `witness` is of what the audit opened.

@@ -117,6 +117,38 @@ impl Workspace {
         self.run(line.split_whitespace())
     }
 
+    /// Starts `probity LINE` and waits until `file` is there and longer than `bytes`; the process's
+    /// end is the bound of the wait.
+    pub fn started(&self, line: &str, file: &str, bytes: u64) -> Child {
+        let mut child = self.prepared(line).spawn().unwrap();
+        let path = self.path(file);
+        while !fs::metadata(&path).is_ok_and(|file| file.len() > bytes) {
+            if let Some(status) = child.try_wait().unwrap() {
+                let mut stderr = String::new();
+                if let Some(pipe) = &mut child.stderr {
+                    pipe.read_to_string(&mut stderr).unwrap();
+                }
+                panic!("ended before {file} was there: {status} {stderr}");
+            }
+            std::thread::yield_now();
+        }
+        child
+    }
+
+    /// What comes of `probity LINE` when Ctrl-C is pressed once it has [`Workspace::started`].
+    pub fn interrupted(&self, line: &str, file: &str, bytes: u64) -> Outcome {
+        let child = self.started(line, file, bytes);
+        interrupt(&child);
+        Outcome::new(child.wait_with_output().unwrap())
+    }
+
+    /// Kills `probity LINE` once it has [`Workspace::started`].
+    pub fn killed(&self, line: &str, file: &str, bytes: u64) {
+        let mut child = self.started(line, file, bytes);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
     /// The command in the folder, split at blanks, not yet started, with piped output.
     pub fn prepared(&self, line: &str) -> Command {
         let mut command = Command::new(binary());
@@ -247,21 +279,6 @@ pub fn untimed(summary: &Value) -> Value {
         }
     }
     summary
-}
-
-/// Waits until `file` is there and longer than `bytes`; the process's end is the bound of the wait.
-pub fn wait_for(workspace: &Workspace, file: &str, bytes: u64, child: &mut Child) {
-    let path = workspace.path(file);
-    while !fs::metadata(&path).is_ok_and(|file| file.len() > bytes) {
-        if let Some(status) = child.try_wait().unwrap() {
-            let mut stderr = String::new();
-            if let Some(pipe) = &mut child.stderr {
-                pipe.read_to_string(&mut stderr).unwrap();
-            }
-            panic!("ended before {file} was there: {status} {stderr}");
-        }
-        std::thread::yield_now();
-    }
 }
 
 /// Sends what Ctrl-C sends.

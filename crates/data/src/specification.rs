@@ -63,9 +63,7 @@ impl FromStr for Separator {
             ("tab" | "\\t", _, _) => Ok(Separator('\t')),
             ("space", _, _) => Ok(Separator(' ')),
             (_, Some(character), None) if character.is_ascii() => Ok(Separator(character)),
-            _ => Err(format!(
-                "the separator is '{text}', but must be one ASCII character, 'tab' or 'space'"
-            )),
+            _ => Err("one ASCII character, 'tab' or 'space'".to_owned()),
         }
     }
 }

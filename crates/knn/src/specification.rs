@@ -49,9 +49,7 @@ impl FromStr for LargestK {
     type Err = String;
 
     fn from_str(text: &str) -> Result<LargestK, String> {
-        let refused = || {
-            format!("the largest K is '{text}', but must be a percentage such as 10% or a number")
-        };
+        let refused = || "a percentage such as 10%, or a number".to_owned();
         match text.strip_suffix('%') {
             Some(percent) => match percent.trim().parse::<f64>() {
                 Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(LargestK::Percent(percent)),

@@ -47,10 +47,16 @@ impl FromStr for PredictorSource {
 }
 
 impl TryFrom<String> for PredictorSource {
-    type Error = PredictorError;
+    type Error = String;
 
-    fn try_from(text: String) -> Result<PredictorSource, PredictorError> {
-        text.parse()
+    /// The error is what else it must be, as the message about a field goes on.
+    fn try_from(text: String) -> Result<PredictorSource, String> {
+        text.parse().map_err(|error| match error {
+            PredictorError::Source(_) => "onnx:FILE or command:COMMAND LINE, such as \
+                                          \"command:python3 predict.py\""
+                .to_owned(),
+            other => format!("a command line: {other}"),
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -40,8 +41,6 @@ enum Generated {
 
 #[derive(Serialize)]
 struct GenerateSummary {
-    schema_version: u32,
-    command: &'static str,
     name: &'static str,
     rows: u32,
     seed: u64,
@@ -62,13 +61,13 @@ struct Planted {
 }
 
 /// Runs `probity data generate`.
-pub(super) fn run(args: &GenerateArgs, output: &Output) -> anyhow::Result<()> {
+pub(super) fn run(args: &GenerateArgs, output: &Output) -> anyhow::Result<ExitCode> {
     match args.name {
         Generated::Comments => comments(args, output),
     }
 }
 
-fn comments(args: &GenerateArgs, output: &Output) -> anyhow::Result<()> {
+fn comments(args: &GenerateArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let generator = CommentGenerator::new(args.seed);
     let mut planted = cells();
     let Some(file) = &args.out else {
@@ -76,7 +75,7 @@ fn comments(args: &GenerateArgs, output: &Output) -> anyhow::Result<()> {
         let mut text = Vec::new();
         write_csv(&mut text, &generator, args.rows, &mut planted)?;
         print(&String::from_utf8_lossy(&text))?;
-        return Ok(());
+        return Ok(ExitCode::SUCCESS);
     };
     write_with(file, |writer| {
         compressed::write_as(file, writer, |out| {
@@ -84,8 +83,6 @@ fn comments(args: &GenerateArgs, output: &Output) -> anyhow::Result<()> {
         })
     })?;
     let summary = GenerateSummary {
-        schema_version: 1,
-        command: "data generate",
         name: "comments",
         rows: args.rows,
         seed: args.seed,
@@ -94,7 +91,7 @@ fn comments(args: &GenerateArgs, output: &Output) -> anyhow::Result<()> {
         burdened: BURDENED.to_vec(),
         file: file.clone(),
     };
-    output.result(&summary, &render(&summary))
+    output.summary("data generate", &summary, &render(&summary))
 }
 
 fn cells() -> Vec<Planted> {

@@ -48,8 +48,6 @@ struct FetchArgs {
 
 #[derive(Serialize)]
 struct FetchSummary {
-    schema_version: u32,
-    command: &'static str,
     name: String,
     folder: PathBuf,
     files: Vec<PathBuf>,
@@ -60,14 +58,13 @@ struct FetchSummary {
 /// Runs `probity data`.
 pub(super) fn run(args: DataArgs, output: &Output) -> anyhow::Result<ExitCode> {
     match args.command {
-        DataCommand::Fetch(args) => fetch(args, output)?,
-        DataCommand::List => list(output)?,
-        DataCommand::Generate(args) => generate::run(&args, output)?,
+        DataCommand::Fetch(args) => fetch(args, output),
+        DataCommand::List => list(output),
+        DataCommand::Generate(args) => generate::run(&args, output),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
-fn fetch(args: FetchArgs, output: &Output) -> anyhow::Result<()> {
+fn fetch(args: FetchArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let set = data_set(&args.name)?;
     let cache = match args.cache {
         Some(cache) => cache,
@@ -99,18 +96,16 @@ fn fetch(args: FetchArgs, output: &Output) -> anyhow::Result<()> {
         set.licence, set.citation
     ));
     let summary = FetchSummary {
-        schema_version: 1,
-        command: "data fetch",
         name: set.name,
         folder: fetched.folder,
         files,
         licence: set.licence,
         citation: set.citation,
     };
-    output.result(&summary, &text)
+    output.summary("data fetch", &summary, &text)
 }
 
-fn list(output: &Output) -> anyhow::Result<()> {
+fn list(output: &Output) -> anyhow::Result<ExitCode> {
     let sets = catalogue();
     let bytes = |set: &DataSet| set.files.iter().map(|file| file.size).sum::<u64>();
     let rows: Vec<Vec<String>> = sets
@@ -127,7 +122,6 @@ fn list(output: &Output) -> anyhow::Result<()> {
         .collect();
     let text = table(&["data set", "files", "bytes", "licence"], &rows);
     let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
-    let summary =
-        serde_json::json!({"schema_version": 1, "command": "data list", "data_sets": names});
-    output.result(&summary, &text)
+    let summary = serde_json::json!({"data_sets": names});
+    output.summary("data list", &summary, &text)
 }

@@ -6,12 +6,11 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::Threads;
 use crate::cli::fields::Fields;
+use crate::cli::inputs::Threads;
 use crate::cli::output::Output;
 use crate::cli::render::count;
 use probity::data::numbers::NumbersOptions;
-use probity::run::run_directory::write_atomically;
 use probity::unlearning::kmeans::dataset::read_for_model;
 use probity::unlearning::kmeans::directory::ModelDirectory;
 use probity::unlearning::kmeans::nearest;
@@ -35,8 +34,6 @@ pub(super) struct AssignArgs {
 
 #[derive(Serialize)]
 struct AssignSummary {
-    schema_version: u32,
-    command: &'static str,
     rows: usize,
     loss: f64,
     clusters: Vec<Assigned>,
@@ -72,11 +69,8 @@ pub(super) fn run(args: AssignArgs, output: &Output) -> anyhow::Result<ExitCode>
     for (row, cluster) in &pairs {
         csv.write_record([row.to_string(), cluster.to_string()])?;
     }
-    let csv = csv.into_inner()?;
-    let remark = format!("{} rows, loss {loss:.6}", count(pairs.len() as u64));
+    let text = format!("{} rows, loss {loss:.6}.\n", count(pairs.len() as u64));
     let summary = AssignSummary {
-        schema_version: 1,
-        command: "kmeans assign",
         rows: pairs.len(),
         loss,
         clusters: pairs
@@ -84,16 +78,6 @@ pub(super) fn run(args: AssignArgs, output: &Output) -> anyhow::Result<ExitCode>
             .map(|(row, cluster)| Assigned { row, cluster })
             .collect(),
     };
-    match &args.out {
-        Some(file) => {
-            write_atomically(file, &csv)?;
-            let text = format!("{remark}.\nClusters: {}\n", file.display());
-            output.result(&summary, &text)?;
-        }
-        None => {
-            output.remark(&format!("{remark}."));
-            output.result(&summary, &String::from_utf8_lossy(&csv))?;
-        }
-    }
-    Ok(ExitCode::SUCCESS)
+    let rows = ("Clusters", csv, args.out.as_ref());
+    output.rows("kmeans assign", &summary, rows, &text)
 }

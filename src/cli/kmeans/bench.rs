@@ -8,12 +8,11 @@ use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use super::inputs::Threads;
 use super::render;
 use crate::cli::fields::Fields;
-use crate::cli::inputs::{BoundsArgs, new_run};
+use crate::cli::inputs::{BoundsArgs, Threads, new_run};
 use crate::cli::interrupt::Interrupt;
-use crate::cli::output::Output;
+use crate::cli::output::{Output, Summary, verdict};
 use crate::cli::render::plots;
 use probity::data::specification::record_schema;
 use probity::run::specification::Checked;
@@ -45,8 +44,6 @@ pub(super) struct BenchArgs {
 
 #[derive(Serialize)]
 struct BenchSummary {
-    schema_version: u32,
-    command: &'static str,
     probity_version: &'static str,
     data: PathBuf,
     data_sha256: String,
@@ -66,7 +63,7 @@ pub(super) fn run(mut args: BenchArgs, output: &Output) -> anyhow::Result<ExitCo
 }
 
 /// Runs the benchmark that is specified.
-pub(in crate::cli) fn run_specification(
+pub(crate) fn run_specification(
     specification: Checked<BenchSpecification>,
     out: Option<PathBuf>,
     output: &Output,
@@ -94,18 +91,19 @@ pub(in crate::cli) fn run_specification(
     bar.finish_and_clear();
     let directory = new_run(out.as_ref(), "kmeans-bench")?;
     directory.write_run(&specification, &record)?;
-    let summary = BenchSummary {
-        schema_version: 1,
-        command: "kmeans bench",
-        probity_version: env!("CARGO_PKG_VERSION"),
-        data: specification.data.clone(),
-        data_sha256: dataset.source.sha256,
-        rows,
-        columns: dataset.columns.len(),
-        options,
-        seed: specification.clustering.seed,
-        measured,
-    };
+    let summary = Summary::of(
+        "kmeans bench",
+        BenchSummary {
+            probity_version: env!("CARGO_PKG_VERSION"),
+            data: specification.data.clone(),
+            data_sha256: dataset.source.sha256,
+            rows,
+            columns: dataset.columns.len(),
+            options,
+            seed: specification.clustering.seed,
+            measured,
+        },
+    );
     directory.write_summary(&summary)?;
     let mut text = render::figures(&summary.measured, &options);
     text.push_str(&format!("Run: {}\n", directory.path().display()));
@@ -116,11 +114,7 @@ pub(in crate::cli) fn run_specification(
         .algorithms
         .iter()
         .all(|figures| figures.exact);
-    Ok(if exact {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(1)
-    })
+    Ok(verdict(exact))
 }
 
 /// Shows progress on the bar and passes Ctrl-C on.

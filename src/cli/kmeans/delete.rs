@@ -1,16 +1,15 @@
 //! `probity kmeans delete`
 
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::Threads;
-use crate::cli::output::Output;
+use crate::cli::deletion::{DeletionArgs, in_words};
+use crate::cli::inputs::Threads;
+use crate::cli::output::{Output, verdict};
 use crate::cli::render::count;
 use probity::unlearning::kmeans::Model;
 use probity::unlearning::kmeans::directory::ModelDirectory;
@@ -22,31 +21,14 @@ use probity::unlearning::kmeans::directory::ModelDirectory;
                         Exit code 1, and the model is left as it was, when --verify finds a difference."
 )]
 pub(super) struct DeleteArgs {
-    /// Model directory
-    #[arg(long, value_name = "DIR")]
-    model: PathBuf,
-    /// Ids of the rows to delete
-    #[arg(
-        long,
-        value_delimiter = ',',
-        value_name = "IDS",
-        required_unless_present = "ids"
-    )]
-    rows: Vec<u64>,
-    /// File with ids, one a line
-    #[arg(long, value_name = "FILE")]
-    ids: Option<PathBuf>,
-    /// Also train on the remaining rows, and compare byte by byte
-    #[arg(long)]
-    verify: bool,
+    #[command(flatten)]
+    deletion: DeletionArgs,
     #[command(flatten)]
     threads: Threads,
 }
 
 #[derive(Serialize)]
 struct DeleteSummary {
-    schema_version: u32,
-    command: &'static str,
     deleted: usize,
     remaining: usize,
     free: bool,
@@ -58,84 +40,40 @@ struct DeleteSummary {
 /// Runs `probity kmeans delete`.
 pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.threads.apply()?;
-    let mut ids = args.rows.clone();
-    if let Some(file) = &args.ids {
-        ids.extend(read_ids(file)?);
-    }
+    let ids = args.deletion.ids()?;
     if ids.is_empty() {
-        bail!("no row is named");
+        bail!("no row is named; give --rows or --ids");
     }
-    let (directory, mut model) = ModelDirectory::open(&args.model)?;
+    let (directory, mut model) = ModelDirectory::open(&args.deletion.model)?;
     let start = Instant::now();
     let deleted = model.delete(&ids)?;
     let seconds = start.elapsed().as_secs_f64();
-    let mut summary = DeleteSummary {
-        schema_version: 1,
-        command: "kmeans delete",
+    let verified = args.deletion.verified(|| {
+        let retrained = Model::fit(model.points()?, &model.options())?;
+        Ok(retrained.to_bytes()? == model.to_bytes()?)
+    })?;
+    let is_exact = verified.is_none_or(|(is_same, _)| is_same);
+    if is_exact {
+        directory.save(&model)?;
+    }
+    let summary = DeleteSummary {
         deleted: deleted.rows,
         remaining: model.rows(),
         free: deleted.free,
         seconds,
-        verified: None,
-        retraining_seconds: None,
+        verified: verified.map(|(is_same, _)| is_same),
+        retraining_seconds: verified.map(|(_, seconds)| seconds),
     };
-    if args.verify {
-        let start = Instant::now();
-        let retrained = Model::fit(model.points()?, &model.options())?;
-        summary.retraining_seconds = Some(start.elapsed().as_secs_f64());
-        summary.verified = Some(retrained.to_bytes()? == model.to_bytes()?);
-    }
-    let agrees = summary.verified != Some(false);
-    if agrees {
-        directory.save(&model)?;
-    }
-    output.result(&summary, &render(&summary))?;
-    Ok(if agrees {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(1)
-    })
-}
-
-fn read_ids(file: &Path) -> anyhow::Result<Vec<u64>> {
-    let text =
-        fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    text.lines()
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty())
-        .map(|(number, line)| {
-            line.trim().parse().map_err(|_| {
-                anyhow!(
-                    "{}, line {}: '{}' is no row id; one whole number a line is expected",
-                    file.display(),
-                    number + 1,
-                    line.trim()
-                )
-            })
-        })
-        .collect()
-}
-
-fn render(summary: &DeleteSummary) -> String {
-    let what = if summary.free {
-        "no centroid of any round changed"
-    } else {
-        "centroids changed"
+    let what = match deleted.free {
+        true => "no centroid of any round changed",
+        false => "centroids changed",
     };
-    let mut text = format!(
-        "{} rows deleted, {} remain: {what} ({:.6} s).\n",
-        count(summary.deleted as u64),
+    let text = format!(
+        "{} rows deleted, {} remain: {what} ({seconds:.6} s).\n{}",
+        count(deleted.rows as u64),
         count(summary.remaining as u64),
-        summary.seconds
+        in_words(verified)
     );
-    match (summary.verified, summary.retraining_seconds) {
-        (Some(true), Some(seconds)) => text.push_str(&format!(
-            "Verified: training on the remaining rows ({seconds:.6} s) gives the same bytes.\n"
-        )),
-        (Some(false), _) => text.push_str(
-            "NOT EXACT: training on the remaining rows gives other bytes. The model is left as it was; please report this.\n",
-        ),
-        _ => {}
-    }
-    text
+    output.summary("kmeans delete", &summary, &text)?;
+    Ok(verdict(is_exact))
 }

@@ -6,9 +6,8 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::Threads;
 use crate::cli::fields::Fields;
-use crate::cli::inputs::{BoundsArgs, new_run};
+use crate::cli::inputs::{BoundsArgs, Threads, new_run};
 use crate::cli::output::Output;
 use crate::cli::render::count;
 use probity::run::specification::Checked;
@@ -36,8 +35,6 @@ pub(super) struct FitArgs {
 
 #[derive(Serialize)]
 struct FitSummary {
-    schema_version: u32,
-    command: &'static str,
     algorithm: String,
     rows: usize,
     columns: usize,
@@ -59,7 +56,7 @@ pub(super) fn run(mut args: FitArgs, output: &Output) -> anyhow::Result<ExitCode
 ///
 /// A model directory holds no `run.toml`: it is, file for file, what training without the deleted rows gives, wherever
 /// these were read from.
-pub(in crate::cli) fn run_specification(
+pub(crate) fn run_specification(
     specification: Checked<FitSpecification>,
     out: Option<PathBuf>,
     output: &Output,
@@ -80,8 +77,6 @@ pub(in crate::cli) fn run_specification(
     let description = Description::new(&options, dataset.columns, label, id_column);
     ModelDirectory::create(&directory, description, &model)?;
     let summary = FitSummary {
-        schema_version: 1,
-        command: "kmeans fit",
         algorithm: describe(&options.algorithm),
         rows,
         columns: model.columns(),
@@ -91,8 +86,7 @@ pub(in crate::cli) fn run_specification(
         sizes,
         model: directory.path().to_owned(),
     };
-    output.result(&summary, &render(&summary))?;
-    Ok(ExitCode::SUCCESS)
+    output.summary("kmeans fit", &summary, &render(&summary))
 }
 
 fn render(summary: &FitSummary) -> String {

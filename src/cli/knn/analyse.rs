@@ -84,7 +84,7 @@ pub(super) fn run(mut args: AnalyseArgs, output: &Output) -> anyhow::Result<Exit
 }
 
 /// Runs the analysis that is specified.
-pub(in crate::cli) fn run_specification(
+pub(crate) fn run_specification(
     specification: Checked<RobustnessSpecification>,
     out: Option<PathBuf>,
     hardware: &Hardware,
@@ -116,8 +116,7 @@ pub(in crate::cli) fn run_specification(
         text.push_str("Interrupted: this is what was decided by then.\n");
     }
     text.push_str(&format!("Run: {path}\nNext: probity knn verify {path}\n"));
-    output.result(&summary, &text)?;
-    Ok(ExitCode::SUCCESS)
+    output.result(&summary, &text)
 }
 
 /// Shows progress on the bar.

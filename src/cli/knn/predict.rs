@@ -12,7 +12,6 @@ use crate::cli::output::Output;
 use crate::cli::render::{count, percent};
 use probity::knn::run::predict_all;
 use probity::knn::specification::PredictSpecification;
-use probity::run::run_directory::write_atomically;
 
 /// Arguments of `probity knn predict`.
 #[derive(Debug, Args)]
@@ -33,8 +32,6 @@ pub(super) struct PredictArgs {
 
 #[derive(Serialize)]
 struct PredictSummary {
-    schema_version: u32,
-    command: &'static str,
     k: usize,
     cross_validation_error: f64,
     inputs: usize,
@@ -67,37 +64,23 @@ pub(super) fn run(mut args: PredictArgs, output: &Output) -> anyhow::Result<Exit
     for (number, label) in inputs.test.numbers.iter().zip(&labels) {
         csv.write_record([&number.to_string(), label])?;
     }
-    let csv = csv.into_inner()?;
-    let mut remark = format!(
+    let mut text = format!(
         "K = {}, cross-validation error {}; {} inputs",
         system.k(),
         percent(system.errors().mean_error(system.errors().best())),
         count(labels.len() as u64)
     );
     if let Some(accuracy) = accuracy {
-        remark.push_str(&format!(", accuracy {}", percent(accuracy)));
+        text.push_str(&format!(", accuracy {}", percent(accuracy)));
     }
+    text.push_str(".\n");
     let summary = PredictSummary {
-        schema_version: 1,
-        command: "knn predict",
         k: system.k(),
         cross_validation_error: system.errors().mean_error(system.errors().best()),
         inputs: labels.len(),
         accuracy,
         labels,
     };
-    match &args.out {
-        Some(file) => {
-            write_atomically(file, &csv)?;
-            output.result(
-                &summary,
-                &format!("{remark}.\nPredictions: {}\n", file.display()),
-            )?;
-        }
-        None => {
-            output.remark(&format!("{remark}."));
-            output.result(&summary, &String::from_utf8_lossy(&csv))?;
-        }
-    }
-    Ok(ExitCode::SUCCESS)
+    let rows = ("Predictions", csv, args.out.as_ref());
+    output.rows("knn predict", &summary, rows, &text)
 }

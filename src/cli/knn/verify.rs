@@ -5,9 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Args;
-use serde::Serialize;
 
-use crate::cli::output::Output;
+use crate::cli::output::{Output, verdict};
 use crate::cli::render::count;
 use probity::knn::specification::RobustnessSpecification;
 use probity::knn::verdicts::read_verdicts;
@@ -22,14 +21,6 @@ use probity::run::specification::file::Record;
 pub(super) struct VerifyArgs {
     /// Run directory of `probity knn`
     run: PathBuf,
-}
-
-#[derive(Serialize)]
-struct VerifySummary<'a> {
-    schema_version: u32,
-    command: &'static str,
-    #[serde(flatten)]
-    result: &'a ReplayCounts,
 }
 
 /// Runs `probity knn verify`.
@@ -55,17 +46,8 @@ pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode>
         bar.set_position(done);
     })?;
     bar.finish_and_clear();
-    let summary = VerifySummary {
-        schema_version: 1,
-        command: "knn verify",
-        result: &result,
-    };
-    output.result(&summary, &render(&result))?;
-    Ok(if result.rejected == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(1)
-    })
+    output.summary("knn verify", &result, &render(&result))?;
+    Ok(verdict(result.rejected == 0))
 }
 
 /// Holds that the files that were read are those that were analysed.

@@ -46,8 +46,6 @@ pub(super) struct BudgetArgs {
 
 #[derive(Serialize)]
 struct BudgetSummary<'l> {
-    schema_version: u32,
-    command: &'static str,
     ledger: &'l Path,
     data_sha256: &'l str,
     budget: Budget,
@@ -79,8 +77,6 @@ pub(super) fn run(args: BudgetArgs, output: &Output) -> anyhow::Result<ExitCode>
     };
     let spent = ledger.spent();
     let summary = BudgetSummary {
-        schema_version: 1,
-        command: "outliers budget",
         ledger: &args.ledger,
         data_sha256: &ledger.data.sha256,
         budget: ledger.budget,
@@ -89,8 +85,7 @@ pub(super) fn run(args: BudgetArgs, output: &Output) -> anyhow::Result<ExitCode>
         left: ledger.remaining(),
         queries: &ledger.queries,
     };
-    output.result(&summary, &render(&ledger, &summary))?;
-    Ok(ExitCode::SUCCESS)
+    output.summary("outliers budget", &summary, &render(&ledger, &summary))
 }
 
 fn render(ledger: &Ledger, summary: &BudgetSummary<'_>) -> String {

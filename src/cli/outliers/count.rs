@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::inputs::{Bill, Data, Payment, SpecialArgs, answer_text, not_private_text};
 use crate::cli::fields::Fields;
 use crate::cli::inputs::new_run;
-use crate::cli::output::Output;
+use crate::cli::output::{Output, Summary};
 use probity::privacy::calibration::{Calibration, Guarantee};
 use probity::privacy::count::{CountPlan, Sensitivity};
 use probity::privacy::interval::Interval;
@@ -36,8 +36,6 @@ pub(super) struct CountArgs {
 
 #[derive(Serialize)]
 struct CountSummary {
-    schema_version: u32,
-    command: &'static str,
     private: bool,
     rows: usize,
     columns: Vec<String>,
@@ -60,7 +58,7 @@ pub(super) fn run(mut args: CountArgs, output: &Output) -> anyhow::Result<ExitCo
 }
 
 /// Answers the query that is specified.
-pub(in crate::cli) fn run_specification(
+pub(crate) fn run_specification(
     specification: Checked<CountSpecification>,
     out: Option<PathBuf>,
     output: &Output,
@@ -96,26 +94,26 @@ pub(in crate::cli) fn run_specification(
         columns.join(" × "),
         bill.text()
     );
-    let summary = CountSummary {
-        schema_version: 1,
-        command: "outliers count",
-        private,
-        rows: data.records.rows(),
-        columns,
-        radius,
-        k,
-        sensitivity: options.sensitivity,
-        calibration: options.calibration,
-        method: plan.method(),
-        count: answer.count,
-        interval: answer.interval,
-        data_sha256: data.sha256.clone(),
-        bill,
-    };
+    let summary = Summary::of(
+        "outliers count",
+        CountSummary {
+            private,
+            rows: data.records.rows(),
+            columns,
+            radius,
+            k,
+            sensitivity: options.sensitivity,
+            calibration: options.calibration,
+            method: plan.method(),
+            count: answer.count,
+            interval: answer.interval,
+            data_sha256: data.sha256.clone(),
+            bill,
+        },
+    );
     if let Some(directory) = directory {
         directory.write_run(&specification, &record)?;
         directory.write_summary(&summary)?;
     }
-    output.result(&summary, &text)?;
-    Ok(ExitCode::SUCCESS)
+    output.result(&summary, &text)
 }

@@ -40,8 +40,6 @@ pub(super) struct ExactArgs {
 
 #[derive(Serialize)]
 struct ExactSummary {
-    schema_version: u32,
-    command: &'static str,
     private: bool,
     rows: usize,
     columns: Vec<String>,
@@ -78,7 +76,7 @@ pub(super) fn run(mut args: ExactArgs, output: &Output) -> anyhow::Result<ExitCo
 }
 
 /// Counts what is specified. It makes no run directory.
-pub(in crate::cli) fn run_specification(
+pub(crate) fn run_specification(
     specification: &Checked<ExactSpecification>,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
@@ -107,8 +105,6 @@ pub(in crate::cli) fn run_specification(
         .map(|dims| subspace_counts(&data, outliers, dims))
         .transpose()?;
     let summary = ExactSummary {
-        schema_version: 1,
-        command: "outliers exact",
         private: false,
         rows: data.records.rows(),
         columns: data.options.columns.clone(),
@@ -121,8 +117,7 @@ pub(in crate::cli) fn run_specification(
         noise,
         subspaces,
     };
-    output.result(&summary, &render(&summary))?;
-    Ok(ExitCode::SUCCESS)
+    output.summary("outliers exact", &summary, &render(&summary))
 }
 
 fn noise_figures(

@@ -6,6 +6,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::fields::Fields;
+use crate::cli::inputs::Threads;
 use crate::cli::output::Output;
 use probity::data::source::Hashed;
 use probity::data::specification::record_schema;
@@ -19,7 +20,6 @@ use probity::privacy::specification::TableSpecification;
 pub(super) use probity::report::text::signed;
 use probity::run::specification::Specification;
 use probity::run::specification::file::Record;
-use probity::tensor::device::use_threads;
 
 /// What the command line has a short form for, and what changes no answer.
 #[derive(Debug, Args)]
@@ -29,15 +29,14 @@ pub(super) struct SpecialArgs {
     /// the range]; values outside are moved to its ends; may be repeated
     #[arg(long, value_name = "COLUMN=MIN,MAX[,UNIT]", value_parser = range, allow_hyphen_values = true)]
     range: Vec<DeclaredRange>,
-    /// CPU threads [default: one a core]; no influence on results
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Hardware")]
-    threads: Option<u16>,
+    #[command(flatten)]
+    threads: Threads,
 }
 
 impl SpecialArgs {
     /// Gives the ranges to `fields`, and sets the threads.
     pub fn apply<S: Specification>(&self, fields: &mut Fields<S>) -> anyhow::Result<()> {
-        use_threads(self.threads.map(usize::from))?;
+        self.threads.apply()?;
         if !self.range.is_empty() {
             fields.set("table.ranges", serde_json::to_value(&self.range)?);
         }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::inputs::{Bill, Data, Payment, SpecialArgs, answer_text, not_private_text};
 use crate::cli::fields::Fields;
 use crate::cli::inputs::new_run;
-use crate::cli::output::Output;
+use crate::cli::output::{Output, Summary};
 use probity::privacy::error::PrivacyError;
 use probity::privacy::interval::Interval;
 use probity::privacy::specification::SubspacesSpecification;
@@ -36,8 +36,6 @@ pub(super) struct SubspacesArgs {
 
 #[derive(Serialize)]
 struct SubspacesSummary {
-    schema_version: u32,
-    command: &'static str,
     private: bool,
     rows: usize,
     radius: f64,
@@ -64,7 +62,7 @@ pub(super) fn run(mut args: SubspacesArgs, output: &Output) -> anyhow::Result<Ex
 }
 
 /// Answers the query that is specified.
-pub(in crate::cli) fn run_specification(
+pub(crate) fn run_specification(
     specification: Checked<SubspacesSpecification>,
     out: Option<PathBuf>,
     output: &Output,
@@ -118,32 +116,32 @@ pub(in crate::cli) fn run_specification(
         plan.subspaces(),
         bill.text()
     ));
-    let summary = SubspacesSummary {
-        schema_version: 1,
-        command: "outliers subspaces",
-        private,
-        rows,
-        radius,
-        k,
-        dims,
-        candidates: plan.subspaces(),
-        subspaces: chosen
-            .iter()
-            .map(|chosen| SubspaceFigures {
-                columns: names(chosen, &data),
-                count: chosen.answer.as_ref().map(|answer| answer.count),
-                interval: chosen.answer.as_ref().and_then(|answer| answer.interval),
-            })
-            .collect(),
-        data_sha256: data.sha256.clone(),
-        bill,
-    };
+    let summary = Summary::of(
+        "outliers subspaces",
+        SubspacesSummary {
+            private,
+            rows,
+            radius,
+            k,
+            dims,
+            candidates: plan.subspaces(),
+            subspaces: chosen
+                .iter()
+                .map(|chosen| SubspaceFigures {
+                    columns: names(chosen, &data),
+                    count: chosen.answer.as_ref().map(|answer| answer.count),
+                    interval: chosen.answer.as_ref().and_then(|answer| answer.interval),
+                })
+                .collect(),
+            data_sha256: data.sha256.clone(),
+            bill,
+        },
+    );
     if let Some(directory) = directory {
         directory.write_run(&specification, &record)?;
         directory.write_summary(&summary)?;
     }
-    output.result(&summary, &text)?;
-    Ok(ExitCode::SUCCESS)
+    output.result(&summary, &text)
 }
 
 fn names(chosen: &Chosen, data: &Data) -> Vec<String> {

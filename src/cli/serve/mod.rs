@@ -13,9 +13,8 @@ use clap::{Args, Subcommand};
 use super::output::{Output, print};
 use limits::LimitArgs;
 use probity::serve::inspection::Inspection;
-use probity::serve::store::Store;
 use probity::serve::{Service, ServiceOptions};
-use tokens::{RevokeArgs, TokenArgs, TokensArgs};
+use tokens::{DataDirectory, RevokeArgs, TokenArgs, TokensArgs};
 
 /// Threads that answer requests; the jobs have processes of their own.
 const THREADS: usize = 2;
@@ -46,14 +45,6 @@ pub(super) struct ServeArgs {
     limits: LimitArgs,
 }
 
-/// Where the service keeps what it has.
-#[derive(Debug, Clone, Args)]
-struct DataDirectory {
-    /// Folder for the database, uploads, models and runs
-    #[arg(long, default_value = "probity-data", value_name = "FOLDER")]
-    data_dir: PathBuf,
-}
-
 #[derive(Debug, Subcommand)]
 enum ServeCommand {
     /// Make a token and print it; it is shown this once
@@ -70,31 +61,22 @@ enum ServeCommand {
     },
 }
 
-impl DataDirectory {
-    /// The database, which is made where there is none.
-    fn store(&self) -> anyhow::Result<Store> {
-        let name = || format!("cannot use {}", self.data_dir.display());
-        std::fs::create_dir_all(&self.data_dir).with_context(name)?;
-        Store::open(&self.data_dir).with_context(name)
-    }
-}
-
 /// Runs `probity serve`.
 pub(super) fn run(args: ServeArgs, output: &Output) -> anyhow::Result<ExitCode> {
     match args.command {
-        None => serve(&args, output)?,
-        Some(ServeCommand::Token(args)) => tokens::make(&args, output)?,
-        Some(ServeCommand::Tokens(args)) => tokens::list(&args, output)?,
-        Some(ServeCommand::Revoke(args)) => tokens::revoke(&args, output)?,
+        None => serve(&args, output),
+        Some(ServeCommand::Token(args)) => tokens::make(&args, output),
+        Some(ServeCommand::Tokens(args)) => tokens::list(&args, output),
+        Some(ServeCommand::Revoke(args)) => tokens::revoke(&args, output),
         Some(ServeCommand::Inspect { request }) => {
             let answer = Inspection::read(&request)?.run()?;
             print(&answer.to_string())?;
+            Ok(ExitCode::SUCCESS)
         }
     }
-    Ok(ExitCode::SUCCESS)
 }
 
-fn serve(args: &ServeArgs, output: &Output) -> anyhow::Result<()> {
+fn serve(args: &ServeArgs, output: &Output) -> anyhow::Result<ExitCode> {
     output.refuse_json("serve")?;
     let service = Service::open(ServiceOptions {
         data_dir: args.data.data_dir.clone(),
@@ -125,7 +107,7 @@ fn serve(args: &ServeArgs, output: &Output) -> anyhow::Result<()> {
             listening.address()?
         ))?;
         listening.run(asked_to_end()).await?;
-        anyhow::Ok(())
+        Ok(ExitCode::SUCCESS)
     })
 }
 

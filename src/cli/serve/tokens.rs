@@ -1,12 +1,32 @@
 //! `probity serve token`, `tokens` and `revoke`
 
+use std::path::PathBuf;
+use std::process::ExitCode;
+
 use anyhow::{Context, bail};
 use clap::Args;
 
-use super::DataDirectory;
 use crate::cli::output::Output;
 use crate::cli::render::table;
 use probity::serve::identifier::Id;
+use probity::serve::store::Store;
+
+/// Where the service keeps what it has.
+#[derive(Debug, Clone, Args)]
+pub(super) struct DataDirectory {
+    /// Folder for the database, uploads, models and runs
+    #[arg(long, default_value = "probity-data", value_name = "FOLDER")]
+    pub data_dir: PathBuf,
+}
+
+impl DataDirectory {
+    /// The database, which is made where there is none.
+    fn store(&self) -> anyhow::Result<Store> {
+        let name = || format!("cannot use {}", self.data_dir.display());
+        std::fs::create_dir_all(&self.data_dir).with_context(name)?;
+        Store::open(&self.data_dir).with_context(name)
+    }
+}
 
 /// Arguments of `probity serve token`.
 #[derive(Debug, Args)]
@@ -35,7 +55,7 @@ pub(super) struct RevokeArgs {
 }
 
 /// Makes a token.
-pub(super) fn make(args: &TokenArgs, output: &Output) -> anyhow::Result<()> {
+pub(super) fn make(args: &TokenArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let label = args.label.trim();
     if label.chars().count() > 100 || label.chars().any(char::is_control) {
         bail!("--label is at most 100 characters without control characters");
@@ -51,7 +71,7 @@ pub(super) fn make(args: &TokenArgs, output: &Output) -> anyhow::Result<()> {
 }
 
 /// Lists the tokens.
-pub(super) fn list(args: &TokensArgs, output: &Output) -> anyhow::Result<()> {
+pub(super) fn list(args: &TokensArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let tokens = args.data.store()?.tokens()?;
     let rows: Vec<Vec<String>> = tokens
         .iter()
@@ -72,7 +92,7 @@ pub(super) fn list(args: &TokensArgs, output: &Output) -> anyhow::Result<()> {
 }
 
 /// Revokes a token.
-pub(super) fn revoke(args: &RevokeArgs, output: &Output) -> anyhow::Result<()> {
+pub(super) fn revoke(args: &RevokeArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let id: Id = args
         .id
         .parse()

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::inputs::LeafArgs;
 use crate::cli::fields::Fields;
 use crate::cli::interrupt::Interrupt;
-use crate::cli::output::Output;
+use crate::cli::output::{Output, Summary};
 use crate::cli::render::{count, table};
 use probity::data::specification::record_schema;
 use probity::run::run_directory::RunDirectory;
@@ -38,8 +38,6 @@ pub(super) struct BenchArgs {
 
 #[derive(Serialize)]
 struct BenchSummary {
-    schema_version: u32,
-    command: &'static str,
     probity_version: &'static str,
     data: PathBuf,
     data_sha256: String,
@@ -57,7 +55,7 @@ pub(super) fn run(mut args: BenchArgs, output: &Output) -> anyhow::Result<ExitCo
 }
 
 /// Runs the benchmark that is specified.
-pub(in crate::cli) fn run_specification(
+pub(crate) fn run_specification(
     specification: Checked<BenchSpecification>,
     out: Option<PathBuf>,
     output: &Output,
@@ -88,25 +86,25 @@ pub(in crate::cli) fn run_specification(
         !stop.load(std::sync::atomic::Ordering::Relaxed)
     })?;
     bar.finish_and_clear();
-    let summary = BenchSummary {
-        schema_version: 1,
-        command: "spn bench",
-        probity_version: env!("CARGO_PKG_VERSION"),
-        data: specification.data.clone(),
-        data_sha256: rows.sha256,
-        parameters,
-        protocol,
-        finished: done == protocol.repeats,
-        figures,
-    };
+    let summary = Summary::of(
+        "spn bench",
+        BenchSummary {
+            probity_version: env!("CARGO_PKG_VERSION"),
+            data: specification.data.clone(),
+            data_sha256: rows.sha256,
+            parameters,
+            protocol,
+            finished: done == protocol.repeats,
+            figures,
+        },
+    );
     let mut text = render(&summary);
     if let Some(directory) = directory {
         directory.write_run(&specification, &record)?;
         directory.write_summary(&summary)?;
         text.push_str(&format!("Run: {}\n", directory.path().display()));
     }
-    output.result(&summary, &text)?;
-    Ok(ExitCode::SUCCESS)
+    output.result(&summary, &text)
 }
 
 /// A time with its deviation.

@@ -36,8 +36,6 @@ pub(super) struct FitArgs {
 
 #[derive(Serialize)]
 struct FitSummary {
-    schema_version: u32,
-    command: &'static str,
     model: PathBuf,
     rows: usize,
     skipped_rows: u64,
@@ -57,7 +55,7 @@ pub(super) fn run(mut args: FitArgs, output: &Output) -> anyhow::Result<ExitCode
 ///
 /// A model directory holds no `run.toml`: it is, file for file, what learning without the deleted rows gives, wherever
 /// these were read from.
-pub(in crate::cli) fn run_specification(
+pub(crate) fn run_specification(
     specification: Checked<FitSpecification>,
     out: Option<PathBuf>,
     output: &Output,
@@ -72,8 +70,6 @@ pub(in crate::cli) fn run_specification(
     let model = SpnModel { spn, table };
     model.store(directory.path())?;
     let summary = FitSummary {
-        schema_version: 1,
-        command: "spn fit",
         model: directory.path().to_owned(),
         rows: model.spn.data().rows(),
         skipped_rows,
@@ -82,8 +78,7 @@ pub(in crate::cli) fn run_specification(
         network: model.spn.network().shape(),
         seconds,
     };
-    output.result(&summary, &render(&summary))?;
-    Ok(ExitCode::SUCCESS)
+    output.summary("spn fit", &summary, &render(&summary))
 }
 
 fn render(summary: &FitSummary) -> String {

@@ -9,7 +9,6 @@ use serde::Serialize;
 
 use crate::cli::output::Output;
 use crate::cli::render::{count, percent, table};
-use probity::run::run_directory::write_atomically;
 use probity::unlearning::spn::model::SpnModel;
 use probity::unlearning::spn::{Network, SpnError};
 
@@ -101,25 +100,22 @@ struct ClassifyQuestion {
 /// Runs `probity spn query`.
 pub(super) fn run(args: QueryArgs, output: &Output) -> anyhow::Result<ExitCode> {
     match args.question {
-        Question::Likelihood(question) => likelihood(&question, output)?,
-        Question::Probability(question) => probability(&question, output)?,
-        Question::Explain(question) => explain(&question, output)?,
-        Question::Sample(question) => sample(&question, output)?,
-        Question::Classify(question) => classify(&question, output)?,
+        Question::Likelihood(question) => likelihood(&question, output),
+        Question::Probability(question) => probability(&question, output),
+        Question::Explain(question) => explain(&question, output),
+        Question::Sample(question) => sample(&question, output),
+        Question::Classify(question) => classify(&question, output),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 #[derive(Serialize)]
 struct LikelihoodSummary {
-    schema_version: u32,
-    command: &'static str,
     rows: usize,
     mean_log_likelihood: f64,
     impossible_rows: usize,
 }
 
-fn likelihood(question: &TableQuestion, output: &Output) -> anyhow::Result<()> {
+fn likelihood(question: &TableQuestion, output: &Output) -> anyhow::Result<ExitCode> {
     let model = SpnModel::load(&question.model)?;
     let asked = model.table.read_questions(&question.data)?;
     let scores = model.spn.network().log_densities(&asked.rows);
@@ -130,8 +126,6 @@ fn likelihood(question: &TableQuestion, output: &Output) -> anyhow::Result<()> {
     }
     let possible = scores.iter().filter(|score| score.is_finite());
     let summary = LikelihoodSummary {
-        schema_version: 1,
-        command: "spn query likelihood",
         rows: scores.len(),
         mean_log_likelihood: possible.clone().sum::<f64>() / possible.clone().count().max(1) as f64,
         impossible_rows: scores.len() - possible.count(),
@@ -147,13 +141,12 @@ fn likelihood(question: &TableQuestion, output: &Output) -> anyhow::Result<()> {
             count(summary.impossible_rows as u64)
         ));
     }
-    answer(csv, question.out.as_ref(), &summary, &text, output)
+    let rows = ("Answers", csv, question.out.as_ref());
+    output.rows("spn query likelihood", &summary, rows, &text)
 }
 
 #[derive(Serialize)]
 struct ProbabilitySummary<'a> {
-    schema_version: u32,
-    command: &'static str,
     ask: &'a [String],
     given: &'a [String],
     density: bool,
@@ -161,7 +154,7 @@ struct ProbabilitySummary<'a> {
     probability: f64,
 }
 
-fn probability(question: &ProbabilityQuestion, output: &Output) -> anyhow::Result<()> {
+fn probability(question: &ProbabilityQuestion, output: &Output) -> anyhow::Result<ExitCode> {
     let network = SpnModel::load(&question.evidence.model)?.spn.network();
     let given = evidence(&network, &question.evidence.given)?;
     let ask = evidence(&network, &question.ask)?;
@@ -171,8 +164,6 @@ fn probability(question: &ProbabilityQuestion, output: &Output) -> anyhow::Resul
         .filter(|(_, value)| value.is_some())
         .any(|(variable, _)| variable.values().is_none());
     let summary = ProbabilitySummary {
-        schema_version: 1,
-        command: "spn query probability",
         ask: &question.ask,
         given: &question.evidence.given,
         density,
@@ -189,13 +180,11 @@ fn probability(question: &ProbabilityQuestion, output: &Output) -> anyhow::Resul
         question.ask.join(", "),
         summary.probability
     );
-    output.result(&summary, &text)
+    output.summary("spn query probability", &summary, &text)
 }
 
 #[derive(Serialize)]
 struct ExplainSummary {
-    schema_version: u32,
-    command: &'static str,
     log_density: f64,
     row: Vec<ExplainedValue>,
 }
@@ -207,14 +196,12 @@ struct ExplainedValue {
     given: bool,
 }
 
-fn explain(question: &EvidenceQuestion, output: &Output) -> anyhow::Result<()> {
+fn explain(question: &EvidenceQuestion, output: &Output) -> anyhow::Result<ExitCode> {
     let network = SpnModel::load(&question.model)?.spn.network();
     let given = evidence(&network, &question.given)?;
     let found = network.explain(&given)?;
     let values = network.variables().iter().zip(found.row.iter().zip(&given));
     let summary = ExplainSummary {
-        schema_version: 1,
-        command: "spn query explain",
         log_density: found.log_density,
         row: values
             .map(|(variable, (value, given))| ExplainedValue {
@@ -237,18 +224,16 @@ fn explain(question: &EvidenceQuestion, output: &Output) -> anyhow::Result<()> {
         "Log-density of the whole row: {:.4}. Max-product; a more probable row may exist.\n",
         found.log_density
     ));
-    output.result(&summary, &text)
+    output.summary("spn query explain", &summary, &text)
 }
 
 #[derive(Serialize)]
 struct SampleSummary {
-    schema_version: u32,
-    command: &'static str,
     rows: u64,
     seed: u64,
 }
 
-fn sample(question: &SampleQuestion, output: &Output) -> anyhow::Result<()> {
+fn sample(question: &SampleQuestion, output: &Output) -> anyhow::Result<ExitCode> {
     let network = SpnModel::load(&question.evidence.model)?.spn.network();
     let given = evidence(&network, &question.evidence.given)?;
     let mut csv = csv::Writer::from_writer(Vec::new());
@@ -259,25 +244,22 @@ fn sample(question: &SampleQuestion, output: &Output) -> anyhow::Result<()> {
         csv.write_record(values.map(|(variable, value)| variable.text(value)))?;
     }
     let summary = SampleSummary {
-        schema_version: 1,
-        command: "spn query sample",
         rows: question.rows,
         seed: question.seed,
     };
     let text = format!("{} rows drawn.\n", count(question.rows));
-    answer(csv, question.out.as_ref(), &summary, &text, output)
+    let rows = ("Answers", csv, question.out.as_ref());
+    output.rows("spn query sample", &summary, rows, &text)
 }
 
 #[derive(Serialize)]
 struct ClassifySummary {
-    schema_version: u32,
-    command: &'static str,
     target: String,
     rows: usize,
     accuracy: Option<f64>,
 }
 
-fn classify(question: &ClassifyQuestion, output: &Output) -> anyhow::Result<()> {
+fn classify(question: &ClassifyQuestion, output: &Output) -> anyhow::Result<ExitCode> {
     let model = SpnModel::load(&question.table.model)?;
     let network = model.spn.network();
     let target = position(&network, &question.target)?;
@@ -304,8 +286,6 @@ fn classify(question: &ClassifyQuestion, output: &Output) -> anyhow::Result<()> 
         csv.write_record([number.to_string(), class, classes[best].to_string()])?;
     }
     let summary = ClassifySummary {
-        schema_version: 1,
-        command: "spn query classify",
         target: question.target.clone(),
         rows: asked.rows.len(),
         accuracy: (known > 0).then(|| right as f64 / known as f64),
@@ -319,28 +299,8 @@ fn classify(question: &ClassifyQuestion, output: &Output) -> anyhow::Result<()> 
             percent(accuracy)
         ));
     }
-    answer(csv, question.table.out.as_ref(), &summary, &text, output)
-}
-
-/// A file of answers, or the answers themselves on stdout.
-fn answer<T: Serialize>(
-    csv: csv::Writer<Vec<u8>>,
-    out: Option<&PathBuf>,
-    summary: &T,
-    text: &str,
-    output: &Output,
-) -> anyhow::Result<()> {
-    let bytes = csv.into_inner().context("the answers cannot be written")?;
-    match out {
-        Some(file) => {
-            write_atomically(file, &bytes)?;
-            output.result(summary, &format!("{text}Answers: {}\n", file.display()))
-        }
-        None => {
-            output.remark(text.trim_end());
-            output.result(summary, &String::from_utf8(bytes)?)
-        }
-    }
+    let rows = ("Answers", csv, question.table.out.as_ref());
+    output.rows("spn query classify", &summary, rows, &text)
 }
 
 /// The position of the column `name`.

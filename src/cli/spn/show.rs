@@ -30,8 +30,6 @@ pub(super) struct ShowArgs {
 
 #[derive(Serialize)]
 struct ShowSummary {
-    schema_version: u32,
-    command: &'static str,
     rows: usize,
     parameters: SpnParameters,
     network: Shape,
@@ -55,8 +53,6 @@ pub(super) fn run(args: ShowArgs, output: &Output) -> anyhow::Result<ExitCode> {
         leaves: variable.family().name(),
     });
     let summary = ShowSummary {
-        schema_version: 1,
-        command: "spn show",
         rows: model.spn.data().rows(),
         parameters: *model.spn.parameters(),
         network: network.shape(),
@@ -71,8 +67,7 @@ pub(super) fn run(args: ShowArgs, output: &Output) -> anyhow::Result<ExitCode> {
         write_atomically(file, network.to_svg().as_bytes())?;
         text.push_str(&format!("Drawing: {}\n", file.display()));
     }
-    output.result(&summary, &text)?;
-    Ok(ExitCode::SUCCESS)
+    output.summary("spn show", &summary, &text)
 }
 
 fn render(summary: &ShowSummary) -> String {

@@ -37,11 +37,7 @@ impl FromStr for DeclaredBins {
     type Err = String;
 
     fn from_str(text: &str) -> Result<DeclaredBins, String> {
-        let wrong = || {
-            format!(
-                "'{text}' are no bins; an attribute and ascending numbers such as age=25,45,65 are expected"
-            )
-        };
+        let wrong = || "an attribute and ascending numbers such as age=25,45,65".to_owned();
         let (attribute, edges) = text.split_once('=').ok_or_else(wrong)?;
         let finite = |edge: &str| {
             edge.trim()

@@ -154,7 +154,7 @@ pub(crate) fn bound_pair(
     }
     let slack = clamped(slack - bend * budget as i128);
     if let Some(costs) = costs {
-        costs.finish(system, (k, m), shares, &penalties, slack, m < k);
+        costs.finish(&shares, &penalties, slack, m < k);
     }
     for (gain, penalty) in gains.iter_mut().zip(&penalties) {
         *gain -= penalty;

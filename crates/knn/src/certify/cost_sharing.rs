@@ -8,27 +8,14 @@
 use crate::certify::amortised_bound::AmortisedBound;
 use crate::certify::flip_costs::FlipCosts;
 use crate::certify::fold_weights::FoldWeights;
-use crate::certify::minimal_removal::violating_removal;
-use crate::certify::vote_flips::Neighbourhood;
-use crate::system::KnnSystem;
-
-/// A row that single removals make worse for K, held against M.
-#[derive(Debug, Clone, Copy)]
-struct Loss {
-    row: u32,
-    fold: u32,
-    start: u32,
-    end: u32,
-}
 
 /// All that removals can do for K against M.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CostSharing {
     flips: FlipCosts,
-    losses: Vec<Loss>,
-    lost: Vec<(u32, i8)>,
     penalties: Vec<(u32, i64)>,
-    shares: Option<FoldWeights>,
+    /// A row's share in the error of its fold, at most.
+    unit: i64,
     /// gap - correction, before any constant.
     slack: i64,
     strict: bool,
@@ -38,8 +25,7 @@ pub(crate) struct CostSharing {
 impl CostSharing {
     /// A row's share in the error of its fold, at most.
     pub(crate) fn unit(&self) -> f64 {
-        let shares = self.shares.iter().flat_map(|shares| &shares.high);
-        shares.copied().max().unwrap_or(1).max(1) as f64
+        self.unit as f64
     }
 
     /// Takes over the flips of one row.
@@ -47,13 +33,10 @@ impl CostSharing {
         self.flips.append(row);
     }
 
-    /// Completes the record: what K pays for the removal of rows (`penalties`), the slack, and the
-    /// losses of T.
+    /// Completes the record: what K pays for the removal of rows (`penalties`), and the slack.
     pub(crate) fn finish(
         &mut self,
-        system: &KnnSystem,
-        (k, m): (usize, usize),
-        shares: FoldWeights,
+        shares: &FoldWeights,
         penalties: &[i64],
         slack: i64,
         strict: bool,
@@ -66,53 +49,7 @@ impl CostSharing {
             .collect();
         self.slack = slack;
         self.strict = strict;
-        self.shares = Some(shares);
-        self.record_losses(system, k, m);
-    }
-
-    /// Records for every row i of T the single removals that raise d_i.
-    ///
-    /// If R has exactly one member r among the first max(K, M) + 1 neighbours of i and i stays,
-    /// both votes are those without r alone: the first K survivors lie among the first K + 1, those
-    /// at M among the first M + 1.
-    fn record_losses(&mut self, system: &KnnSystem, k: usize, m: usize) {
-        let removed = system.nothing_removed();
-        let labels = system.setup.training.labels();
-        let classes = system.setup.training.classes();
-        let mut near = Neighbourhood::default();
-        for (row, &label) in labels.iter().enumerate() {
-            near.read(system, row, &removed, k.max(m) + 1);
-            if near.labels.iter().all(|&other| other == label) && near.labels.len() > 1 {
-                continue;
-            }
-            let right = |size: usize| {
-                i8::from(violating_removal(&near.labels, classes, size, label, 0).is_some())
-            };
-            let now = [right(k), right(m)];
-            let then = [k, m].map(|size| near.right_without_one(size, label, classes));
-            let start = self.lost.len();
-            for (place, (id, other)) in near.pairs().enumerate() {
-                let wrong = |side: usize, size: usize| {
-                    if place < size {
-                        i8::from(!then[side][usize::from(other)])
-                    } else {
-                        now[side]
-                    }
-                };
-                let change = (wrong(0, k) - wrong(1, m)) - (now[0] - now[1]);
-                self.lost.push((id, change.max(0)));
-            }
-            if self.lost[start..].iter().all(|&(_, change)| change == 0) {
-                self.lost.truncate(start);
-                continue;
-            }
-            self.losses.push(Loss {
-                row: row as u32,
-                fold: system.setup.folds().of(row) as u32,
-                start: start as u32,
-                end: self.lost.len() as u32,
-            });
-        }
+        self.unit = shares.high.iter().copied().max().unwrap_or(1).max(1);
     }
 
     /// Shares out all payments, given the fraction of each row that is removed.
@@ -125,12 +62,7 @@ impl CostSharing {
     /// 2. *Caps.* A flip gains at most one share, whoever makes it: a constant share, charged to
     ///    the slack, pays for it, and nobody else has to. Where the removal of i gains a share as
     ///    well (d_i = 1), g_i is 1 if i is removed and else the number of flips made. So one share
-    ///    covers the removal together with any one of the flips.
-    /// 3. *Losses.* Let L = d_i({r}) - d_i > 0 and P the first max(K, M) + 1 neighbours of i. If R
-    ///    meets P in r alone and i stays, g_i = -L: r may be paid L shares. In all other cases with
-    ///    r in R, another row of P or i is in R; each of those pays L shares, so that the sum is at
-    ///    least what 1 and 2 charge. Removals outside P pay what they did before, which is not
-    ///    negative. ∎
+    ///    covers the removal together with any one of the flips. ∎
     ///
     /// For each row the cheapest of these at the given fractions is taken.
     pub(crate) fn charges(&self, fraction: &[f32]) -> AmortisedBound {
@@ -146,50 +78,12 @@ impl CostSharing {
                 .pay_least(item, fraction, &mut weights, &mut order);
             constant += i128::from(paid);
         }
-        if let Some(shares) = &self.shares {
-            for loss in &self.losses {
-                self.pay_loss(loss, shares, fraction, &mut weights);
-            }
-        }
         AmortisedBound {
             slack: crate::certify::amortised_bound::clamped(i128::from(self.slack) - constant),
             weights,
             top: Vec::new(),
             strict: self.strict,
         }
-    }
-
-    /// Pays the one row whose loss is worth most, and charges the others for it.
-    fn pay_loss(&self, loss: &Loss, shares: &FoldWeights, fraction: &[f32], weights: &mut [i64]) {
-        let near = &self.lost[loss.start as usize..loss.end as usize];
-        let part_of = |row: u32| fraction[row as usize];
-        let all: f32 = near.iter().map(|&(row, _)| part_of(row)).sum();
-        if all <= 0.0 {
-            return;
-        }
-        let others = all + part_of(loss.row);
-        let worth = |&(row, lost): &(u32, i8)| f32::from(lost) * (2.0 * part_of(row) - others);
-        let mut best = (0.0, None);
-        for (place, entry) in near.iter().enumerate() {
-            let worth = worth(entry);
-            if worth > best.0 {
-                best = (worth, Some(place));
-            }
-        }
-        let Some(paid) = best.1 else { return };
-        let (row, lost) = near[paid];
-        let fold = loss.fold as usize;
-        let (low, high) = (
-            i64::from(lost) * shares.low[fold],
-            i64::from(lost) * shares.high[fold],
-        );
-        weights[loss.row as usize] += high;
-        for (place, &(other, _)) in near.iter().enumerate() {
-            if place != paid {
-                weights[other as usize] += high;
-            }
-        }
-        weights[row as usize] -= low;
     }
 }
 
@@ -198,7 +92,7 @@ mod tests {
     use super::*;
     use crate::certify::amortised_bound::SearchState;
     use crate::certify::charging::bound_pair;
-    use crate::{Candidates, LearnUpdate, Metric, Parameters, TrainingSet};
+    use crate::{Candidates, KnnSystem, LearnUpdate, Metric, Parameters, TrainingSet};
 
     proptest::proptest! {
         #![proptest_config(proptest::test_runner::Config::with_cases(2000))]

@@ -25,11 +25,6 @@ impl Neighbourhood {
         });
     }
 
-    /// The rows with their labels, nearest first.
-    pub(crate) fn pairs(&self) -> impl Iterator<Item = (u32, u16)> {
-        self.rows.iter().copied().zip(self.labels.iter().copied())
-    }
-
     /// The only label that up to `budget` removals could make beat `label` among the first `k`, if
     /// there is just one: then removing rows of it is idle. `None` too if the list is so short that
     /// it could be emptied.

@@ -5,10 +5,11 @@ mod worker_pool;
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 pub use self::summary::{CertifiedCounts, RobustnessFigures, RobustnessSummary, SecondsPerInput};
 use self::worker_pool::WorkerPool;
+pub use self::worker_pool::{Effort, RobustnessProgress};
 use crate::analysis::Analysis;
 use crate::dataset::TrainingSet;
 use crate::deadline::Deadline;
@@ -18,7 +19,7 @@ use crate::parameters::{Candidates, Parameters, Setup};
 use crate::specification::RobustnessSpecification;
 pub use crate::specification::{LargestK, Learning};
 use crate::system::KnnSystem;
-use crate::verdict::{Decision, Method, Verdict};
+use crate::verdict::{Decision, Verdict};
 use crate::verdicts::{VerdictRow, words, write_verdicts};
 use probity_run::run_directory::RunDirectory;
 use probity_run::specification::file::Record;
@@ -42,32 +43,6 @@ impl Learning {
         }
         .check(training)
     }
-}
-
-/// What a run is doing.
-#[derive(Debug, Clone, Copy)]
-pub enum RobustnessProgress {
-    /// Learning for this threshold.
-    Learning {
-        /// n.
-        poison: usize,
-    },
-    /// Bounding the K that can be learnt at all.
-    Bounding {
-        /// n.
-        poison: usize,
-    },
-    /// So many inputs are done.
-    Inputs {
-        /// n.
-        poison: usize,
-        /// Inputs done.
-        done: u64,
-        /// Inputs in all.
-        all: u64,
-        /// Inputs falsified so far.
-        falsified: u64,
-    },
 }
 
 /// Decides the robustness of every input and writes the run directory.
@@ -164,17 +139,6 @@ pub fn check(
     learning
         .check(inputs.training.clone(), poison)
         .map_err(about(inputs.train.name()))
-}
-
-/// How hard a test input is tried.
-#[derive(Debug, Clone, Copy)]
-pub struct Effort<'f> {
-    /// How robustness is decided.
-    pub method: Method,
-    /// Time for each test input.
-    pub time_limit: Option<Duration>,
-    /// Asks to end early.
-    pub stop: &'f AtomicBool,
 }
 
 /// Learns from T; the second value is how many seconds that took. Nothing if `stop` was set before

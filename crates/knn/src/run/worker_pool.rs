@@ -4,17 +4,53 @@
 //! shared for one K, and that is the same whoever makes it first. Only the time limit knows the
 //! clock.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::analysis::Analysis;
 use crate::deadline::Deadline;
 use crate::errors::PoisoningError;
 use crate::inputs::{Inputs, RobustnessError};
-use crate::run::{Effort, RobustnessProgress};
-use crate::verdict::{Decision, Verdict};
+use crate::verdict::{Decision, Method, Verdict};
+
+/// What a run is doing.
+#[derive(Debug, Clone, Copy)]
+pub enum RobustnessProgress {
+    /// Learning for this threshold.
+    Learning {
+        /// n.
+        poison: usize,
+    },
+    /// Bounding the K that can be learnt at all.
+    Bounding {
+        /// n.
+        poison: usize,
+    },
+    /// So many inputs are done.
+    Inputs {
+        /// n.
+        poison: usize,
+        /// Inputs done.
+        done: u64,
+        /// Inputs in all.
+        all: u64,
+        /// Inputs falsified so far.
+        falsified: u64,
+    },
+}
+
+/// How hard a test input is tried.
+#[derive(Debug, Clone, Copy)]
+pub struct Effort<'f> {
+    /// How robustness is decided.
+    pub method: Method,
+    /// Time for each test input.
+    pub time_limit: Option<Duration>,
+    /// Asks to end early.
+    pub stop: &'f AtomicBool,
+}
 
 /// A decision and the seconds that it took.
 pub(super) type Outcome = Result<(Decision, f64), PoisoningError>;

@@ -58,7 +58,7 @@ impl TryFrom<String> for ClassWeights {
                 .map(|number| number.trim().parse::<f32>())
                 .collect::<Result<Vec<_>, _>>()
                 .map(ClassWeights::Given)
-                .map_err(|_| format!("'{text}' is none of: none, balanced, numbers such as 1,2.5")),
+                .map_err(|_| "none, balanced, or numbers such as 1,2.5".to_owned()),
         }
     }
 }
@@ -94,18 +94,16 @@ impl TryFrom<String> for Categories {
     type Error = String;
 
     fn try_from(text: String) -> Result<Categories, String> {
-        match text.split_once(':') {
-            None if text == "codes" => Ok(Categories::Codes),
-            None if text == "onehot" => Ok(Categories::OneHot),
-            Some(("embed", length)) => match length.parse() {
-                Ok(length) if (1..=MAX_EMBEDDED).contains(&length) => {
-                    Ok(Categories::Embedded(length))
-                }
-                _ => Err(format!(
-                    "'{length}' is no vector length from 1 to {MAX_EMBEDDED}"
-                )),
-            },
-            _ => Err(format!("'{text}' is none of: codes, onehot, embed:LENGTH")),
+        let length = text.strip_prefix("embed:").map(str::parse);
+        match (text.as_str(), length) {
+            ("codes", _) => Ok(Categories::Codes),
+            ("onehot", _) => Ok(Categories::OneHot),
+            (_, Some(Ok(length))) if (1..=MAX_EMBEDDED).contains(&length) => {
+                Ok(Categories::Embedded(length))
+            }
+            _ => Err(format!(
+                "codes, onehot, or embed:LENGTH with a length from 1 to {MAX_EMBEDDED}"
+            )),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The canonical form of a specification, and its hash.
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::Specification;
 use crate::run_directory::hex;
 
 /// `value` as JSON with sorted keys, no blanks and no absent fields: equal values have equal bytes.
@@ -47,18 +47,23 @@ fn write(value: &Value, out: &mut String) {
 
 /// The specification as JSON, as far as JSON can say it. A number that JSON has no form for (NaN) is
 /// null, which the bounds of its field have refused before.
-pub(super) fn json_of<S: Specification>(specification: &S) -> Value {
+pub(super) fn json_of<T: Serialize>(specification: &T) -> Value {
     serde_json::to_value(specification).unwrap_or(Value::Null)
 }
 
-pub(super) fn identity<S: Specification>(specification: &S) -> String {
+/// The hash of `specification` as one of `kind` and `version`, without the fields that are `free`.
+pub(super) fn identity<T: Serialize>(
+    specification: &T,
+    (kind, version): (&str, u32),
+    free: &[&str],
+) -> String {
     let mut value = json_of(specification);
-    for field in S::FREE {
+    for field in free {
         remove(&mut value, field);
     }
     let mut whole = Map::new();
-    whole.insert("kind".to_owned(), S::KIND.into());
-    whole.insert("version".to_owned(), S::VERSION.into());
+    whole.insert("kind".to_owned(), kind.into());
+    whole.insert("version".to_owned(), version.into());
     whole.insert("specification".to_owned(), value);
     let canonical = canonical_json(&Value::Object(whole));
     hex(&Sha256::digest(canonical.as_bytes()))

@@ -1,10 +1,39 @@
 //! The fields of a specification, read from its schema, and the bounds that they declare.
 
+use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use serde::Serialize;
 use serde_json::Value;
+use thiserror::Error;
 
 use super::canonical::json_of;
-use super::{FieldError, Specification};
+
+/// A value that a field of a specification cannot have.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{field} is {value}, but must be {expected}")]
+pub struct FieldError {
+    /// The field, with the tables that it is in: `search.seeds`.
+    pub field: String,
+    /// What it is.
+    pub value: String,
+    /// What it may be.
+    pub expected: String,
+}
+
+impl FieldError {
+    /// `field` is `value`, but must be `expected`.
+    pub fn new(
+        field: impl Into<String>,
+        value: impl ToString,
+        expected: impl Into<String>,
+    ) -> FieldError {
+        FieldError {
+            field: field.into(),
+            value: value.to_string(),
+            expected: expected.into(),
+        }
+    }
+}
 
 /// A word that a field may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,26 +176,26 @@ impl Field {
     }
 }
 
-/// The schema of `S` with everything in one place.
-pub(super) fn schema_of<S: Specification>() -> Value {
+/// The schema of `T` with everything in one place.
+pub(super) fn schema_of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
     });
     settings
         .into_generator()
-        .into_root_schema_for::<S>()
+        .into_root_schema_for::<T>()
         .to_value()
 }
 
-pub(super) fn fields_of<S: Specification>() -> Vec<Field> {
+pub(super) fn fields_of<T: JsonSchema>() -> Vec<Field> {
     let mut fields = Vec::new();
-    collect("", &schema_of::<S>(), None, &mut fields);
+    collect("", &schema_of::<T>(), None, &mut fields);
     fields
 }
 
-pub(super) fn check_bounds<S: Specification>(specification: &S) -> Result<(), FieldError> {
+pub(super) fn check_bounds<T: Serialize + JsonSchema>(specification: &T) -> Result<(), FieldError> {
     let value = json_of(specification);
-    fields_of::<S>()
+    fields_of::<T>()
         .iter()
         .try_for_each(|field| match at(&value, &field.path) {
             Some(value) => field.check(value),
@@ -175,9 +204,9 @@ pub(super) fn check_bounds<S: Specification>(specification: &S) -> Result<(), Fi
 }
 
 /// The fields of `specification` that are not as their defaults.
-pub(super) fn changed_of<S: Specification>(specification: &S) -> Vec<String> {
+pub(super) fn changed_of<T: Serialize + JsonSchema>(specification: &T) -> Vec<String> {
     let value = json_of(specification);
-    let fields = fields_of::<S>().into_iter();
+    let fields = fields_of::<T>().into_iter();
     fields
         .filter(|field| field.is_changed_in(&value))
         .map(|field| field.path)

@@ -19,11 +19,15 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::fields::changed_of;
-use super::{FieldError, Specification};
+use super::Specification;
+use super::canonical::json_of;
+use super::fields::{FieldError, changed_of};
+use super::parse::parse;
 use crate::run_directory::{RUN, RunDirectory, RunError, write_atomically};
 
 /// Why a specification cannot be read from a file.
@@ -70,7 +74,7 @@ pub enum SpecificationError {
         /// The version of this build.
         known: u32,
     },
-    /// A field is out of bounds, or contradicts another.
+    /// A field has no such value, is out of bounds, or contradicts another.
     #[error("{}: {source}", file.display())]
     Field {
         /// The file.
@@ -84,7 +88,7 @@ pub enum SpecificationError {
 }
 
 /// What a run opened, and on what it ran.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
     /// Version of Probity that began the run.
@@ -184,10 +188,6 @@ fn table_of(file: &Path) -> Result<toml::Table, SpecificationError> {
 /// # Errors
 /// See [`SpecificationError`].
 pub fn read<S: Specification>(file: &Path) -> Result<(S, Option<Record>), SpecificationError> {
-    let form = |problem: String| SpecificationError::Form {
-        file: file.to_owned(),
-        problem,
-    };
     let kind = kind_of(file)?;
     if kind != S::KIND {
         return Err(SpecificationError::Kind {
@@ -210,23 +210,28 @@ pub fn read<S: Specification>(file: &Path) -> Result<(S, Option<Record>), Specif
             });
         }
     }
-    let record = table
-        .remove("record")
-        .map(serde_path_to_error::deserialize)
-        .transpose()
-        .map_err(|error| form(in_words("record.", &error)))?;
-    let specification = serde_path_to_error::deserialize(toml::Value::Table(table))
-        .map_err(|error| form(in_words("", &error)))?;
-    Ok((specification, record))
+    let mut recorded = table.clone();
+    recorded.retain(|key, _| key == "record");
+    let Recorded { record } = of_toml(recorded, file)?;
+    table.remove("record");
+    Ok((of_toml(table, file)?, record))
 }
 
-/// The field and what is wrong with it, without the library's own last line.
-fn in_words(prefix: &str, error: &serde_path_to_error::Error<toml::de::Error>) -> String {
-    let problem = error.inner().message();
-    match error.path().to_string().as_str() {
-        "." => problem.to_owned(),
-        path => format!("{prefix}{path}: {problem}"),
-    }
+/// A file but for its specification.
+#[derive(Deserialize, JsonSchema)]
+struct Recorded {
+    record: Option<Record>,
+}
+
+fn of_toml<T: DeserializeOwned + JsonSchema>(
+    written: toml::Table,
+    file: &Path,
+) -> Result<T, SpecificationError> {
+    let shown = json_of(&written);
+    parse(written, &shown).map_err(|source| SpecificationError::Field {
+        file: file.to_owned(),
+        source,
+    })
 }
 
 impl RunDirectory {

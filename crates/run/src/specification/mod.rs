@@ -26,6 +26,7 @@ mod canonical;
 mod fields;
 pub mod file;
 mod limits;
+mod parse;
 mod seconds;
 
 use std::fmt::Debug;
@@ -34,39 +35,11 @@ use std::ops::Deref;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use thiserror::Error;
 
 pub use canonical::canonical_json;
-pub use fields::{Choice, Field, FieldKind};
+pub use fields::{Choice, Field, FieldError, FieldKind};
 pub use limits::Limits;
 pub use seconds::Seconds;
-
-/// A value that a field of a specification cannot have.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{field} is {value}, but must be {expected}")]
-pub struct FieldError {
-    /// The field, with the tables that it is in: `search.seeds`.
-    pub field: String,
-    /// What it is.
-    pub value: String,
-    /// What it may be.
-    pub expected: String,
-}
-
-impl FieldError {
-    /// `field` is `value`, but must be `expected`.
-    pub fn new(
-        field: impl Into<String>,
-        value: impl ToString,
-        expected: impl Into<String>,
-    ) -> FieldError {
-        FieldError {
-            field: field.into(),
-            value: value.to_string(),
-            expected: expected.into(),
-        }
-    }
-}
 
 /// Everything that determines a run of one kind.
 pub trait Specification:
@@ -95,15 +68,24 @@ pub trait Specification:
     /// # Errors
     /// The first field that is not.
     fn check(self) -> Result<Checked<Self>, FieldError> {
-        fields::check_bounds::<Self>(&self)?;
+        fields::check_bounds(&self)?;
         self.rules()?;
         Ok(Checked(self))
+    }
+
+    /// The specification that `value` says, unchecked.
+    ///
+    /// # Errors
+    /// The first field that is missing, that no specification of this kind has, or whose value has
+    /// no meaning.
+    fn from_json(value: &serde_json::Value) -> Result<Self, FieldError> {
+        parse::parse(value, value)
     }
 
     /// SHA-256, in hex, of the canonical form: what a checkpoint must belong to, beside the hashes of
     /// what was opened.
     fn identity(&self) -> String {
-        canonical::identity(self)
+        canonical::identity(self, (Self::KIND, Self::VERSION), Self::FREE)
     }
 
     /// Every field that a specification of this kind can have, in the order of the type.

@@ -32,9 +32,7 @@ impl FromStr for Seconds {
     fn from_str(text: &str) -> Result<Seconds, String> {
         match humantime::parse_duration(text) {
             Ok(duration) if !duration.is_zero() => Ok(Seconds(duration)),
-            _ => Err(format!(
-                "'{text}' is no time; a time above 0 such as 90s, 5m or 1h is expected"
-            )),
+            _ => Err("a time above 0 such as 90s, 5m or 1h".to_owned()),
         }
     }
 }

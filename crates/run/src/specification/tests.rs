@@ -179,12 +179,70 @@ fn files_are_read_back_and_slips_are_named() {
     assert!(refused("data = 'x'").contains("names no kind"));
     assert!(refused("kind = 'other'").contains("'other', not 'example'"));
     assert!(refused("kind = 'example'\nversion = 9\ndata = 'x'").contains("version 9"));
-    let typo = refused("kind = 'example'\ndata = 'x'\n[search]\nsedes = 3");
-    assert!(typo.contains("search") && typo.contains("sedes"), "{typo}");
-    let time = refused("kind = 'example'\ndata = 'x'\n[search]\ntime = 'soon'");
-    assert!(
-        time.contains("search.time") && time.contains("'soon'"),
-        "{time}"
-    );
-    assert!(refused("kind = 'example'").contains("missing field `data`"));
+    for (line, expected) in [
+        ("", "data is missing, but must be given"),
+        (
+            "data = 'x'\nsearch.sedes = 3",
+            "search.sedes is unknown, but must be one of seeds, share, time, way",
+        ),
+        ("data = 3", "data is 3, but must be a text"),
+        (
+            "data = 'x'\nrecord.probity_version = 3",
+            "record.probity_version is 3, but must be a text",
+        ),
+    ] {
+        let whole = format!("{}: {expected}", file.display());
+        assert_eq!(refused(&format!("kind = 'example'\n{line}")), whole);
+    }
+}
+
+#[test]
+fn a_value_without_meaning_is_named_by_its_field() {
+    let whole = "a whole number, from 1 to 1000";
+    for (more, field, value, expected) in [
+        (
+            json!({ "search": { "seeds": "many" } }),
+            "search.seeds",
+            "'many'",
+            whole,
+        ),
+        (
+            json!({ "search": { "seeds": -3 } }),
+            "search.seeds",
+            "-3",
+            whole,
+        ),
+        (
+            json!({ "search": { "share": true } }),
+            "search.share",
+            "true",
+            "a number, above 0 and at most 1",
+        ),
+        (
+            json!({ "search": { "time": "soon" } }),
+            "search.time",
+            "'soon'",
+            "a time above 0 such as 90s, 5m or 1h",
+        ),
+        (
+            json!({ "search": { "way": "slow" } }),
+            "search.way",
+            "'slow'",
+            "one of very-slow, fast",
+        ),
+        (json!({ "search": 3 }), "search", "3", "a table"),
+        (json!({ "widths": 3 }), "widths", "3", "a list"),
+        (
+            json!({ "widths": [1, "x"] }),
+            "widths",
+            "'x'",
+            "a whole number, at least 1",
+        ),
+        (json!({ "is_so": "yes" }), "is_so", "'yes'", "true or false"),
+    ] {
+        let mut specification = more;
+        specification["data"] = "a.csv".into();
+        let refused = Example::from_json(&specification).unwrap_err();
+        assert_eq!(refused, FieldError::new(field, value, expected));
+    }
 }

@@ -7,7 +7,6 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::openapi::{Object, RefOr, Schema};
@@ -183,21 +182,7 @@ fn read<S: Specification>(value: Value) -> Result<S, FieldError> {
         let expected = "left out: the service reads its own files and starts no program";
         return Err(FieldError::new(field, "given", expected));
     }
-    typed(value)
-}
-
-fn typed<T: DeserializeOwned>(value: Value) -> Result<T, FieldError> {
-    serde_path_to_error::deserialize(value).map_err(|error| {
-        let field = match error.path().to_string().as_str() {
-            "." => "the specification".to_owned(),
-            path => path.to_owned(),
-        };
-        FieldError::new(
-            field,
-            "wrong",
-            format!("as it is documented: {}", error.inner()),
-        )
-    })
+    S::from_json(&value)
 }
 
 fn id(field: &str, path: &Path) -> Result<Id, FieldError> {

@@ -21,7 +21,7 @@ use std::time::UNIX_EPOCH;
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::{EmbeddingTable, LoadOptions};
+use super::table::EmbeddingTable;
 use crate::words::WordList;
 
 const MAGIC: &[u8; 24] = b"probity embeddings v1\0\0\0";
@@ -42,6 +42,17 @@ pub enum CachePolicy {
     Always,
     /// Neither read nor written.
     Never,
+}
+
+/// How to load a file of word vectors.
+#[derive(Debug, Clone, Default)]
+pub struct LoadOptions {
+    /// The width that is needed, if the caller cannot take any.
+    pub width: Option<usize>,
+    /// Whether the binary cache is used.
+    pub cache: CachePolicy,
+    /// A folder for the cache where the file's own folder cannot be written.
+    pub user_cache: Option<PathBuf>,
 }
 
 /// Where the copy of a file lies or may lie.

@@ -6,99 +6,20 @@
 mod cache;
 mod parse;
 mod shipped;
+mod table;
 
-use std::io::{self, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::io::BufReader;
+use std::path::Path;
 
-use thiserror::Error;
-
-use super::words::{Repeated, WordList};
 use probity_data::compressed;
 use probity_data::read::ReadError;
 use probity_data::source::{DataFile, Hashed};
 
-pub use cache::CachePolicy;
+use self::cache::Cache;
+use self::parse::parse;
+pub use cache::{CachePolicy, LoadOptions};
 pub use shipped::{SHIPPED, shipped};
-
-/// Why a table of word vectors cannot be used.
-#[derive(Debug, Error)]
-pub enum EmbeddingError {
-    /// The file cannot be opened or read, or its compression is damaged.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// There is no vector in it.
-    #[error("{} holds no word vectors; expected lines of a word and its numbers", file.display())]
-    Empty {
-        /// The file.
-        file: PathBuf,
-    },
-    /// A line is not a word and its numbers.
-    #[error("{}, line {line}: {problem}", file.display())]
-    Line {
-        /// The file.
-        file: PathBuf,
-        /// Its number, from 1.
-        line: u64,
-        /// What is wrong.
-        problem: String,
-    },
-    /// The header and the content disagree.
-    #[error("{}: its header says {said} words, but it holds {found}; is it cut short?", file.display())]
-    Count {
-        /// The file.
-        file: PathBuf,
-        /// Words by the header.
-        said: u64,
-        /// Words there are.
-        found: u64,
-    },
-    /// The vectors have another width than is needed.
-    #[error("{} holds vectors of {found} numbers, but {expected} are needed; take another file", file.display())]
-    Width {
-        /// The file.
-        file: PathBuf,
-        /// Numbers in a vector.
-        found: usize,
-        /// Numbers needed.
-        expected: usize,
-    },
-    /// Words and numbers do not make a table.
-    #[error("{words} words and {numbers} numbers are no table of vectors of width {width}")]
-    Shape {
-        /// Words.
-        words: usize,
-        /// Numbers.
-        numbers: usize,
-        /// Numbers in a vector.
-        width: usize,
-    },
-    /// A word is there twice.
-    #[error("the word '{word}' is there twice")]
-    Repeated {
-        /// The word.
-        word: String,
-    },
-}
-
-/// How to load a file of word vectors.
-#[derive(Debug, Clone, Default)]
-pub struct LoadOptions {
-    /// The width that is needed, if the caller cannot take any.
-    pub width: Option<usize>,
-    /// Whether the binary cache is used.
-    pub cache: CachePolicy,
-    /// A folder for the cache where the file's own folder cannot be written.
-    pub user_cache: Option<PathBuf>,
-}
-
-/// Distinct words and a vector for each, and one for all other words.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EmbeddingTable {
-    words: WordList,
-    width: usize,
-    /// `[words + 1, width]`.
-    vectors: Vec<f32>,
-}
+pub use table::{EmbeddingError, EmbeddingTable};
 
 impl EmbeddingTable {
     /// Loads GloVe's text format (a word and its numbers on each line, separated by blanks or tabs) or
@@ -139,8 +60,8 @@ impl EmbeddingTable {
             }),
             _ => Ok(()),
         };
-        let cache = cache::Cache::of(file, options);
-        if let Some(table) = cache.as_ref().and_then(cache::Cache::read) {
+        let cache = Cache::of(file, options);
+        if let Some(table) = cache.as_ref().and_then(Cache::read) {
             fits(table.width)?;
             return Ok(table);
         }
@@ -149,7 +70,7 @@ impl EmbeddingTable {
             file: file.to_owned(),
             source,
         })?;
-        let table = parse::parse(file, input, &fits)?;
+        let table = parse(file, input, &fits)?;
         if let Some(cache) = cache {
             cache.write(&table);
         }
@@ -161,133 +82,7 @@ impl EmbeddingTable {
     /// # Errors
     /// Like [`EmbeddingTable::load`].
     pub fn from_text(file: &Path, text: &[u8]) -> Result<EmbeddingTable, EmbeddingError> {
-        parse::parse(file, text, &|_| Ok(()))
-    }
-
-    /// A table of `words` with the rows of `vectors`, `[words, width]`.
-    ///
-    /// # Errors
-    /// [`EmbeddingError::Shape`] where the sizes disagree, [`EmbeddingError::Repeated`] for a word that
-    /// is there twice.
-    pub fn new<'a>(
-        words: impl IntoIterator<Item = &'a str>,
-        width: usize,
-        vectors: Vec<f32>,
-    ) -> Result<EmbeddingTable, EmbeddingError> {
-        let words: Vec<&str> = words.into_iter().collect();
-        let list =
-            WordList::new(words.iter().copied()).map_err(|Repeated { second, .. }| {
-                EmbeddingError::Repeated {
-                    word: words.get(second).copied().unwrap_or_default().to_owned(),
-                }
-            })?;
-        if width == 0 || list.is_empty() || vectors.len() != list.len() * width {
-            return Err(EmbeddingError::Shape {
-                words: list.len(),
-                numbers: vectors.len(),
-                width,
-            });
-        }
-        Ok(EmbeddingTable::with_mean(list, width, vectors))
-    }
-
-    /// A table of `words` with the rows of `vectors`, `[words + 1, width]`, the last one for every
-    /// other word.
-    ///
-    /// # Errors
-    /// Like [`EmbeddingTable::new`].
-    pub fn with_unknown<'a>(
-        words: impl IntoIterator<Item = &'a str>,
-        width: usize,
-        mut vectors: Vec<f32>,
-    ) -> Result<EmbeddingTable, EmbeddingError> {
-        let unknown = vectors.split_off(vectors.len().saturating_sub(width));
-        let mut table = EmbeddingTable::new(words, width, vectors)?;
-        let last = table.vectors.len() - width;
-        table.vectors[last..].copy_from_slice(&unknown);
-        Ok(table)
-    }
-
-    /// Puts the mean vector below `vectors`, `[words, width]`.
-    fn with_mean(words: WordList, width: usize, mut vectors: Vec<f32>) -> EmbeddingTable {
-        let mut sums = vec![0_f64; width];
-        for vector in vectors.chunks_exact(width) {
-            for (sum, &x) in sums.iter_mut().zip(vector) {
-                *sum += f64::from(x);
-            }
-        }
-        vectors.extend(sums.iter().map(|sum| (sum / words.len() as f64) as f32));
-        EmbeddingTable {
-            words,
-            width,
-            vectors,
-        }
-    }
-
-    /// The words; word i has row i.
-    pub fn words(&self) -> &WordList {
-        &self.words
-    }
-
-    /// Numbers in a vector.
-    pub fn width(&self) -> usize {
-        self.width
-    }
-
-    /// The row of every word that is not in the table: the number of words.
-    pub fn unknown(&self) -> u32 {
-        self.words.len() as u32
-    }
-
-    /// All vectors, row-major `[words + 1, width]`, the mean last.
-    pub fn vectors(&self) -> &[f32] {
-        &self.vectors
-    }
-
-    /// The vector of row `id`; the mean for numbers beyond the table.
-    pub fn vector(&self, id: u32) -> &[f32] {
-        let start = id.min(self.unknown()) as usize * self.width;
-        &self.vectors[start..start + self.width]
-    }
-
-    /// The vector of `word`, if the table has it.
-    pub fn vector_of(&self, word: &str) -> Option<&[f32]> {
-        self.words.id(word).map(|id| self.vector(id))
-    }
-
-    /// The table of those of `words` that are here, in their order, each once. Its last row is the mean
-    /// of *this* table, so that an unknown word keeps its vector.
-    pub fn restricted_to<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> EmbeddingTable {
-        let mut taken = vec![false; self.words.len()];
-        let mut ids = Vec::new();
-        for id in words.into_iter().filter_map(|word| self.words.id(word)) {
-            if !std::mem::replace(&mut taken[id as usize], true) {
-                ids.push(id);
-            }
-        }
-        let kept = ids.iter().map(|&id| self.words.word(id as usize));
-        let words = WordList::new(kept).unwrap_or_default();
-        let rows = ids.iter().copied().chain([self.unknown()]);
-        EmbeddingTable {
-            words,
-            width: self.width,
-            vectors: rows.flat_map(|id| self.vector(id)).copied().collect(),
-        }
-    }
-
-    /// Writes GloVe's text format, without the mean vector. Each number has `digits` decimal places.
-    ///
-    /// # Errors
-    /// When `out` cannot be written.
-    pub fn write_text(&self, out: &mut dyn Write, digits: usize) -> io::Result<()> {
-        for (word, vector) in self.words.iter().zip(self.vectors.chunks_exact(self.width)) {
-            out.write_all(word.as_bytes())?;
-            for x in vector {
-                write!(out, " {x:.digits$}")?;
-            }
-            out.write_all(b"\n")?;
-        }
-        Ok(())
+        parse(file, text, &|_| Ok(()))
     }
 }
 

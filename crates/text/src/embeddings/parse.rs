@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::{EmbeddingError, EmbeddingTable};
+use super::table::{EmbeddingError, EmbeddingTable};
 use crate::words::WordList;
 use probity_data::read::ReadError;
 

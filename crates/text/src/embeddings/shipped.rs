@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read};
 use std::path::Path;
 
-use super::{EmbeddingError, EmbeddingTable};
+use super::table::{EmbeddingError, EmbeddingTable};
 use probity_data::compressed;
 use probity_data::read::ReadError;
 

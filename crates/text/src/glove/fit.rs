@@ -7,7 +7,7 @@ use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
 use super::cooccurrence::Pair;
-use super::{GloveError, GloveOptions, GloveProgress};
+use super::options::{GloveError, GloveOptions};
 use probity_run::stream::{Purpose, stream};
 
 /// Groups of words: the number of cells that can run side by side. Part of what the result is.
@@ -30,6 +30,17 @@ struct Group {
     parameters: Vec<f32>,
     /// Sums of squared gradients.
     squares: Vec<f32>,
+}
+
+/// How far the fit is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GloveProgress {
+    /// Epochs done.
+    pub epoch: usize,
+    /// Epochs to do.
+    pub epochs: usize,
+    /// Mean weighted squared error of the pairs in this epoch.
+    pub loss: f64,
 }
 
 /// Fits and returns `[words, width]`.

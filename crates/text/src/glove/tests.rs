@@ -160,7 +160,7 @@ fn bad_options_and_corpora_are_refused() {
             },
             &some
         )
-        .contains("width is 0; expected 1 to")
+        .contains("width is 0, but must be from 1 to 4096")
     );
     assert!(
         message(
@@ -170,7 +170,7 @@ fn bad_options_and_corpora_are_refused() {
             },
             &some
         )
-        .contains("x max is NaN")
+        .contains("x_max is no number")
     );
     assert!(
         message(

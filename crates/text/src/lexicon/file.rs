@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Lexicon, LexiconError, ProtectedAttribute};
+use super::attribute::{LexiconError, ProtectedAttribute};
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,24 +31,20 @@ enum Spellings {
     Several(Vec<String>),
 }
 
-pub(super) fn read(text: &str) -> Result<Lexicon, LexiconError> {
+pub(super) fn read(text: &str) -> Result<Vec<ProtectedAttribute>, LexiconError> {
     let file: LexiconFile = toml::from_str(text).map_err(Box::new)?;
     if file.attributes.is_empty() {
         return Err(LexiconError::Empty);
     }
-    let attributes: Vec<_> = file
-        .attributes
-        .into_iter()
-        .map(AttributeEntry::checked)
-        .collect();
-    let attributes = attributes.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let attributes = file.attributes.into_iter().map(AttributeEntry::checked);
+    let attributes: Vec<ProtectedAttribute> = attributes.collect::<Result<_, _>>()?;
     let mut names = HashSet::new();
     for attribute in &attributes {
         if !names.insert(attribute.name.as_str()) {
             return Err(attribute.problem("two attributes have this name"));
         }
     }
-    Ok(Lexicon { attributes })
+    Ok(attributes)
 }
 
 pub(super) fn write(attributes: &[ProtectedAttribute]) -> Result<String, LexiconError> {

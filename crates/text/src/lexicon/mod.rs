@@ -25,84 +25,23 @@
 //! what others are replaced by. Terms may have several words. Matching is on tokens, so that case does
 //! not matter and hyphens do not.
 
+mod attribute;
 mod coverage;
 mod file;
 mod matcher;
 mod warnings;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use thiserror::Error;
-
+pub use attribute::{LexiconError, ProtectedAttribute};
 pub use coverage::{Coverage, TermCoverage};
 pub use matcher::{Substitute, TermMatch, TermMatcher};
 pub use warnings::{CommonWord, common_words};
-
-/// Why a lexicon cannot be used.
-#[derive(Debug, Error)]
-pub enum LexiconError {
-    /// The file cannot be read.
-    #[error("cannot read {}: {source}", file.display())]
-    Read {
-        /// The file.
-        file: PathBuf,
-        /// The operating system's word.
-        source: std::io::Error,
-    },
-    /// The text is not TOML of the expected form.
-    #[error("the lexicon is not valid: {0}")]
-    Toml(#[from] Box<toml::de::Error>),
-    /// The lexicon cannot be written as TOML.
-    #[error("the lexicon cannot be written: {0}")]
-    Write(#[from] toml::ser::Error),
-    /// Something is wrong with one file's content.
-    #[error("{}: {problem}", file.display())]
-    File {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong.
-        problem: Box<LexiconError>,
-    },
-    /// There is no attribute in it.
-    #[error("the lexicon names no attribute; expected at least one [[attribute]]")]
-    Empty,
-    /// Something about one attribute is wrong.
-    #[error("lexicon attribute '{attribute}': {problem}")]
-    Attribute {
-        /// Its name.
-        attribute: String,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// A named attribute does not exist.
-    #[error("the lexicon has no attribute '{name}'; its attributes are {known}")]
-    UnknownAttribute {
-        /// The name asked for.
-        name: String,
-        /// All names there are.
-        known: String,
-    },
-}
 
 /// Attributes with their terms, checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lexicon {
     attributes: Vec<ProtectedAttribute>,
-}
-
-/// One protected attribute.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ProtectedAttribute {
-    /// Its name.
-    pub name: String,
-    /// What it is, and where its terms come from; may be empty.
-    pub description: String,
-    /// The names of its values, at least two.
-    pub values: Vec<String>,
-    /// Form → for every value its spellings, at least one, the first of which is substituted. Without
-    /// forms each value is its own term.
-    pub forms: BTreeMap<String, Vec<Vec<String>>>,
 }
 
 /// The lexica that ship, by attribute.
@@ -155,7 +94,8 @@ impl Lexicon {
     /// values, a value twice, a form without a term for each value, an empty term, a term of two values or
     /// twice in one form.
     pub fn from_toml(text: &str) -> Result<Lexicon, LexiconError> {
-        file::read(text)
+        let attributes = file::read(text)?;
+        Ok(Lexicon { attributes })
     }
 
     /// The lexicon as TOML that [`Lexicon::from_toml`] reads back.
@@ -188,42 +128,6 @@ impl Lexicon {
                     .collect::<Vec<_>>()
                     .join(", "),
             })
-    }
-}
-
-impl ProtectedAttribute {
-    /// The spellings of each value, form by form; one nameless form where the values are the terms.
-    pub fn rows(&self) -> Vec<Vec<Vec<String>>> {
-        if self.forms.is_empty() {
-            let terms = self.values.iter().map(|value| vec![value.clone()]);
-            return vec![terms.collect()];
-        }
-        self.forms.values().cloned().collect()
-    }
-
-    /// Every term with the position of its value, each once, values in order.
-    pub fn terms(&self) -> Vec<(usize, String)> {
-        let rows = self.rows();
-        let mut terms: Vec<(usize, String)> = Vec::new();
-        for value in 0..self.values.len() {
-            for spelling in rows.iter().flat_map(|row| &row[value]) {
-                if !terms
-                    .iter()
-                    .rev()
-                    .any(|(at, term)| *at == value && term == spelling)
-                {
-                    terms.push((value, spelling.clone()));
-                }
-            }
-        }
-        terms
-    }
-
-    fn problem(&self, problem: impl Into<String>) -> LexiconError {
-        LexiconError::Attribute {
-            attribute: self.name.clone(),
-            problem: problem.into(),
-        }
     }
 }
 

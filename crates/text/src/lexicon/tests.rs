@@ -1,5 +1,7 @@
 //! What a lexicon promises.
 
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::tokenizer::Tokenizer;
 use probity_run::stream::{Purpose, stream};

@@ -91,10 +91,14 @@ impl From<Tree> for String {
 }
 
 impl TryFrom<String> for Tree {
-    type Error = KMeansError;
+    type Error = String;
 
-    fn try_from(text: String) -> Result<Tree, KMeansError> {
-        text.parse()
+    /// The error is what else it must be, as the message about a field goes on.
+    fn try_from(text: String) -> Result<Tree, String> {
+        text.parse().map_err(|error| match error {
+            KMeansError::Tree { problem, .. } => format!("a tree such as 1x16: {problem}"),
+            other => other.to_string(),
+        })
     }
 }
 

@@ -1,0 +1,72 @@
+//! Deleting rows from a model: which ones, and whether training anew gives the same model.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::{Context, anyhow};
+use clap::Args;
+
+/// The model, and the rows to delete by their ids.
+#[derive(Debug, Args)]
+pub(super) struct DeletionArgs {
+    /// Model directory
+    #[arg(long, value_name = "DIR")]
+    pub model: PathBuf,
+    /// Ids of the rows to delete
+    #[arg(long, value_delimiter = ',', value_name = "IDS")]
+    rows: Vec<u64>,
+    /// File with ids, one a line
+    #[arg(long, value_name = "FILE")]
+    ids: Option<PathBuf>,
+    /// Also train on the remaining rows, and compare byte by byte before anything is written
+    #[arg(long)]
+    verify: bool,
+}
+
+impl DeletionArgs {
+    /// The ids given, those of the file last; a row that is named twice is named twice here.
+    pub fn ids(&self) -> anyhow::Result<Vec<u64>> {
+        let mut ids = self.rows.clone();
+        let Some(file) = &self.ids else {
+            return Ok(ids);
+        };
+        let name = file.display();
+        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {name}"))?;
+        for (number, line) in (1..).zip(text.lines().map(str::trim)) {
+            if !line.is_empty() {
+                ids.push(line.parse().map_err(|_| {
+                    anyhow!(
+                        "{name}, line {number}: '{line}' is no row id; one whole number a line is expected"
+                    )
+                })?);
+            }
+        }
+        Ok(ids)
+    }
+
+    /// With `--verify`: whether `is_same`, which trains anew, and in how many seconds.
+    pub fn verified(
+        &self,
+        is_same: impl FnOnce() -> anyhow::Result<bool>,
+    ) -> anyhow::Result<Option<(bool, f64)>> {
+        if !self.verify {
+            return Ok(None);
+        }
+        let started = Instant::now();
+        let is_same = is_same()?;
+        Ok(Some((is_same, started.elapsed().as_secs_f64())))
+    }
+}
+
+/// What [`DeletionArgs::verified`] found, in words.
+pub(super) fn in_words(verified: Option<(bool, f64)>) -> String {
+    match verified {
+        Some((true, seconds)) => format!(
+            "Verified: the same bytes as training anew on the remaining rows ({seconds:.6} s).\n"
+        ),
+        Some((false, _)) => "NOT EXACT: training anew on the remaining rows gives other bytes. \
+                             The model is left as it was; please report this.\n"
+            .to_owned(),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,213 @@
+//! `probity demo`: the whole main job on data whose discrimination is known.
+
+mod demonstration;
+mod table;
+mod text;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use self::demonstration::Demonstration;
+use super::fields::absolute;
+use super::inputs::{Hardware, new_run};
+use super::output::{Output, Summary};
+use super::progress::AuditBar;
+use super::render::{self, Shown, interval, percent, table as in_columns};
+use super::train::{TrainingBar, render_summary};
+use probity::fairness::audit::{Audit, AuditSummary};
+use probity::fairness::estimate::Estimate;
+use probity::fairness::modality::{Modality, ModalityName, TableCase, TextCase};
+use probity::nn::train::run::{Trainable, Training, TrainingSummary};
+use probity::nn::train::table_set::TableSet;
+use probity::nn::train::text_set::TextSet;
+use probity::run::run_directory::RunDirectory;
+use probity::run::specification::Specification;
+use probity::tensor::device::ComputeDevice;
+
+/// Arguments of `probity demo`.
+#[derive(Debug, Args)]
+pub(super) struct DemoArgs {
+    /// What is classified
+    #[arg(value_enum, default_value_t)]
+    kind: DemoKind,
+    /// Directory for data, model and audit [default: the next free runs/demo-N]
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// People in the synthetic census [default: 30000], or generated comments [default: 20000]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
+    rows: Option<u32>,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    hardware: Hardware,
+}
+
+/// What a demonstration classifies.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+enum DemoKind {
+    /// People of a synthetic census
+    #[default]
+    Table,
+    /// Generated comments with identity terms
+    Text,
+}
+
+/// What was planted and what the audit says, for one protected set.
+#[derive(Serialize)]
+struct Recovery {
+    protected: Vec<String>,
+    planted: f64,
+    estimated: f64,
+    ci95: [f64; 2],
+    recovered: bool,
+}
+
+impl Recovery {
+    /// Compares a `planted` share with an estimate.
+    fn new(planted: f64, estimate: &Estimate) -> Recovery {
+        Recovery {
+            protected: estimate.protected.clone(),
+            planted,
+            estimated: estimate.rate,
+            ci95: estimate.ci95,
+            recovered: estimate.ci95[0] <= planted && planted <= estimate.ci95[1],
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct DemoSummary<D> {
+    recovery: Vec<Recovery>,
+    training: TrainingSummary,
+    audit: AuditSummary<D>,
+}
+
+/// Runs `probity demo`.
+pub(super) fn run(args: DemoArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    let device = args.hardware.open(output)?;
+    let directory = new_run(args.out.as_ref(), "demo")?;
+    let rows = |usual: u32| args.rows.unwrap_or(usual);
+    match args.kind {
+        DemoKind::Table => {
+            let data = absolute(&directory.file("people.csv"));
+            let demonstration = table::make(&data, rows(table::PEOPLE), args.seed, output)?;
+            show::<TableSet, TableCase>(demonstration, &directory, [&device; 2], output)
+        }
+        DemoKind::Text => {
+            let data = absolute(&directory.file("comments.csv"));
+            let demonstration = text::make(&data, rows(text::COMMENTS), args.seed, output)?;
+            let devices = [&ComputeDevice::flex(), &device];
+            show::<TextSet, TextCase>(demonstration, &directory, devices, output)
+        }
+    }
+}
+
+/// Trains on the first device, searches on the second, and compares with what was planted.
+fn show<T: Trainable, M: Modality>(
+    demonstration: Demonstration,
+    directory: &RunDirectory,
+    devices: [&ComputeDevice; 2],
+    output: &Output,
+) -> anyhow::Result<ExitCode>
+where
+    M::Details: Shown,
+{
+    output.remark("Training a classifier on it …");
+    let bar = TrainingBar::new(demonstration.training.epochs(), output)?;
+    let model = RunDirectory::create(&directory.file("model"))?;
+    let training = demonstration.training.clone().check()?;
+    let (data, seed) = (training.data.clone(), training.training.seed);
+    let training = Training::<T>::open(training, devices[0])?;
+    let trained = training.run(&model, false, &mut |report| bar.observe(report))?;
+    let interrupt = bar.into_interrupt();
+    if !trained.finished {
+        output.remark(&format!(
+            "Interrupted; what there is so far is in {}.",
+            directory.path().display()
+        ));
+        return output.result(&trained, &render_summary(&trained));
+    }
+
+    output.remark("Searching it for individual discrimination …");
+    let mut audit = demonstration.audit.clone();
+    (audit.model, audit.data, audit.seed) = (Some(absolute(model.path())), data, seed);
+    let run = RunDirectory::create(&directory.file("audit"))?;
+    let mut bar = AuditBar::new(output, interrupt);
+    let audit = Audit::<M>::open(audit.check()?, devices[1])?;
+    let audited = audit.run(&run, false, &mut |progress| bar.observe(progress))?;
+    let recovery = audited.fairness.iter().map(|estimate| {
+        let planted = (demonstration.planted)(&estimate.protected)?;
+        Ok(Recovery::new(planted, estimate))
+    });
+    let recovery: Vec<Recovery> = recovery.collect::<anyhow::Result<_>>()?;
+    let figures = DemoSummary {
+        recovery,
+        training: trained,
+        audit: audited,
+    };
+    let text = render(&demonstration, &figures, directory);
+    let summary = Summary::of(demonstration.command, figures);
+    directory.write_summary(&summary)?;
+    output.result(&summary, &text)
+}
+
+fn render<D: Shown>(
+    demonstration: &Demonstration,
+    figures: &DemoSummary<D>,
+    directory: &RunDirectory,
+) -> String {
+    let path = directory.path().display();
+    let data = demonstration.training.data.file_name().unwrap_or_default();
+    let data = data.to_string_lossy();
+    let is_recovered = figures.recovery.iter().all(|recovery| recovery.recovered);
+    // A single text needs no data.
+    let given = match demonstration.audit.modality {
+        ModalityName::Table => format!(" --data {path}/{data}"),
+        ModalityName::Text => String::new(),
+    };
+    format!(
+        "\nThe classifier\n{}\nThe search\n{}\nPlanted in the {}, and found in the classifier\n{}{}\n\
+         Files: {path} ({data}, model/, audit/)\n\
+         Next:\n  \
+         probity verify {path}/audit\n  \
+         probity audit --model {path}/model{given} {}\n  \
+         {}\n",
+        render_summary(&figures.training),
+        render::audit(&figures.audit),
+        demonstration.planted_in,
+        recovery_table(&figures.recovery),
+        demonstration.notes[usize::from(!is_recovered)],
+        demonstration.next_audit,
+        demonstration.own_data,
+    )
+}
+
+/// Planted and found shares side by side.
+fn recovery_table(recovery: &[Recovery]) -> String {
+    let rows: Vec<Vec<String>> = recovery
+        .iter()
+        .map(|recovery| {
+            vec![
+                recovery.protected.join(" × "),
+                percent(recovery.planted),
+                percent(recovery.estimated),
+                interval(recovery.ci95),
+                if recovery.recovered { "yes" } else { "no" }.to_owned(),
+            ]
+        })
+        .collect();
+    in_columns(
+        &[
+            "protected",
+            "planted",
+            "found",
+            "95 % interval",
+            "planted inside",
+        ],
+        &rows,
+    )
+}

@@ -1,0 +1,97 @@
+//! `probity demo text`: generated comments whose bias is known.
+//!
+//! The comments' labels depend on their tone and on whether a *burdened* identity value is named
+//! ([`probity::text::comments`]). By the planted rates the probable label hangs on the value in the
+//! neutral comments alone: a classifier that learned the rule flips there and nowhere else. So the
+//! planted share of discriminatory comments is the share of neutral ones among those with a term of
+//! an attribute.
+
+use std::path::Path;
+
+use super::demonstration::Demonstration;
+use crate::cli::output::Output;
+use crate::cli::render::count;
+use probity::fairness::audit::AuditSpecification;
+use probity::fairness::modality::ModalityName;
+use probity::nn::train::TrainSpecification;
+use probity::nn::train::options::{Learning, RecurrentOptions};
+use probity::run::run_directory::write_with;
+use probity::text::comments::{Comment, CommentGenerator, Tone};
+
+/// Comments unless told otherwise.
+pub(super) const COMMENTS: u32 = 20_000;
+/// Columns of the file.
+const TEXT: &str = "comment_text";
+const LABEL: &str = "toxic";
+
+/// Makes `rows` comments in the file `data`.
+pub(super) fn make(
+    data: &Path,
+    rows: u32,
+    seed: u64,
+    output: &Output,
+) -> anyhow::Result<Demonstration> {
+    output.remark(&format!("Making {} comments …", count(rows.into())));
+    let generator = CommentGenerator::new(seed);
+    let comments: Vec<Comment> = (0..u64::from(rows))
+        .map(|item| generator.comment(item))
+        .collect();
+    write_csv(data, &comments)?;
+    let mut training = TrainSpecification::of_texts(data, LABEL);
+    training.text_column = Some(TEXT.to_owned());
+    training.recurrent = Some(RecurrentOptions {
+        // The small vocabulary is learned by heart, and with it which values are burdened.
+        train_embeddings: true,
+        ..RecurrentOptions::default()
+    });
+    training.training = Learning {
+        seed,
+        epochs: Some(15),
+        weight_decay: 0.01,
+        ..Learning::default()
+    };
+    let mut audit = AuditSpecification::default();
+    audit.modality = ModalityName::Text;
+    audit.text.column = Some(TEXT.to_owned());
+    audit.search.seeds = 200;
+    audit.search.local = 50;
+    let note = "Planted: neutral comments, where the named group alone decides the probable label. The interval speaks \n\
+                of the trained classifier, which learned that rule from labels of which up to one in ten is noise.\n";
+    Ok(Demonstration {
+        command: "demo text",
+        training,
+        audit,
+        planted: Box::new(move |protected| Ok(planted_share(&comments, protected))),
+        planted_in: "comments",
+        notes: [note, note],
+        next_audit: "--protected religion --text \"Our neighbour is a christian and works here.\"",
+        own_data: "probity train --texts YOUR.csv --text-column TEXT --label-column LABEL --embeddings glove.6B.50d.txt",
+    })
+}
+
+/// Among the comments with a term of one of `attributes`, the share of neutral ones.
+fn planted_share(comments: &[Comment], attributes: &[String]) -> f64 {
+    let with_term: Vec<&Comment> = comments
+        .iter()
+        .filter(|comment| {
+            let term = comment.term.as_ref();
+            term.is_some_and(|(attribute, _)| attributes.contains(attribute))
+        })
+        .collect();
+    let neutral = with_term
+        .iter()
+        .filter(|comment| comment.tone == Tone::Neutral);
+    neutral.count() as f64 / with_term.len().max(1) as f64
+}
+
+fn write_csv(file: &Path, comments: &[Comment]) -> anyhow::Result<()> {
+    write_with(file, |writer| {
+        let mut csv = csv::Writer::from_writer(writer);
+        csv.write_record([TEXT, LABEL])?;
+        for comment in comments {
+            csv.write_record([comment.text.as_str(), if comment.toxic { "1" } else { "0" }])?;
+        }
+        csv.flush()
+    })?;
+    Ok(())
+}
