@@ -1,8 +1,9 @@
-//! How long training, deleting and one pass over the rows take, and what the tensor backend would take for the products.
+//! How long training, deleting and one pass over the rows take, and what the tensor backend would
+//! take for the products.
 //!
-//! Rows are drawn from Gaussian mixtures. *pass* assigns every row to its nearest centroid, exactly; *tensors* is the matrix
-//! product alone that a pass would need (flex, rows already in f32), without the search for the nearest, the exact treatment
-//! of close calls and the margins.
+//! Rows are drawn from Gaussian mixtures. *pass* assigns every row to its nearest centroid,
+//! exactly; *tensors* is the matrix product alone that a pass would need (flex, rows already in
+//! f32), without the search for the nearest, the exact treatment of close calls and the margins.
 //!
 //! ```text
 //! cargo bench --bench kmeans                  # up to 100,000 rows

@@ -1,9 +1,10 @@
 //! How learning, incremental learning and the quick certificate grow with the number of rows.
 //!
-//! Rows are random in 16 columns with 10 labels that follow the first column; K goes up to a tenth of the rows.
-//! Doubling the rows makes `learn` take about four times as long (every row meets every other), `learn_update` of n
-//! removals as well (twice as many rows list a removed one, and twice as many K are counted for each), and
-//! `quick_certify` about twice (K + n steps). A second table compares both ways of learning by columns.
+//! Rows are random in 16 columns with 10 labels that follow the first column; K goes up to a tenth
+//! of the rows. Doubling the rows makes `learn` take about four times as long (every row meets
+//! every other), `learn_update` of n removals as well (twice as many rows list a removed one, and
+//! twice as many K are counted for each), and `quick_certify` about twice (K + n steps). A second
+//! table compares both ways of learning by columns.
 //!
 //! ```text
 //! cargo bench --bench knn                # 1,000 to 8,000 rows

@@ -1,7 +1,9 @@
-//! How a private outlier count grows with the number of records and columns, and what one noisy number costs.
+//! How a private outlier count grows with the number of records and columns, and what one noisy
+//! number costs.
 //!
-//! Records are a normal group with one record in a thousand three times as far out. The radius falls with the number of records, so
-//! that a share of them stays outliers. `count` is one whole count: degrees, smooth bound, noise.
+//! Records are a normal group with one record in a thousand three times as far out. The radius
+//! falls with the number of records, so that a share of them stays outliers. `count` is one whole
+//! count: degrees, smooth bound, noise.
 //!
 //! ```text
 //! cargo bench --bench outliers              # up to 100,000 records

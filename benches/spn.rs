@@ -1,9 +1,9 @@
 //! How learning and deletion grow with rows and columns.
 //!
-//! Rows are random 0/1 columns in eight groups that hang together within a group, from two populations. For each size
-//! one network is learnt, 50 rows are deleted one after the other, and the last deletion is checked
-//! against learning anew. A deletion costs about (columns² + changed centroids × rows) a node on its way, learning
-//! about rows × columns² a level.
+//! Rows are random 0/1 columns in eight groups that hang together within a group, from two
+//! populations. For each size one network is learnt, 50 rows are deleted one after the other, and
+//! the last deletion is checked against learning anew. A deletion costs about (columns² + changed
+//! centroids × rows) a node on its way, learning about rows × columns² a level.
 //!
 //! ```text
 //! cargo bench --bench spn                # up to 16,000 rows

@@ -1,8 +1,9 @@
 //! Loading word vectors, finding neighbours, splitting texts, fitting vectors.
 //!
-//! The vectors are random: 400,000 words of 50 numbers, as many as the published GloVe 6B has. Their file lies in a
-//! temporary folder and in the page cache. `first` parses the text and writes the binary cache, `second`
-//! reads the cache. Neighbours are the ten nearest of some words among all.
+//! The vectors are random: 400,000 words of 50 numbers, as many as the published GloVe 6B has.
+//! Their file lies in a temporary folder and in the page cache. `first` parses the text and writes
+//! the binary cache, `second` reads the cache. Neighbours are the ten nearest of some words among
+//! all.
 //!
 //! ```text
 //! cargo bench --bench text                  # 400,000 words

@@ -1,5 +1,5 @@
-//! Audits a network of tables: trains one on a synthetic census in which discrimination is planted, saves it,
-//! loads it and shows whom it treats differently for their sex alone.
+//! Audits a network of tables: trains one on a synthetic census in which discrimination is planted,
+//! saves it, loads it and shows whom it treats differently for their sex alone.
 //!
 //! ```text
 //! cargo run --release --example audit_table

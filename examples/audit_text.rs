@@ -1,5 +1,5 @@
-//! Audits a network of texts: trains one on generated comments whose bias is known, and shows the comments that it
-//! judges differently when another country is named.
+//! Audits a network of texts: trains one on generated comments whose bias is known, and shows the
+//! comments that it judges differently when another country is named.
 //!
 //! ```text
 //! cargo run --release --example audit_text

@@ -1,4 +1,5 @@
-//! Counts outliers under differential privacy: the answer says almost the same whoever of the people is in the data.
+//! Counts outliers under differential privacy: the answer says almost the same whoever of the
+//! people is in the data.
 //!
 //! ```text
 //! cargo run --release --example outliers

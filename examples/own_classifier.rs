@@ -1,5 +1,5 @@
-//! Audits a decision of one's own: anything that scores rows can be searched and estimated; it gives no gradients, so
-//! the search takes a strategy that needs none.
+//! Audits a decision of one's own: anything that scores rows can be searched and estimated; it
+//! gives no gradients, so the search takes a strategy that needs none.
 //!
 //! ```text
 //! cargo run --release --example own_classifier

@@ -1,5 +1,5 @@
-//! Deletes people from a clustering and from a sum-product network: what is left is, bit for bit, what learning without
-//! them gives.
+//! Deletes people from a clustering and from a sum-product network: what is left is, bit for bit,
+//! what learning without them gives.
 //!
 //! ```text
 //! cargo run --release --example unlearning

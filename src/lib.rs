@@ -90,7 +90,8 @@
 //!
 //! # Audit a decision of your own
 //!
-//! Anything that scores rows is a [`nn::Classifier`]; only its answers are asked for. Here a rule that asks women for more:
+//! Anything that scores rows is a [`nn::Classifier`]; only its answers are asked for. Here a rule
+//! that asks women for more:
 //!
 //! ```
 //! use probity::nn::{Classifier, ModelError, Rows};

@@ -1,8 +1,10 @@
-//! The pages of `probity serve`, used as a person would: by a browser, from the log-in to the report.
+//! The pages of `probity serve`, used as a person would: by a browser, from the log-in to the
+//! report.
 //!
-//! Every page on the way is checked for accessibility in light and dark, for width, and for complaints of the browser. Without
-//! a browser these tests are skipped with a printed reason; `PROBITY_REQUIRE=browser` turns that into a failure.
-//! `PROBITY_SCREENSHOTS=DIR` keeps a picture of every page, at three widths and in both palettes.
+//! Every page on the way is checked for accessibility in light and dark, for width, and for
+//! complaints of the browser. Without a browser these tests are skipped with a printed reason;
+//! `PROBITY_REQUIRE=browser` turns that into a failure. `PROBITY_SCREENSHOTS=DIR` keeps a picture
+//! of every page, at three widths and in both palettes.
 
 #![cfg(feature = "serve")]
 
@@ -113,7 +115,8 @@ impl<'a> Visit<'a> {
         self.browser.script(script, json!([]));
     }
 
-    /// Follows a job that was just started until it is done, without loading its page again; gives the states that were seen.
+    /// Follows a job that was just started until it is done, without loading its page again; gives
+    /// the states that were seen.
     #[track_caller]
     fn waits_for_job(&self, name: &str) -> Vec<String> {
         self.browser.find("#job");

@@ -1,5 +1,5 @@
-//! Bad models, weight files and runs to the command: a message that names the file and what is wrong
-//! with it, exit code 2, and nothing written.
+//! Bad models, weight files and runs to the command: a message that names the file and what is
+//! wrong with it, exit code 2, and nothing written.
 
 mod probity_command;
 

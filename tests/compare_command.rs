@@ -10,8 +10,8 @@ const PEOPLE: u32 = 2000;
 const COMPARE: &str =
     "compare --model demo/model --data demo/people.csv --protected sex --seeds 60 --local 20";
 
-/// Every strategy audits a table, resumes after an interruption to the same result, and what it finds is
-/// confirmed one by one.
+/// Every strategy audits a table, resumes after an interruption to the same result, and what it
+/// finds is confirmed one by one.
 #[test]
 fn every_strategy_audits_resumes_and_verifies() {
     let workspace = Workspace::with_demo(PEOPLE);
@@ -132,7 +132,8 @@ fn a_comparison_is_complete_and_repeatable() {
     assert!(workspace.path("first/run.toml").is_file());
 }
 
-/// Ctrl-C, then a kill: the searches that are done are kept as they are, the others are made up for.
+/// Ctrl-C, then a kill: the searches that are done are kept as they are, the others are made up
+/// for.
 #[cfg(unix)]
 #[test]
 fn stopped_comparisons_go_on() {

@@ -92,8 +92,9 @@ fn both_layouts_predict_what_was_published() {
 /// implementation measured, and for which the paper prints 3.14, 9.75 and 10.88 %.
 ///
 /// The share that is counted in 100,000 rows must have an interval (Clopper-Pearson, covering the
-/// network's true share with probability 99.99 % at least) that meets the stated range: a true share
-/// inside it is missed with probability at most 1e-4 a protected attribute. The seed is fixed.
+/// network's true share with probability 99.99 % at least) that meets the stated range: a true
+/// share inside it is missed with probability at most 1e-4 a protected attribute. The seed is
+/// fixed.
 #[test]
 fn the_share_of_discriminatory_inputs() {
     let Some(folder) = data(&[NETWORK]) else {

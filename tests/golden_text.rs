@@ -2,9 +2,9 @@
 //! are absent.
 //!
 //! The comments are those of the Jigsaw competition in `toxic_wikipedia/`, where toxic ones are
-//! over-represented, except in the rows whose `pools` name `train.5k`: a plain random draw. A fifth of
-//! those is held out; the network learns from all others. A PyTorch network of the same size reaches
-//! an AUC of 0.93 to 0.95 and an accuracy of 0.89 to 0.94 on this split.
+//! over-represented, except in the rows whose `pools` name `train.5k`: a plain random draw. A fifth
+//! of those is held out; the network learns from all others. A PyTorch network of the same size
+//! reaches an AUC of 0.93 to 0.95 and an accuracy of 0.89 to 0.94 on this split.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

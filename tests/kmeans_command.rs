@@ -1,4 +1,5 @@
-//! `probity kmeans` end to end: fit, delete, assign, bench, what a model directory keeps, and what is refused.
+//! `probity kmeans` end to end: fit, delete, assign, bench, what a model directory keeps, and what
+//! is refused.
 
 mod probity_command;
 

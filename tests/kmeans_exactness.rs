@@ -1,5 +1,6 @@
-//! Deleting rows from a k-means model gives the bytes of training on the rest: thousands of small random data
-//! sets with every kind of corner, and larger ones where most of a deletion's work is left out.
+//! Deleting rows from a k-means model gives the bytes of training on the rest: thousands of small
+//! random data sets with every kind of corner, and larger ones where most of a deletion's work is
+//! left out.
 
 use probity::run::stream::{Purpose, Words};
 use probity::unlearning::kmeans::points::ONE;
@@ -34,7 +35,8 @@ struct Rows {
 }
 
 impl Rows {
-    /// 2 to 61 rows: binary, on a coarse grid, all equal, in clumps, or anywhere; up to one constant column.
+    /// 2 to 61 rows: binary, on a coarse grid, all equal, in clumps, or anywhere; up to one
+    /// constant column.
     fn small(draw: &mut Draw) -> Rows {
         let rows = 2 + draw.below(60) as usize;
         let columns = 1 + draw.below(6) as usize;

@@ -475,7 +475,8 @@ fn threads_change_no_verdict() {
     assert_eq!(alone, verdicts(&workspace, "run3"));
 }
 
-/// Starts an analysis that would take for ever, sends it Ctrl-C, and returns what it says and its summary.
+/// Starts an analysis that would take for ever, sends it Ctrl-C, and returns what it says and its
+/// summary.
 #[cfg(unix)]
 fn interrupted(rows: usize) -> Value {
     let workspace = Workspace::new();

@@ -1,7 +1,7 @@
 //! No verdict contradicts brute force, and none is unknown without a time limit.
 //!
-//! The brute force here shares no code with the library: its own distances, folds read off the public
-//! type, its own votes and its own exact error rates.
+//! The brute force here shares no code with the library: its own distances, folds read off the
+//! public type, its own votes and its own exact error rates.
 
 use probity::knn::{
     Analysis, Candidates, Certificate, Deadline, KnnSystem, LearnUpdate, Method, Metric,

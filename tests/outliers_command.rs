@@ -157,7 +157,8 @@ fn a_seeded_run_says_that_it_is_not_private() {
     workspace
         .line("outliers budget --ledger budget.toml")
         .says(&["(NOT PRIVATE)"]);
-    // With bits of the system two answers differ sooner or later: the noise has a deviation above 20.
+    // With bits of the system two answers differ sooner or later: the noise has a deviation above
+    // 20.
     let answers: Vec<Value> = (0..4)
         .map(|_| workspace.line(&count("--json")).exits(0).json()["count"].clone())
         .collect();
@@ -405,7 +406,8 @@ fn ledgers_that_do_not_fit_are_refused() {
         .complains(&["budget.toml"]);
 }
 
-/// Eight processes at once spend a budget for three: three answer, five are refused, and the ledger says so.
+/// Eight processes at once spend a budget for three: three answer, five are refused, and the ledger
+/// says so.
 #[test]
 fn processes_at_the_same_time_do_not_overspend() {
     let workspace = with_budget("--epsilon 1.5 --delta 0.5 --slack 0");

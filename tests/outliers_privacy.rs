@@ -1,8 +1,10 @@
-//! A falsifier: tries to show that an answer gives away more than (ε, δ), on neighbouring databases made for that.
+//! A falsifier: tries to show that an answer gives away more than (ε, δ), on neighbouring databases
+//! made for that.
 //!
-//! 10⁶ answers on each of two neighbours. The first half chooses the event T that looks worst; the second half bounds P(T) − e^ε P′(T)
-//! from below. By Hoeffding's inequality a share of n samples is off by more than √(ln(1/η) / 2n) on one side with probability at most η;
-//! with η = 10⁻⁹ for each of the two shares, a private mechanism is accused with probability at most 2 · 10⁻⁹ a pair.
+//! 10⁶ answers on each of two neighbours. The first half chooses the event T that looks worst; the
+//! second half bounds P(T) − e^ε P′(T) from below. By Hoeffding's inequality a share of n samples
+//! is off by more than √(ln(1/η) / 2n) on one side with probability at most η; with η = 10⁻⁹ for
+//! each of the two shares, a private mechanism is accused with probability at most 2 · 10⁻⁹ a pair.
 
 use probity::privacy::calibration::{Calibration, Guarantee, Noise};
 use probity::privacy::count::{CountOptions, CountPlan, Outliers, Sensitivity};
@@ -104,8 +106,9 @@ fn pair(name: &'static str, columns: usize, k: usize, records: [Vec<f64>; 2]) ->
     }
 }
 
-/// A record between groups of k that need it: its departure makes outliers of all of them and of itself. This is
-/// the global sensitivity where the directions are those of the kissing number. `crowd` records far away are inliers.
+/// A record between groups of k that need it: its departure makes outliers of all of them and of
+/// itself. This is the global sensitivity where the directions are those of the kissing number.
+/// `crowd` records far away are inliers.
 fn hub(name: &'static str, k: usize, directions: &[Vec<f64>], crowd: usize) -> Pair {
     let columns = directions[0].len();
     let centre = vec![5000.0; columns];
@@ -141,7 +144,8 @@ fn pairs() -> Vec<Pair> {
             axes.push(direction);
         }
     }
-    // Records on a line, two apart from being outliers: the departure of one changes the smooth bound, too.
+    // Records on a line, two apart from being outliers: the departure of one changes the smooth
+    // bound, too.
     let chain = |first: f64| -> Vec<f64> {
         [first]
             .into_iter()

@@ -393,7 +393,8 @@ fn broken_off_and_resumed() {
     }
 }
 
-/// A comparison of a predictor that fails goes on to the figures of an unbroken one, wherever it was broken off.
+/// A comparison of a predictor that fails goes on to the figures of an unbroken one, wherever it
+/// was broken off.
 #[test]
 fn comparisons_broken_off_and_resumed() {
     let workspace = census();

@@ -66,8 +66,8 @@ fn audit(workspace: &Workspace, python: &str, answers: &str, model: &str, out: &
         .says(&[" 0 rejected"]);
 }
 
-/// Prepares the demo's people: `X`, `y`, and `read(run)`: the pairs of a run as the model's inputs, with
-/// the probability of `high` that the run recorded.
+/// Prepares the demo's people: `X`, `y`, and `read(run)`: the pairs of a run as the model's inputs,
+/// with the probability of `high` that the run recorded.
 const PEOPLE: &str = "
 import numpy as np, pandas
 people = pandas.read_csv('demo/people.csv')

@@ -53,8 +53,8 @@ fn a_repair_takes_the_planted_discrimination_away() {
         point["variants"].as_u64(),
         point["samples"].as_u64().map(|samples| 2 * samples)
     );
-    // The demo plants 11.9 % by sex. Networks retrained without samples learn it again; those with samples do not. The standard
-    // error of a share is below 0.006.
+    // The demo plants 11.9 % by sex. Networks retrained without samples learn it again; those with
+    // samples do not. The standard error of a share is below 0.006.
     assert!(rate(point, "before") > 0.09, "{point}");
     assert!(rate(point, "control") > 0.09, "{point}");
     assert!(
@@ -163,7 +163,8 @@ fn untimed(mut summary: Value) -> Value {
     summary
 }
 
-/// Stopped anywhere, a repair goes on to the model of an unbroken one, and trains no complete network again.
+/// Stopped anywhere, a repair goes on to the model of an unbroken one, and trains no complete
+/// network again.
 #[test]
 fn a_stopped_repair_goes_on() {
     let workspace = workspace();
@@ -177,7 +178,8 @@ fn a_stopped_repair_goes_on() {
     let epochs = 15;
     let device = ComputeDevice::flex();
     let repair = Repair::<TableRepair>::open(specification.check().unwrap(), &device).unwrap();
-    // Six networks of 15 epochs: stopped in the first, among the controls, and among those of the shares.
+    // Six networks of 15 epochs: stopped in the first, among the controls, and among those of the
+    // shares.
     for stop in [3, 20, 50, 80] {
         let directory = RunDirectory::create(&workspace.path(&format!("stop-{stop}"))).unwrap();
         let seen = AtomicU64::new(0);

@@ -36,7 +36,8 @@ fn holds(page: &Page, needles: &[&str]) {
     }
 }
 
-/// An audit, its model repaired, and the audit of that: the page, its comparison, and the commands that do it all again.
+/// An audit, its model repaired, and the audit of that: the page, its comparison, and the commands
+/// that do it all again.
 #[test]
 fn audits_repairs_groups_and_certificates_have_pages() {
     let workspace = Workspace::with_demo(1500);
@@ -323,7 +324,8 @@ fn knn_unlearning_and_outliers_have_pages() {
     holds(&subspaces, &["Of 2 subspaces of 1 column, 2 were chosen"]);
 }
 
-/// A run directory made by hand, with these columns, classes and rows of values; the first column is protected and differs.
+/// A run directory made by hand, with these columns, classes and rows of values; the first column
+/// is protected and differs.
 fn made_up(
     workspace: &Workspace,
     directory: &str,
@@ -574,7 +576,8 @@ fn what_is_no_finished_run_is_refused() {
     );
 }
 
-/// Samples that are not what the summary says, or not what an audit writes, are told apart from a run.
+/// Samples that are not what the summary says, or not what an audit writes, are told apart from a
+/// run.
 #[test]
 fn samples_are_read_with_care() {
     let workspace = Workspace::new();

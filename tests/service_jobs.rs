@@ -1,4 +1,5 @@
-//! Jobs of the service when things go wrong: it is killed, ends, is flooded, or the jobs are too much.
+//! Jobs of the service when things go wrong: it is killed, ends, is flooded, or the jobs are too
+//! much.
 
 mod service;
 
@@ -51,7 +52,8 @@ fn samples(server: &Server, job: &str) -> String {
         .text()
 }
 
-/// The summary without times, and without calls of the model, which an interrupted search may repeat.
+/// The summary without times, and without calls of the model, which an interrupted search may
+/// repeat.
 fn figures(server: &Server, job: &str) -> Value {
     let summary = server.get(&format!("/api/v1/jobs/{job}/summary"));
     let mut summary = summary.expect(200).json();
@@ -71,7 +73,8 @@ fn forget_times(value: &mut Value) {
     }
 }
 
-/// Killed in the middle of two jobs, the service goes on with them to the results of uninterrupted ones.
+/// Killed in the middle of two jobs, the service goes on with them to the results of uninterrupted
+/// ones.
 #[test]
 fn killed_and_started_again() {
     let home = Home::new();
@@ -103,7 +106,8 @@ fn killed_and_started_again() {
     assert_eq!(model_of(&train), model_of(&learnt));
 }
 
-/// Asked to end, the service lets its jobs write what they have, and goes on with them at the next start.
+/// Asked to end, the service lets its jobs write what they have, and goes on with them at the next
+/// start.
 #[cfg(unix)]
 #[test]
 fn ended_and_started_again() {

@@ -1,4 +1,5 @@
-//! The whole way through the API of the service, as a program goes it; every answer is checked against the OpenAPI document.
+//! The whole way through the API of the service, as a program goes it; every answer is checked
+//! against the OpenAPI document.
 
 mod service;
 
@@ -206,7 +207,8 @@ fn a_table_is_audited_and_its_model_repaired() {
     }
 }
 
-/// A job that is stopped has what it found by then; it goes on to the result of one that was not stopped.
+/// A job that is stopped has what it found by then; it goes on to the result of one that was not
+/// stopped.
 fn stop_and_resume(server: &Server, model: &str, data: &str) {
     let request = json!({
         "kind": "audit", "model": model, "data": data, "samples_format": "csv",

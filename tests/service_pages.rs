@@ -1,5 +1,5 @@
-//! The pages of `probity serve` over a real socket, without a browser: who gets in, which forms are taken, what every answer
-//! tells the browser, and that what users type stays text.
+//! The pages of `probity serve` over a real socket, without a browser: who gets in, which forms are
+//! taken, what every answer tells the browser, and that what users type stays text.
 
 #![cfg(feature = "serve")]
 

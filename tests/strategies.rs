@@ -313,8 +313,8 @@ fn seeds_matter_and_budgets_are_exact() {
     }
 }
 
-/// A strategy that needs no gradient does the same with a plain classifier; the others are refused, by an
-/// error that names them and the others.
+/// A strategy that needs no gradient does the same with a plain classifier; the others are refused,
+/// by an error that names them and the others.
 #[test]
 fn outputs_are_enough_for_the_others() {
     let case = Case::synthetic(3, &["sex", "origin"]);
@@ -354,7 +354,8 @@ fn outputs_are_enough_for_the_others() {
     }
 }
 
-/// The stopping rule of themis: the score's interval is as narrow as asked, and holds the true share.
+/// The stopping rule of themis: the score's interval is as narrow as asked, and holds the true
+/// share.
 #[test]
 fn themis_stops_when_the_score_is_known() {
     struct Score<'a>(Run<'a>);

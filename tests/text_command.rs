@@ -1,5 +1,5 @@
-//! `probity lexicon`, `probity embeddings` and `probity data generate` end to end: what they write and say, and
-//! what they refuse.
+//! `probity lexicon`, `probity embeddings` and `probity data generate` end to end: what they write
+//! and say, and what they refuse.
 
 mod probity_command;
 

@@ -1,4 +1,5 @@
-//! Repair of text classifiers: with the texts of audits, swept, labelled by each rule, stopped and gone on with.
+//! Repair of text classifiers: with the texts of audits, swept, labelled by each rule, stopped and
+//! gone on with.
 
 mod probity_command;
 
@@ -144,7 +145,8 @@ fn a_stopped_repair_goes_on() {
     let epochs = 6;
     let device = ComputeDevice::flex();
     let repair = Repair::<TextRepair>::open(specification.check().unwrap(), &device).unwrap();
-    // Several networks are trained at a time, so that how many are complete is not known in advance.
+    // Several networks are trained at a time, so that how many are complete is not known in
+    // advance.
     for stop in [0, 1, epochs + 2, 4 * epochs + 1] {
         let directory = RunDirectory::create(&workspace.path(&format!("stop-{stop}"))).unwrap();
         let stopped = repair.run(&directory, false, &|progress| {

@@ -1,5 +1,5 @@
-//! The searches on texts, over small random networks: whatever they report is real, stays within its
-//! limits, and depends neither on batches nor on interruptions.
+//! The searches on texts, over small random networks: whatever they report is real, stays within
+//! its limits, and depends neither on batches nor on interruptions.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;

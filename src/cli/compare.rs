@@ -40,7 +40,8 @@ pub(super) struct CompareArgs {
     /// Run directory [default: the next free runs/compare-N]
     #[arg(long)]
     out: Option<PathBuf>,
-    /// Go on with the unfinished comparison in --out; all options but the limits of a predictor come from there
+    /// Go on with the unfinished comparison in --out; all options but the limits of a predictor
+    /// come from there
     #[arg(long, requires = "out")]
     resume: bool,
     #[command(flatten)]

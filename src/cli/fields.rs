@@ -1,8 +1,8 @@
 //! Arguments made from a specification: one option for each of its fields.
 //!
 //! Names, help, choices and defaults come from the type ([`Specification::fields`]); a command adds
-//! only what is no field, such as `--out`. What is given becomes a value of the type; what is not given
-//! is left to its defaults.
+//! only what is no field, such as `--out`. What is given becomes a value of the type; what is not
+//! given is left to its defaults.
 
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};

@@ -25,7 +25,8 @@ use probity::run::specification::Checked;
 pub(super) struct GroupsArgs {
     #[command(flatten)]
     fields: Fields<GroupsSpecification>,
-    /// Inner edges of the groups of a numeric attribute, such as age=25,45,65; may be given for several
+    /// Inner edges of the groups of a numeric attribute, such as age=25,45,65; may be given for
+    /// several
     #[arg(long, value_name = "NAME=EDGES", help_heading = "Groups")]
     bins: Vec<DeclaredBins>,
     /// Directory for run.toml and summary.json [default: none is written]

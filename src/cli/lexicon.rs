@@ -53,7 +53,8 @@ struct CheckArgs {
     /// Attributes to check [default: all of the lexicon]
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     protected: Vec<String>,
-    /// Word vectors (GloVe or word2vec text, also .gz, .xz), or `shipped`: say which terms have none
+    /// Word vectors (GloVe or word2vec text, also .gz, .xz), or `shipped`: say which terms have
+    /// none
     #[arg(long, value_name = "FILE", conflicts_with = "model")]
     embeddings: Option<PathBuf>,
     /// Text model: say which terms it does not know

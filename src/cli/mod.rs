@@ -1,8 +1,8 @@
 //! The command line: one file a subcommand. Each takes arguments, calls into the library, renders.
 //!
 //! Exit codes: 0 done; 1 ran, and a declared bound failed; 2 bad usage or input; 3 cannot run here
-//! (no such device, the device failed, a predictor ended or was too slow). A closed pipe (`| head`) is no error and
-//! changes no exit code.
+//! (no such device, the device failed, a predictor ended or was too slow). A closed pipe (`| head`)
+//! is no error and changes no exit code.
 
 mod audit;
 mod certify;

@@ -179,8 +179,8 @@ impl Output {
         }
     }
 
-    /// A progress bar on stderr; silent when that is no terminal, or with `--quiet`. Where progress is wanted as JSON, a
-    /// line whenever it changed.
+    /// A progress bar on stderr; silent when that is no terminal, or with `--quiet`. Where progress
+    /// is wanted as JSON, a line whenever it changed.
     pub fn progress(&self, length: u64, template: &str) -> ProgressBar {
         if self.progress == Some(ProgressForm::Json) {
             let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());
@@ -201,8 +201,8 @@ impl Output {
     }
 }
 
-/// Writes `text` to stdout. A reader that has gone (`| head`) is no error: what the command decided,
-/// its exit code above all, does not depend on who listens.
+/// Writes `text` to stdout. A reader that has gone (`| head`) is no error: what the command
+/// decided, its exit code above all, does not depend on who listens.
 pub(super) fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     match stdout

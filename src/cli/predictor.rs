@@ -29,7 +29,8 @@ pub(super) fn device_for(
     Ok(ComputeDevice::flex())
 }
 
-/// Listens for Ctrl-C; the second one ends the process of a predictor, if there is one, with the program.
+/// Listens for Ctrl-C; the second one ends the process of a predictor, if there is one, with the
+/// program.
 pub(super) fn interrupt_with(ender: Option<&Ender>) -> anyhow::Result<Interrupt> {
     Interrupt::listen_and(ending(ender))
 }
@@ -57,7 +58,8 @@ pub(super) fn remark_on_instability(difference: f32, output: &Output) {
 /// What `audit` and `compare` take besides their fields.
 #[derive(Debug, Args)]
 pub(super) struct SearchArgs {
-    /// eidig: successful local steps after which the gradient is computed anew, or `never` [default: 5]
+    /// eidig: successful local steps after which the gradient is computed anew, or `never`
+    /// [default: 5]
     #[arg(
         long,
         value_parser = refresh,

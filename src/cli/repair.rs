@@ -41,10 +41,12 @@ pub(super) struct RepairArgs {
         help_heading = "Text"
     )]
     texts: Option<PathBuf>,
-    /// Share of the found individuals to learn from; the ADF paper takes 0.05 [default: 0.01; texts: 0.05]
+    /// Share of the found individuals to learn from; the ADF paper takes 0.05 [default: 0.01;
+    /// texts: 0.05]
     #[arg(long, conflicts_with = "resume")]
     share: Option<f64>,
-    /// Several shares one after the other: a table, a plot, and the fairest one that is accurate enough
+    /// Several shares one after the other: a table, a plot, and the fairest one that is accurate
+    /// enough
     #[arg(
         long,
         value_name = "SHARE,SHARE,…",

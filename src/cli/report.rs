@@ -19,7 +19,8 @@ use probity::run::run_directory::write_atomically;
                   The page is one file that loads nothing. Without --out it goes to standard output."
 )]
 pub(super) struct ReportArgs {
-    /// Run directories, one section each; two audits of the same data by two models are compared as well
+    /// Run directories, one section each; two audits of the same data by two models are compared as
+    /// well
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
     /// File to write [default: standard output]

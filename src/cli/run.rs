@@ -1,4 +1,5 @@
-//! `probity run`: performs what a specification says, one written by hand or that of an earlier run.
+//! `probity run`: performs what a specification says, one written by hand or that of an earlier
+//! run.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
 //! How a program that runs `probity` as a process of its own watches and bounds it.
 //!
-//! These options are no part of the command line that people use, and are hidden from its help. `probity serve` gives them to
-//! the processes of its jobs.
+//! These options are no part of the command line that people use, and are hidden from its help.
+//! `probity serve` gives them to the processes of its jobs.
 
 use std::fs::File;
 use std::io::{Read, stdin};
@@ -79,8 +79,8 @@ fn interrupt_at_end_of_stdin() {
     interrupt();
 }
 
-/// What Ctrl-C does: the work that listens ends its step, anything else ends at once. The signal is the one that no shell ignores
-/// for what it runs in the background.
+/// What Ctrl-C does: the work that listens ends its step, anything else ends at once. The signal is
+/// the one that no shell ignores for what it runs in the background.
 #[cfg(unix)]
 fn interrupt() {
     use nix::sys::signal::{Signal, kill};

@@ -1,5 +1,5 @@
-//! Pages are checked by axe-core (<https://github.com/dequelabs/axe-core>), which is not part of this
-//! package: `.ci/run` installs it, and names it in the environment variable `PROBITY_AXE`.
+//! Pages are checked by axe-core (<https://github.com/dequelabs/axe-core>), which is not part of
+//! this package: `.ci/run` installs it, and names it in the environment variable `PROBITY_AXE`.
 
 use std::env;
 use std::fs;

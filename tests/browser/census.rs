@@ -2,8 +2,8 @@
 
 /// The census as CSV: `rows` people with age, education, hours of work, sex, region and income.
 ///
-/// Income is high for those who work and learned much, and for some more of them who are men. The same call gives the
-/// same people.
+/// Income is high for those who work and learned much, and for some more of them who are men. The
+/// same call gives the same people.
 pub fn census(rows: u64) -> String {
     let mut text = String::from("age,education,hours,sex,region,income\n");
     let mut state = 0x9e37_79b9_7f4a_7c15u64;

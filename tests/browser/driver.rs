@@ -36,7 +36,8 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// The programs named by the environment, else those on the path; the error says what is missing.
+    /// The programs named by the environment, else those on the path; the error says what is
+    /// missing.
     pub fn find() -> Result<Programs, String> {
         Ok(Programs {
             chromedriver: program(CHROMEDRIVER, &["chromedriver"])?,

@@ -77,7 +77,8 @@ fn value(answer: Result<Response<ureq::Body>, ureq::Error>) -> Result<Value, Str
     ))
 }
 
-/// The bytes that a text in base 64 stands for (RFC 4648, section 4); other characters are passed over.
+/// The bytes that a text in base 64 stands for (RFC 4648, section 4); other characters are passed
+/// over.
 pub fn from_base64(text: &str) -> Vec<u8> {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);

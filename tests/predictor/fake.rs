@@ -21,8 +21,8 @@ pub fn command(mode: &str) -> String {
     )
 }
 
-/// Behaves as [`MODE`] says until the input ends. `good` is the honest predictor: women below 40 get
-/// 0.2 where all others get 0.7; `MODE:N` misbehaves at batch N.
+/// Behaves as [`MODE`] says until the input ends. `good` is the honest predictor: women below 40
+/// get 0.2 where all others get 0.7; `MODE:N` misbehaves at batch N.
 pub fn serve() {
     let Ok(mode) = std::env::var(MODE) else {
         return;

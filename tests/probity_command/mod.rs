@@ -60,7 +60,8 @@ impl Workspace {
         serde_json::from_str(&self.read(name)).unwrap()
     }
 
-    /// The summary in the directory of a run, as the command also prints it: without the time of its end.
+    /// The summary in the directory of a run, as the command also prints it: without the time of
+    /// its end.
     #[track_caller]
     pub fn summary(&self, run: &str) -> Value {
         let mut summary = self.json(&format!("{run}/summary.json"));

@@ -1,4 +1,5 @@
-//! Audits of random small networks over built-in schemas, and what must hold of whatever they report.
+//! Audits of random small networks over built-in schemas, and what must hold of whatever they
+//! report.
 
 #![allow(dead_code)] // Each test program uses its own part of this.
 

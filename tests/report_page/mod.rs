@@ -89,7 +89,8 @@ impl Page {
         self.tags.iter().filter(|tag| tag.name == name).count()
     }
 
-    /// Panics unless the page keeps to a strict content-security policy, loads nothing, and its references resolve.
+    /// Panics unless the page keeps to a strict content-security policy, loads nothing, and its
+    /// references resolve.
     #[track_caller]
     pub fn is_self_contained(&self) {
         let mut ids = HashSet::new();

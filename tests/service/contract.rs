@@ -1,4 +1,5 @@
-//! Checks answers against the service's own OpenAPI document, strictly: a field that the document does not name is an error.
+//! Checks answers against the service's own OpenAPI document, strictly: a field that the document
+//! does not name is an error.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;

@@ -164,7 +164,8 @@ impl Server {
         answer
     }
 
-    /// Uploads the synthetic census with its schema, `sex` and `origin` protected; gives its identifier.
+    /// Uploads the synthetic census with its schema, `sex` and `origin` protected; gives its
+    /// identifier.
     pub fn census(&self, rows: usize) -> String {
         let fields = [("kind", "table"), ("label", "Census")];
         let answer = self.upload("/api/v1/data", &fields, "people.csv", &census(rows));
@@ -181,7 +182,8 @@ impl Server {
         text(&answer.json()["id"])
     }
 
-    /// Follows the events of a job until `is_it`; gives the view that it was, and fails when the events end before.
+    /// Follows the events of a job until `is_it`; gives the view that it was, and fails when the
+    /// events end before.
     pub fn follow(&self, job: &str, is_it: impl Fn(&Value) -> bool) -> Value {
         let path = format!("/api/v1/jobs/{job}/events");
         let bytes = http::compose("GET", &path, &self.head(), &[]);
@@ -211,7 +213,8 @@ impl Server {
         panic!("the events ended with {last}");
     }
 
-    /// Asks for a job until `is_it`; gives the view that it was, and fails when that takes too many questions.
+    /// Asks for a job until `is_it`; gives the view that it was, and fails when that takes too many
+    /// questions.
     pub fn poll(&self, job: &str, is_it: impl Fn(&Value) -> bool) -> Value {
         (0..100_000)
             .map(|_| self.get(&format!("/api/v1/jobs/{job}")).expect(200).json())

@@ -409,8 +409,8 @@ impl<'a> Encoder<'a> {
         self.attribute
     }
 
-    /// The code of a value that is not there: it stands for the marker of missing values, or where there
-    /// is no marker for an empty cell.
+    /// The code of a value that is not there: it stands for the marker of missing values, or where
+    /// there is no marker for an empty cell.
     ///
     /// # Errors
     /// See [`Encoder::encode`].
@@ -418,8 +418,8 @@ impl<'a> Encoder<'a> {
         self.encode(self.attribute.missing.as_deref().unwrap_or_default())
     }
 
-    /// Whether [`Encoder::encode_number`] gives what [`Encoder::encode`] gives for the number's text: words
-    /// are compared as text, and so is a marker of missing values that is a number.
+    /// Whether [`Encoder::encode_number`] gives what [`Encoder::encode`] gives for the number's
+    /// text: words are compared as text, and so is a marker of missing values that is a number.
     pub fn takes_numbers(&self) -> bool {
         self.takes_numbers
     }

@@ -23,8 +23,8 @@ pub fn open(file: &Path) -> io::Result<Box<dyn Read + Send>> {
     decompress(BufReader::with_capacity(BUFFER, File::open(file)?))
 }
 
-/// What `input` holds, decompressed if its first bytes say gzip or xz. Files of several gzip members
-/// or xz streams are read to the end.
+/// What `input` holds, decompressed if its first bytes say gzip or xz. Files of several gzip
+/// members or xz streams are read to the end.
 ///
 /// # Errors
 /// When its beginning cannot be read.

@@ -6,13 +6,14 @@
 //! `CACHE/SET/FILE`, by one of two ways:
 //!
 //! - [`Fetcher::download`] asks the publisher. What has arrived is kept in `FILE.part`, so that an
-//!   interrupted download goes on where it stopped; a dropped connection is tried again a few times.
-//! - [`Fetcher::copy_from`] takes the files from a folder on this machine, plain, gzipped, or in the
-//!   publisher's archive.
+//!   interrupted download goes on where it stopped; a dropped connection is tried again a few
+//!   times.
+//! - [`Fetcher::copy_from`] takes the files from a folder on this machine, plain, gzipped, or in
+//!   the publisher's archive.
 //!
 //! A file gets its final name only after its hash was found right, so whatever lies in the cache
-//! under a final name was whole when it was put there. It is hashed again before it is used: a cached
-//! file that is right costs no network, one that has been altered since is fetched anew.
+//! under a final name was whole when it was put there. It is hashed again before it is used: a
+//! cached file that is right costs no network, one that has been altered since is fetched anew.
 //!
 //! ```no_run
 //! use probity_data::fetch::{FetchOptions, Fetcher, data_set, default_cache_dir};
@@ -166,8 +167,8 @@ impl Fetcher {
     /// Copies what the cache lacks of the set from the local folder `from`.
     ///
     /// Each file is looked for under its own name, under the name that the publisher's address ends
-    /// in (a zip archive is opened), and under [`DataFile::local_path`] with and without its folder;
-    /// each also gzipped, with `.gz` appended.
+    /// in (a zip archive is opened), and under [`DataFile::local_path`] with and without its
+    /// folder; each also gzipped, with `.gz` appended.
     ///
     /// # Errors
     ///

@@ -106,9 +106,10 @@ pub enum IdxError {
 
 /// Averages of square blocks of pixels: of the central `crop` x `crop` blocks, or of all that fit.
 ///
-/// The blocks lie around the centre of the image; a pixel that is left over goes to the bottom and right.
-/// 28 x 28 pixels with `block` 4 and `crop` 6 become the 36 averages of the central 24 x 24 pixels. With a
-/// `block` of 2, 4 or 8 the averages, and the distances between them, are exact in f64.
+/// The blocks lie around the centre of the image; a pixel that is left over goes to the bottom and
+/// right. 28 x 28 pixels with `block` 4 and `crop` 6 become the 36 averages of the central 24 x 24
+/// pixels. With a `block` of 2, 4 or 8 the averages, and the distances between them, are exact in
+/// f64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reduction {
     /// Pixels a side of a block.

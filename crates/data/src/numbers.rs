@@ -1,13 +1,13 @@
-//! Labelled rows of numbers: what distance-based methods read, from tables, from IDX images, or from record
-//! batches in memory.
+//! Labelled rows of numbers: what distance-based methods read, from tables, from IDX images, or
+//! from record batches in memory.
 //!
 //! Without a schema every column but the label must hold finite numbers. With one, integers and
 //! numeric attributes are taken as they are, ordered categories as their position, and unordered
-//! ones as one indicator column a level, so that any two of them are equally far apart. How one cell
-//! becomes a number is [`Column`]'s affair, which other readers of numbers share.
+//! ones as one indicator column a level, so that any two of them are equally far apart. How one
+//! cell becomes a number is [`Column`]'s affair, which other readers of numbers share.
 //!
-//! Scaling uses *declared* bounds only. Bounds taken from the rows would be something learnt: removing
-//! a row could change them, and every distance with them.
+//! Scaling uses *declared* bounds only. Bounds taken from the rows would be something learnt:
+//! removing a row could change them, and every distance with them.
 
 mod column;
 mod error;
@@ -130,8 +130,8 @@ impl Numbers {
         Self::decode(rows, options, Some(training), Labels::Required)?.or_empty(rows, "test rows")
     }
 
-    /// Reads rows that need no labels, as they are: not scaled, whatever bounds are declared. With `like`,
-    /// they must have its columns.
+    /// Reads rows that need no labels, as they are: not scaled, whatever bounds are declared. With
+    /// `like`, they must have its columns.
     ///
     /// # Errors
     /// See [`NumbersError`].

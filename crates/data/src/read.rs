@@ -1,16 +1,17 @@
-//! The one reader of tables: CSV (plain, gzip or xz), Parquet, and Arrow record batches in memory, as
-//! records of cells.
+//! The one reader of tables: CSV (plain, gzip or xz), Parquet, and Arrow record batches in memory,
+//! as records of cells.
 //!
 //! The kind of a file is told by its first bytes, not by its name. Rows are streamed; nothing but
 //! the current record (or a few thousand rows of a batch) is held. Everything above this module
-//! ([`crate::infer`], codes in [`crate::table`], numbers in [`crate::numbers`]) sees [`Records`] only,
-//! so that the rules are the same whatever rows are from:
+//! ([`crate::infer`], codes in [`crate::table`], numbers in [`crate::numbers`]) sees [`Records`]
+//! only, so that the rules are the same whatever rows are from:
 //!
 //! - A cell is text or a number. Text is trimmed; a number is what its text would be parsed to.
-//! - A null of Parquet or Arrow is a missing value: for an attribute with a missing marker it stands
-//!   for that marker, everywhere else for the empty cell. (`text` and `arrow` say what the types are.)
-//! - A value, a class or a number that is not what it should be is an error that names what was read,
-//!   the row, the column and the value.
+//! - A null of Parquet or Arrow is a missing value: for an attribute with a missing marker it
+//!   stands for that marker, everywhere else for the empty cell. (`text` and `arrow` say what the
+//!   types are.)
+//! - A value, a class or a number that is not what it should be is an error that names what was
+//!   read, the row, the column and the value.
 
 mod arrow;
 mod error;

@@ -1,9 +1,9 @@
 //! A data file: opened once, and hashed by the bytes that its decoder takes.
 //!
-//! [`DataFile`] is a handle on an open file. Whoever decodes it reads through a clone of the handle, so
-//! that every byte is read once and goes to the decoder and to the hash together; [`DataFile::sha256`]
-//! then reads whatever the decoder left over. Parquet is read from its end and in places: its bytes
-//! are taken into memory, hashed, and decoded from there.
+//! [`DataFile`] is a handle on an open file. Whoever decodes it reads through a clone of the
+//! handle, so that every byte is read once and goes to the decoder and to the hash together;
+//! [`DataFile::sha256`] then reads whatever the decoder left over. Parquet is read from its end and
+//! in places: its bytes are taken into memory, hashed, and decoded from there.
 //!
 //! A reader hands on what it made of a file as [`Hashed`]. Rows in memory have no hash.
 

@@ -1,5 +1,5 @@
-//! The same rows as CSV (plain, gzip, xz), as Parquet and as record batches in memory are the same table
-//! and the same numbers, and are refused for the same reasons.
+//! The same rows as CSV (plain, gzip, xz), as Parquet and as record batches in memory are the same
+//! table and the same numbers, and are refused for the same reasons.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

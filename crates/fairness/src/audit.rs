@@ -1,7 +1,8 @@
 //! A whole audit as one call: specification → seeds → search → estimates → run directory.
 //!
-//! [`AuditSpecification`] is what `run.toml` holds: everything resolved, so that a run can be replayed from its
-//! directory alone. [`AuditSummary`] is `summary.json`; its keys are stable and documented in docs/file-formats.md.
+//! [`AuditSpecification`] is what `run.toml` holds: everything resolved, so that a run can be
+//! replayed from its directory alone. [`AuditSummary`] is `summary.json`; its keys are stable and
+//! documented in docs/file-formats.md.
 
 use std::ops::ControlFlow;
 
@@ -72,8 +73,8 @@ pub struct AuditSummary<D> {
     /// The score that the strategy `themis` ends with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub causal_discrimination: Option<CausalDiscrimination>,
-    /// Discriminatory share of uniform random inputs, or of the texts with a protected term, per protected attribute and
-    /// jointly.
+    /// Discriminatory share of uniform random inputs, or of the texts with a protected term, per
+    /// protected attribute and jointly.
     pub fairness: Vec<Estimate>,
     /// The declared bound, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -167,7 +168,8 @@ impl<M: Modality> Audit<M> {
         }
     }
 
-    /// Searches without a run directory: how it ended, and the pairs that were found. `observe` may stop it.
+    /// Searches without a run directory: how it ended, and the pairs that were found. `observe` may
+    /// stop it.
     ///
     /// # Errors
     /// When the model cannot answer.
@@ -188,9 +190,9 @@ impl<M: Modality> Audit<M> {
 
     /// Runs the audit in the directory `run`.
     ///
-    /// With `resume` the run's checkpoint, if there is one, is taken up; the result is that of an uninterrupted run.
-    /// `observe` sees every round and may stop the search; the run directory then holds what was found, and the
-    /// checkpoint.
+    /// With `resume` the run's checkpoint, if there is one, is taken up; the result is that of an
+    /// uninterrupted run. `observe` sees every round and may stop the search; the run directory
+    /// then holds what was found, and the checkpoint.
     ///
     /// # Errors
     /// See [`AuditError`].
@@ -221,8 +223,8 @@ impl<M: Modality> Audit<M> {
         }
     }
 
-    /// The share for each protected attribute alone and, if there are several, for all jointly; on the reference device,
-    /// since a release may hang on it. And whether any of them was cut short.
+    /// The share for each protected attribute alone and, if there are several, for all jointly; on
+    /// the reference device, since a release may hang on it. And whether any of them was cut short.
     pub(super) fn estimates(
         &self,
         observe: &mut Observe<'_>,

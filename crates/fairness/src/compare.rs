@@ -1,12 +1,13 @@
-//! Several strategies on one model under the same conditions: specification → searches → run directory.
+//! Several strategies on one model under the same conditions: specification → searches → run
+//! directory.
 //!
 //! In each repeat every strategy gets the same options, the same seed and, unless it draws its own
 //! inputs, the same seeds of the data; checks, counting and budgets are the driver's for all.
 //! Repeats differ in their seed. The order of the strategies rotates from repeat to repeat, so that
 //! a machine that slows down slows all of them.
 //!
-//! Every search that is done is kept in the run's checkpoint. A comparison that goes on runs the others, and ends with
-//! the figures of an unbroken one, times apart.
+//! Every search that is done is kept in the run's checkpoint. A comparison that goes on runs the
+//! others, and ends with the figures of an unbroken one, times apart.
 
 use std::ops::ControlFlow;
 
@@ -171,9 +172,10 @@ struct Done {
 impl Comparison {
     /// Runs the comparison in the directory `run`.
     ///
-    /// With `resume` the searches in the run's checkpoint, if there is one, are taken from there. `observe` sees every round of
-    /// every other search, with its strategy and repeat, and may stop the comparison; the search under way is then
-    /// left out, and the checkpoint holds those that are done. It does so as well when a search fails.
+    /// With `resume` the searches in the run's checkpoint, if there is one, are taken from there.
+    /// `observe` sees every round of every other search, with its strategy and repeat, and may stop
+    /// the comparison; the search under way is then left out, and the checkpoint holds those that
+    /// are done. It does so as well when a search fails.
     ///
     /// # Errors
     /// See [`AuditError`].

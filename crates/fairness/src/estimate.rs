@@ -1,8 +1,9 @@
 //! How much of the input space is discriminatory: a share of uniform random inputs, with an
 //! interval, and the verdict on a declared bound.
 //!
-//! Inputs are independent and uniform on the product of all domains (as in ADF, section 5.2, RQ4). The count is binomial, so the interval is Clopper and Pearson's: it covers
-//! the true share with probability at least 95 %, for every share and sample size.
+//! Inputs are independent and uniform on the product of all domains (as in ADF, section 5.2, RQ4).
+//! The count is binomial, so the interval is Clopper and Pearson's: it covers the true share with
+//! probability at least 95 %, for every share and sample size.
 
 use std::ops::ControlFlow;
 
@@ -73,7 +74,8 @@ impl Estimate {
     }
 }
 
-/// What shares are stated of: each protected attribute alone and, if there are several, all jointly.
+/// What shares are stated of: each protected attribute alone and, if there are several, all
+/// jointly.
 pub(super) fn estimated_sets(protected: &[String]) -> Vec<Vec<String>> {
     let mut sets: Vec<Vec<String>> = protected.iter().map(|name| vec![name.clone()]).collect();
     if protected.len() > 1 {

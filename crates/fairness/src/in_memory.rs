@@ -1,6 +1,7 @@
 //! An audit as a few lines of Rust: a model and its inputs in memory, findings in memory.
 //!
-//! [`Audit::new`] begins one. What is not said is as in an [`AuditSpecification`]; nothing is written.
+//! [`Audit::new`] begins one. What is not said is as in an [`AuditSpecification`]; nothing is
+//! written.
 //!
 //! | model | inputs |
 //! |---|---|
@@ -278,13 +279,15 @@ impl<M: Modality> Audit<M> {
 }
 
 impl<X, Inputs> AuditBuilder<X, Inputs> {
-    /// Protects these attributes, jointly; otherwise those that the schema marks, or all of the lexicon.
+    /// Protects these attributes, jointly; otherwise those that the schema marks, or all of the
+    /// lexicon.
     pub fn protected<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.specification.protected = names.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Searches by `strategy`; otherwise by ADF, or by what needs no gradients where there are none.
+    /// Searches by `strategy`; otherwise by ADF, or by what needs no gradients where there are
+    /// none.
     pub fn strategy(mut self, strategy: StrategyName) -> Self {
         self.specification.strategy = Some(strategy);
         self
@@ -371,8 +374,8 @@ pub struct Findings<M> {
 }
 
 impl<M: Modality> Findings<M> {
-    /// The discriminatory share of uniform random inputs, or of the texts with a protected term, by all
-    /// protected attributes jointly.
+    /// The discriminatory share of uniform random inputs, or of the texts with a protected term, by
+    /// all protected attributes jointly.
     pub fn share(&self) -> &Estimate {
         // There is one for each attribute, and the joint one last; an audit protects at least one.
         &self.shares[self.shares.len() - 1]
@@ -388,8 +391,8 @@ impl<M: Modality> Findings<M> {
         self.ending
     }
 
-    /// The pairs that were found: inputs that differ in protected attributes alone and are classified
-    /// differently.
+    /// The pairs that were found: inputs that differ in protected attributes alone and are
+    /// classified differently.
     pub fn pairs(&self) -> impl Iterator<Item = FoundPair<'_>> {
         self.pairs.iter().map(|pair| self.found(&pair))
     }

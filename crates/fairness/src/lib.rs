@@ -2,11 +2,12 @@
 //!
 //! The data flow: a [`domain::TabularDomain`] says what inputs there are and which are variants of
 //! each other; [`seeds`] picks where to begin; [`search::Search`] advances all seeds in lockstep by
-//! a [`strategy::Strategy`] ([`adf::Adf`], or another of [`strategies`]) and [`check`]s them; [`distinct`] counts and [`pairs`]
-//! keeps what is found; [`estimate`] says how common it is among all inputs; [`samples`] writes
-//! the pairs and [`verify`] re-checks every one of them alone; [`session`] runs a search in its run directory, [`summary`]
-//! counts what it did, and [`audit`] is all of it as one call. [`text`] is the same for texts.
-//! [`certify`] proves inputs fair without a search.
+//! a [`strategy::Strategy`] ([`adf::Adf`], or another of [`strategies`]) and [`check`]s them;
+//! [`distinct`] counts and [`pairs`] keeps what is found; [`estimate`] says how common it is among
+//! all inputs; [`samples`] writes the pairs and [`verify`] re-checks every one of them alone;
+//! [`session`] runs a search in its run directory, [`summary`] counts what it did, and [`audit`] is
+//! all of it as one call. [`text`] is the same for texts. [`certify`] proves inputs fair without a
+//! search.
 //!
 //! Source: Zhang et al., "White-box Fairness Testing through Adversarial Sampling" (ICSE 2020) and
 //! its extended version ("Automatic Fairness Testing of Neural Classifiers through Adversarial

@@ -1,7 +1,7 @@
 //! What is audited: a model that gives gradients, or any classifier of rows.
 //!
-//! A search, an estimate and a check need [`Classifier`] only. Strategies that follow gradients need
-//! [`Differentiable`]; asked of a model without, they are refused before anything is written.
+//! A search, an estimate and a check need [`Classifier`] only. Strategies that follow gradients
+//! need [`Differentiable`]; asked of a model without, they are refused before anything is written.
 
 use probity_nn::fnn::{Fnn, Network};
 use probity_nn::{Classifier, Differentiable};
@@ -38,7 +38,8 @@ pub struct ModelUnderTest<'m> {
 }
 
 impl<'m> ModelUnderTest<'m> {
-    /// A model that gives gradients, and the same on the device that verification uses, where that is another.
+    /// A model that gives gradients, and the same on the device that verification uses, where that
+    /// is another.
     pub fn differentiable(
         model: Box<dyn Differentiable + 'm>,
         reference: Option<Box<dyn Classifier + 'm>>,

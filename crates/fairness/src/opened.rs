@@ -135,8 +135,8 @@ pub fn open_encoder(file: &Path) -> Result<Opened<Encoder>, AuditError> {
     })
 }
 
-/// The protected terms, as `model` sees them, of the attributes `named`, or of all, in the lexicon in
-/// `file`, or in the one that ships; with the lexicon's hash.
+/// The protected terms, as `model` sees them, of the attributes `named`, or of all, in the lexicon
+/// in `file`, or in the one that ships; with the lexicon's hash.
 ///
 /// # Errors
 /// See [`open_lexicon`] and [`ProtectedTerms::new`].
@@ -152,8 +152,8 @@ pub fn open_terms(
     })
 }
 
-/// The schema by which data are read for a model of `schema`: that one, with `policy` for values outside their domains
-/// in place of its own.
+/// The schema by which data are read for a model of `schema`: that one, with `policy` for values
+/// outside their domains in place of its own.
 ///
 /// # Errors
 /// When the policy has nothing to act on, or gives values a level that the model does not know.

@@ -20,7 +20,8 @@ pub(crate) fn record_of(device: &ComputeDevice, sha256: &BTreeMap<String, String
     }
 }
 
-/// What a checkpoint must belong to: the specification but for its free fields, and what was opened.
+/// What a checkpoint must belong to: the specification but for its free fields, and what was
+/// opened.
 pub(crate) fn identity<S: Specification>(specification: &S, record: &Record) -> String {
     let mut hasher = Sha256::new();
     hasher.update(specification.identity());
@@ -30,8 +31,8 @@ pub(crate) fn identity<S: Specification>(specification: &S, record: &Record) -> 
     hex(&hasher.finalize())
 }
 
-/// Refuses what was opened `now` if it is not what the run with the record `then` began with; `name` says what was
-/// opened as a role.
+/// Refuses what was opened `now` if it is not what the run with the record `then` began with;
+/// `name` says what was opened as a role.
 pub(crate) fn expect_unchanged(
     then: &Record,
     now: &BTreeMap<String, String>,

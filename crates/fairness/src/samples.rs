@@ -30,8 +30,8 @@
 //! | `p_x_CLASS`, `p_other_CLASS` … | probabilities |
 //! | `l0`, `l2`, `jaccard`, `bleu`, `similarity` | validity of x against its seed ([`probity_text::validity`]) |
 //!
-//! A Parquet file says under the key `modality` of its metadata whether it holds rows of a table or texts; of a CSV file the
-//! `run.toml` and the `summary.json` beside it say so.
+//! A Parquet file says under the key `modality` of its metadata whether it holds rows of a table or
+//! texts; of a CSV file the `run.toml` and the `summary.json` beside it say so.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

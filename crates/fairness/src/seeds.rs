@@ -1,14 +1,16 @@
 //! Seeds of the global phase: k-means on the data, then the clusters in turn.
 //!
-//! ADF, Algorithm 1 line 2, which leaves the order open; here: the i-th member of each cluster in data order, clusters in
-//! turn, exhausted ones skipped, so that no row comes twice. Coordinates are the integer codes.
+//! ADF, Algorithm 1 line 2, which leaves the order open; here: the i-th member of each cluster in
+//! data order, clusters in turn, exhausted ones skipped, so that no row comes twice. Coordinates
+//! are the integer codes.
 //!
 //! Lloyd's algorithm with k-means++ seeding. Sums are of integers, hence exact and independent of
 //! the order and the number of threads.
 //!
-//! [`probity_unlearning::kmeans`] is another clustering and is not used here: it scales every column to its declared bounds, rounds
-//! centroids to fixed point and draws seeds by a race of the rows' ids, so that rows can be deleted. ADF clusters the codes as they
-//! are; sharing it would give every audit other seeds. The analysers do not depend on one another either.
+//! [`probity_unlearning::kmeans`] is another clustering and is not used here: it scales every
+//! column to its declared bounds, rounds centroids to fixed point and draws seeds by a race of the
+//! rows' ids, so that rows can be deleted. ADF clusters the codes as they are; sharing it would
+//! give every audit other seeds. The analysers do not depend on one another either.
 
 use rand::RngExt;
 use rayon::prelude::*;

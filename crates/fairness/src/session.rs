@@ -41,8 +41,8 @@ pub enum AuditProgress<'a> {
     Write,
 }
 
-/// Runs `search` from `state`; saves it in `run` under `identity` now and then, when a fallible model
-/// fails, and at the end where it can go on or took long.
+/// Runs `search` from `state`; saves it in `run` under `identity` now and then, when a fallible
+/// model fails, and at the end where it can go on or took long.
 ///
 /// # Errors
 /// When the model cannot answer or the checkpoint cannot be written.
@@ -87,8 +87,8 @@ pub fn is_resumable(ending: Ending) -> bool {
     matches!(ending, Ending::Interrupted | Ending::Time)
 }
 
-/// The ending of a run whose search ended as `ending`, once its estimates are there. If they were cut short, the run can be
-/// gone on with like a search that was: the state of the search is kept.
+/// The ending of a run whose search ended as `ending`, once its estimates are there. If they were
+/// cut short, the run can be gone on with like a search that was: the state of the search is kept.
 pub(super) fn keep_if_cut<T: Serialize>(
     ending: Ending,
     is_cut: bool,

@@ -31,8 +31,9 @@ impl Mean {
         Mean { mean, ci95 }
     }
 
-    /// The mean of `values` that are shares. Its interval is cut to [0, 1]: the mean that is estimated lies
-    /// there, so the part that is cut off cannot hold it, and the interval covers it as often as before.
+    /// The mean of `values` that are shares. Its interval is cut to [0, 1]: the mean that is
+    /// estimated lies there, so the part that is cut off cannot hold it, and the interval covers it
+    /// as often as before.
     pub fn of_shares(values: &[f64]) -> Mean {
         let Mean { mean, ci95 } = Mean::of(values);
         Mean {

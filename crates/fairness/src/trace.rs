@@ -1,8 +1,10 @@
-//! What a search had found after how many model calls: few rounds of many, the same for every thread count.
+//! What a search had found after how many model calls: few rounds of many, the same for every
+//! thread count.
 //!
-//! A round is kept if it is at least a twelfth further on than the one kept before. That is every round at first and about
-//! 29 of each power of ten later, so a trace of a million rounds has some 170 points. Which rounds are kept
-//! depends on their number alone; a search that goes on from a checkpoint keeps the same ones.
+//! A round is kept if it is at least a twelfth further on than the one kept before. That is every
+//! round at first and about 29 of each power of ten later, so a trace of a million rounds has some
+//! 170 points. Which rounds are kept depends on their number alone; a search that goes on from a
+//! checkpoint keeps the same ones.
 
 use serde::{Deserialize, Serialize};
 

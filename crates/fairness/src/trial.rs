@@ -1,4 +1,5 @@
-//! One search of one strategy without a run directory: what comparisons and the paper's tables are made of.
+//! One search of one strategy without a run directory: what comparisons and the paper's tables are
+//! made of.
 
 use std::ops::ControlFlow;
 
@@ -202,8 +203,8 @@ impl<M: Modality> WithStrategy for TrialSession<'_, M> {
     }
 }
 
-/// At most [`CURVE_POINTS`] points of `curve`, the first and the last among them, about evenly spaced on
-/// a logarithmic axis of rounds.
+/// At most [`CURVE_POINTS`] points of `curve`, the first and the last among them, about evenly
+/// spaced on a logarithmic axis of rounds.
 fn thinned(curve: Vec<CurvePoint>) -> Vec<CurvePoint> {
     let count = curve.len();
     if count <= CURVE_POINTS {

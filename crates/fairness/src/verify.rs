@@ -1,10 +1,11 @@
 //! Re-checking reported pairs one by one, with nothing of the search in between.
 //!
-//! A pair is *confirmed* when its sides are variants of each other (rows differ in protected attributes and in nothing else;
-//! of texts, one occurrence of a protected term is replaced by another value of its attribute), and the model, asked for
-//! each side anew and alone, predicts the two different classes that the file states. No x may be reported twice. Pairs of
-//! rows are also evaluated by plain loops in f64 ([`probity_nn::fnn::Network::reference_logits`]); pairs that come out equal
-//! there hang on a rounding, which is counted, not hidden.
+//! A pair is *confirmed* when its sides are variants of each other (rows differ in protected
+//! attributes and in nothing else; of texts, one occurrence of a protected term is replaced by
+//! another value of its attribute), and the model, asked for each side anew and alone, predicts the
+//! two different classes that the file states. No x may be reported twice. Pairs of rows are also
+//! evaluated by plain loops in f64 ([`probity_nn::fnn::Network::reference_logits`]); pairs that
+//! come out equal there hang on a rounding, which is counted, not hidden.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -51,7 +52,8 @@ impl Verification {
     }
 }
 
-/// Verifies every pair of the file `samples` by `witness`; `progress` is told how many pairs are done.
+/// Verifies every pair of the file `samples` by `witness`; `progress` is told how many pairs are
+/// done.
 ///
 /// # Errors
 /// When the file cannot be read or the model cannot answer.
@@ -95,7 +97,8 @@ pub fn verify(
     Ok(result)
 }
 
-/// Whether the pair, about whose sides the model gives `answers`, hangs on a rounding, or what is wrong with it.
+/// Whether the pair, about whose sides the model gives `answers`, hangs on a rounding, or what is
+/// wrong with it.
 fn judge(pair: &Sample, classes: &[String], answers: Option<Answers>) -> Result<bool, String> {
     let Some(Answers {
         labels,

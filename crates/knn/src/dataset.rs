@@ -12,7 +12,8 @@ pub struct TrainingSet {
 }
 
 impl TrainingSet {
-    /// Checks and takes over `features` (row-major, `labels.len()` x `columns`) and one label id a row.
+    /// Checks and takes over `features` (row-major, `labels.len()` x `columns`) and one label id a
+    /// row.
     ///
     /// # Errors
     /// No rows or columns, a ragged matrix, a value that is not finite, or one class only.
@@ -111,8 +112,8 @@ impl TrainingSet {
         }
     }
 
-    /// T \ R with the rows in their old order, so that ties between distances fall as they did.
-    /// One class may be all that is left: the checks of [`TrainingSet::new`] are about T, not T \ R.
+    /// T \ R with the rows in their old order, so that ties between distances fall as they did. One
+    /// class may be all that is left: the checks of [`TrainingSet::new`] are about T, not T \ R.
     pub(crate) fn without(&self, removed: &[bool]) -> Self {
         let kept: Vec<usize> = (0..self.rows()).filter(|&row| !removed[row]).collect();
         Self {

@@ -321,7 +321,8 @@ impl Specification for RobustnessSpecification {
 }
 
 impl RobustnessSpecification {
-    /// The robustness of the inputs in `test` to `poison` rows among those in `train`, everything else as it usually is.
+    /// The robustness of the inputs in `test` to `poison` rows among those in `train`, everything
+    /// else as it usually is.
     pub fn new(train: PathBuf, test: PathBuf, poison: Vec<usize>) -> RobustnessSpecification {
         RobustnessSpecification {
             train,

@@ -124,8 +124,8 @@ impl InputLayout {
         InputLayout { spans, features }
     }
 
-    /// Ordered attributes as their codes, all others by their levels: how a search moves over the inputs
-    /// of a model that says nothing of what it sees.
+    /// Ordered attributes as their codes, all others by their levels: how a search moves over the
+    /// inputs of a model that says nothing of what it sees.
     pub fn unscaled(attributes: &[Attribute]) -> InputLayout {
         let encoding = |attribute: &Attribute| match attribute.is_ordered() {
             true => Encoding::RAW,

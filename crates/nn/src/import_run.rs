@@ -1,7 +1,7 @@
 //! A whole import as one call: a weight file from elsewhere → network → model directory.
 //!
-//! A network for tables is described by a small TOML ([`super::import`]), one for texts by its tensors and
-//! the words of its embeddings ([`super::import_text`]).
+//! A network for tables is described by a small TOML ([`super::import`]), one for texts by its
+//! tensors and the words of its embeddings ([`super::import_text`]).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,8 @@ pub struct ImportSpecification {
     /// Weight file: safetensors, PyTorch state dictionary (.pt, .pth) or NumPy .npz.
     #[schemars(extend("format" = "path"))]
     pub weights: PathBuf,
-    /// TOML that names layers, tensors and activations of a network for tables, or `adf-fnn`, which is built in.
+    /// TOML that names layers, tensors and activations of a network for tables, or `adf-fnn`, which
+    /// is built in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<String>,
     /// Schema file, or the name of a built-in schema, for a network for tables.
@@ -71,23 +72,27 @@ pub struct TextImportSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "path"))]
     pub vocabulary: Option<PathBuf>,
-    /// Row of the table that stands for unknown words, from 0; the mean of all words where there is none.
+    /// Row of the table that stands for unknown words, from 0; the mean of all words where there is
+    /// none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown_row: Option<usize>,
     /// Row of the table that pads texts, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub padding_row: Option<usize>,
-    /// Vectors that the network reads if the weight file has no table: GloVe or word2vec text format, or `shipped`.
+    /// Vectors that the network reads if the weight file has no table: GloVe or word2vec text
+    /// format, or `shipped`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub embeddings: Option<PathBuf>,
-    /// Names of the classes, by number; the second one is that of a single sigmoid. Their numbers where none are given.
+    /// Names of the classes, by number; the second one is that of a single sigmoid. Their numbers
+    /// where none are given.
     pub classes: Vec<String>,
     /// Tokens of a text that are read; the rest is cut off.
     #[schemars(range(min = 1))]
     pub max_length: usize,
     /// Tensors of the weight file that are no part of the network, such as those of a loss.
     pub ignore: Vec<String>,
-    /// Texts like those of the training, whose word frequencies weight semantic similarity: a text a line (.txt), or a table.
+    /// Texts like those of the training, whose word frequencies weight semantic similarity: a text
+    /// a line (.txt), or a table.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "path"))]
     pub texts: Option<PathBuf>,

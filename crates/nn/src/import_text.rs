@@ -4,8 +4,8 @@
 //! The file holds the tensors of one `nn.LSTM` or `nn.GRU` (any layers and units, one or both
 //! directions, with or without biases), of one linear layer, and perhaps of one `nn.Embedding`; the
 //! module `tensors` finds them. The linear layer must read the last layer's last hidden states,
-//! PyTorch's `h_n`: forwards after the last token, backwards after the first. That, and that nothing
-//! without weights stands between the parts, cannot be seen in a weight file.
+//! PyTorch's `h_n`: forwards after the last token, backwards after the first. That, and that
+//! nothing without weights stands between the parts, cannot be seen in a weight file.
 //!
 //! An embedding table in the file is named by a [`RowWords`]: its padding row is left out (texts
 //! are never padded) and its unknown row becomes the last one. Without a table in the file, and

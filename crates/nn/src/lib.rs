@@ -163,10 +163,10 @@ pub fn predicted_class(logits: &[f32]) -> u32 {
 
 /// What the search differentiates, for an input's own predicted class y.
 ///
-/// The paper leaves the choice open. The loss saturates (its gradient is exactly zero in f32 once the
-/// lead is some 100), which would silently end the search; the margin does not. For texts, whose
-/// networks are far from that, the loss finds more: it weighs the gradients at x and x' by how near
-/// each is to the boundary.
+/// The paper leaves the choice open. The loss saturates (its gradient is exactly zero in f32 once
+/// the lead is some 100), which would silently end the search; the margin does not. For texts,
+/// whose networks are far from that, the loss finds more: it weighs the gradients at x and x' by
+/// how near each is to the boundary.
 #[derive(
     Debug,
     Clone,

@@ -1,8 +1,9 @@
-//! How a model came about: `provenance.toml` of its directory, where it was trained or repaired here.
+//! How a model came about: `provenance.toml` of its directory, where it was trained or repaired
+//! here.
 //!
-//! The split of the inputs into parts depends on the options and the number of inputs alone, so that it
-//! can be dealt again, and inputs that were held out are known as such afterwards. A repaired model keeps
-//! the split of the model it was made from.
+//! The split of the inputs into parts depends on the options and the number of inputs alone, so
+//! that it can be dealt again, and inputs that were held out are known as such afterwards. A
+//! repaired model keeps the split of the model it was made from.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +29,8 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// How the model in `directory` was trained; `None` if it was imported, or the directory does not say.
+    /// How the model in `directory` was trained; `None` if it was imported, or the directory does
+    /// not say.
     ///
     /// # Errors
     /// When the file cannot be read or is of another form.

@@ -5,9 +5,9 @@
 //! width. The features of a row are its embeddings, `[width, dimension]`; their gradients are zero
 //! behind the end of the text.
 //!
-//! On the flex device the hand-written kernels answer ([`super::recurrent::kernels`]); on the others
-//! the burn module does, in tiles of a fixed number of texts ([`super::recurrent::tensor`]), which
-//! keeps rows independent of each other there too.
+//! On the flex device the hand-written kernels answer ([`super::recurrent::kernels`]); on the
+//! others the burn module does, in tiles of a fixed number of texts ([`super::recurrent::tensor`]),
+//! which keeps rows independent of each other there too.
 
 use thiserror::Error;
 

@@ -1,4 +1,5 @@
-//! One reader for the weight files of other tools: safetensors, PyTorch state dictionaries, NumPy `.npz`.
+//! One reader for the weight files of other tools: safetensors, PyTorch state dictionaries, NumPy
+//! `.npz`.
 //!
 //! [`read_weights`] tells the format from the content, never from the name, and gives every tensor
 //! as `f32` values in row-major order with its name and shape. It reads weights, not programs:
@@ -73,8 +74,8 @@ pub fn read_weights(path: &Path) -> Result<WeightFile, WeightsError> {
     decode(path, open(path)?)
 }
 
-/// The same with the file's hash. All of these formats are read in places, so that hashing has a pass of
-/// its own over the opened file.
+/// The same with the file's hash. All of these formats are read in places, so that hashing has a
+/// pass of its own over the opened file.
 ///
 /// # Errors
 /// See [`read_weights`].

@@ -1,8 +1,8 @@
 //! A predictor that is a process: see [`super::protocol`] for what is said.
 //!
-//! One process answers one batch at a time. Batches that several threads ask for wait for each other; rows
-//! are written as text, and answers read, outside that wait. Nothing is remembered: each row that
-//! is asked for is sent.
+//! One process answers one batch at a time. Batches that several threads ask for wait for each
+//! other; rows are written as text, and answers read, outside that wait. Nothing is remembered:
+//! each row that is asked for is sent.
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -193,8 +193,8 @@ impl Classifier for CommandPredictor {
     }
 }
 
-/// The words of a command line by the rules of a POSIX shell: blanks separate, quotes and backslashes keep
-/// together. There are no variables, wildcards or pipes.
+/// The words of a command line by the rules of a POSIX shell: blanks separate, quotes and
+/// backslashes keep together. There are no variables, wildcards or pipes.
 ///
 /// # Errors
 /// When a quote is not closed or there is no word.

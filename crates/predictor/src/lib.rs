@@ -7,8 +7,9 @@
 //! Both are [`probity_nn::Classifier`]s, so everything that needs no gradients works with them: the
 //! gradient-free strategies, estimates, verification. A row is written as the values that its codes
 //! stand for ([`values`]); what comes back is checked number by number ([`probabilities`]) before
-//! anything is concluded from it. [`stability`] finds predictors whose answers are not a function of
-//! the row. [`source`] names a predictor and identifies it, so that a run can go on with the same one.
+//! anything is concluded from it. [`stability`] finds predictors whose answers are not a function
+//! of the row. [`source`] names a predictor and identifies it, so that a run can go on with the
+//! same one.
 
 pub mod command;
 #[cfg(feature = "onnx")]

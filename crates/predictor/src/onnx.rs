@@ -1,15 +1,15 @@
 //! A predictor that is an ONNX file, run by [`probity_tensor::onnx`].
 //!
-//! **Inputs.** Either one, a matrix `[rows, columns]`, or one for each attribute, called like it and of
-//! the shape `[rows]` or `[rows, 1]`. Numbers enter as [`super::values`] says; words as
+//! **Inputs.** Either one, a matrix `[rows, columns]`, or one for each attribute, called like it
+//! and of the shape `[rows]` or `[rows, 1]`. Numbers enter as [`super::values`] says; words as
 //! [`Categories`] says, as codes where each attribute has its own input. A missing value that is no
 //! number is NaN. Nothing is scaled here: scaling belongs into the graph.
 //!
 //! **Output.** `[rows, classes]`, or for two classes `[rows]` or `[rows, 1]`: the second one's.
 //!
 //! **Tiles.** Batches are cut into tiles of [`TILE`] rows, or of the fixed number that the graph
-//! asks for, the last one filled up with copies of a row. How a product is cut into blocks depends on
-//! its height only, so a row's answer is the same alone and in any batch.
+//! asks for, the last one filled up with copies of a row. How a product is cut into blocks depends
+//! on its height only, so a row's answer is the same alone and in any batch.
 
 use std::path::Path;
 
@@ -58,8 +58,8 @@ impl OnnxPredictor {
     /// Reads `file`, for rows of `schema`.
     ///
     /// # Errors
-    /// When it cannot be read, has operators that are not known, or its inputs and outputs do not fit
-    /// the schema.
+    /// When it cannot be read, has operators that are not known, or its inputs and outputs do not
+    /// fit the schema.
     pub fn open(
         file: &Path,
         schema: &Schema,

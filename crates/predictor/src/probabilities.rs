@@ -1,9 +1,9 @@
 //! What a predictor answers, checked, and as logits.
 //!
 //! A probability p becomes the logit ln(max(p, [`FLOOR`])), so that softmax gives it back. The
-//! logits are 32-bit numbers; where two probabilities differ by less than those can tell, the larger
-//! one's logit is raised by one unit in the last place. The predicted class is therefore always that
-//! of the largest probability as the predictor gave it, the first of them on ties.
+//! logits are 32-bit numbers; where two probabilities differ by less than those can tell, the
+//! larger one's logit is raised by one unit in the last place. The predicted class is therefore
+//! always that of the largest probability as the predictor gave it, the first of them on ties.
 
 use probity_data::schema::Schema;
 use probity_nn::predicted_class;
@@ -18,8 +18,8 @@ pub const FLOOR: f64 = 1e-30;
 /// computed in 32 bits, need.
 pub const SUM_TOLERANCE: f64 = 1e-3;
 
-/// Appends the logits of `row`'s probabilities to `out`, after checking that there is one for each class,
-/// from 0 to 1, and that they sum to 1.
+/// Appends the logits of `row`'s probabilities to `out`, after checking that there is one for each
+/// class, from 0 to 1, and that they sum to 1.
 ///
 /// # Errors
 /// [`PredictorError`] naming the row and what is wrong.
@@ -61,8 +61,8 @@ pub fn append_logits(
     Ok(())
 }
 
-/// Makes the largest of `probabilities` the largest of `logits`, where rounding has made it equal to
-/// an earlier one.
+/// Makes the largest of `probabilities` the largest of `logits`, where rounding has made it equal
+/// to an earlier one.
 fn keep_winner(probabilities: &[f64], logits: &mut [f32]) {
     let mut best = 0;
     for (class, &probability) in probabilities.iter().enumerate() {

@@ -1,13 +1,13 @@
 //! A process that answers line by line: started once, asked many times, ended whatever happens.
 //!
 //! Neither side can block the other for ever. One thread writes to the process, one reads its
-//! output, one keeps the end of what it writes to its standard error; the caller waits for the reader with a
-//! time limit. The reader hands over one line at a time, so a process that floods its output waits
-//! for its reader, not the memory.
+//! output, one keeps the end of what it writes to its standard error; the caller waits for the
+//! reader with a time limit. The reader hands over one line at a time, so a process that floods its
+//! output waits for its reader, not the memory.
 //!
-//! The process leads a process group of its own: Ctrl-C on the terminal reaches Probity alone, which
-//! then lets the round that is under way end. Where the process must be killed, so is the group: what
-//! it has started.
+//! The process leads a process group of its own: Ctrl-C on the terminal reaches Probity alone,
+//! which then lets the round that is under way end. Where the process must be killed, so is the
+//! group: what it has started.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};

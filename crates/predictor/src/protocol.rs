@@ -1,7 +1,7 @@
 //! The lines that Probity and a predictor's process exchange, version [`VERSION`].
 //!
-//! Every line is one JSON object and ends with a line feed; all text is UTF-8. Probity writes a line
-//! and waits for one:
+//! Every line is one JSON object and ends with a line feed; all text is UTF-8. Probity writes a
+//! line and waits for one:
 //!
 //! ```text
 //! → {"probity":"predictor","protocol":1,"columns":[…],"label":"income","classes":["low","high"],"rows_at_most":4096}

@@ -2,7 +2,8 @@
 //!
 //! Two inputs that differ in protected attributes only are compared by asking for both. If the same
 //! row may get two answers, or its answer depends on the other rows of the batch, such a comparison
-//! means nothing. So a few rows are asked for twice: together, and then in two halves in reverse order.
+//! means nothing. So a few rows are asked for twice: together, and then in two halves in reverse
+//! order.
 
 use super::error::PredictorError;
 use super::values::describe;
@@ -13,7 +14,8 @@ use probity_nn::{Classifier, ModelError, Rows};
 /// nothing else.
 pub const TOLERANCE: f32 = 1e-5;
 
-/// Asks `model` twice for `rows` of `schema`: the largest difference between two probabilities of one row.
+/// Asks `model` twice for `rows` of `schema`: the largest difference between two probabilities of
+/// one row.
 ///
 /// # Errors
 /// [`PredictorError::Unstable`] when it is above [`TOLERANCE`]; when the model cannot answer.

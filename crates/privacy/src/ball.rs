@@ -1,18 +1,21 @@
-//! Smallest enclosing balls: Welzl's recursion with the move-to-front heuristic and pivoting, and an exact decision.
+//! Smallest enclosing balls: Welzl's recursion with the move-to-front heuristic and pivoting, and
+//! an exact decision.
 //!
-//! The recursion and the incremental basis follow Gärtner, "Fast and robust smallest enclosing balls" (ESA 1999).
-//! It is fast, but rounds. [`fits`] therefore never trusts its radius alone: a ball that is found is held
-//! against all points (the centre is a witness that they fit), and the dual weights of its support are a witness
-//! that no smaller ball exists: for weights λ ≥ 0 with sum 1, every enclosing ball has
-//! r² ≥ Σ λᵢ |pᵢ|² − |Σ λᵢ pᵢ|². When neither witness clears the rounding error, `exact_ball` decides in
-//! integers. So "these grid points fit into a closed ball of squared radius R²" is a mathematical fact of the
-//! points, as the smoothness proofs need it.
+//! The recursion and the incremental basis follow Gärtner, "Fast and robust smallest enclosing
+//! balls" (ESA 1999). It is fast, but rounds. [`fits`] therefore never trusts its radius alone: a
+//! ball that is found is held against all points (the centre is a witness that they fit), and the
+//! dual weights of its support are a witness that no smaller ball exists: for weights λ ≥ 0 with
+//! sum 1, every enclosing ball has r² ≥ Σ λᵢ |pᵢ|² − |Σ λᵢ pᵢ|². When neither witness clears the
+//! rounding error, `exact_ball` decides in integers. So "these grid points fit into a closed ball
+//! of squared radius R²" is a mathematical fact of the points, as the smoothness proofs need it.
 
 use super::exact_ball;
 
-/// Rounding errors of the witnesses are below this share of the squared radius plus the squared extent.
+/// Rounding errors of the witnesses are below this share of the squared radius plus the squared
+/// extent.
 const SLACK: f64 = 1e-9;
-/// A point closer to the affine hull of the basis than this share of the squared radius does not extend it.
+/// A point closer to the affine hull of the basis than this share of the squared radius does not
+/// extend it.
 const FLAT: f64 = 1e-14;
 
 /// A ball.
@@ -47,8 +50,8 @@ pub struct Fitting {
     pub least: f64,
 }
 
-/// The smallest enclosing ball if its squared radius is at most `limit`; decided exactly. The points must be grid
-/// points (whole numbers up to 2²²), and there must be one.
+/// The smallest enclosing ball if its squared radius is at most `limit`; decided exactly. The
+/// points must be grid points (whole numbers up to 2²²), and there must be one.
 pub fn fits(points: &[&[f64]], limit: f64) -> Option<Fitting> {
     let mut search = Search::new(points);
     search.pivot();
@@ -193,8 +196,8 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// A lower bound on the squared radius of every enclosing ball, from the weights of the support. Negative
-    /// weights are cut off, which keeps it a bound.
+    /// A lower bound on the squared radius of every enclosing ball, from the weights of the
+    /// support. Negative weights are cut off, which keeps it a bound.
     fn dual_bound(&self) -> f64 {
         let mut basis = Basis::default();
         if !(self.best.members.iter()).all(|&member| basis.push(self.points, member)) {

@@ -1,16 +1,20 @@
 //! How much Gaussian noise a count needs: σ(X) = c S(X) for a β-smooth bound S.
 //!
-//! **Tight calibration.** Let P = N(0, 1) be the answer on X in units of σ(X) = c S(X) around its count, and Q = N(s, ρ²) that on a
-//! neighbour X′. ρ = S(X′) / S(X) lies between e^{−β} and e^β. The counts differ by at most LS(X) ≤ S(X), and by at most LS(X′) ≤ S(X′) = ρ S(X),
-//! so |s| ≤ min(1, ρ) a with a = 1/c. The mechanism is (ε, δ)-DP iff E_ε(s, ρ) = sup over T of P(T) − e^ε Q(T) ≤ δ for all such pairs; X and X′ take
-//! both roles.
+//! **Tight calibration.** Let P = N(0, 1) be the answer on X in units of σ(X) = c S(X) around its
+//! count, and Q = N(s, ρ²) that on a neighbour X′. ρ = S(X′) / S(X) lies between e^{−β} and e^β.
+//! The counts differ by at most LS(X) ≤ S(X), and by at most LS(X′) ≤ S(X′) = ρ S(X), so |s| ≤
+//! min(1, ρ) a with a = 1/c. The mechanism is (ε, δ)-DP iff E_ε(s, ρ) = sup over T of P(T) − e^ε
+//! Q(T) ≤ δ for all such pairs; X and X′ take both roles.
 //!
-//! 1. *E grows with |s|.* E = 1 − ∫ min(p, e^ε q_s), and ∫ min(p, e^ε q_s) = ∫ over u > 0 of the length of {p > u} ∩ {e^ε q_s > u}: two intervals, one around
-//!    0 and one around s, whose overlap shrinks as |s| grows.
-//! 2. *For ρ < 1, E grows as ρ falls.* With y = (z − s)/ρ the set where p > e^ε q is the complement of an interval (y₁, y₂) of y,
-//!    because the logarithm of the ratio is a convex quadratic there; and y₁ < 0 < y₂ because at z = s that logarithm is
-//!    ln ρ − s²/2 < ε. By the envelope theorem dE/d ln ρ = e^ε (y₁ φ(y₁) − y₂ φ(y₂)) < 0.
-//! 3. *For ρ ≥ r ≥ 1,* q_ρ(z) ≥ (r/ρ) q_r(z), so E_ε(s, ρ) ≤ sup over T of P(T) − e^{ε − ln(ρ/r)} Q_r(T) = E_{ε − ln(ρ/r)}(s, r).
+//! 1. *E grows with |s|.* E = 1 − ∫ min(p, e^ε q_s), and ∫ min(p, e^ε q_s) = ∫ over u > 0 of the
+//!    length of {p > u} ∩ {e^ε q_s > u}: two intervals, one around 0 and one around s, whose
+//!    overlap shrinks as |s| grows.
+//! 2. *For ρ < 1, E grows as ρ falls.* With y = (z − s)/ρ the set where p > e^ε q is the complement
+//!    of an interval (y₁, y₂) of y, because the logarithm of the ratio is a convex quadratic there;
+//!    and y₁ < 0 < y₂ because at z = s that logarithm is ln ρ − s²/2 < ε. By the envelope theorem
+//!    dE/d ln ρ = e^ε (y₁ φ(y₁) − y₂ φ(y₂)) < 0.
+//! 3. *For ρ ≥ r ≥ 1,* q_ρ(z) ≥ (r/ρ) q_r(z), so E_ε(s, ρ) ≤ sup over T of P(T) − e^{ε − ln(ρ/r)}
+//!    Q_r(T) = E_{ε − ln(ρ/r)}(s, r).
 //!
 //! The interval of ln ρ is cut into cells of width w = β / 16. In the cell from r e^{−w} to r ≤ 1, E ≤ E_ε(r a, r e^{−w}) by 1 and 2; in the cell from
 //! r ≥ 1 to r e^w, E ≤ E_{ε−w}(a, r) by 1 and 3. All are closed forms in Φ and grow with a, so the smallest c for which their maximum, δ(c, β), is at most δ follows by
@@ -18,12 +22,14 @@
 //! a global sensitivity. β itself is free: it is chosen from public numbers alone, so that c times S is
 //! smallest for a database with two records in the fullest ball. The answer is rounded to an integer afterwards, which no guarantee suffers from.
 //!
-//! **The paper's calibration** (Theorem 2; Nissim, Raskhodnikova and Smith 2007): α = ε / (5 √(2 ln(2/δ))), β = ε / (4 (1 + ln(2/δ))), c = 1/α.
-//! It is proved for ε < 1 and needs about an order of magnitude more noise. It is offered for comparison, and held
-//! against δ(c, β) before it is used. For a global sensitivity: σ = GS √(2 ln(2/δ)) / ε (Theorem 1).
+//! **The paper's calibration** (Theorem 2; Nissim, Raskhodnikova and Smith 2007): α = ε / (5 √(2
+//! ln(2/δ))), β = ε / (4 (1 + ln(2/δ))), c = 1/α. It is proved for ε < 1 and needs about an order
+//! of magnitude more noise. It is offered for comparison, and held against δ(c, β) before it is
+//! used. For a global sensitivity: σ = GS √(2 ln(2/δ)) / ε (Theorem 1).
 //!
-//! **Rounding.** S, c and β are computed in floating point with relative errors far below 10⁻¹⁰. δ(c, β) is required for β + 10⁻⁹
-//! and with 1 % of δ to spare, and c is then enlarged by 10⁻⁹, which covers them.
+//! **Rounding.** S, c and β are computed in floating point with relative errors far below 10⁻¹⁰.
+//! δ(c, β) is required for β + 10⁻⁹ and with 1 % of δ to spare, and c is then enlarged by 10⁻⁹,
+//! which covers them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -149,8 +155,8 @@ impl Calibration {
     }
 }
 
-/// The noise whose standard deviation is smallest on a database as expected, over a fixed grid of β: every tenth β first, then those
-/// around the best of them.
+/// The noise whose standard deviation is smallest on a database as expected, over a fixed grid of
+/// β: every tenth β first, then those around the best of them.
 fn best_smooth(guarantee: Guarantee, cap: f64) -> Result<Noise, PrivacyError> {
     const STRIDE: u32 = 10;
     let Guarantee { epsilon, delta } = guarantee;
@@ -223,7 +229,8 @@ fn equal(epsilon: f64, shift: f64) -> f64 {
 
 /// E of N(0, 1) and N(shift, ratio²) for a ratio below 1.
 fn narrower(epsilon: f64, shift: f64, ratio: f64) -> f64 {
-    // The logarithm of p/q exceeds ε outside the two roots of κ z² − 2 (s/ρ²) z + s²/ρ² + 2 (ln ρ − ε) = 0.
+    // The logarithm of p/q exceeds ε outside the two roots of κ z² − 2 (s/ρ²) z + s²/ρ² + 2 (ln ρ −
+    // ε) = 0.
     let square = ratio * ratio;
     let curvature = (1.0 - square) / square;
     let half = shift / square;
@@ -238,7 +245,8 @@ fn narrower(epsilon: f64, shift: f64, ratio: f64) -> f64 {
 
 /// E of N(0, 1) and N(shift, ratio²) for a ratio above 1.
 fn wider(epsilon: f64, shift: f64, ratio: f64) -> f64 {
-    // The logarithm of p/q exceeds ε between the two roots of κ z² + 2 (s/ρ²) z − s²/ρ² − 2 (ln ρ − ε) = 0.
+    // The logarithm of p/q exceeds ε between the two roots of κ z² + 2 (s/ρ²) z − s²/ρ² − 2 (ln ρ −
+    // ε) = 0.
     let square = ratio * ratio;
     let curvature = (square - 1.0) / square;
     let half = shift / square;

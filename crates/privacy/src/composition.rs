@@ -3,20 +3,23 @@
 //! Every query is charged in two currencies at once, ε and ρ; δ adds up in both:
 //!
 //! - *sequential*: Σε;
-//! - *zCDP* (Bun and Steinke 2016): a total of ρ is (ρ + 2 √(ρ ln(1/δ′)), δ′)-DP for any δ′. An (ε, δ)-DP query is, but for an event of
-//!   probability δ, ε-DP (Kairouz, Oh and Viswanath 2015) and so ε²/2-zCDP; an exponential mechanism with ε is ε²/8-zCDP (it is
-//!   ε-bounded-range: Cesar and Rogers 2021). This is at least as good as the advanced composition theorem of the paper's
+//! - *zCDP* (Bun and Steinke 2016): a total of ρ is (ρ + 2 √(ρ ln(1/δ′)), δ′)-DP for any δ′. An (ε,
+//!   δ)-DP query is, but for an event of probability δ, ε-DP (Kairouz, Oh and Viswanath 2015) and
+//!   so ε²/2-zCDP; an exponential mechanism with ε is ε²/8-zCDP (it is ε-bounded-range: Cesar and
+//!   Rogers 2021). This is at least as good as the advanced composition theorem of the paper's
 //!   reference \[21\], which is therefore not a third currency.
 //!
-//! A budget (ε, δ) sets a part of δ aside as `slack` when it is declared. A query is admitted if afterwards Σδ ≤ δ − slack and either Σε ≤ ε
-//! or Σρ + 2 √(Σρ ln(1/slack)) ≤ ε.
+//! A budget (ε, δ) sets a part of δ aside as `slack` when it is declared. A query is admitted if
+//! afterwards Σδ ≤ δ − slack and either Σε ≤ ε or Σρ + 2 √(Σρ ln(1/slack)) ≤ ε.
 //!
-//! **The answers together are (ε, δ)-DP, also if each query is chosen after seeing the answers before.** *Proof.* Leave out the events
-//! of the queries' δ_i: at most δ − slack together on every path. After that every query is ε_i-DP and ρ_i-zCDP. Let L be the
-//! privacy loss of all answers. On paths with Σε ≤ ε, |L| ≤ ε. For λ > 1 the process exp((λ−1) L_n − λ(λ−1) Σ_{i≤n} ρ_i) is a
-//! nonnegative supermartingale that starts at 1, so P(L > ε and Σρ ≤ R) ≤ exp(−(λ−1) ε + λ(λ−1) R) by Markov's inequality; for the largest
-//! R that is admitted and the best λ this is slack. Hence P(L > ε) ≤ slack. ∎ (The ρ_i may depend on earlier answers: Feldman and
-//! Zrnic 2021; Whitehouse, Ramdas, Rogers and Wu 2023.)
+//! **The answers together are (ε, δ)-DP, also if each query is chosen after seeing the answers
+//! before.** *Proof.* Leave out the events of the queries' δ_i: at most δ − slack together on every
+//! path. After that every query is ε_i-DP and ρ_i-zCDP. Let L be the privacy loss of all answers.
+//! On paths with Σε ≤ ε, |L| ≤ ε. For λ > 1 the process exp((λ−1) L_n − λ(λ−1) Σ_{i≤n} ρ_i) is a
+//! nonnegative supermartingale that starts at 1, so P(L > ε and Σρ ≤ R) ≤ exp(−(λ−1) ε + λ(λ−1) R)
+//! by Markov's inequality; for the largest R that is admitted and the best λ this is slack. Hence
+//! P(L > ε) ≤ slack. ∎ (The ρ_i may depend on earlier answers: Feldman and Zrnic 2021; Whitehouse,
+//! Ramdas, Rogers and Wu 2023.)
 
 use serde::{Deserialize, Serialize};
 
@@ -238,8 +241,8 @@ mod tests {
         );
     }
 
-    /// Randomised response, the worst ε-DP mechanism, n times: the exact δ at the ε that the composition states is
-    /// at most the slack.
+    /// Randomised response, the worst ε-DP mechanism, n times: the exact δ at the ε that the
+    /// composition states is at most the slack.
     #[test]
     fn the_stated_epsilon_holds_for_randomised_response() {
         for (epsilon, times, slack) in [

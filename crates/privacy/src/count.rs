@@ -1,11 +1,12 @@
 //! The private outlier count (Section 4): a plan made of public numbers, then one answer.
 //!
-//! [`CountPlan::new`] sees declared parameters, N and the dimension. It checks them, chooses the method of the bound and the
-//! constants of the noise, and states the cost. [`CountPlan::answer`] sees the records. Between the two the cost has to be
-//! entered into a ledger.
+//! [`CountPlan::new`] sees declared parameters, N and the dimension. It checks them, chooses the
+//! method of the bound and the constants of the noise, and states the cost. [`CountPlan::answer`]
+//! sees the records. Between the two the cost has to be entered into a ledger.
 //!
-//! The answer is the count plus normal noise of standard deviation c S(X), rounded to an integer ([`super::noise::normal`]); c and β
-//! are derived in [`super::calibration`], S in [`super::smooth`].
+//! The answer is the count plus normal noise of standard deviation c S(X), rounded to an integer
+//! ([`super::noise::normal`]); c and β are derived in [`super::calibration`], S in
+//! [`super::smooth`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,10 +2,11 @@
 //!
 //! Records are counted, not distinct vectors: duplicates are neighbours of each other.
 //!
-//! The index is a k-d tree over the integer grid with a bounding box and a count in every node. A node that lies
-//! wholly within the radius adds its count without being opened, and counting stops above `cap`: the smooth
-//! bound needs degrees up to a public limit only. Distances are whole numbers, so the counts are exact. A
-//! general index (ball trees, `kiddo`) would return the neighbours themselves, millions of them in a dense set.
+//! The index is a k-d tree over the integer grid with a bounding box and a count in every node. A
+//! node that lies wholly within the radius adds its count without being opened, and counting stops
+//! above `cap`: the smooth bound needs degrees up to a public limit only. Distances are whole
+//! numbers, so the counts are exact. A general index (ball trees, `kiddo`) would return the
+//! neighbours themselves, millions of them in a dense set.
 
 use rayon::prelude::*;
 

@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-/// Why a query is refused. Every variant but the last two depends on declared numbers or on the form of the
-/// input alone.
+/// Why a query is refused. Every variant but the last two depends on declared numbers or on the
+/// form of the input alone.
 #[derive(Debug, Error)]
 pub enum PrivacyError {
     /// ε is not above zero.

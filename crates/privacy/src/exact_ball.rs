@@ -1,8 +1,9 @@
 //! Smallest enclosing balls in integers, for the cases that floating point cannot tell apart.
 //!
-//! With v_i = p_i − p_0 for affinely independent boundary points, the circumscribed ball has its centre at p_0 + Σ λ_i v_i,
-//! where 2 G λ = b with the Gram matrix G and b_i = |v_i|². Fraction-free (Bareiss) elimination gives λ_i = n_i / d in
-//! integers; the squared radius is Σ n_i b_i / 2d, and a point p_0 + w lies in the ball iff d |w|² ≤ 2 Σ n_i (w · v_i).
+//! With v_i = p_i − p_0 for affinely independent boundary points, the circumscribed ball has its
+//! centre at p_0 + Σ λ_i v_i, where 2 G λ = b with the Gram matrix G and b_i = |v_i|².
+//! Fraction-free (Bareiss) elimination gives λ_i = n_i / d in integers; the squared radius is Σ n_i
+//! b_i / 2d, and a point p_0 + w lies in the ball iff d |w|² ≤ 2 Σ n_i (w · v_i).
 
 use num_bigint::BigInt;
 
@@ -14,7 +15,8 @@ struct ExactBall {
     denominator: BigInt,
 }
 
-/// Whether the grid points fit into a closed ball of squared radius `limit`. `guess` is a likely support.
+/// Whether the grid points fit into a closed ball of squared radius `limit`. `guess` is a likely
+/// support.
 pub(super) fn fits(points: &[&[f64]], limit: f64, guess: &[usize]) -> bool {
     let limit = BigInt::from(limit.floor() as i128);
     if let Some(ball) = ExactBall::through(points, guess)
@@ -32,7 +34,8 @@ pub(super) fn fits(points: &[&[f64]], limit: f64, guess: &[usize]) -> bool {
     }
 }
 
-/// Welzl's recursion with move-to-front: the smallest ball around the first `end` points with `boundary` on its surface.
+/// Welzl's recursion with move-to-front: the smallest ball around the first `end` points with
+/// `boundary` on its surface.
 fn smallest(
     points: &[&[f64]],
     order: &mut [usize],

@@ -1,12 +1,14 @@
 //! A private upper bound on the noise scale, and with it an interval for the true count.
 //!
-//! The scale c S(X) depends on the records, so neither it nor anything computed from it may be printed for free. But ln S(X) changes by
-//! at most β between neighbours. With w = ⌈ln S / g⌉ on a grid of g = β/64, |w − w′| ≤ 64, so w plus discrete Laplace noise of rate
-//! γ = ε′/64 is ε′-DP. Since P(noise < −j) is known, exp(g (w + noise + j)) is an upper bound U on S with a chosen confidence; everything
-//! after the noisy w is processing of it.
+//! The scale c S(X) depends on the records, so neither it nor anything computed from it may be
+//! printed for free. But ln S(X) changes by at most β between neighbours. With w = ⌈ln S / g⌉ on a
+//! grid of g = β/64, |w − w′| ≤ 64, so w plus discrete Laplace noise of rate γ = ε′/64 is ε′-DP.
+//! Since P(noise < −j) is known, exp(g (w + noise + j)) is an upper bound U on S with a chosen
+//! confidence; everything after the noisy w is processing of it.
 //!
-//! The answer is ⌊count + c S Z + 1/2⌋. With confidence 1 − α/2 is U ≥ S, and with confidence 1 − α/2 is |Z| ≤ z, so with
-//! confidence 1 − α the count is within z c U + 1/2 of the answer. The interval is cut to 0 … N.
+//! The answer is ⌊count + c S Z + 1/2⌋. With confidence 1 − α/2 is U ≥ S, and with confidence 1 −
+//! α/2 is |Z| ≤ z, so with confidence 1 − α the count is within z c U + 1/2 of the answer. The
+//! interval is cut to 0 … N.
 
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -35,7 +37,8 @@ pub struct Interval {
     pub standard_deviation_at_most: f64,
 }
 
-/// An upper bound U on S(X), private with `epsilon`, wrong with probability at most `failure`; never above `cap`.
+/// An upper bound U on S(X), private with `epsilon`, wrong with probability at most `failure`;
+/// never above `cap`.
 ///
 /// # Errors
 /// No random bits.
@@ -55,8 +58,8 @@ pub fn private_upper_bound(
     Ok((step * (noisy + margin)).exp().min(cap))
 }
 
-/// The interval around `answer` for a noise of at most `standard_deviation`, of which Z exceeds its part with
-/// probability `failure`.
+/// The interval around `answer` for a noise of at most `standard_deviation`, of which Z exceeds its
+/// part with probability `failure`.
 pub fn interval(
     answer: i64,
     standard_deviation: f64,
@@ -95,7 +98,8 @@ mod tests {
             below += u32::from(bound < 9.7);
             sum += (bound / 9.7).ln();
         }
-        // 1,000 expected at most; six standard deviations above are 1,185. And not far fewer: the bound is tight.
+        // 1,000 expected at most; six standard deviations above are 1,185. And not far fewer: the
+        // bound is tight.
         assert!((800..1185).contains(&below), "{below}");
         // ln U − ln S is the margin ln(1 / 2·0.05) β/ε′ = 1.15 on average.
         assert!(

@@ -1,31 +1,40 @@
 //! Kissing numbers and the global sensitivity of the outlier count (Theorem 4, equation 18).
 //!
-//! What the theorem needs is the largest number of points in a closed ball of radius r that are pairwise *more* than r apart:
-//! seen from the centre any two are at an angle above 60°, so it is at most the kissing number. Proven upper bounds:
+//! What the theorem needs is the largest number of points in a closed ball of radius r that are
+//! pairwise *more* than r apart: seen from the centre any two are at an angle above 60°, so it is
+//! at most the kissing number. Proven upper bounds:
 //!
-//! - 1, 2: at most 2 and 5 directions are pairwise more than 60° apart (6 touching discs are at exactly 60°).
-//! - 3: Schütte and van der Waerden 1953. 4: Musin 2008. 8: Odlyzko and Sloane 1979; Levenshtein 1979.
-//! - 5 to 7 and 9 to 14: Mittelmann and Vallentin, "High-accuracy semidefinite programming bounds for kissing numbers",
-//!   Experimental Mathematics 19 (2010), Table 1.
-//! - from 15 on: Levenshtein's bound, which is computed here. It is 196,560 in dimension 24, as Odlyzko and Sloane found too. The bounds
-//!   of semidefinite programming for 15 to 23 are 4 to 12 % lower; a number that cannot be checked here is not worth that.
+//! - 1, 2: at most 2 and 5 directions are pairwise more than 60° apart (6 touching discs are at
+//!   exactly 60°).
+//! - 3: Schütte and van der Waerden 1953. 4: Musin 2008. 8: Odlyzko and Sloane 1979; Levenshtein
+//!   1979.
+//! - 5 to 7 and 9 to 14: Mittelmann and Vallentin, "High-accuracy semidefinite programming bounds
+//!   for kissing numbers", Experimental Mathematics 19 (2010), Table 1.
+//! - from 15 on: Levenshtein's bound, which is computed here. It is 196,560 in dimension 24, as
+//!   Odlyzko and Sloane found too. The bounds of semidefinite programming for 15 to 23 are 4 to 12
+//!   % lower; a number that cannot be checked here is not worth that.
 //!
-//! **Levenshtein's bound** (V. I. Levenshtein, "On bounds for packings in n-dimensional Euclidean space", Soviet Mathematics Doklady 20 (1979);
-//! "Universal bounds for codes and designs", Handbook of Coding Theory (1998), chapter 6). Let P_i be the Gegenbauer polynomial of degree i for dimension n with
-//! P_i(1) = 1. A set of unit vectors whose inner products are at most s has at most
+//! **Levenshtein's bound** (V. I. Levenshtein, "On bounds for packings in n-dimensional Euclidean
+//! space", Soviet Mathematics Doklady 20 (1979); "Universal bounds for codes and designs", Handbook
+//! of Coding Theory (1998), chapter 6). Let P_i be the Gegenbauer polynomial of degree i for
+//! dimension n with P_i(1) = 1. A set of unit vectors whose inner products are at most s has at
+//! most
 //!
-//! L_{2k−1}(n, s) = C(k+n−3, k−1) ((2k+n−3)/(n−1) − (P_{k−1} − P_k) / ((1−s) P_k)) vectors for t_{k−1} ≤ s ≤ t′_k, and at most
-//! L_{2k}(n, s) = C(k+n−2, k) ((2k+n−1)/(n−1) − (1+s)(P_k − P_{k+1}) / ((1−s)(P_k + P_{k+1}))) for t′_k ≤ s ≤ t_k,
+//! L_{2k−1}(n, s) = C(k+n−3, k−1) ((2k+n−3)/(n−1) − (P_{k−1} − P_k) / ((1−s) P_k)) vectors for
+//! t_{k−1} ≤ s ≤ t′_k, and at most L_{2k}(n, s) = C(k+n−2, k) ((2k+n−1)/(n−1) − (1+s)(P_k −
+//! P_{k+1}) / ((1−s)(P_k + P_{k+1}))) for t′_k ≤ s ≤ t_k,
 //!
-//! all at s, where t_k is the largest zero of (P_k − P_{k+2}) / (1 − t²) and t′_k that of (P_k − P_{k+1}) / (1 − t). Both families
-//! are orthogonal polynomials, so that t_k grows with k: the first k with P_k(s) ≤ P_{k+2}(s) is the one with t_{k−1} < s ≤ t_k, and then s ≤ t′_k iff
-//! P_k(s) ≤ P_{k+1}(s). Here s = cos 60°.
+//! all at s, where t_k is the largest zero of (P_k − P_{k+2}) / (1 − t²) and t′_k that of (P_k −
+//! P_{k+1}) / (1 − t). Both families are orthogonal polynomials, so that t_k grows with k: the
+//! first k with P_k(s) ≤ P_{k+2}(s) is the one with t_{k−1} < s ≤ t_k, and then s ≤ t′_k iff P_k(s)
+//! ≤ P_{k+1}(s). Here s = cos 60°.
 
 /// Upper bounds for dimensions 1 to 14.
 const TABLE: [u64; 14] = [
     2, 5, 12, 24, 44, 78, 134, 240, 364, 554, 870, 1357, 2069, 3183,
 ];
-/// Added to Levenshtein's bound, relatively: far more than the rounding of its few hundred operations.
+/// Added to Levenshtein's bound, relatively: far more than the rounding of its few hundred
+/// operations.
 const ROUNDING: f64 = 1e-7;
 
 /// At most so many points of a closed ball of radius r are pairwise more than r apart.
@@ -72,11 +81,12 @@ fn levenshtein_bound(dimension: usize) -> f64 {
 
 /// Upper bound on the global sensitivity of the outlier count: min(N, k K_d + 1).
 ///
-/// *Proof.* Let the record x₀ move to x₁. A record that becomes an outlier has degree exactly k and is within r of x₀. Take a
-/// maximal set of such records that are pairwise more than r apart: at most K of them. Each of the others is within r of
-/// one in the set; and one in the set has k neighbours, of which x₀ is one, so it accounts for itself and k − 1 others.
-/// Hence at most k K become outliers. In the same way at most k K cease to be outliers at x₁. The two changes have opposite signs,
-/// and x₀ itself adds at most 1. ∎
+/// *Proof.* Let the record x₀ move to x₁. A record that becomes an outlier has degree exactly k and
+/// is within r of x₀. Take a maximal set of such records that are pairwise more than r apart: at
+/// most K of them. Each of the others is within r of one in the set; and one in the set has k
+/// neighbours, of which x₀ is one, so it accounts for itself and k − 1 others. Hence at most k K
+/// become outliers. In the same way at most k K cease to be outliers at x₁. The two changes have
+/// opposite signs, and x₀ itself adds at most 1. ∎
 pub fn global_sensitivity_at_most(rows: usize, dimension: usize, k: usize) -> u64 {
     let kissing = kissing_number_at_most(dimension);
     (k as u64)
@@ -97,7 +107,8 @@ mod tests {
 
     use super::*;
 
-    /// Caps of 30° around the directions do not overlap: their number is at most the area of the sphere over that of a cap.
+    /// Caps of 30° around the directions do not overlap: their number is at most the area of the
+    /// sphere over that of a cap.
     fn cap_bound(dimension: usize) -> f64 {
         let share = beta_reg((dimension as f64 - 1.0) / 2.0, 0.5, 0.25) / 2.0;
         1.000_001 / share
@@ -142,8 +153,9 @@ mod tests {
         p
     }
 
-    /// f(1) / f₀ and the least f_i / f₀ of Levenshtein's polynomial of degree 2k − 1 (`gap` 1) or 2k (`gap` 2):
-    /// f(t) = (1 + t)^(gap − 1) (Q_k(t) Q_{k−1}(s) − Q_{k−1}(t) Q_k(s))² / (t − s) with Q_i = (P_i − P_{i+gap}) / ((1 − t)(1 + t)^(gap − 1)).
+    /// f(1) / f₀ and the least f_i / f₀ of Levenshtein's polynomial of degree 2k − 1 (`gap` 1) or
+    /// 2k (`gap` 2): f(t) = (1 + t)^(gap − 1) (Q_k(t) Q_{k−1}(s) − Q_{k−1}(t) Q_k(s))² / (t − s)
+    /// with Q_i = (P_i − P_{i+gap}) / ((1 − t)(1 + t)^(gap − 1)).
     fn delsarte(dimension: usize, k: usize, gap: usize) -> (f64, f64) {
         let n = dimension as f64;
         let side = |t: f64| (1.0 + t).powi(gap as i32 - 1);
@@ -182,8 +194,9 @@ mod tests {
         (bound, least)
     }
 
-    /// Delsarte's theorem proves the bound anew: if f ≤ 0 on [−1, 1/2] and no coefficient of its expansion into P_i is negative, at most
-    /// f(1) / f₀ vectors are possible. f is never positive there, being a square over t − 1/2.
+    /// Delsarte's theorem proves the bound anew: if f ≤ 0 on [−1, 1/2] and no coefficient of its
+    /// expansion into P_i is negative, at most f(1) / f₀ vectors are possible. f is never positive
+    /// there, being a square over t − 1/2.
     #[test]
     fn a_polynomial_of_delsarte_proves_the_bound() {
         for dimension in [8, 15, 16, 18, 19, 20, 22, 23, 24, 30, 34] {

@@ -1,15 +1,19 @@
 //! The ledger: a TOML file with a declared budget and every query that was charged to it.
 //!
-//! *The entry comes first.* [`charge`] writes and syncs the entry before the caller computes anything; a crash between entry and
-//! answer leaves the price paid. The file is replaced as a whole: a temporary file is written and synced, then renamed, then the
-//! directory is synced. So a crash leaves the old ledger or the new one, never half of one.
+//! *The entry comes first.* [`charge`] writes and syncs the entry before the caller computes
+//! anything; a crash between entry and answer leaves the price paid. The file is replaced as a
+//! whole: a temporary file is written and synced, then renamed, then the directory is synced. So a
+//! crash leaves the old ledger or the new one, never half of one.
 //!
-//! *Two processes.* All of it happens under an exclusive lock on a file beside the ledger (`budget.toml.lock`), which the
-//! operating system gives up when its process ends. The lock file is never renamed, unlike the ledger.
+//! *Two processes.* All of it happens under an exclusive lock on a file beside the ledger
+//! (`budget.toml.lock`), which the operating system gives up when its process ends. The lock file
+//! is never renamed, unlike the ledger.
 //!
-//! *One data set.* The ledger names the SHA-256 of the data file. Another file is refused: its answers would not compose.
+//! *One data set.* The ledger names the SHA-256 of the data file. Another file is refused: its
+//! answers would not compose.
 //!
-//! A ledger protects from mistakes, not from its owner: who can edit or copy the file can spend a budget twice.
+//! A ledger protects from mistakes, not from its owner: who can edit or copy the file can spend a
+//! budget twice.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -248,7 +252,8 @@ pub struct Charge {
     pub not_private: bool,
 }
 
-/// Charges a query, before it is answered. Gives the ledger after the entry, which is on disk by then.
+/// Charges a query, before it is answered. Gives the ledger after the entry, which is on disk by
+/// then.
 ///
 /// # Errors
 /// When the ledger is of other data, or does not cover the price; nothing is written then.

@@ -1,11 +1,13 @@
 //! Differentially private analysis of distance-based outliers.
 //!
-//! After R. Okada, K. Fukuchi, K. Kakizaki and J. Sakuma, *Differentially Private Analysis of Outliers* (ECML PKDD 2015). Databases are
-//! neighbours when one record is *replaced*; N is public. An outlier has fewer than k other records within the radius.
+//! After R. Okada, K. Fukuchi, K. Kakizaki and J. Sakuma, *Differentially Private Analysis of
+//! Outliers* (ECML PKDD 2015). Databases are neighbours when one record is *replaced*; N is public.
+//! An outlier has fewer than k other records within the radius.
 //!
-//! The way of a query: declared columns make a [`records::Grid`], on which every distance is exact. A plan ([`count::CountPlan`],
-//! [`subspaces::SubspacePlan`]) is made from public numbers alone and states its [`composition::Cost`]. The cost is entered into a
-//! [`ledger`]. Only then the plan sees the records and answers, with [`noise`] from the operating system's generator.
+//! The way of a query: declared columns make a [`records::Grid`], on which every distance is exact.
+//! A plan ([`count::CountPlan`], [`subspaces::SubspacePlan`]) is made from public numbers alone and
+//! states its [`composition::Cost`]. The cost is entered into a [`ledger`]. Only then the plan sees
+//! the records and answers, with [`noise`] from the operating system's generator.
 //!
 //! | claim | where it is proved |
 //! |-------|--------------------|

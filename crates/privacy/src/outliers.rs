@@ -1,7 +1,8 @@
-//! The private outlier count in one value: what an outlier is, the price, and how the count is made private.
+//! The private outlier count in one value: what an outlier is, the price, and how the count is made
+//! private.
 //!
-//! Every answer costs ε and δ. Who asks more than once adds up with [`super::composition`], or keeps a
-//! [`super::ledger`].
+//! Every answer costs ε and δ. Who asks more than once adds up with [`super::composition`], or
+//! keeps a [`super::ledger`].
 
 use serde::{Deserialize, Serialize};
 

@@ -1,12 +1,13 @@
 //! Records as points of an integer grid: the form on which every distance is exact.
 //!
-//! A column is declared: a range and a unit. A value is moved into its range, divided by its unit, and
-//! rounded to a grid of at most 2²² steps. That is done record by record with declared numbers only, so
-//! two databases that differ in one record still differ in one record.
+//! A column is declared: a range and a unit. A value is moved into its range, divided by its unit,
+//! and rounded to a grid of at most 2²² steps. That is done record by record with declared numbers
+//! only, so two databases that differ in one record still differ in one record.
 //!
-//! On the grid a squared distance is an integer below 2⁵² (at most [`MAX_COLUMNS`] columns), so `f64` holds it
-//! exactly, whatever the order of the sum. "Within the radius" means an integer comparison, the same for every
-//! pair and in every module; the proofs of the bounds need no term for rounding.
+//! On the grid a squared distance is an integer below 2⁵² (at most [`MAX_COLUMNS`] columns), so
+//! `f64` holds it exactly, whatever the order of the sum. "Within the radius" means an integer
+//! comparison, the same for every pair and in every module; the proofs of the bounds need no term
+//! for rounding.
 
 use serde::{Deserialize, Serialize};
 
@@ -117,8 +118,8 @@ impl Grid {
         })
     }
 
-    /// The largest squared grid distance between two records that are within `radius` in a subspace of
-    /// `dimension` columns, where dist(x, y) = ‖x − y‖ / √dimension (Section 3.1).
+    /// The largest squared grid distance between two records that are within `radius` in a subspace
+    /// of `dimension` columns, where dist(x, y) = ‖x − y‖ / √dimension (Section 3.1).
     ///
     /// # Errors
     /// A radius that is not above zero, or too small for the grid.

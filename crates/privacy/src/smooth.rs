@@ -7,16 +7,19 @@
 //!
 //! with G the upper bound on the global sensitivity. S(X) = max over t ≥ 0 of e^{−βt} A_t(X).
 //!
-//! **S is a β-smooth upper bound on the local sensitivity.** *Proof.* A_0 ≥ LS is Theorem 5 and Theorem 4 (the removal
-//! of a record turns records of degree k around it into outliers, its arrival turns outliers of degree k − 1 around it into
-//! inliers, the two have opposite signs, and the record itself adds 1). Now let X and X′ differ in record j. No other record's
-//! degree differs by more than 1, so V_X\[a, b\] ∖ {j} ⊆ V_X′\[a−1, b+1\], and by the two properties h′(V_X\[a, b\]) ≤ h′(V_X′\[a−1, b+1\]) + 1.
-//! Hence A_t(X) ≤ A_{t+1}(X′), also under the common cap G, and S(X) ≤ e^β max over t of e^{−β(t+1)} A_{t+1}(X′) ≤ e^β S(X′). ∎
+//! **S is a β-smooth upper bound on the local sensitivity.** *Proof.* A_0 ≥ LS is Theorem 5 and
+//! Theorem 4 (the removal of a record turns records of degree k around it into outliers, its
+//! arrival turns outliers of degree k − 1 around it into inliers, the two have opposite signs, and
+//! the record itself adds 1). Now let X and X′ differ in record j. No other record's degree differs
+//! by more than 1, so V_X\[a, b\] ∖ {j} ⊆ V_X′\[a−1, b+1\], and by the two properties h′(V_X\[a,
+//! b\]) ≤ h′(V_X′\[a−1, b+1\]) + 1. Hence A_t(X) ≤ A_{t+1}(X′), also under the common cap G, and
+//! S(X) ≤ e^β max over t of e^{−β(t+1)} A_{t+1}(X′) ≤ e^β S(X′). ∎
 //!
-//! The maximum is found without computing h′ for every t. Upper bounds on h′ follow from what is known for other t
-//! (Proposition 1: a larger window holds at most the additional records more; a smaller one at most as many), and no t from
-//! [`Horizon`] on can exceed what S has by t + 1 alone (Proposition 2). Only the t with the largest upper bound is computed,
-//! until none exceeds the best value. So S is the maximum over all t, exactly; what is skipped cannot change it.
+//! The maximum is found without computing h′ for every t. Upper bounds on h′ follow from what is
+//! known for other t (Proposition 1: a larger window holds at most the additional records more; a
+//! smaller one at most as many), and no t from [`Horizon`] on can exceed what S has by t + 1 alone
+//! (Proposition 2). Only the t with the largest upper bound is computed, until none exceeds the
+//! best value. So S is the maximum over all t, exactly; what is skipped cannot change it.
 
 use super::error::PrivacyError;
 use super::sensitivity::LargestBall;
@@ -33,7 +36,8 @@ pub struct Horizon {
 }
 
 impl Horizon {
-    /// The horizon for β and G: e^{−βt} G exceeds max over t of e^{−βt} min(G, t + 1) for t ≤ `last` only.
+    /// The horizon for β and G: e^{−βt} G exceeds max over t of e^{−βt} min(G, t + 1) for t ≤
+    /// `last` only.
     pub fn new(beta: f64, cap: u64) -> Horizon {
         let floor = growing_bound(beta, cap as f64, 0.0);
         let last = ((cap as f64 / floor).ln().max(0.0) / beta).ceil();

@@ -1,8 +1,9 @@
 //! Columns of numbers from a table, and what is declared about them.
 //!
-//! A column is named, its range and unit are declared, by hand or by a schema. Values outside the range are moved to its
-//! ends ([`super::records`]): a refusal would tell that somebody is outside. A cell that is no number is refused, for the table then
-//! is not what was declared; that refusal, like every other one before an answer, depends on the file.
+//! A column is named, its range and unit are declared, by hand or by a schema. Values outside the
+//! range are moved to its ends ([`super::records`]): a refusal would tell that somebody is outside.
+//! A cell that is no number is refused, for the table then is not what was declared; that refusal,
+//! like every other one before an answer, depends on the file.
 
 use std::path::Path;
 

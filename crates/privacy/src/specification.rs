@@ -1,7 +1,8 @@
 //! What queries are asked for: one value a kind of query, and the parts that they share.
 //!
-//! A specification holds declarations, never anything that was computed from records. The seed of an answer that is not
-//! private is read but never written: with it anybody could take the noise off.
+//! A specification holds declarations, never anything that was computed from records. The seed of
+//! an answer that is not private is read but never written: with it anybody could take the noise
+//! off.
 
 use std::path::PathBuf;
 

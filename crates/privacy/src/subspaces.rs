@@ -1,13 +1,16 @@
 //! The private choice of subspaces with many outliers (Section 5, Algorithm 3).
 //!
-//! Utility of a subspace: u = count / G with G the upper bound on the global sensitivity of the count (equations 18 and 51), so one record
-//! changes u by at most 1. The exponential mechanism that draws S with probability proportional to exp(ε′ u / 2) is ε′-DP (McSherry and
-//! Talwar; the paper's Theorem 7 says the same of exp(ε′ u), which costs 2 ε′). Algorithm 3 draws until h different subspaces are found: that is
-//! *peeling*, a draw among those that are left. h draws with ε′ = ε/h cost ε together, exactly what is declared; with
-//! exp((ε/h) u) as the algorithm is printed they would cost 2 ε.
+//! Utility of a subspace: u = count / G with G the upper bound on the global sensitivity of the
+//! count (equations 18 and 51), so one record changes u by at most 1. The exponential mechanism
+//! that draws S with probability proportional to exp(ε′ u / 2) is ε′-DP (McSherry and Talwar; the
+//! paper's Theorem 7 says the same of exp(ε′ u), which costs 2 ε′). Algorithm 3 draws until h
+//! different subspaces are found: that is *peeling*, a draw among those that are left. h draws with
+//! ε′ = ε/h cost ε together, exactly what is declared; with exp((ε/h) u) as the algorithm is
+//! printed they would cost 2 ε.
 //!
-//! A draw is exact: a subspace is picked uniformly and kept with probability exp(−(ε/2hG) (c_max − c)) for the integer counts c, by whole
-//! numbers and random bits only. Accepted subspaces have the required distribution; the number of tries shows only in time.
+//! A draw is exact: a subspace is picked uniformly and kept with probability exp(−(ε/2hG) (c_max −
+//! c)) for the integer counts c, by whole numbers and random bits only. Accepted subspaces have the
+//! required distribution; the number of tries shows only in time.
 
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +69,8 @@ pub struct Chosen {
 }
 
 impl SubspacePlan {
-    /// Makes the plan for `rows` records of `columns` columns. `outliers.squared_radius` is that of the subspaces' dimension.
+    /// Makes the plan for `rows` records of `columns` columns. `outliers.squared_radius` is that of
+    /// the subspaces' dimension.
     ///
     /// # Errors
     /// Any parameter that does not fit.

@@ -1,6 +1,7 @@
 //! What a report says, in the order it says it, before it is HTML or Markdown.
 //!
-//! Everything is text, a table or a figure with the table behind it, so that nothing is said by a picture alone.
+//! Everything is text, a table or a figure with the table behind it, so that nothing is said by a
+//! picture alone.
 
 use super::chart::{self, Chart};
 use super::text::Text;

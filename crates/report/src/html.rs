@@ -1,7 +1,8 @@
 //! A document as one HTML page, and what a content-security policy must allow it.
 //!
-//! The page is made by a template (templates/report/page.html), which escapes everything but the style, the script and the charts; charts
-//! escape their own text ([`super::chart`]). Style and script are the same for every page, so their hashes are too.
+//! The page is made by a template (templates/report/page.html), which escapes everything but the
+//! style, the script and the charts; charts escape their own text ([`super::chart`]). Style and
+//! script are the same for every page, so their hashes are too.
 
 use askama::Template;
 use base64::Engine;
@@ -24,8 +25,9 @@ const SCRIPT: &str = include_str!("../../../templates/report/script.js");
 /// Rows of a table of pairs that are printed.
 const PRINTED: usize = 40;
 
-/// Sources that a content-security policy must allow a page: hashes with their quotes, for `style-src` and `script-src`. A page needs
-/// nothing else, so `default-src 'none'` can stand beside them.
+/// Sources that a content-security policy must allow a page: hashes with their quotes, for
+/// `style-src` and `script-src`. A page needs nothing else, so `default-src 'none'` can stand
+/// beside them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContentSecurity {
     /// `'sha256-…'` of the one `style` element.
@@ -54,14 +56,16 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// Headings of sections stand below the title, unless there is one section only, whose heading the title is.
+    /// Headings of sections stand below the title, unless there is one section only, whose heading
+    /// the title is.
     fn is_single(&self) -> bool {
         self.document.sections.len() == 1
     }
 }
 
 impl Report {
-    /// The report as one HTML page of at most [`LARGEST_PAGE`] bytes; where there is more, fewer pairs are shown.
+    /// The report as one HTML page of at most [`LARGEST_PAGE`] bytes; where there is more, fewer
+    /// pairs are shown.
     ///
     /// # Errors
     /// When that many runs have no place in one page.

@@ -9,7 +9,8 @@ use super::text::Text;
 const PAIRS: usize = 20;
 
 impl Report {
-    /// The report as Markdown: the same sentences and figures as the page, tables in place of charts, and few pairs.
+    /// The report as Markdown: the same sentences and figures as the page, tables in place of
+    /// charts, and few pairs.
     pub fn to_markdown(&self) -> String {
         let document = document(self, PAIRS);
         let is_single = document.sections.len() == 1;

@@ -1,6 +1,8 @@
-//! A fragment of a model card in Markdown: what the runs can say of a model, and blanks for what only its owner knows.
+//! A fragment of a model card in Markdown: what the runs can say of a model, and blanks for what
+//! only its owner knows.
 //!
-//! The fields are those of M. Mitchell et al., *Model Cards for Model Reporting* (FAT* 2019), section 4.
+//! The fields are those of M. Mitchell et al., *Model Cards for Model Reporting* (FAT* 2019),
+//! section 4.
 
 use super::markdown::{code_block, escaped, grid};
 use super::model::{

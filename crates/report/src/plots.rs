@@ -1,5 +1,5 @@
-//! The charts of curves, verdicts and trade-offs: those that commands write into their run directories, and those of the
-//! same figures that pages show.
+//! The charts of curves, verdicts and trade-offs: those that commands write into their run
+//! directories, and those of the same figures that pages show.
 
 use std::path::{Path, PathBuf};
 
@@ -18,10 +18,12 @@ use probity_run::run_directory::write_atomically;
 /// Points of a curve of means.
 const POINTS: usize = 24;
 
-/// Draws the plots that belong to the run in `directory`, from its summary, into files there; which ones.
+/// Draws the plots that belong to the run in `directory`, from its summary, into files there; which
+/// ones.
 ///
-/// A comparison has `found-by-time.svg` and `found-by-calls.svg`, a repair with several shares `trade-off.svg`, k-NN
-/// verdicts on several n `verdicts.svg`, a benchmark of k-means `deletions.svg`. Other runs have none.
+/// A comparison has `found-by-time.svg` and `found-by-calls.svg`, a repair with several shares
+/// `trade-off.svg`, k-NN verdicts on several n `verdicts.svg`, a benchmark of k-means
+/// `deletions.svg`. Other runs have none.
 ///
 /// # Errors
 /// See [`PageError`].
@@ -82,7 +84,8 @@ impl Effort {
     }
 }
 
-/// Distinct individuals that each strategy has found, mean over its searches (ADF, Fig. 7, over more axes).
+/// Distinct individuals that each strategy has found, mean over its searches (ADF, Fig. 7, over
+/// more axes).
 pub(super) fn found(compare: &CompareFindings, effort: Effort) -> Plot {
     let x_label = match effort {
         Effort::Seconds => "search seconds",
@@ -101,8 +104,8 @@ pub(super) fn found(compare: &CompareFindings, effort: Effort) -> Plot {
     }
 }
 
-/// What searches have found on average at evenly spaced places of a logarithmic axis: from where each has a place there, as
-/// far as the shortest goes.
+/// What searches have found on average at evenly spaced places of a logarithmic axis: from where
+/// each has a place there, as far as the shortest goes.
 fn mean_found(runs: &[SearchCurve], effort: Effort) -> Vec<(f64, f64)> {
     let costs = |run: &SearchCurve| -> Vec<f64> {
         let costs = run.curve.iter().map(|point| effort.of(point));
@@ -279,7 +282,8 @@ fn trade_off(files: &RunFiles) -> Result<Option<String>, PageError> {
 }
 
 impl<N> TradeOff<N> {
-    /// Every network, the mean of each share, the model before and the one that was kept, where `shares` of a network are.
+    /// Every network, the mean of each share, the model before and the one that was kept, where
+    /// `shares` of a network are.
     fn to_svg(&self, shares: impl Fn(&N) -> (f64, f64)) -> Option<String> {
         if self.points.len() < 2 {
             return None;

@@ -31,8 +31,8 @@ impl Output {
         Output { reporting }
     }
 
-    /// Prints the result: `summary` with `--json`, else `text`. A reader that has gone (`| head`) is
-    /// no error.
+    /// Prints the result: `summary` with `--json`, else `text`. A reader that has gone (`| head`)
+    /// is no error.
     pub fn result<T: Serialize>(&self, summary: &T, text: &str) -> anyhow::Result<()> {
         let text = match self.reporting.json {
             true => serde_json::to_string_pretty(summary)? + "\n",

@@ -14,7 +14,8 @@ pub enum Absent {
     Files(Vec<String>),
 }
 
-/// The files `names` (paths inside a folder of data sets) in the first of `folders` that has them all.
+/// The files `names` (paths inside a folder of data sets) in the first of `folders` that has them
+/// all.
 ///
 /// # Errors
 /// What is missing.

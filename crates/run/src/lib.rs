@@ -1,4 +1,5 @@
-//! What every run of Probity shares: its directory, its checkpoints, its files and its keyed random streams.
+//! What every run of Probity shares: its directory, its checkpoints, its files and its keyed random
+//! streams.
 
 pub mod run_directory;
 pub mod specification;

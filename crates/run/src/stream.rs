@@ -62,7 +62,8 @@ pub enum Purpose {
     Comment = 20,
     /// Initial word vectors (item: word).
     WordVector = 21,
-    /// Order of word pairs in an epoch of GloVe (item: cell of the co-occurrence matrix, step: epoch).
+    /// Order of word pairs in an epoch of GloVe (item: cell of the co-occurrence matrix, step:
+    /// epoch).
     WordPairs = 22,
     /// Noise of an answer that is declared not private (item: query).
     NotPrivateNoise = 13,
@@ -114,7 +115,8 @@ pub fn stream(seed: u64, purpose: Purpose, item: u64, step: u64) -> Stream {
     Stream::seed_from_u64(state)
 }
 
-/// Random words of one `(seed, purpose, items)`, one for each step: for draws that are too many for a generator each.
+/// Random words of one `(seed, purpose, items)`, one for each step: for draws that are too many for
+/// a generator each.
 #[derive(Debug, Clone, Copy)]
 pub struct Words {
     state: u64,

@@ -1,8 +1,10 @@
-//! Lets requests in: so many at a time and a second, so many of one token, so many streams of events.
+//! Lets requests in: so many at a time and a second, so many of one token, so many streams of
+//! events.
 //!
-//! A request that finds all places taken waits a moment for one, and is then sent away with 503. One that finds all places
-//! of its own token taken is sent away with 429 at once, so that no user takes the places of the others. Requests are also
-//! bounded in their rate, so that answering a flood of them leaves the processors to the jobs.
+//! A request that finds all places taken waits a moment for one, and is then sent away with 503.
+//! One that finds all places of its own token taken is sent away with 429 at once, so that no user
+//! takes the places of the others. Requests are also bounded in their rate, so that answering a
+//! flood of them leaves the processors to the jobs.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,7 +36,8 @@ struct OfToken {
     allowance: Allowance,
 }
 
-/// Requests that may come at present: a number that grows with time, up to twice the rate of a second.
+/// Requests that may come at present: a number that grows with time, up to twice the rate of a
+/// second.
 struct Allowance {
     left: f64,
     at: Instant,

@@ -1,6 +1,7 @@
 //! Names that the service makes itself: sixteen lower-case hexadecimal characters.
 //!
-//! They are the only names that ever become part of a path. What users call their things is a label in the database.
+//! They are the only names that ever become part of a path. What users call their things is a label
+//! in the database.
 
 use std::fmt;
 use std::str::FromStr;

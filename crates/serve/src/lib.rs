@@ -11,8 +11,9 @@
 //! | `pages`      | the pages                                                                  |
 //! | `problem`    | what users are told when something cannot be done                          |
 //!
-//! Everything that reads bytes of a user runs in a process of its own with bounded memory and time: the service itself
-//! moves files and answers requests. All who hold a token share what is in the data directory.
+//! Everything that reads bytes of a user runs in a process of its own with bounded memory and time:
+//! the service itself moves files and answers requests. All who hold a token share what is in the
+//! data directory.
 
 mod api;
 mod download;

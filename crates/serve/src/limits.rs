@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use probity_run::specification::Limits as SpecificationLimits;
 
-/// The bounds of a service. Every one of them but those of specifications is an option of `probity serve`.
+/// The bounds of a service. Every one of them but those of specifications is an option of `probity
+/// serve`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
     /// Bytes of one uploaded file.
@@ -68,8 +69,8 @@ impl Default for Limits {
     }
 }
 
-/// The largest figures that a job may ask for, by the fields of its specification. They only keep slips from taking all of a
-/// job's time and memory, which are bounded themselves.
+/// The largest figures that a job may ask for, by the fields of its specification. They only keep
+/// slips from taking all of a job's time and memory, which are bounded themselves.
 fn of_specifications() -> SpecificationLimits {
     let largest = [
         ("training.epochs", 10_000.0),

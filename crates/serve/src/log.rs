@@ -1,4 +1,5 @@
-//! The service's log: lines on stderr that hold identifiers, states and times, and nothing that users sent.
+//! The service's log: lines on stderr that hold identifiers, states and times, and nothing that
+//! users sent.
 
 use std::fmt::Display;
 use std::io::Write;

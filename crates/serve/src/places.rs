@@ -1,6 +1,7 @@
 //! Where things lie in the data directory.
 //!
-//! Every path is made of the directory, fixed words and identifiers that the service made itself ([`super::identifier`]).
+//! Every path is made of the directory, fixed words and identifiers that the service made itself
+//! ([`super::identifier`]).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -97,15 +98,16 @@ impl Places {
         self.root.join("locks").join(job.as_str())
     }
 
-    /// `text` with the paths of files here as they are seen from the data directory, which says nothing of the machine.
+    /// `text` with the paths of files here as they are seen from the data directory, which says
+    /// nothing of the machine.
     pub fn relative(&self, text: &str) -> String {
         let mut root = self.root.to_string_lossy().into_owned();
         root.push(std::path::MAIN_SEPARATOR);
         text.replace(&root, "")
     }
 
-    /// `text` without paths of the data directory: each becomes the name of its file, such as `data.csv`, or says what lies
-    /// there.
+    /// `text` without paths of the data directory: each becomes the name of its file, such as
+    /// `data.csv`, or says what lies there.
     pub fn without_paths(&self, text: &str) -> String {
         let root = self.root.to_string_lossy();
         let mut parts = text.split(root.as_ref());

@@ -1,6 +1,7 @@
 //! What a user is told when something cannot be done: problem details as of RFC 9457.
 //!
-//! A [`Problem`] never carries a path of this machine. The API sends it as `application/problem+json`, the pages as a page.
+//! A [`Problem`] never carries a path of this machine. The API sends it as
+//! `application/problem+json`, the pages as a page.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +55,8 @@ pub enum ProblemKind {
 }
 
 impl ProblemKind {
-    /// The status of the answer, the last part of the problem's type, and what is the matter in general.
+    /// The status of the answer, the last part of the problem's type, and what is the matter in
+    /// general.
     fn facts(self) -> (u16, &'static str, &'static str) {
         match self {
             Self::Malformed => (400, "malformed", "The request cannot be read"),

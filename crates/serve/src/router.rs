@@ -1,4 +1,5 @@
-//! Everything that the service answers, and the way in: a bound on addresses, on time, and the places of the [`gate`](super::gate).
+//! Everything that the service answers, and the way in: a bound on addresses, on time, and the
+//! places of the [`gate`](super::gate).
 
 use std::time::Duration;
 
@@ -68,8 +69,8 @@ async fn pass(service: &Service, request: Request, next: Next) -> Result<Respons
     })
 }
 
-/// Lets whoever asks too often wait for the answer that says so: each of their connections can then ask once a second, and a
-/// flood costs the jobs no processor time.
+/// Lets whoever asks too often wait for the answer that says so: each of their connections can then
+/// ask once a second, and a flood costs the jobs no processor time.
 async fn calm(response: Response) -> Response {
     let status = response.status();
     if status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::SERVICE_UNAVAILABLE {
@@ -78,8 +79,8 @@ async fn calm(response: Response) -> Response {
     response
 }
 
-/// How long `request` may take until its answer begins: longer where it brings a file, shorter where nobody knows yet who
-/// sends it.
+/// How long `request` may take until its answer begins: longer where it brings a file, shorter
+/// where nobody knows yet who sends it.
 fn time_of(request: &Request) -> Duration {
     let kind = request.headers().get(header::CONTENT_TYPE);
     let brings_file = kind

@@ -1,4 +1,5 @@
-//! Connections: so many at a time, each with a limit of time for the head of a request, and their end.
+//! Connections: so many at a time, each with a limit of time for the head of a request, and their
+//! end.
 
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -54,8 +55,8 @@ impl Listening {
         Ok(self.listener.local_addr()?)
     }
 
-    /// Answers requests and works off the queue until `ends`. Jobs that run are then asked to pause; they go on when the
-    /// service starts again.
+    /// Answers requests and works off the queue until `ends`. Jobs that run are then asked to
+    /// pause; they go on when the service starts again.
     ///
     /// # Errors
     /// When the queue cannot be taken up.

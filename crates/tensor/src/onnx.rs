@@ -200,8 +200,8 @@ impl OnnxModel {
     }
 
     /// The shape and the values, row by row, of the output `name`, for inputs of any shapes, in the
-    /// order of [`Self::inputs`]. Numbers are converted to the type that the graph asks for; towards zero, where
-    /// that is whole numbers.
+    /// order of [`Self::inputs`]. Numbers are converted to the type that the graph asks for;
+    /// towards zero, where that is whole numbers.
     ///
     /// # Errors
     /// When the graph cannot take the inputs or the output is not made of floating-point numbers.

@@ -1,7 +1,7 @@
 //! What the tests of Probity may do without: real data, devices, Python libraries, a browser.
 //!
-//! A test that cannot run without one of these asks for it here. Where it is missing the test says so
-//! in one line, `skipped (data): …`, and passes; where `PROBITY_REQUIRE` names the kind, as in
+//! A test that cannot run without one of these asks for it here. Where it is missing the test says
+//! so in one line, `skipped (data): …`, and passes; where `PROBITY_REQUIRE` names the kind, as in
 //! `PROBITY_REQUIRE=data,device,python,browser`, it fails instead. Nothing is skipped in silence.
 
 use std::env;

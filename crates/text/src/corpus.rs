@@ -103,8 +103,8 @@ pub struct TextCorpus {
 /// Reads texts from a table or a file of lines.
 ///
 /// # Errors
-/// When the file cannot be read, lacks a column, has a row without text or label, holds no texts, or has
-/// only one label.
+/// When the file cannot be read, lacks a column, has a row without text or label, holds no texts,
+/// or has only one label.
 pub fn read_texts(file: &Path, columns: &TextColumns) -> Result<TextCorpus, CorpusError> {
     Ok(read_texts_hashed(file, columns)?.value)
 }

@@ -41,8 +41,8 @@ impl WordFrequencies {
         self.count(word) as f64 / self.total.max(1) as f64
     }
 
-    /// The words that occur at least `least` times, the most frequent first, equally frequent ones in
-    /// the order of their bytes.
+    /// The words that occur at least `least` times, the most frequent first, equally frequent ones
+    /// in the order of their bytes.
     pub fn most_frequent(&self, least: u64) -> Vec<(&str, u64)> {
         let counts = self
             .counts

@@ -1,4 +1,5 @@
-//! Text: words and their vectors, protected terms, and what keeps a changed text close to its original.
+//! Text: words and their vectors, protected terms, and what keeps a changed text close to its
+//! original.
 //!
 //! | module          | what is there                                                               |
 //! |-----------------|-----------------------------------------------------------------------------|
@@ -12,8 +13,8 @@
 //! | [`glove`]       | word vectors fitted to a corpus                                             |
 //! | [`comments`]    | generated comments with planted discrimination                              |
 //!
-//! Numbers of words agree everywhere: word i of a table has row i and is token i, and the last row, whose
-//! number is the number of words, stands for every other word.
+//! Numbers of words agree everywhere: word i of a table has row i and is token i, and the last row,
+//! whose number is the number of words, stands for every other word.
 //!
 //! ```
 //! use probity_text::lexicon::{Lexicon, TermMatcher};

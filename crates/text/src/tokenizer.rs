@@ -1,7 +1,7 @@
 //! Words of a text: how a text becomes tokens, and tokens become numbers.
 //!
-//! Built from the parts of the `tokenizers` crate and saved in its format (`tokenizer.json`), so that
-//! other tools can read it. Three steps:
+//! Built from the parts of the `tokenizers` crate and saved in its format (`tokenizer.json`), so
+//! that other tools can read it. Three steps:
 //!
 //! 1. Normalise: control characters are dropped, text is put into Unicode form NFC and lower case,
 //!    and the typographic apostrophe becomes the plain one.
@@ -9,8 +9,8 @@
 //!    (`1,000.5`), or any other single character that is not white space. A hyphen separates words.
 //!    English contractions are split as in the Penn Treebank, on which published GloVe vectors are
 //!    built: `don't` is `do` `n't`, `she'll` is `she` `'ll`.
-//! 3. Number: word i of the vocabulary is i; every other word is the vocabulary's size, the number of
-//!    the unknown word.
+//! 3. Number: word i of the vocabulary is i; every other word is the vocabulary's size, the number
+//!    of the unknown word.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -26,8 +26,8 @@ use tokenizers::{
     PreTokenizer, SplitDelimiterBehavior,
 };
 
-/// Stands for all unknown words in `tokenizer.json`; lengthened where the vocabulary has it as a word. No
-/// text has this token: the brackets are tokens of their own.
+/// Stands for all unknown words in `tokenizer.json`; lengthened where the vocabulary has it as a
+/// word. No text has this token: the brackets are tokens of their own.
 const UNKNOWN: &str = "[UNK]";
 
 /// Contractions on their own; words with inner apostrophes; numbers; anything else.
@@ -205,7 +205,8 @@ impl Tokenizer {
             .unwrap_or(self.unknown)
     }
 
-    /// The word with the number `id`; a stand-in, `[UNK]` as a rule, for the unknown word; nothing above it.
+    /// The word with the number `id`; a stand-in, `[UNK]` as a rule, for the unknown word; nothing
+    /// above it.
     pub fn word(&self, id: u32) -> Option<String> {
         self.inner.get_model().id_to_token(id)
     }
@@ -259,8 +260,8 @@ impl Tokenizer {
     }
 }
 
-/// Where a token that ends at `end` really ends: a mark that was composed with its last letter belongs
-/// to it. `next` is the start of the next token.
+/// Where a token that ends at `end` really ends: a mark that was composed with its last letter
+/// belongs to it. `next` is the start of the next token.
 fn with_marks(text: &str, end: usize, next: Option<usize>) -> usize {
     let gap = text
         .get(end..next.unwrap_or(text.len()))

@@ -15,8 +15,8 @@ impl WordList {
     /// The words in order.
     ///
     /// # Errors
-    /// The number of the first word that is there twice, and of its first occurrence; also when there
-    /// are 2^32 - 1 words or more, whose numbers do not fit.
+    /// The number of the first word that is there twice, and of its first occurrence; also when
+    /// there are 2^32 - 1 words or more, whose numbers do not fit.
     pub fn new<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<WordList, Repeated> {
         let mut text = String::new();
         let mut ends = Vec::new();
@@ -27,8 +27,8 @@ impl WordList {
         WordList::from_text(text, ends)
     }
 
-    /// The words of `text`, where word i ends before byte `ends[i]` (ascending character boundaries,
-    /// the last one the length of `text`).
+    /// The words of `text`, where word i ends before byte `ends[i]` (ascending character
+    /// boundaries, the last one the length of `text`).
     pub(super) fn from_text(text: String, ends: Vec<usize>) -> Result<WordList, Repeated> {
         let mut list = WordList {
             text,

@@ -1,5 +1,5 @@
-//! Models from which rows can be removed exactly: after a deletion they equal, bit for bit, what training on the
-//! remaining rows gives.
+//! Models from which rows can be removed exactly: after a deletion they equal, bit for bit, what
+//! training on the remaining rows gives.
 //!
 //! | module         | what is there                                                        |
 //! |----------------|----------------------------------------------------------------------|

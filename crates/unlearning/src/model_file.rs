@@ -1,12 +1,13 @@
 //! One file that holds a whole model: written as a whole or not at all, and sealed by a hash.
 //!
-//! The file is a line that names the kind of model and the version of the form, the SHA-256 of what follows in
-//! hex on a line of its own, and the model in [postcard](https://postcard.jamesmunns.com). It is written under a
-//! temporary name and renamed, so that a crash leaves the old model or the new one. The hash finds damage and
-//! edits; it is no signature against someone who computes it anew, so models check what they are made of.
+//! The file is a line that names the kind of model and the version of the form, the SHA-256 of what
+//! follows in hex on a line of its own, and the model in
+//! [postcard](https://postcard.jamesmunns.com). It is written under a temporary name and renamed,
+//! so that a crash leaves the old model or the new one. The hash finds damage and edits; it is no
+//! signature against someone who computes it anew, so models check what they are made of.
 //!
-//! A list in the file takes memory as its elements are read, not as its length says: a forged length costs no
-//! more than a small multiple of the file's size.
+//! A list in the file takes memory as its elements are read, not as its length says: a forged
+//! length costs no more than a small multiple of the file's size.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -54,8 +54,8 @@ pub(super) fn run(mut args: FitArgs, output: &Output) -> anyhow::Result<ExitCode
 
 /// Fits the clustering that is specified.
 ///
-/// A model directory holds no `run.toml`: it is, file for file, what training without the deleted rows gives, wherever
-/// these were read from.
+/// A model directory holds no `run.toml`: it is, file for file, what training without the deleted
+/// rows gives, wherever these were read from.
 pub(crate) fn run_specification(
     specification: Checked<FitSpecification>,
     out: Option<PathBuf>,

@@ -1,4 +1,5 @@
-//! `probity knn`: predictions of a k-nearest-neighbour classifier, and whether poison can change them.
+//! `probity knn`: predictions of a k-nearest-neighbour classifier, and whether poison can change
+//! them.
 
 pub(super) mod analyse;
 mod predict;

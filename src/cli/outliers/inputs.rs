@@ -1,4 +1,5 @@
-//! What the commands on outliers share: their special arguments, the data as declared, and the bill.
+//! What the commands on outliers share: their special arguments, the data as declared, and the
+//! bill.
 
 use std::path::{Path, PathBuf};
 
@@ -99,7 +100,8 @@ pub(super) struct Payment<'q> {
 }
 
 impl Payment<'_> {
-    /// Charges the query; from here on the price is paid. Gives the ledger after the entry and the random bits.
+    /// Charges the query; from here on the price is paid. Gives the ledger after the entry and the
+    /// random bits.
     pub fn charge(
         &self,
         data: &Data,

@@ -27,7 +27,8 @@ pub struct DataSet {
 pub struct DataFile {
     /// Its name in the cache (`adult.data`).
     pub name: String,
-    /// Where it may lie below a folder of local copies (`adult/adult.data`), besides under its name.
+    /// Where it may lie below a folder of local copies (`adult/adult.data`), besides under its
+    /// name.
     pub local_path: String,
     /// The SHA-256 of the uncompressed content as published, in hexadecimal.
     pub sha256: String,

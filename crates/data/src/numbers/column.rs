@@ -20,16 +20,17 @@ pub enum Reading<'s> {
     Level(&'s [String]),
     /// The place of a class among the classes of the label.
     Class(&'s Label),
-    /// An attribute's value: the place of a category, else the number. A value that a policy maps to a
-    /// level of its own is refused where it is no category.
+    /// An attribute's value: the place of a category, else the number. A value that a policy maps
+    /// to a level of its own is refused where it is no category.
     Value(Encoder<'s>),
-    /// An attribute's coordinates: like [`Reading::Value`], but an unordered category is an indicator for
-    /// each of its levels, and the level of an integer is one above the largest.
+    /// An attribute's coordinates: like [`Reading::Value`], but an unordered category is an
+    /// indicator for each of its levels, and the level of an integer is one above the largest.
     Features(Encoder<'s>),
 }
 
 impl Column<'_> {
-    /// Appends the numbers of this column's cell to `numbers`; false if a policy leaves the row out.
+    /// Appends the numbers of this column's cell to `numbers`; false if a policy leaves the row
+    /// out.
     ///
     /// # Errors
     /// A cell that does not stand for numbers.

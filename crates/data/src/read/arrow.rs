@@ -10,9 +10,9 @@
 //! | dictionaries                                | their values                                  |
 //! | nulls                                       | missing values                                |
 //!
-//! Every other type (binary, lists, structs, durations …) is refused, but only where its column is asked for.
-//! A 32-bit 0.1 is 0.1, not the nearest 32-bit number, so that a table means the same whether it was
-//! written as text or as floats.
+//! Every other type (binary, lists, structs, durations …) is refused, but only where its column is
+//! asked for. A 32-bit 0.1 is 0.1, not the nearest 32-bit number, so that a table means the same
+//! whether it was written as text or as floats.
 //!
 //! Batches are taken a few thousand rows at a time, and a column is converted, whole slice by whole
 //! slice, only when one of its cells is asked for: a large table in memory is never copied.

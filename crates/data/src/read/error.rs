@@ -1,7 +1,7 @@
 //! What can be wrong with a table, and where.
 //!
-//! Every message names the file, the row, the column and the value that are concerned. Record batches
-//! have no file: their errors say [`IN_MEMORY`] in its place.
+//! Every message names the file, the row, the column and the value that are concerned. Record
+//! batches have no file: their errors say [`IN_MEMORY`] in its place.
 
 use std::io;
 use std::path::PathBuf;

@@ -7,8 +7,8 @@ use super::{Place, ReadError};
 use crate::compressed;
 use crate::schema::Format;
 
-/// The fields of a record. Whether they are UTF-8 is found once a record rather than cell by cell; one
-/// that is not may still be read as far as the cells that are asked for are.
+/// The fields of a record. Whether they are UTF-8 is found once a record rather than cell by cell;
+/// one that is not may still be read as far as the cells that are asked for are.
 enum Fields {
     Text(csv::StringRecord),
     Bytes(csv::ByteRecord),
@@ -156,8 +156,8 @@ fn header(file: &Path, record: &csv::ByteRecord) -> Result<Vec<String>, ReadErro
     Ok(names)
 }
 
-/// Lines before the first one at or after byte `offset` that is neither empty nor a comment, plus one.
-/// The file is opened again: only errors ask.
+/// Lines before the first one at or after byte `offset` that is neither empty nor a comment, plus
+/// one. The file is opened again: only errors ask.
 fn count_lines(file: &Path, offset: u64, comment: Option<u8>) -> io::Result<u64> {
     let mut text = BufReader::new(compressed::open(file)?);
     let mut lines = 0;

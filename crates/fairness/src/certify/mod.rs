@@ -2,17 +2,18 @@
 //! predicted class.
 //!
 //! A substitution is what the audit tries: on a table, any combination of values of the protected
-//! attributes ([`table`]); in a text, another value in the place of *one* protected term ([`text`]).
-//! A box is a set of substitutions; the network's outputs are bounded over it
-//! ([`probity_nn::interval`]). An input is certified when one box over all substitutions (in a text: one for
-//! each term that it holds, and each number of tokens that may replace it) keeps the predicted class, or when
-//! boxes that were split in two where the first did not, do. A box of a single substitution is that
-//! substitution's output up to rounding, so splitting to the end decides all but ties; it is
-//! enumeration then, and a certificate as well.
+//! attributes ([`table`]); in a text, another value in the place of *one* protected term
+//! ([`text`]). A box is a set of substitutions; the network's outputs are bounded over it
+//! ([`probity_nn::interval`]). An input is certified when one box over all substitutions (in a
+//! text: one for each term that it holds, and each number of tokens that may replace it) keeps the
+//! predicted class, or when boxes that were split in two where the first did not, do. A box of a
+//! single substitution is that substitution's output up to rounding, so splitting to the end
+//! decides all but ties; it is enumeration then, and a certificate as well.
 //!
 //! What is certified is the class as the reference device (flex) computes it, to the last bit: the
-//! theorems are those of [`probity_nn::interval::fnn`] and [`probity_nn::interval::recurrent`]. An input
-//! without a certificate need not be unfair; [`run`] counts the fair ones by trying all substitutions.
+//! theorems are those of [`probity_nn::interval::fnn`] and [`probity_nn::interval::recurrent`]. An
+//! input without a certificate need not be unfair; [`run`] counts the fair ones by trying all
+//! substitutions.
 
 pub mod parts;
 pub mod run;
@@ -45,8 +46,8 @@ impl Certificate {
         self != Certificate::None
     }
 
-    /// The certificate of an input whose boxes were split `splits` times; `kept` says whether all of
-    /// them keep the class.
+    /// The certificate of an input whose boxes were split `splits` times; `kept` says whether all
+    /// of them keep the class.
     fn of(kept: bool, splits: u32) -> Certificate {
         match (kept, splits) {
             (false, _) => Certificate::None,

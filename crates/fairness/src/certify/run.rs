@@ -125,7 +125,8 @@ pub trait Certifiable: Sized {
     /// When there is none, or these attributes cannot be protected.
     fn varying(&self, names: &[String], rows: &[u32]) -> Result<Vec<u32>, AuditError>;
 
-    /// The certificates of the inputs `rows` for the attributes `names`, with at most `splits` splits an input.
+    /// The certificates of the inputs `rows` for the attributes `names`, with at most `splits`
+    /// splits an input.
     ///
     /// # Errors
     /// When the model cannot answer.
@@ -136,7 +137,8 @@ pub trait Certifiable: Sized {
         splits: u32,
     ) -> Result<Vec<Certificate>, AuditError>;
 
-    /// Which of the inputs `rows` are fair: no substitution of `names` changes their class. All are tried.
+    /// Which of the inputs `rows` are fair: no substitution of `names` changes their class. All are
+    /// tried.
     ///
     /// # Errors
     /// When the model cannot answer.

@@ -29,16 +29,18 @@ pub struct CertifySpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = "outside"))]
     pub out_of_domain: Option<Outside>,
-    /// Protected attributes, alone and jointly; for texts, of the lexicon. By default those marked in the model's schema,
-    /// or all of the lexicon.
+    /// Protected attributes, alone and jointly; for texts, of the lexicon. By default those marked
+    /// in the model's schema, or all of the lexicon.
     pub protected: Vec<String>,
     /// Part of the data, by the split of the training that made the model.
     pub part: Part,
-    /// How often the boxes of an input may be split where one over all substitutions proves nothing.
+    /// How often the boxes of an input may be split where one over all substitutions proves
+    /// nothing.
     pub splits: u32,
     /// Try all substitutions as well, to count the inputs that are fair.
     pub exhaustive: bool,
-    /// Exit with 1 unless at least this share of the inputs is certified for all protected attributes.
+    /// Exit with 1 unless at least this share of the inputs is certified for all protected
+    /// attributes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
     pub fail_below: Option<f64>,

@@ -136,8 +136,8 @@ pub fn certify_rows(
     Ok(parts.concat())
 }
 
-/// Depth first, the lower part of a split first. A box of one combination that the bounds leave open,
-/// which takes a tie within their margin, is decided by the network itself.
+/// Depth first, the lower part of a split first. A box of one combination that the bounds leave
+/// open, which takes a tie within their margin, is decided by the network itself.
 fn certify_row(
     fnn: &Fnn,
     bounds: &FnnBounds,

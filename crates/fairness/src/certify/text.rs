@@ -1,8 +1,9 @@
-//! Certificates for texts, by the definition of the audit: one protected term is replaced at a time.
+//! Certificates for texts, by the definition of the audit: one protected term is replaced at a
+//! time.
 //!
-//! Replacements of one term that have equally many tokens are one box; a text is certified when the boxes of all
-//! of its terms keep its class. (Certifying that all terms may change *together* would prove more
-//! than the audit asks, of fewer texts.)
+//! Replacements of one term that have equally many tokens are one box; a text is certified when the
+//! boxes of all of its terms keep its class. (Certifying that all terms may change *together* would
+//! prove more than the audit asks, of fewer texts.)
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -141,7 +142,8 @@ pub fn replacements<'a>(terms: &'a Terms, occurrence: &Occurrence) -> Vec<Vec<&'
     groups.into_values().collect()
 }
 
-/// The boxes of a text: for each protected term in it and each number of tokens that may replace it.
+/// The boxes of a text: for each protected term in it and each number of tokens that may replace
+/// it.
 pub fn boxes<'a>(terms: &'a Terms, text: &'a [i32]) -> Vec<Substituted<'a>> {
     let mut boxes = Vec::new();
     for occurrence in terms.find(text) {

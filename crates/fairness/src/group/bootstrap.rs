@@ -1,6 +1,8 @@
-//! Bootstrap samples of the rows, each keyed by (seed, number), and how far the rates of groups deviate in them.
+//! Bootstrap samples of the rows, each keyed by (seed, number), and how far the rates of groups
+//! deviate in them.
 //!
-//! A bootstrap sample draws as many rows as there are, with replacement (Efron 1979). One sample serves every partition.
+//! A bootstrap sample draws as many rows as there are, with replacement (Efron 1979). One sample
+//! serves every partition.
 
 use rand::RngExt;
 use rayon::prelude::*;
@@ -57,8 +59,8 @@ struct Deviation {
     calibration: Vec<f64>,
 }
 
-/// Resamples the rows and gives the deviations of each of `partitions`, whose counts are `tallies`. A judged rate of no rows in
-/// a sample deviates without bound.
+/// Resamples the rows and gives the deviations of each of `partitions`, whose counts are `tallies`.
+/// A judged rate of no rows in a sample deviates without bound.
 pub fn resample(
     outcomes: &Outcomes,
     partitions: &[Partition],

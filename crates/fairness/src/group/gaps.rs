@@ -1,23 +1,26 @@
 //! How far the groups are apart, each gap with a bootstrap interval.
 //!
-//! **Interval of a difference.** The difference of a rate v is max_g v_g − min_g v_g over the groups judged. A percentile
-//! interval of it would be wrong where the groups are alike: resampled differences are never below 0 and lie above the
-//! true one on average. Here the deviations d_g = v*_g − v_g of a bootstrap sample are used instead. Two vectors of rates u, v
-//! satisfy
+//! **Interval of a difference.** The difference of a rate v is max_g v_g − min_g v_g over the
+//! groups judged. A percentile interval of it would be wrong where the groups are alike: resampled
+//! differences are never below 0 and lie above the true one on average. Here the deviations d_g =
+//! v*_g − v_g of a bootstrap sample are used instead. Two vectors of rates u, v satisfy
 //!
 //! |(max u − min u) − (max v − min v)| ≤ max_{g,h} |(u_g − v_g) − (u_h − v_h)| = max_g d_g − min_g d_g,
 //!
-//! since a difference of two coordinates moves by at most the right side, and the largest of several differences moves no further
-//! than any one of them does. So if q is the 95 % quantile of the right side, estimated by the bootstrap, the difference ± q
-//! covers the true difference with probability of at least 95 % as far as the bootstrap's distribution of the deviations is
-//! right, for any number of groups and also where the truth is 0. For two groups it is the symmetric bootstrap interval of their difference.
+//! since a difference of two coordinates moves by at most the right side, and the largest of
+//! several differences moves no further than any one of them does. So if q is the 95 % quantile of
+//! the right side, estimated by the bootstrap, the difference ± q covers the true difference with
+//! probability of at least 95 % as far as the bootstrap's distribution of the deviations is right,
+//! for any number of groups and also where the truth is 0. For two groups it is the symmetric
+//! bootstrap interval of their difference.
 //!
 //! **Ratio.** The same on the logarithms of the rates.
 //!
-//! **Equalised odds.** The larger of the differences in true and in false positive rates, with the larger of both right sides.
+//! **Equalised odds.** The larger of the differences in true and in false positive rates, with the
+//! larger of both right sides.
 //!
-//! **Rates of 0 and 1** do not vary when rows are resampled. For each such group the distance to the far end of its exact
-//! 95 % interval is known; the largest is added to q.
+//! **Rates of 0 and 1** do not vary when rows are resampled. For each such group the distance to
+//! the far end of its exact 95 % interval is known; the largest is added to q.
 
 use serde::Serialize;
 
@@ -43,7 +46,8 @@ pub struct Gap {
 pub struct Gaps {
     /// Largest minus smallest share of favourable predictions.
     pub demographic_parity_difference: Option<Gap>,
-    /// Smallest share of favourable predictions over the largest; absent too if nothing is predicted favourably.
+    /// Smallest share of favourable predictions over the largest; absent too if nothing is
+    /// predicted favourably.
     pub demographic_parity_ratio: Option<Gap>,
     /// The larger of the differences in true and in false positive rates.
     pub equalised_odds_difference: Option<Gap>,

@@ -1,8 +1,9 @@
 //! Which group a row belongs to, by one protected attribute or by several together.
 //!
-//! Without declared bins an attribute of at most [`MOST_VALUES`] codes, or one without an order, makes a group of each value.
-//! An integer or numeric attribute of more codes is cut into [`DEFAULT_BINS`] bins of equally many codes of its *declared*
-//! domain: the groups never depend on the rows, as those of quantiles would. A level for outside values is a group of its own.
+//! Without declared bins an attribute of at most [`MOST_VALUES`] codes, or one without an order,
+//! makes a group of each value. An integer or numeric attribute of more codes is cut into
+//! [`DEFAULT_BINS`] bins of equally many codes of its *declared* domain: the groups never depend on
+//! the rows, as those of quantiles would. A level for outside values is a group of its own.
 
 use std::str::FromStr;
 
@@ -22,7 +23,8 @@ pub const DEFAULT_BINS: usize = 5;
 /// Attributes whose intersections are looked at, at most: there are 2ⁿ − 1 sets of n attributes.
 pub const MOST_ATTRIBUTES: usize = 6;
 
-/// Inner edges of the groups of one attribute: `age=25,45` makes *below 25*, *25 to below 45* and *45 and above*.
+/// Inner edges of the groups of one attribute: `age=25,45` makes *below 25*, *25 to below 45* and
+/// *45 and above*.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
@@ -100,7 +102,8 @@ impl AttributeGroups {
     /// The groups of the attribute called `name`, by `bins` if they are about it.
     ///
     /// # Errors
-    /// An unknown attribute, bins for words, edges that do not ascend, lie outside the domain or cut a bin of the schema in two.
+    /// An unknown attribute, bins for words, edges that do not ascend, lie outside the domain or
+    /// cut a bin of the schema in two.
     pub fn new(
         schema: &Schema,
         name: &str,
@@ -140,8 +143,8 @@ fn by_value(position: usize, attribute: &Attribute) -> AttributeGroups {
     }
 }
 
-/// Groups that begin at each of `starts` (codes, ascending, the first one the smallest code); the level for outside values is
-/// the last group.
+/// Groups that begin at each of `starts` (codes, ascending, the first one the smallest code); the
+/// level for outside values is the last group.
 fn by_starts(
     position: usize,
     attribute: &Attribute,
@@ -247,10 +250,12 @@ pub fn attribute_sets(count: usize) -> Vec<Vec<usize>> {
     sets
 }
 
-/// The rows of a table by the groups of several attributes together; groups without rows are left out.
+/// The rows of a table by the groups of several attributes together; groups without rows are left
+/// out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Partition {
-    /// Names of the values of each group, in the order of the attributes; in the order of the domains.
+    /// Names of the values of each group, in the order of the attributes; in the order of the
+    /// domains.
     pub groups: Vec<Vec<String>>,
     /// Combinations of groups that no row has.
     pub absent: u64,

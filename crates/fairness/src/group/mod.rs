@@ -1,15 +1,16 @@
-//! Group fairness: what a classifier does with the groups of labelled rows that protected attributes make.
+//! Group fairness: what a classifier does with the groups of labelled rows that protected
+//! attributes make.
 //!
-//! For each protected attribute, and for each set of several of them together, the rows are sorted into groups
-//! ([`grouping`]). Each group has its rates ([`tally`]); the groups of a set have gaps ([`gaps`]) with bootstrap
-//! intervals ([`bootstrap`]). A rate of fewer rows than a declared minimum is not judged: it is not shown and takes no part in
-//! a gap.
+//! For each protected attribute, and for each set of several of them together, the rows are sorted
+//! into groups ([`grouping`]). Each group has its rates ([`tally`]); the groups of a set have gaps
+//! ([`gaps`]) with bootstrap intervals ([`bootstrap`]). A rate of fewer rows than a declared
+//! minimum is not judged: it is not shown and takes no part in a gap.
 //!
-//! One class is called *favourable*. A classifier of more than two classes is judged by this class against the rest;
-//! accuracy alone is over all classes.
+//! One class is called *favourable*. A classifier of more than two classes is judged by this class
+//! against the rest; accuracy alone is over all classes.
 //!
-//! Definitions: demographic parity (Calders, Verwer 2010), equalised odds and equal opportunity (Hardt, Price, Srebro 2016),
-//! expected calibration error (Naeini, Cooper, Hauskrecht 2015).
+//! Definitions: demographic parity (Calders, Verwer 2010), equalised odds and equal opportunity
+//! (Hardt, Price, Srebro 2016), expected calibration error (Naeini, Cooper, Hauskrecht 2015).
 
 pub mod bootstrap;
 mod error;
@@ -55,7 +56,8 @@ pub struct GroupOptions {
 }
 
 impl GroupOptions {
-    /// The usual options: judged from 30 rows on, 10 calibration bins, 1,000 bootstrap samples; favourable is the last class.
+    /// The usual options: judged from 30 rows on, 10 calibration bins, 1,000 bootstrap samples;
+    /// favourable is the last class.
     pub fn usual(schema: &Schema, protected: Vec<String>, seed: u64) -> GroupOptions {
         GroupOptions {
             protected,
@@ -159,7 +161,8 @@ impl GroupOptions {
 pub struct Rate {
     /// The rate.
     pub value: f64,
-    /// For a share of rows the exact (Clopper-Pearson) interval, for the calibration error the bootstrap's.
+    /// For a share of rows the exact (Clopper-Pearson) interval, for the calibration error the
+    /// bootstrap's.
     pub ci95: [f64; 2],
 }
 

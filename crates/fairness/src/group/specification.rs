@@ -45,7 +45,8 @@ pub struct GroupingSpecification {
     /// The class that is good to get; by default the last one of the schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub favourable: Option<String>,
-    /// Inner edges of the groups of a numeric attribute, such as age=25,45,65; may be given for several.
+    /// Inner edges of the groups of a numeric attribute, such as age=25,45,65; may be given for
+    /// several.
     #[schemars(extend("x-flag" = false))]
     pub bins: Vec<DeclaredBins>,
     /// Rows that a rate must be a share of to be judged.

@@ -1,4 +1,5 @@
-//! What a classifier does with the rows of one group, as counts, and the rates that follow from them.
+//! What a classifier does with the rows of one group, as counts, and the rates that follow from
+//! them.
 
 /// What the classifier did with each labelled row; the vectors are equally long.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -24,7 +25,8 @@ pub enum Measure {
     FalsePositive,
     /// Share of the rows predicted right.
     Accuracy,
-    /// Expected calibration error of the favourable class's probability: over bins of equal width, the mean of
+    /// Expected calibration error of the favourable class's probability: over bins of equal width,
+    /// the mean of
     /// |mean probability − share of the favourable class|, weighted by the rows of the bin (Naeini, Cooper, Hauskrecht 2015).
     Calibration,
 }
@@ -75,7 +77,8 @@ impl Tally {
         }
     }
 
-    /// The counts of each of `groups` groups, where row i is in group `of_row[i]` and counts `times[i]` times.
+    /// The counts of each of `groups` groups, where row i is in group `of_row[i]` and counts
+    /// `times[i]` times.
     pub fn of_groups(
         outcomes: &Outcomes,
         of_row: &[u32],

@@ -225,7 +225,8 @@ fn every_figure_is_what_its_definition_says() {
     assert!(judged > 2000 && small > 100, "{judged} {small}");
 }
 
-/// Group 0: labels 1, 1, 0, 0 predicted 1, 1, 1, 0; group 1: labels 1, 0, 0, 0 predicted 0, 0, 0, 1.
+/// Group 0: labels 1, 1, 0, 0 predicted 1, 1, 1, 0; group 1: labels 1, 0, 0, 0 predicted 0, 0, 0,
+/// 1.
 #[test]
 fn a_worked_example() {
     let schema = schema(2);
@@ -261,14 +262,15 @@ fn a_worked_example() {
         gaps.demographic_parity_difference.as_ref().unwrap().lowest,
         ["1"]
     );
-    // σ(1) = 0.731 and σ(−1) = 0.269, in bins of width 1/4 of which one holds 0.731 and one 0.269. Group 0: three rows at
-    // 0.731 of which two are favourable, one at 0.269 of which none is.
+    // σ(1) = 0.731 and σ(−1) = 0.269, in bins of width 1/4 of which one holds 0.731 and one 0.269.
+    // Group 0: three rows at 0.731 of which two are favourable, one at 0.269 of which none is.
     let error = report.sets[0].groups[0].calibration_error.unwrap().value;
     let sigma = 1.0 / (1.0 + (-1.0_f64).exp());
     assert!((error - ((3.0 * sigma - 2.0).abs() + (1.0 - sigma)) / 4.0).abs() < 1e-7);
 }
 
-/// Rows with known selection rates; the intervals of the parity difference and ratio must cover the truth.
+/// Rows with known selection rates; the intervals of the parity difference and ratio must cover the
+/// truth.
 #[test]
 fn intervals_cover_the_true_gap() {
     let schema = schema(2);

@@ -1,9 +1,10 @@
 //! What is classified: rows of a table or texts.
 //!
-//! A [`Modality`] is a model under test with the inputs that a search begins at, opened, hashed and decoded once. An
-//! audit asks it for everything that differs between tables and texts: its inputs and their variants, the seeds, how a
-//! strategy is made, how an input of a pair is written and read, what a summary says besides. Search, counting,
-//! estimates, run directory, samples file and verification are the same for all.
+//! A [`Modality`] is a model under test with the inputs that a search begins at, opened, hashed and
+//! decoded once. An audit asks it for everything that differs between tables and texts: its inputs
+//! and their variants, the seeds, how a strategy is made, how an input of a pair is written and
+//! read, what a summary says besides. Search, counting, estimates, run directory, samples file and
+//! verification are the same for all.
 
 mod table;
 mod text;
@@ -125,7 +126,8 @@ pub trait Modality: Sync + Sized {
     /// Inputs where a search begins whose strategy has none of its own.
     fn seeds(&self, clusters: usize, count: usize, seed: u64) -> Vec<Vec<i32>>;
 
-    /// Makes the strategy of `method` around `model`, this case's own or one that watches it, and does `work` with it.
+    /// Makes the strategy of `method` around `model`, this case's own or one that watches it, and
+    /// does `work` with it.
     ///
     /// # Errors
     /// When the strategy needs gradients and the model gives none.
@@ -136,8 +138,8 @@ pub trait Modality: Sync + Sized {
         work: W,
     ) -> Result<W::Output, AuditError>;
 
-    /// What shares are estimated of: each protected attribute alone and, if there are several, all jointly; each from
-    /// at most `inputs` inputs.
+    /// What shares are estimated of: each protected attribute alone and, if there are several, all
+    /// jointly; each from at most `inputs` inputs.
     ///
     /// # Errors
     /// When a protected set cannot be searched.
@@ -177,8 +179,8 @@ pub trait Modality: Sync + Sized {
     /// What the summary says besides.
     fn details(&self, specification: &AuditSpecification, tally: Self::Tally) -> Self::Details;
 
-    /// Opens what re-checks the pairs of an audit: its model, and what says which inputs are variants. `model` is
-    /// where the model is now, if it has moved.
+    /// Opens what re-checks the pairs of an audit: its model, and what says which inputs are
+    /// variants. `model` is where the model is now, if it has moved.
     ///
     /// # Errors
     /// See [`AuditError`].

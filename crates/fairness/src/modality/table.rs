@@ -63,8 +63,8 @@ pub struct TableDetails {
 }
 
 impl<'m> TableCase<'m> {
-    /// Any `model` whose inputs are described by `schema`; the names in `protected` are protected. `layout` says which
-    /// attributes a search moves by steps (scaled) and which among levels.
+    /// Any `model` whose inputs are described by `schema`; the names in `protected` are protected.
+    /// `layout` says which attributes a search moves by steps (scaled) and which among levels.
     ///
     /// # Errors
     /// When the protected set cannot be searched or the model cannot answer.
@@ -113,7 +113,8 @@ impl<'m> TableCase<'m> {
         TableCase::new((schema, network.layout), model, table, protected)
     }
 
-    /// The `predictor`, which answers where it is. It is asked twice for some rows of the data ([`check_stability`]).
+    /// The `predictor`, which answers where it is. It is asked twice for some rows of the data
+    /// ([`check_stability`]).
     fn of_predictor(
         specification: &AuditSpecification,
         predictor: &PredictorOptions,
@@ -484,7 +485,8 @@ impl SampleInputs for TableInputs<'_> {
 
 /// What answers when pairs of rows are re-checked.
 enum Answering {
-    /// A network, each side alone. Pairs whose classes are equal in f64 arithmetic hang on a rounding.
+    /// A network, each side alone. Pairs whose classes are equal in f64 arithmetic hang on a
+    /// rounding.
     Network { fnn: Fnn, network: Box<Network> },
     /// A predictor, in batches. What it computes inside is not known.
     Predictor(Box<dyn Classifier>),

@@ -1,9 +1,11 @@
-//! Texts: a recurrent network, its tokenizer, the protected terms of a lexicon, and the texts that seeds come from.
+//! Texts: a recurrent network, its tokenizer, the protected terms of a lexicon, and the texts that
+//! seeds come from.
 //!
-//! Only texts with a protected term can be compared with anything; the others are counted and left out. Seeds come
-//! from clusters of the texts' mean word vectors, in turn. The share of discriminatory texts is that of the given
-//! texts (random words are no text, as section 5.2 of the paper says), drawn without replacement, with the interval of
-//! a binomial share: what the texts say of the source that they were drawn from.
+//! Only texts with a protected term can be compared with anything; the others are counted and left
+//! out. Seeds come from clusters of the texts' mean word vectors, in turn. The share of
+//! discriminatory texts is that of the given texts (random words are no text, as section 5.2 of the
+//! paper says), drawn without replacement, with the interval of a binomial share: what the texts
+//! say of the source that they were drawn from.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -50,8 +52,8 @@ use probity_tensor::device::{ComputeDevice, DeviceName};
 use probity_text::tokenizer::Tokenizer;
 use probity_text::validity::Validity;
 
-/// Seeds on which the influence of each protected value is measured before the search, to try the values that move the
-/// model most first.
+/// Seeds on which the influence of each protected value is measured before the search, to try the
+/// values that move the model most first.
 const PROBED_SEEDS: usize = 64;
 
 /// Units of a mean word vector that the clustering tells apart.
@@ -138,8 +140,8 @@ pub struct TextParts<'m, 't> {
 }
 
 impl<'m> TextCase<'m> {
-    /// The case of `parts`, searched as `specification` says, with those of the texts whose positions
-    /// `keep` takes, as if there were no others.
+    /// The case of `parts`, searched as `specification` says, with those of the texts whose
+    /// positions `keep` takes, as if there were no others.
     ///
     /// # Errors
     /// When none of them holds a protected term, or the model cannot read or answer them.
@@ -311,7 +313,8 @@ fn mean_vectors(model: &TextModel, texts: &[Vec<i32>]) -> Table {
     Table::new(dimension, codes, Vec::new())
 }
 
-/// For each term, how much putting it in another's place moves the predicted class's lead in `texts`, on average.
+/// For each term, how much putting it in another's place moves the predicted class's lead in
+/// `texts`, on average.
 fn influence(
     network: &dyn Classifier,
     domain: &TextDomain,
@@ -453,7 +456,8 @@ impl<'m> Modality for TextCase<'m> {
     }
 
     fn shown(&self, pair: &Pair<'_>) -> ShownPair<'_> {
-        // What the tokenizer made it can split again; were it not so, the words would still be right.
+        // What the tokenizer made it can split again; were it not so, the words would still be
+        // right.
         let spelled = |_| {
             let mut other = Vec::with_capacity(self.domain.width());
             self.domain

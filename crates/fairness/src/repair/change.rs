@@ -70,7 +70,8 @@ pub struct Change {
 }
 
 impl Change {
-    /// The change from `before` to the networks with `after`; `control` may be empty. All are shares.
+    /// The change from `before` to the networks with `after`; `control` may be empty. All are
+    /// shares.
     fn new(before: Measure, control: &[f64], after: &[f64]) -> Change {
         let after = Mean::of_shares(after);
         Change {

@@ -1,10 +1,12 @@
 //! Which share, and which of its networks, a repair keeps.
 //!
-//! Nothing that is reported takes part. A share is chosen by the accuracy on the validation part and by a discriminatory figure:
-//! of tables that of random inputs of another seed, of texts that of found texts which no network of the repeat learnt from. Of the shares whose networks lose at most the allowed accuracy on average, the
-//! one with the smallest mean discriminatory share is kept; if none qualifies, the one that loses least. Of its networks the
-//! *median* one by discriminatory share is kept (the lower of two middle ones), so that what is reported of all is true of the
-//! one that is saved.
+//! Nothing that is reported takes part. A share is chosen by the accuracy on the validation part
+//! and by a discriminatory figure: of tables that of random inputs of another seed, of texts that
+//! of found texts which no network of the repeat learnt from. Of the shares whose networks lose at
+//! most the allowed accuracy on average, the one with the smallest mean discriminatory share is
+//! kept; if none qualifies, the one that loses least. Of its networks the *median* one by
+//! discriminatory share is kept (the lower of two middle ones), so that what is reported of all is
+//! true of the one that is saved.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,8 +28,8 @@ pub struct Choice {
     pub network: usize,
 }
 
-/// Chooses among the networks of each share; `before` is the model's own accuracy on the validation part. `None` if there is no
-/// network.
+/// Chooses among the networks of each share; `before` is the model's own accuracy on the validation
+/// part. `None` if there is no network.
 pub fn choose(
     shares: &[Vec<Evidence>],
     before: Option<f64>,

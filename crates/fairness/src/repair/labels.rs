@@ -1,15 +1,18 @@
 //! Which class the protected variants of a sample shall have: one for all of them.
 //!
-//! The paper does not say how the samples that are added are labelled. Here every variant of a sample has the same label, for
-//! otherwise the retrained network would be taught the very discrimination that was found. Three rules give it:
+//! The paper does not say how the samples that are added are labelled. Here every variant of a
+//! sample has the same label, for otherwise the retrained network would be taught the very
+//! discrimination that was found. Three rules give it:
 //!
 //! * [`LabelRule::Majority`]: the class that the model gives to most of the variants.
-//! * [`LabelRule::Seed`]: the class that the data give to the row or text from which the sample was found.
-//! * [`LabelRule::Ensemble`]: the class that several networks, trained on the data alone from different first weights, give
-//!   to most of the variants, each network and each variant with one vote.
+//! * [`LabelRule::Seed`]: the class that the data give to the row or text from which the sample was
+//!   found.
+//! * [`LabelRule::Ensemble`]: the class that several networks, trained on the data alone from
+//!   different first weights, give to most of the variants, each network and each variant with one
+//!   vote.
 //!
-//! Among classes with equally many votes the truth of the sample decides if it is one of them, else the model's class of the
-//! sample as it was found, else the first class.
+//! Among classes with equally many votes the truth of the sample decides if it is one of them, else
+//! the model's class of the sample as it was found, else the first class.
 
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -37,7 +40,8 @@ pub type Individual<'a> = (std::borrow::Cow<'a, [i32]>, Option<u32>);
 /// Samples whose rows are worked on at a time.
 const CHUNK: usize = 256;
 
-/// The label of each of `samples` by the votes of `voters`, the first of which decides ties as the module says.
+/// The label of each of `samples` by the votes of `voters`, the first of which decides ties as the
+/// module says.
 ///
 /// # Errors
 /// When a voter cannot answer.

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use probity_run::stream::{Purpose, permutation};
 
-/// What one audit, or the repair's own search, found: distinct individuals, without those found from inputs
-/// that are held out.
+/// What one audit, or the repair's own search, found: distinct individuals, without those found
+/// from inputs that are held out.
 #[derive(Debug, Clone)]
 pub struct Pool<S> {
     /// The run directory; `None` for the repair's own search.
@@ -25,8 +25,8 @@ pub fn count(samples: usize, share: f64) -> usize {
     ((samples as f64 * share).ceil() as usize).clamp(1.min(samples), samples)
 }
 
-/// The random share of `samples` samples that (`seed`, `number` of their pool, `repeat`) give, drawn without
-/// replacement. A smaller share is the beginning of a larger one.
+/// The random share of `samples` samples that (`seed`, `number` of their pool, `repeat`) give,
+/// drawn without replacement. A smaller share is the beginning of a larger one.
 pub fn draw(samples: usize, share: f64, seed: u64, number: u32, repeat: u32) -> Vec<u32> {
     let item = u64::from(number) << 32 | u64::from(repeat);
     let mut order = permutation(seed, Purpose::RepairDraw, item, samples as u32);

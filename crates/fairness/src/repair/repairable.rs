@@ -70,8 +70,8 @@ pub trait Repairable: Sized + Sync {
     /// What the summary says besides.
     type Details: Serialize;
 
-    /// Opens what `specification` names, each file once, notes it in `record`, and checks that all fit each
-    /// other.
+    /// Opens what `specification` names, each file once, notes it in `record`, and checks that all
+    /// fit each other.
     ///
     /// # Errors
     /// See [`RepairError`].
@@ -113,8 +113,8 @@ pub trait Repairable: Sized + Sync {
     /// When its parts do not fit each other.
     fn ask(&self, network: &Self::Network) -> Result<Self::Asked, RepairError>;
 
-    /// One label for all variants of each of `samples` of the pool `pool`, by the rule of the specification;
-    /// the first voter decides ties.
+    /// One label for all variants of each of `samples` of the pool `pool`, by the rule of the
+    /// specification; the first voter decides ties.
     ///
     /// # Errors
     /// When a voter cannot answer.
@@ -155,8 +155,8 @@ pub trait Repairable: Sized + Sync {
     /// When the network cannot answer.
     fn validation_accuracy(&self, asked: &Self::Asked) -> Result<Option<f64>, RepairError>;
 
-    /// The discriminatory figure that a share and a network are chosen by. `left` are samples that no network
-    /// of the repeat learnt from.
+    /// The discriminatory figure that a share and a network are chosen by. `left` are samples that
+    /// no network of the repeat learnt from.
     ///
     /// # Errors
     /// When the network cannot answer.

@@ -1,8 +1,8 @@
 //! A whole repair: networks trained, measured, one chosen and saved.
 //!
-//! For every share and repeat a network learns the training part and all that the samples drawn add, each sample with one label. The
-//! same number of *control* networks learn the training part alone, from the same first weights: what they gain or lose is not owed
-//! to the samples.
+//! For every share and repeat a network learns the training part and all that the samples drawn
+//! add, each sample with one label. The same number of *control* networks learn the training part
+//! alone, from the same first weights: what they gain or lose is not owed to the samples.
 
 use std::time::Instant;
 
@@ -28,7 +28,8 @@ pub struct Repair<R> {
 }
 
 impl<R: Repairable> Repair<R> {
-    /// Opens what `specification` names. Everything that can be wrong with the inputs is found here.
+    /// Opens what `specification` names. Everything that can be wrong with the inputs is found
+    /// here.
     ///
     /// # Errors
     /// See [`RepairError`].
@@ -93,9 +94,9 @@ impl<R: Repairable> Repair<R> {
             .collect()
     }
 
-    /// Repairs the model and saves the chosen network as a model in `directory`. If `observe` stops it, one of the networks that are
-    /// complete by then is saved, if there is any. With `resume` what the checkpoint of `directory` holds, if there is one, is taken
-    /// from there.
+    /// Repairs the model and saves the chosen network as a model in `directory`. If `observe` stops
+    /// it, one of the networks that are complete by then is saved, if there is any. With `resume`
+    /// what the checkpoint of `directory` holds, if there is one, is taken from there.
     ///
     /// # Errors
     /// See [`RepairError`].

@@ -62,8 +62,8 @@ pub struct RepairSpecification {
     pub protected: Vec<String>,
     /// By what the model is repaired.
     pub method: RepairMethod,
-    /// Shares of the found individuals to learn from, one after the other; 0.01 for tables and 0.05 for
-    /// texts where none is given.
+    /// Shares of the found individuals to learn from, one after the other; 0.01 for tables and 0.05
+    /// for texts where none is given.
     #[schemars(extend("x-flag" = false, "exclusiveMinimum" = 0, "maximum" = 1))]
     pub shares: Vec<f64>,
     /// Networks for each share, each with its own draw of samples and its own first weights.
@@ -72,8 +72,8 @@ pub struct RepairSpecification {
     /// The one label of all protected variants of a sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<LabelRule>,
-    /// Accuracy that a repair may cost; the command fails when more is lost. Where it is not given, 0.01 for
-    /// tables and 0.02 for texts, and the command does not fail.
+    /// Accuracy that a repair may cost; the command fails when more is lost. Where it is not given,
+    /// 0.01 for tables and 0.02 for texts, and the command does not fail.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
     pub max_accuracy_loss: Option<f64>,
@@ -158,8 +158,8 @@ impl Retraining {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TableRepairOptions {
-    /// Weight of all added variants of samples together, in units of the training rows; each weighs as much
-    /// as one where it is not given.
+    /// Weight of all added variants of samples together, in units of the training rows; each weighs
+    /// as much as one where it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0), range(max = 1000))]
     pub weight: Option<f64>,

@@ -1,7 +1,7 @@
 //! The checkpoint store: what of a repair is complete, in its directory.
 //!
-//! A search that is over and a network that is complete, with all that was measured of it, are never
-//! computed again.
+//! A search that is over and a network that is complete, with all that was measured of it, are
+//! never computed again.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -61,15 +61,16 @@ impl<R: Repairable> Default for RepairState<R> {
 }
 
 impl<R: Repairable> RepairState<R> {
-    /// What a repair by another method, with all else equal, can take over: the searches and the controls.
+    /// What a repair by another method, with all else equal, can take over: the searches and the
+    /// controls.
     #[must_use]
     pub fn for_other_method(mut self) -> Self {
         self.networks.retain(|(_, known)| known.share.is_none());
         self
     }
 
-    /// What a repair whose searches differ as `change` says, with all else equal, can take over: the other
-    /// searches and the controls.
+    /// What a repair whose searches differ as `change` says, with all else equal, can take over:
+    /// the other searches and the controls.
     #[must_use]
     pub fn for_other_searches(mut self, change: impl FnOnce(&mut R::Searched)) -> Self {
         change(&mut self.searched);

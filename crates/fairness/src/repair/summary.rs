@@ -103,7 +103,8 @@ pub struct Chosen<F> {
     pub figures: F,
 }
 
-/// `summary.json` of a repair, with the figures `F` of a network and the details `D` of its modality.
+/// `summary.json` of a repair, with the figures `F` of a network and the details `D` of its
+/// modality.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RepairSummary<F, D> {
     /// Version of this layout.

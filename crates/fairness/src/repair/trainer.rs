@@ -1,7 +1,7 @@
 //! Training and measuring the networks of a repair.
 //!
-//! Several networks are trained at a time. Labels, choices and figures come from the reference device, like
-//! the estimates of an audit.
+//! Several networks are trained at a time. Labels, choices and figures come from the reference
+//! device, like the estimates of an audit.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,8 +35,8 @@ pub enum RepairProgress {
 /// Told what goes on, by any thread; may stop the repair.
 pub type Observe<'a> = dyn Fn(RepairProgress) -> ControlFlow<()> + Sync + 'a;
 
-/// First weights that a network may be given. Narrow networks sometimes learn nothing but the most frequent class; such a network
-/// treats all alike, which is no repair.
+/// First weights that a network may be given. Narrow networks sometimes learn nothing but the most
+/// frequent class; such a network treats all alike, which is no repair.
 const MAX_ATTEMPTS: u32 = 5;
 
 /// Samples that were not drawn, by which texts are chosen, at most.
@@ -90,8 +90,8 @@ impl<'a, R: Repairable> Trainer<'a, R> {
             .collect()
     }
 
-    /// A network for each (position of the share, repeat), several trained at a time; without a share it is a control. Those
-    /// that were stopped are left out.
+    /// A network for each (position of the share, repeat), several trained at a time; without a
+    /// share it is a control. Those that were stopped are left out.
     pub fn train_all(
         &self,
         jobs: Vec<(Option<u32>, u32)>,
@@ -195,7 +195,8 @@ impl<'a, R: Repairable> Trainer<'a, R> {
             .collect()
     }
 
-    /// A network that learnt `set`, the seed it began with, and how many were trained; `None` when stopped.
+    /// A network that learnt `set`, the seed it began with, and how many were trained; `None` when
+    /// stopped.
     fn train_until_useful(
         &self,
         set: &TrainingSet<R::Inputs>,

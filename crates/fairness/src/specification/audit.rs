@@ -55,10 +55,11 @@ pub struct AuditSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = "outside"))]
     pub out_of_domain: Option<Outside>,
-    /// Protected attributes, jointly; for texts, of the lexicon. By default those marked in the schema, or all of the
-    /// lexicon.
+    /// Protected attributes, jointly; for texts, of the lexicon. By default those marked in the
+    /// schema, or all of the lexicon.
     pub protected: Vec<String>,
-    /// Search strategy; by default adf for tables, aequitas-fully for predictors, adf-asc for texts.
+    /// Search strategy; by default adf for tables, aequitas-fully for predictors, adf-asc for
+    /// texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strategy: Option<StrategyName>,
     /// Uniform random inputs, or texts of the file, for each estimate of the discriminatory share.

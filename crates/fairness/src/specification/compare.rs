@@ -52,8 +52,8 @@ pub struct CompareSpecification {
     pub out_of_domain: Option<Outside>,
     /// Protected attributes, jointly; by default those marked in the schema.
     pub protected: Vec<String>,
-    /// Strategies to compare; by default adf, eidig, aequitas-fully, sg, themis and random-walk, for predictors
-    /// aequitas-fully, adf-zero-order, sg, themis and random-walk.
+    /// Strategies to compare; by default adf, eidig, aequitas-fully, sg, themis and random-walk,
+    /// for predictors aequitas-fully, adf-zero-order, sg, themis and random-walk.
     pub strategies: Vec<StrategyName>,
     /// Searches of each strategy, with the seeds from the first one on.
     #[schemars(range(min = 1))]

@@ -1,8 +1,8 @@
 //! What a run is asked for: one value a kind of run, and the parts that several of them share.
 //!
-//! A specification is what `run.toml` holds, what a checkpoint belongs to and what the command makes of its arguments.
-//! Whatever it leaves to the inputs (`None`, an empty list) is filled in when these are opened, so that the `run.toml`
-//! of a run leaves nothing open.
+//! A specification is what `run.toml` holds, what a checkpoint belongs to and what the command
+//! makes of its arguments. Whatever it leaves to the inputs (`None`, an empty list) is filled in
+//! when these are opened, so that the `run.toml` of a run leaves nothing open.
 
 mod audit;
 mod compare;
@@ -133,8 +133,8 @@ pub struct TextSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "path"))]
     pub lexicon: Option<PathBuf>,
-    /// Sentence encoder (ONNX, tokenizer.json beside it) that measures similarity; by default frequency-weighted
-    /// word vectors.
+    /// Sentence encoder (ONNX, tokenizer.json beside it) that measures similarity; by default
+    /// frequency-weighted word vectors.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "path"))]
     pub encoder: Option<PathBuf>,

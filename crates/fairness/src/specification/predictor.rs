@@ -20,14 +20,16 @@ use probity_run::specification::{FieldError, Seconds};
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PredictorSpecification {
-    /// Search what only answers: `onnx:FILE`, or `command:COMMAND LINE`, a process that answers batches of rows.
+    /// Search what only answers: `onnx:FILE`, or `command:COMMAND LINE`, a process that answers
+    /// batches of rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = "predictor"))]
     pub source: Option<PredictorSource>,
     /// Schema of the predictor's rows: a file or a built-in name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
-    /// The folder that a command is started in, and that files are seen from; by default the working directory.
+    /// The folder that a command is started in, and that files are seen from; by default the
+    /// working directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = false))]
     pub directory: Option<PathBuf>,

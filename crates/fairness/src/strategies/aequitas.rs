@@ -2,9 +2,9 @@
 //! whose distribution is learnt from all that was tried.
 //!
 //! Udeshi, Arora, Chattopadhyay: "Automated Directed Fairness Testing" (ASE 2018). **Global.**
-//! Uniform random inputs; a walker draws a new one until one is discriminatory. **Local.** An attribute
-//! is drawn with its probability σ_a, and moves a step down with probability v_a, else up; at a
-//! wall both directions are equally likely. Then
+//! Uniform random inputs; a walker draws a new one until one is discriminatory. **Local.** An
+//! attribute is drawn with its probability σ_a, and moves a step down with probability v_a, else
+//! up; at a wall both directions are equally likely. Then
 //!
 //! * *semi*: v_a grows by [`CHANGE`] when the step that was made, down, led to a discriminatory
 //!   input, or the other one did not; otherwise it shrinks by as much; it stays within 0 and 1.

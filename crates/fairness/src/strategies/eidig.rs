@@ -1,8 +1,8 @@
 //! `eidig`: ADF with momentum, and with gradients that serve for several steps.
 //!
-//! Zhang, Zhang, Zhang: "Efficient White-Box Fairness Testing through Gradient Search" (ISSTA 2021).
-//! **Global.** The gradients at x and x' are added to [`DECAY`] times their sums so far, and the
-//! signs of the sums decide. **Local.** The probabilities of the attributes are computed at the
+//! Zhang, Zhang, Zhang: "Efficient White-Box Fairness Testing through Gradient Search" (ISSTA
+//! 2021). **Global.** The gradients at x and x' are added to [`DECAY`] times their sums so far, and
+//! the signs of the sums decide. **Local.** The probabilities of the attributes are computed at the
 //! start and used again; after `refresh` steps in a row that stayed discriminatory they are
 //! computed anew where the walker is. A failure leads back to the start and to its probabilities.
 //! x' is the variant whose output differs most at a start, and the flip that was found elsewhere.

@@ -1,10 +1,10 @@
 //! Gradients from outputs alone: the strategy `adf-zero-order` is ADF on top of these.
 //!
-//! An attribute that is a number is moved one code up and one down, what the domain allows of it, and
-//! the difference of the outputs is divided by that of the codes. An attribute of levels is set to
-//! every level, and the feature of a level is the difference to the current one: of a level's
-//! gradient, searches use no more than that. The search never asks for the gradient at a protected attribute; those
-//! features are zero.
+//! An attribute that is a number is moved one code up and one down, what the domain allows of it,
+//! and the difference of the outputs is divided by that of the codes. An attribute of levels is set
+//! to every level, and the feature of a level is the difference to the current one: of a level's
+//! gradient, searches use no more than that. The search never asks for the gradient at a protected
+//! attribute; those features are zero.
 
 use crate::check::BLOCK_ROWS;
 use crate::domain::{Domain, TabularDomain};

@@ -117,8 +117,8 @@ impl StrategyName {
     /// The best of those that need no gradients, for a model that gives none.
     pub const WITHOUT_GRADIENTS: StrategyName = StrategyName::AequitasFully;
 
-    /// Refuses this strategy, which `field` names, where inputs of `modality` are searched and it does not
-    /// search them.
+    /// Refuses this strategy, which `field` names, where inputs of `modality` are searched and it
+    /// does not search them.
     ///
     /// # Errors
     /// What `field` may be.

@@ -35,8 +35,8 @@ struct Cache {
 /// of them `is_protected`, all of them words with a letter or digit that the tokenizer leaves
 /// whole. Other tokens have no candidates and are none: a full stop has no synonym.
 ///
-/// The neighbours come from the cache in the model's `directory`, where it has one, which is made where
-/// it can be written.
+/// The neighbours come from the cache in the model's `directory`, where it has one, which is made
+/// where it can be written.
 ///
 /// # Errors
 /// When the tokenizer cannot split a word.

@@ -5,11 +5,12 @@
 //! ‖g_a − g'_a‖∞, and the neighbour c whose step best follows the gradient, argmin ‖sign(x_a − c) −
 //! sign(g_a)‖. `adf-hf` (Algorithm 6) takes the pair of token and neighbour with the largest
 //! |g_a·(x_a − c) − g'_a·(x_a − c)|. `asc` and `hf` are the same without the g' terms: attacks on x
-//! alone. The absolute value in Algorithm 6 would as well take a pick that leads both inputs *away* from
-//! the boundary, which undoes the search; here (and in `hf`, as in HotFlip) picks that to first order
-//! lead towards it, both x and x', come before all others. `rp` takes token and neighbour at random. x' is the variant whose output for x's class
-//! differs most from x's. A pick that leads to a text where the walker has been, or beyond the
-//! limits, falls through to the next best; so a walker does not swap two synonyms for ever.
+//! alone. The absolute value in Algorithm 6 would as well take a pick that leads both inputs *away*
+//! from the boundary, which undoes the search; here (and in `hf`, as in HotFlip) picks that to
+//! first order lead towards it, both x and x', come before all others. `rp` takes token and
+//! neighbour at random. x' is the variant whose output for x's class differs most from x's. A pick
+//! that leads to a text where the walker has been, or beyond the limits, falls through to the next
+//! best; so a walker does not swap two synonyms for ever.
 //!
 //! **Local** (Algorithms 8 and 10). A token drawn with probability proportional to 1/saliency,
 //! ‖g_a‖∞ + ‖g'_a‖∞ (without g' in `asc` and `hf`, uniform in `rp`), is replaced by a uniform
@@ -393,8 +394,8 @@ impl TextStrategy<'_> {
     }
 
     /// How good it is to replace `word` by `by`, to first order: first whether it leads towards the
-    /// boundary (both x and x', where there is an x'), then |g_a·(x_a − c) − g'_a·(x_a − c)|, without
-    /// x' |g_a·(x_a − c)|.
+    /// boundary (both x and x', where there is an x'), then |g_a·(x_a − c) − g'_a·(x_a − c)|,
+    /// without x' |g_a·(x_a − c)|.
     fn effect(
         &self,
         word: i32,

@@ -9,12 +9,12 @@
 //! |G_j|. *Proof.*
 //! 1. D_j(R) = D_j - (sum of d_r over R in G_j) - (gains of the rows left). The first sum is the
 //!    direct part of w. A row left can gain only by being put right at K or wrong at M.
-//! 2. A row whose vote at K takes at least c removals to flip needs c members of R in its
-//!    first K + c - 1 neighbours: the a-th removed row before the K-th survivor has place at most
-//!    K + a - 1. Each of these rows is charged 1/c of the row's share 1/|G_j|, so a flip is paid for
-//!    in full. Rows with the label that has to win need not be charged: putting them back (and
-//!    dropping the last voters) only helps it. For a row that has to become wrong this applies if
-//!    one rival only can beat its label.
+//! 2. A row whose vote at K takes at least c removals to flip needs c members of R in its first K +
+//!    c - 1 neighbours: the a-th removed row before the K-th survivor has place at most K + a - 1.
+//!    Each of these rows is charged 1/c of the row's share 1/|G_j|, so a flip is paid for in full.
+//!    Rows with the label that has to win need not be charged: putting them back (and dropping the
+//!    last voters) only helps it. For a row that has to become wrong this applies if one rival only
+//!    can beat its label.
 //! 3. If c = 1, either exactly one member of R lies in the first K neighbours' reach, and it flips
 //!    the vote alone: it is charged 1; or at least two lie in the first K + 1: all others there are
 //!    charged 1/2. Where d = 0 the gain needs *both* votes to end up right (at K and wrong at M,

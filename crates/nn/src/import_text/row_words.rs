@@ -107,8 +107,8 @@ pub struct RowWords {
 }
 
 impl RowWords {
-    /// Reads the rows' words, a line each, from a text file that may be compressed (gzip, xz), with the
-    /// file's hash.
+    /// Reads the rows' words, a line each, from a text file that may be compressed (gzip, xz), with
+    /// the file's hash.
     ///
     /// # Errors
     /// When the file cannot be read or is not UTF-8.

@@ -4,8 +4,8 @@
 //! - Recurrent: `PREFIXweight_ih_lN`, `weight_hh`, `bias_ih`, `bias_hh`, with `_reverse` for the
 //!   backward direction. `weight_hh_l0` `[gates · units, units]` tells LSTM (4 gates) from GRU (3).
 //! - Linear: `MODULE.weight` `[classes, directions · units]` and `MODULE.bias`.
-//! - Embedding: `MODULE.weight` `[rows, inputs]` without a bias, with "emb" in its name, or else the
-//!   only one without a bias beside the linear layer's.
+//! - Embedding: `MODULE.weight` `[rows, inputs]` without a bias, with "emb" in its name, or else
+//!   the only one without a bias beside the linear layer's.
 //!
 //! Any other tensor belongs to a part that the imported network would lack, which is an error.
 
@@ -236,7 +236,8 @@ impl<'a> RecurrentModule<'a> {
         })
     }
 
-    /// The values of all layers, in the order of [`Shape::tensors`]; biases are 0 if there are none.
+    /// The values of all layers, in the order of [`Shape::tensors`]; biases are 0 if there are
+    /// none.
     fn values(&self, tensors: &Tensors<'_>, shape: &Shape) -> Result<Vec<f32>, TextImportError> {
         let (head, _) = shape.head();
         let mut values = Vec::new();

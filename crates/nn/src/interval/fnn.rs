@@ -1,27 +1,27 @@
 //! Bounds on a fully connected network's logits over sets of codes of some attributes.
 //!
 //! # Theorem
-//! Let B be a row and, for each of some attributes, a set of codes; and let `bounds` be the result of
-//! [`FnnBounds::lead_bounds`] for B and class y. If `bounds[c]` > 0 for every class c ≠ y, then an
-//! [`super::super::fnn::Fnn`] on the reference device (flex) predicts y for every row that takes codes
-//! from the sets and is B elsewhere.
+//! Let B be a row and, for each of some attributes, a set of codes; and let `bounds` be the result
+//! of [`FnnBounds::lead_bounds`] for B and class y. If `bounds[c]` > 0 for every class c ≠ y, then
+//! an [`super::super::fnn::Fnn`] on the reference device (flex) predicts y for every row that takes
+//! codes from the sets and is B elsewhere.
 //!
 //! # Proof
-//! By induction over the layers, every number that the device computes lies between its bounds, which
-//! are held in f64.
-//! * *Sums.* The device computes s = Σ x_i·w_i + b in 32 bits, in an order and with a fusing that it
-//!   may choose. Whatever they are, |computed − real| ≤ γ·(Σ|x_i·w_i| + |b|), γ = ku/(1−ku) with
+//! By induction over the layers, every number that the device computes lies between its bounds,
+//! which are held in f64.
+//! * *Sums.* The device computes s = Σ x_i·w_i + b in 32 bits, in an order and with a fusing that
+//!   it may choose. Whatever they are, |computed − real| ≤ γ·(Σ|x_i·w_i| + |b|), γ = ku/(1−ku) with
 //!   u = 2⁻²⁴ and k two more than the number of terms (Higham: Accuracy and Stability of Numerical
-//!   Algorithms, sections 3.1 and 4.2). The real sum is bounded over the box of the x_i, the error by the
-//!   largest |x_i| in it, and 2⁻¹²⁰ a term is given to underflow.
-//! * *First layer.* What stands before it is multiplied in by the same code for device and bounds, so
-//!   both have the same 32-bit weights and features. The sum over the features is additive in the
-//!   attributes: its hull is the sum of one hull an attribute, each over the codes of its set, and no
-//!   product of domains is enumerated.
+//!   Algorithms, sections 3.1 and 4.2). The real sum is bounded over the box of the x_i, the error
+//!   by the largest |x_i| in it, and 2⁻¹²⁰ a term is given to underflow.
+//! * *First layer.* What stands before it is multiplied in by the same code for device and bounds,
+//!   so both have the same 32-bit weights and features. The sum over the features is additive in
+//!   the attributes: its hull is the sum of one hull an attribute, each over the codes of its set,
+//!   and no product of domains is enumerated.
 //! * *Activations.* ReLU is exact. The device's tanh and σ err by less than 10⁻⁶ (a test sweeps
 //!   them), and both functions rise: f(low) − 10⁻⁶ and f(high) + 10⁻⁶ bound them.
-//! * *Leads.* logit_y − logit_c is bounded as one sum with the weights w_y − w_c over the last box, less
-//!   the error of both logits.
+//! * *Leads.* logit_y − logit_c is bounded as one sum with the weights w_y − w_c over the last box,
+//!   less the error of both logits.
 //! * f64's own rounding, some 10⁻¹⁶ of Σ|terms|, is covered by taking γ larger by a thousandth.
 //! * *Overflow.* Where |bound| exceeds what 32 bits hold, the lead's bounds are NaN. ∎
 
@@ -75,8 +75,8 @@ impl FnnBounds {
         }
     }
 
-    /// Lower bounds on logit_`label` − logit_c over all rows that take the attributes of `sets` from
-    /// them and are `row` elsewhere; infinite at c = `label`.
+    /// Lower bounds on logit_`label` − logit_c over all rows that take the attributes of `sets`
+    /// from them and are `row` elsewhere; infinite at c = `label`.
     pub fn lead_bounds(&self, row: &[i32], sets: &[CodeSet], label: u32) -> Vec<f64> {
         let mut bounds = self.first_layer(row, sets);
         let (Some(last), hidden) = (self.layers.last(), self.layers.len() - 1) else {
@@ -92,8 +92,8 @@ impl FnnBounds {
         leads(last, &self.activated(bounds), label as usize)
     }
 
-    /// For each attribute set, its codes cut into two parts of about equal number, along the output of
-    /// the first layer that they move furthest; `None` for a set of one code.
+    /// For each attribute set, its codes cut into two parts of about equal number, along the output
+    /// of the first layer that they move furthest; `None` for a set of one code.
     pub fn split(&self, set: &CodeSet) -> Option<[CodeSet; 2]> {
         if set.codes.len() < 2 {
             return None;

@@ -317,8 +317,8 @@ impl Kernels {
     }
 }
 
-/// Gates of all layers become their gradients; `d_last` holds those with respect to the last states of
-/// the last layer.
+/// Gates of all layers become their gradients; `d_last` holds those with respect to the last states
+/// of the last layer.
 pub(super) fn through_layers<D: Differentiable>(
     layers: &[Vec<D>],
     workspace: &mut Workspace,

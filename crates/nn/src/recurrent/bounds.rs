@@ -1,12 +1,12 @@
 //! What the kernels compute with: one number of each text, or a lower and an upper bound on it.
 //!
-//! [`Bounds`] have N ends: with one end they are the number itself, with two its bounds, the lower one
-//! first. Each step of a cell is made of operations that are monotone in each operand on the box of the
-//! others, so that their least and largest value lie at corners: a gate in [0, 1] times a number is least
-//! at one of the gate's ends, chosen by the sign of the number's lower end ([`corners`]). With one end
-//! all of this is plain arithmetic, so that numbers and their bounds are computed by the same operations
-//! in the same order; see [`super::interval`] for why that makes the bounds hold for the rounded numbers
-//! as well, and for the two places that need a slack.
+//! [`Bounds`] have N ends: with one end they are the number itself, with two its bounds, the lower
+//! one first. Each step of a cell is made of operations that are monotone in each operand on the
+//! box of the others, so that their least and largest value lie at corners: a gate in [0, 1] times
+//! a number is least at one of the gate's ends, chosen by the sign of the number's lower end
+//! ([`corners`]). With one end all of this is plain arithmetic, so that numbers and their bounds
+//! are computed by the same operations in the same order; see [`super::interval`] for why that
+//! makes the bounds hold for the rounded numbers as well, and for the two places that need a slack.
 
 use pulp::Simd;
 

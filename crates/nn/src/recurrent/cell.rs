@@ -1,5 +1,5 @@
-//! What one unit of an LSTM or GRU does at one step, forwards and backwards, with numbers or with bounds
-//! on them ([`super::bounds`]).
+//! What one unit of an LSTM or GRU does at one step, forwards and backwards, with numbers or with
+//! bounds on them ([`super::bounds`]).
 //!
 //! Both cells have four gate rows a unit, so that one driver serves both:
 //!
@@ -10,8 +10,8 @@
 //! | 2   | g, new state   | z, update gate                             |
 //! | 3   | o, output gate | nₕ, the recurrent part of the new state    |
 //!
-//! LSTM (Hochreiter, Schmidhuber 1997; Gers et al. 2000): c' = σ(f)·c + σ(i)·tanh(g),
-//! h' = σ(o)·tanh(c'). GRU (Cho et al. 2014, first version, as PyTorch has it): n = tanh(nₓ + σ(r)·nₕ),
+//! LSTM (Hochreiter, Schmidhuber 1997; Gers et al. 2000): c' = σ(f)·c + σ(i)·tanh(g), h' =
+//! σ(o)·tanh(c'). GRU (Cho et al. 2014, first version, as PyTorch has it): n = tanh(nₓ + σ(r)·nₕ),
 //! h' = (1 − σ(z))·n + σ(z)·h, where nₕ includes its own bias.
 
 use std::ops::Range;
@@ -82,8 +82,8 @@ pub trait Cell {
         slack: Slack,
     ) -> Stepped<S, N>;
 
-    /// The gradients before a step, from those with respect to its new states. Through bounds they hold
-    /// without slack; at a kink one side's slope is taken.
+    /// The gradients before a step, from those with respect to its new states. Through bounds they
+    /// hold without slack; at a kink one side's slope is taken.
     fn backward<S: Simd, const N: usize>(
         simd: S,
         past: &Past<S, N>,

@@ -2,7 +2,8 @@
 //!
 //! Blocks of texts run in parallel; within a block one layer after another runs over all steps.
 //! Each text's numbers are computed in its own lane by the same operations in the same order
-//! whatever else is in the batch, so that neither batch, position, padding nor threads change a bit.
+//! whatever else is in the batch, so that neither batch, position, padding nor threads change a
+//! bit.
 
 use std::sync::OnceLock;
 
@@ -14,8 +15,8 @@ use super::lanes::{LANES, Product, ProductPass, Row, dispatch};
 use super::layer::{Direction, Run, Source};
 use super::network::{RecurrentWeights, Shape};
 
-/// Tables of the first layer's products with all embeddings are made up to this many numbers
-/// (128 MiB) in each direction; beyond, the products are computed token by token, with the same bits.
+/// Tables of the first layer's products with all embeddings are made up to this many numbers (128
+/// MiB) in each direction; beyond, the products are computed token by token, with the same bits.
 const LARGEST_TABLE: usize = 1 << 25;
 
 /// The embeddings of all tokens.

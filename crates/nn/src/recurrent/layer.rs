@@ -5,8 +5,8 @@
 //! its state: that is the whole treatment of padding. The forward direction visits the positions
 //! upwards, the backward direction downwards, so that it first meets each text's last token.
 //!
-//! The drivers compute with numbers, which have a row each, or with bounds on them, which have two: row r
-//! is then rows 2r and 2r + 1 ([`super::bounds`]).
+//! The drivers compute with numbers, which have a row each, or with bounds on them, which have two:
+//! row r is then rows 2r and 2r + 1 ([`super::bounds`]).
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -171,9 +171,10 @@ pub(super) trait Differentiable {
     /// The direction on plain numbers, and its products with numbers of so many rows.
     fn parts(&self) -> (&Direction, &Products);
 
-    /// Turns the gates of a [`Keep::All`] pass without slack from a zero state into the gradients with
-    /// respect to the gate rows before activation. `run.trace.hidden` holds the gradient with respect to
-    /// the last hidden state; `upstream`, where given, those with respect to the outputs.
+    /// Turns the gates of a [`Keep::All`] pass without slack from a zero state into the gradients
+    /// with respect to the gate rows before activation. `run.trace.hidden` holds the gradient with
+    /// respect to the last hidden state; `upstream`, where given, those with respect to the
+    /// outputs.
     fn backward(&self, run: Run<'_>, outputs: &[Row], upstream: Option<&[Row]>);
 }
 
@@ -202,8 +203,8 @@ pub(super) struct Forward<'a, const N: usize> {
 }
 
 impl<const N: usize> Forward<'_, N> {
-    /// Runs them; see [`Direction::forward`]. Gives a row that, with bounds, is zero where all gates were
-    /// finite and NaN elsewhere.
+    /// Runs them; see [`Direction::forward`]. Gives a row that, with bounds, is zero where all
+    /// gates were finite and NaN elsewhere.
     pub fn run(self) -> Row {
         match self.direction.kind {
             CellKind::Lstm => dispatch(Of::<_, Lstm>(self, PhantomData)),
@@ -363,7 +364,8 @@ fn numbers_at<const N: usize>(rows: &[Row], start: usize, numbers: usize) -> &[[
     rows[start..][..N * numbers].as_chunks::<N>().0
 }
 
-/// The gradients of all steps of a direction on numbers of N rows; see [`Differentiable::backward`].
+/// The gradients of all steps of a direction on numbers of N rows; see
+/// [`Differentiable::backward`].
 pub(super) struct Backward<'a, const N: usize>(
     pub (&'a Direction, &'a Products),
     pub Run<'a>,

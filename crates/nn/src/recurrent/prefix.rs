@@ -1,10 +1,11 @@
 //! Prefix sharing: variants of a text run only from the token where they part from it.
 //!
-//! A forward network's state after p tokens depends on those tokens alone. [`Kernels::prefix_states`] runs the
-//! base texts once and keeps the states at the positions asked for;
-//! [`Kernels::logits_from`] starts from them. [`Kernels::logits_sharing_prefixes`] does both for a
-//! batch in which texts that begin alike stand together, as the variants of a check do. Every step of every text is the same operation on
-//! the same numbers as in a whole run, so the logits are bit for bit those of the whole texts.
+//! A forward network's state after p tokens depends on those tokens alone.
+//! [`Kernels::prefix_states`] runs the base texts once and keeps the states at the positions asked
+//! for; [`Kernels::logits_from`] starts from them. [`Kernels::logits_sharing_prefixes`] does both
+//! for a batch in which texts that begin alike stand together, as the variants of a check do. Every
+//! step of every text is the same operation on the same numbers as in a whole run, so the logits
+//! are bit for bit those of the whole texts.
 
 use std::borrow::Cow;
 
@@ -199,7 +200,8 @@ impl Kernels {
         }))
     }
 
-    /// [`Kernels::logits`], bit for bit, but quicker where texts begin like one shortly before them.
+    /// [`Kernels::logits`], bit for bit, but quicker where texts begin like one shortly before
+    /// them.
     pub fn logits_sharing_prefixes(&self, table: EmbeddingTable<'_>, texts: &[&[i32]]) -> Vec<f32> {
         if !self.shape.bidirectional
             && let Some(sharing) = Sharing::new(texts)

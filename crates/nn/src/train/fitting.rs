@@ -1,7 +1,7 @@
 //! The course of a training, whatever is learnt: epochs, validation, early stopping, checkpoints.
 //!
-//! With a validation part the parameters of the epoch with the least validation loss are kept, and early
-//! stopping watches it; without one, the last epoch's.
+//! With a validation part the parameters of the epoch with the least validation loss are kept, and
+//! early stopping watches it; without one, the last epoch's.
 
 use std::ops::ControlFlow;
 
@@ -24,8 +24,8 @@ pub struct EpochReport {
     pub validation_accuracy: Option<f64>,
 }
 
-/// Everything needed to go on after the last finished epoch: the state `S` of a training and the best
-/// parameters `P` so far.
+/// Everything needed to go on after the last finished epoch: the state `S` of a training and the
+/// best parameters `P` so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint<S, P> {
     /// Says whether it belongs to this data and these options.
@@ -187,7 +187,8 @@ fn out_of_patience(history: &[EpochReport], patience: u32) -> bool {
     patience > 0 && best.is_some_and(|best| losses.len() - 1 - best >= patience as usize)
 }
 
-/// Class-weighted mean cross-entropy, and accuracy, of the `logits` of inputs with the classes `labels`.
+/// Class-weighted mean cross-entropy, and accuracy, of the `logits` of inputs with the classes
+/// `labels`.
 pub(super) fn weighted_loss(logits: &[f32], labels: &[u32], class_weights: &[f32]) -> (f64, f64) {
     let (mut loss, mut weight, mut right) = (0.0, 0.0, 0u64);
     for (logits, &label) in logits.chunks_exact(class_weights.len()).zip(labels) {

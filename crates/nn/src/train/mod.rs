@@ -1,8 +1,9 @@
-//! Training: of fully connected networks on tables ([`table`]) and of recurrent ones on texts ([`text`]).
+//! Training: of fully connected networks on tables ([`table`]) and of recurrent ones on texts
+//! ([`text`]).
 //!
-//! What both share exists once: what is asked for ([`specification`], [`options`]), how the inputs are
-//! dealt into parts ([`Split`]), the course of the epochs with validation, early stopping and checkpoints
-//! ([`EpochReport`]), and the run from labelled inputs to a model directory ([`run`]).
+//! What both share exists once: what is asked for ([`specification`], [`options`]), how the inputs
+//! are dealt into parts ([`Split`]), the course of the epochs with validation, early stopping and
+//! checkpoints ([`EpochReport`]), and the run from labelled inputs to a model directory ([`run`]).
 
 pub mod course;
 mod error;

@@ -1,8 +1,8 @@
 //! How networks are trained: what all trainings share, and what each kind of network adds.
 //!
-//! Defaults stand here and nowhere else. Two of them depend on what is classified: a text says more than
-//! a row, so that texts are passed over less often and in smaller batches ([`TrainOptions::epochs`],
-//! [`TrainOptions::batch`]).
+//! Defaults stand here and nowhere else. Two of them depend on what is classified: a text says more
+//! than a row, so that texts are passed over less often and in smaller batches
+//! ([`TrainOptions::epochs`], [`TrainOptions::batch`]).
 
 use std::path::PathBuf;
 
@@ -258,7 +258,8 @@ pub struct RecurrentOptions {
     pub clip_norm: f64,
     /// Word vectors in GloVe's or word2vec's text format (also .gz, .xz), or `shipped`.
     pub embeddings: PathBuf,
-    /// Rows from the beginning of the word vectors that the model keeps, beside the words of its texts.
+    /// Rows from the beginning of the word vectors that the model keeps, beside the words of its
+    /// texts.
     pub common_words: u32,
 }
 

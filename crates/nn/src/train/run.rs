@@ -1,8 +1,8 @@
 //! A whole training as one call: labelled inputs → network → model directory.
 //!
-//! The directory is a model ([`crate::model`], [`crate::text_model`]) and a run at once: beside the files
-//! of the model it holds `run.toml` (the specification and what was opened), `provenance.toml`,
-//! `summary.json` and, while the training is unfinished, `checkpoint.bin`.
+//! The directory is a model ([`crate::model`], [`crate::text_model`]) and a run at once: beside the
+//! files of the model it holds `run.toml` (the specification and what was opened),
+//! `provenance.toml`, `summary.json` and, while the training is unfinished, `checkpoint.bin`.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -230,7 +230,8 @@ pub struct Training<T> {
 }
 
 impl<T: Trainable> Training<T> {
-    /// Opens what `specification` names. Everything that can be wrong with the inputs is found here.
+    /// Opens what `specification` names. Everything that can be wrong with the inputs is found
+    /// here.
     ///
     /// # Errors
     /// See [`TrainingError`].
@@ -285,8 +286,8 @@ impl<T: Trainable> Training<T> {
         &self.inputs
     }
 
-    /// Trains in `directory`. With `resume` the directory's checkpoint, if there is one, is taken up.
-    /// `observe` is called after every epoch and may stop.
+    /// Trains in `directory`. With `resume` the directory's checkpoint, if there is one, is taken
+    /// up. `observe` is called after every epoch and may stop.
     ///
     /// # Errors
     /// See [`TrainingError`].

@@ -1,6 +1,7 @@
 //! Labelled texts over a vocabulary that a network is trained on.
 //!
-//! Texts are trained on the CPU: the hand-written kernels of [`crate::recurrent`] need no other device.
+//! Texts are trained on the CPU: the hand-written kernels of [`crate::recurrent`] need no other
+//! device.
 
 use std::path::Path;
 
@@ -25,8 +26,8 @@ use probity_text::embeddings::{EmbeddingError, EmbeddingTable, LoadOptions, SHIP
 use probity_text::frequencies::WordFrequencies;
 use probity_text::validity::SentenceEmbedder;
 
-/// The word vectors in `file`, or those that ship, called `shipped`. A cache that cannot lie beside the file
-/// lies in the user's cache folder, if there is one.
+/// The word vectors in `file`, or those that ship, called `shipped`. A cache that cannot lie beside
+/// the file lies in the user's cache folder, if there is one.
 ///
 /// # Errors
 /// When the file cannot be read or is no table of word vectors.

@@ -8,8 +8,8 @@ use super::error::WeightsError;
 
 /// Under which keys training scripts keep the state dictionary, the likeliest first.
 ///
-/// The keys of a state dictionary itself hold tensors, never dictionaries, so a layer that happens to
-/// be called `model` isn't taken for one of these.
+/// The keys of a state dictionary itself hold tensors, never dictionaries, so a layer that happens
+/// to be called `model` isn't taken for one of these.
 const CHECKPOINT_KEYS: [&str; 6] = [
     "state_dict",
     "model_state_dict",

@@ -121,7 +121,8 @@ fn a_radius_that_is_met_exactly_is_decided_exactly() {
         assert!(fits(&points, 25.0).is_some(), "{columns}");
         assert!(fits(&points, 24.0).is_none(), "{columns}");
     }
-    // A corner cut so finely that only integers tell: three points on a circle of squared radius 2^42.
+    // A corner cut so finely that only integers tell: three points on a circle of squared radius
+    // 2^42.
     let far = f64::from(1 << 21);
     let circle: [&[f64]; 3] = [&[0.0, far], &[2.0 * far, far], &[far, 2.0 * far]];
     assert!(fits(&circle, far * far).is_some());

@@ -1,8 +1,9 @@
-//! Events with probability exp(−γ), exactly (Canonne, Kamath, Steinke: "The discrete Gaussian for differential privacy",
-//! 2020, Algorithm 1).
+//! Events with probability exp(−γ), exactly (Canonne, Kamath, Steinke: "The discrete Gaussian for
+//! differential privacy", 2020, Algorithm 1).
 //!
-//! For γ ≤ 1 the number of successes of Bernoulli(γ/1), Bernoulli(γ/2) … before the first failure is even with
-//! probability Σ (−γ)^i / i! = exp(−γ). A larger γ is a sum of ones and a rest, all of which must succeed.
+//! For γ ≤ 1 the number of successes of Bernoulli(γ/1), Bernoulli(γ/2) … before the first failure
+//! is even with probability Σ (−γ)^i / i! = exp(−γ). A larger γ is a sum of ones and a rest, all of
+//! which must succeed.
 
 use num_bigint::BigUint;
 
@@ -19,7 +20,8 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// A finite number that is not negative, exactly: every such `f64` is a fraction with a power of two below.
+    /// A finite number that is not negative, exactly: every such `f64` is a fraction with a power
+    /// of two below.
     pub fn of(value: f64) -> Ratio {
         let bits = value.to_bits();
         let exponent = ((bits >> 52) & 0x7ff) as i64;

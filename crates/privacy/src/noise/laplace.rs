@@ -1,8 +1,9 @@
 //! The discrete Laplace distribution: P(X = x) proportional to exp(−γ |x|) for integers x.
 //!
-//! Each side is a geometric distribution: how many events of probability exp(−γ) succeed in a row. A negative zero is drawn
-//! again, so that 0 is not counted twice. For large 1/γ the geometric is drawn in two parts (Canonne, Kamath, Steinke 2020,
-//! Algorithm 2): with γ = s/t, the number of whole multiples of t and what remains of it.
+//! Each side is a geometric distribution: how many events of probability exp(−γ) succeed in a row.
+//! A negative zero is drawn again, so that 0 is not counted twice. For large 1/γ the geometric is
+//! drawn in two parts (Canonne, Kamath, Steinke 2020, Algorithm 2): with γ = s/t, the number of
+//! whole multiples of t and what remains of it.
 
 use num_bigint::BigUint;
 
@@ -25,8 +26,9 @@ pub fn discrete_laplace(gamma: &Ratio, bits: &mut dyn Bits) -> Result<i64, Priva
     }
 }
 
-/// P(X = x) proportional to exp(−γ x) for x ≥ 0, with γ = s/t: X = ⌊Y / s⌋ for Y geometric with rate 1/t. Y = u + t v with
-/// u below t accepted with probability exp(−u/t), and v geometric with rate 1.
+/// P(X = x) proportional to exp(−γ x) for x ≥ 0, with γ = s/t: X = ⌊Y / s⌋ for Y geometric with
+/// rate 1/t. Y = u + t v with u below t accepted with probability exp(−u/t), and v geometric with
+/// rate 1.
 fn geometric(gamma: &Ratio, bits: &mut dyn Bits) -> Result<i64, PrivacyError> {
     let period = &gamma.denominator;
     let low = loop {
@@ -48,7 +50,8 @@ fn geometric(gamma: &Ratio, bits: &mut dyn Bits) -> Result<i64, PrivacyError> {
     Ok(i64::try_from(&drawn).unwrap_or(i64::MAX).min(1 << 62))
 }
 
-/// The smallest j ≥ 0 with P(X < −j) ≤ `failure`. P(X ≤ −m) = q^m / (1 + q) with q = exp(−γ), for m ≥ 1.
+/// The smallest j ≥ 0 with P(X < −j) ≤ `failure`. P(X ≤ −m) = q^m / (1 + q) with q = exp(−γ), for m
+/// ≥ 1.
 pub fn lower_margin(gamma: f64, failure: f64) -> i64 {
     let q = (-gamma).exp();
     let m = (failure * (1.0 + q)).ln() / -gamma;

@@ -1,18 +1,20 @@
 //! Random numbers for private answers, sampled exactly.
 //!
-//! A sampler that computes with floating point gives away more than its formula says (Mironov 2012): the low bits of the
-//! result depend on the data. Here every sampler works on random bits and whole numbers only, and its output has
-//! *exactly* the distribution that its documentation states:
+//! A sampler that computes with floating point gives away more than its formula says (Mironov
+//! 2012): the low bits of the result depend on the data. Here every sampler works on random bits
+//! and whole numbers only, and its output has *exactly* the distribution that its documentation
+//! states:
 //!
 //! - [`bernoulli`]: events with probability exp(−γ) for rational γ.
-//! - [`normal`]: a normal deviate whose digits are drawn as they are needed, and its sum with a count, rounded to an integer.
+//! - [`normal`]: a normal deviate whose digits are drawn as they are needed, and its sum with a
+//!   count, rounded to an integer.
 //! - [`laplace`]: the discrete Laplace distribution.
 //!
-//! The bits come from the operating system's cryptographic generator ([`SystemBits`]). [`SeededBits`] replays a run and is
-//! not private.
+//! The bits come from the operating system's cryptographic generator ([`SystemBits`]).
+//! [`SeededBits`] replays a run and is not private.
 //!
-//! What remains is time: how long a sampler takes depends on what it draws. Whoever can time an answer to the
-//! microsecond learns something about the noise.
+//! What remains is time: how long a sampler takes depends on what it draws. Whoever can time an
+//! answer to the microsecond learns something about the noise.
 
 pub mod bernoulli;
 pub mod laplace;
@@ -76,7 +78,8 @@ impl Bits for SystemBits {
     }
 }
 
-/// Bits that follow from a seed. Whoever knows the seed can take the noise off again: **not private**.
+/// Bits that follow from a seed. Whoever knows the seed can take the noise off again: **not
+/// private**.
 pub struct SeededBits(Stream);
 
 impl SeededBits {
@@ -131,8 +134,8 @@ pub fn small_below(limit: u64, bits: &mut dyn Bits) -> Result<u64, PrivacyError>
 pub(super) mod tests {
     use super::*;
 
-    /// Holds observed counts against probabilities by Pearson's statistic; the bound has an error probability of 10⁻⁹ for
-    /// up to 40 classes.
+    /// Holds observed counts against probabilities by Pearson's statistic; the bound has an error
+    /// probability of 10⁻⁹ for up to 40 classes.
     pub(crate) fn follows(observed: &[u64], probabilities: &[f64]) {
         let total: u64 = observed.iter().sum();
         let mut statistic = 0.0;

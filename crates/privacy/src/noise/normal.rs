@@ -1,13 +1,15 @@
 //! An exact normal deviate, and its sum with a count rounded to an integer.
 //!
-//! Karney ("Sampling exactly from the normal distribution", ACM TOMS 42, 2016), Algorithm N: choose k ≥ 0 with probability
-//! proportional to exp(−k²/2) and x uniform in (0, 1), accept with probability exp(−x(2k + x)/2); then k + x with a random sign is
-//! normal, since k²/2 + x(2k + x)/2 = (k + x)²/2. All comparisons are between uniform deviates of which only the leading bits
-//! are drawn, more of them when two agree so far. Nothing is ever rounded.
+//! Karney ("Sampling exactly from the normal distribution", ACM TOMS 42, 2016), Algorithm N: choose
+//! k ≥ 0 with probability proportional to exp(−k²/2) and x uniform in (0, 1), accept with
+//! probability exp(−x(2k + x)/2); then k + x with a random sign is normal, since k²/2 + x(2k + x)/2
+//! = (k + x)²/2. All comparisons are between uniform deviates of which only the leading bits are
+//! drawn, more of them when two agree so far. Nothing is ever rounded.
 //!
-//! [`rounded_sum`] gives ⌊count + σ Z + 1/2⌋ for a standard deviation σ that is an `f64`, that is a fraction with a power of two
-//! below: digits of Z are drawn until the integer is decided. So the answer is *exactly* a rounded normal
-//! distribution, and rounding is processing after the fact: it keeps whatever (ε, δ) the normal distribution has.
+//! [`rounded_sum`] gives ⌊count + σ Z + 1/2⌋ for a standard deviation σ that is an `f64`, that is a
+//! fraction with a power of two below: digits of Z are drawn until the integer is decided. So the
+//! answer is *exactly* a rounded normal distribution, and rounding is processing after the fact: it
+//! keeps whatever (ε, δ) the normal distribution has.
 
 use num_bigint::{BigInt, BigUint};
 
@@ -74,12 +76,14 @@ pub fn rounded_sum(
     }
 }
 
-/// The same integer, if 64 digits of Z and floating point with a bound on its error leave no other one.
+/// The same integer, if 64 digits of Z and floating point with a bound on its error leave no other
+/// one.
 fn decided_by_floats(count: i64, standard_deviation: f64, deviate: &Normal) -> Option<i64> {
     let size = deviate.whole as f64 + deviate.fraction.first as f64 / 2.0_f64.powi(64);
     let noise = standard_deviation * if deviate.negative { -size } else { size };
     let value = count as f64 + noise + 0.5;
-    // Each of a few operations is off by at most 2⁻⁵³ of the largest number in it, and Z by 2⁻⁵³ as well.
+    // Each of a few operations is off by at most 2⁻⁵³ of the largest number in it, and Z by 2⁻⁵³ as
+    // well.
     let error = (count.unsigned_abs() as f64 + standard_deviation * (size + 1.0) + 1.0) * 1e-15;
     let (low, high) = ((value - error).floor(), (value + error).floor());
     (low == high && low.abs() < 9e15).then_some(low as i64)
@@ -167,8 +171,9 @@ fn all(
     Ok(true)
 }
 
-/// Succeeds with probability exp(−1/2): a falling run of uniforms below 1/2 has length n or more with probability (1/2)^n / n!, and
-/// the alternating sum is the probability of an even length (von Neumann).
+/// Succeeds with probability exp(−1/2): a falling run of uniforms below 1/2 has length n or more
+/// with probability (1/2)^n / n!, and the alternating sum is the probability of an even length (von
+/// Neumann).
 fn half_exponential(bits: &mut dyn Bits) -> Result<bool, PrivacyError> {
     let mut last = Uniform::draw(bits)?;
     if last.word(0, bits)? >> 63 == 1 {
@@ -184,8 +189,8 @@ fn half_exponential(bits: &mut dyn Bits) -> Result<bool, PrivacyError> {
     }
 }
 
-/// Succeeds with probability exp(−x (2k + x) / (2k + 2)): a falling run below x in which each step is kept with probability
-/// (2k + x)/(2k + 2).
+/// Succeeds with probability exp(−x (2k + x) / (2k + 2)): a falling run below x in which each step
+/// is kept with probability (2k + x)/(2k + 2).
 fn accepts(k: u64, x: &mut Uniform, bits: &mut dyn Bits) -> Result<bool, PrivacyError> {
     let mut last: Option<Uniform> = None;
     let mut even = true;
@@ -255,8 +260,8 @@ mod tests {
                 }
             }
         }
-        // k = 0: the first run is odd (a word below 1/2, then one above it).
-        // x: its first digits are those of 1/2, so that σ x is 1/2 as far as 64 digits tell; the next comparison fails.
+        // k = 0: the first run is odd (a word below 1/2, then one above it). x: its first digits
+        // are those of 1/2, so that σ x is 1/2 as far as 64 digits tell; the next comparison fails.
         let half = 1_u64 << 63;
         let words = vec![1, 2, half, u64::MAX];
         let mut bits = Scripted(words, 0, SeededBits::not_private(5, 0));

@@ -1,18 +1,20 @@
 //! Three and more dimensions: branch and bound over smallest enclosing balls, exact.
 //!
-//! A node holds a set C that fits into a ball of the radius, and the candidates that may still join it. Let c and ρ be
-//! centre and radius of the smallest enclosing ball of C. Every point x has some p in C with |x − p|² ≥ ρ² + |x − c|², so the
-//! centre of every ball of radius r around C is within s = √(r² − ρ²) of c. Therefore
+//! A node holds a set C that fits into a ball of the radius, and the candidates that may still join
+//! it. Let c and ρ be centre and radius of the smallest enclosing ball of C. Every point x has some
+//! p in C with |x − p|² ≥ ρ² + |x − c|², so the centre of every ball of radius r around C is within
+//! s = √(r² − ρ²) of c. Therefore
 //!
 //! - a candidate farther than r + s from c fits into no such ball and is dropped;
 //! - a candidate within r − s of c lies in all of them and is counted at once;
-//! - of the rest, points more than 2r apart exclude each other: a partition into such classes bounds what can still join
-//!   by the number of classes (the colour bound for cliques).
+//! - of the rest, points more than 2r apart exclude each other: a partition into such classes
+//!   bounds what can still join by the number of classes (the colour bound for cliques).
 //!
-//! The candidate farthest from c is branched on: with it the ball grows fastest, and s shrinks. The tests on distances
-//! keep a margin for the rounding of c and ρ, taken from the gap between the two witnesses of
-//! the ball; whether a set fits is decided exactly ([`fits`]). Records at one place are one point with a weight.
-//! Every root takes a record with its later neighbours within 2r, so components are never mixed.
+//! The candidate farthest from c is branched on: with it the ball grows fastest, and s shrinks. The
+//! tests on distances keep a margin for the rounding of c and ρ, taken from the gap between the two
+//! witnesses of the ball; whether a set fits is decided exactly ([`fits`]). Records at one place
+//! are one point with a weight. Every root takes a record with its later neighbours within 2r, so
+//! components are never mixed.
 
 use std::cell::Cell;
 
@@ -113,7 +115,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Looks for a full ball around each point: the ball of what is near, moved to the centre of what it holds.
+    /// Looks for a full ball around each point: the ball of what is near, moved to the centre of
+    /// what it holds.
     fn first_solutions(&mut self) -> Result<(), PrivacyError> {
         let limit = self.owner.squared_radius;
         for start in 0..self.points.len() {
@@ -155,7 +158,8 @@ impl<'s> Search<'s> {
             })
             .collect();
         self.owner.spend((count * count) as u64)?;
-        // Points with few neighbours first: their searches are small, and they are gone for the others.
+        // Points with few neighbours first: their searches are small, and they are gone for the
+        // others.
         let mut order: Vec<usize> = (0..count).collect();
         order.sort_by_key(|&at| (neighbours[at].len(), at));
         let mut place = vec![0; count];
@@ -239,7 +243,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// At most this weight of `rest` can be in one ball: a greedy partition into classes that exclude each other.
+    /// At most this weight of `rest` can be in one ball: a greedy partition into classes that
+    /// exclude each other.
     fn joinable(&self, rest: &[usize]) -> Result<u32, PrivacyError> {
         let diameter = 4.0 * self.owner.squared_radius;
         let mut classes: Vec<Vec<usize>> = Vec::new();

@@ -1,16 +1,20 @@
-//! Large sets in three and more dimensions: centres from a lattice that does not depend on the records.
+//! Large sets in three and more dimensions: centres from a lattice that does not depend on the
+//! records.
 //!
-//! Space is cut into cubes of one side g. For a cube Q let A(Q) be the points within r of some point of Q; a ball with its
-//! centre in Q lies in A(Q). So h′(P) = max over cubes of |P ∩ A(Q)| is at least h(P), and since neither cubes nor g depend on
-//! the records it has the two properties that smoothness needs ([`super`]).
+//! Space is cut into cubes of one side g. For a cube Q let A(Q) be the points within r of some
+//! point of Q; a ball with its centre in Q lies in A(Q). So h′(P) = max over cubes of |P ∩ A(Q)| is
+//! at least h(P), and since neither cubes nor g depend on the records it has the two properties
+//! that smoothness needs ([`super`]).
 //!
-//! A(Q) of a larger box contains A of the cubes in it. So the maximum is found by branch and bound over boxes that are
-//! halved along their longest side, without visiting all cubes; the side of the cubes decides how loose the bound is,
-//! the pruning has no influence on it. Centres outside the grid's range need not be looked at: moving one to the nearest
-//! point of the range brings it closer to every record.
+//! A(Q) of a larger box contains A of the cubes in it. So the maximum is found by branch and bound
+//! over boxes that are halved along their longest side, without visiting all cubes; the side of the
+//! cubes decides how loose the bound is, the pruning has no influence on it. Centres outside the
+//! grid's range need not be looked at: moving one to the nearest point of the range brings it
+//! closer to every record.
 //!
-//! A record lies in at most (2 + 2r / g)^d sets; g is chosen from the dimension alone so that this stays near 2¹⁴.
-//! Beyond that many dimensions only the first ones are cut, which leaves A(Q) unbounded in the others.
+//! A record lies in at most (2 + 2r / g)^d sets; g is chosen from the dimension alone so that this
+//! stays near 2¹⁴. Beyond that many dimensions only the first ones are cut, which leaves A(Q)
+//! unbounded in the others.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

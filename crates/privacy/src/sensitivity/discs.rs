@@ -1,7 +1,8 @@
-//! Discs of one radius through a common point: which directions of their centres hold another point.
+//! Discs of one radius through a common point: which directions of their centres hold another
+//! point.
 //!
-//! With the common point at the origin, the disc with centre c (|c| = r) holds v iff |v|² ≤ 2 c·v: an arc of directions
-//! around that of v, of half-width acos(|v| / 2r).
+//! With the common point at the origin, the disc with centre c (|c| = r) holds v iff |v|² ≤ 2 c·v:
+//! an arc of directions around that of v, of half-width acos(|v| / 2r).
 
 use std::cmp::Ordering;
 use std::f64::consts::TAU;
@@ -16,7 +17,8 @@ pub(super) struct Arc {
 }
 
 impl Arc {
-    /// Angles are wrong by less: near a half-width of 0 the arc cosine turns an error of 2⁻⁵² into 2⁻²⁵.
+    /// Angles are wrong by less: near a half-width of 0 the arc cosine turns an error of 2⁻⁵² into
+    /// 2⁻²⁵.
     pub(super) const MARGIN: f64 = 1e-6;
 
     /// The arc of `v`, which is neither the origin nor farther than a diameter.
@@ -58,7 +60,8 @@ pub(super) fn deepest(arcs: &[Arc], margin: f64, events: &mut Vec<(f64, i32)>) -
     most.max(0) as u32
 }
 
-/// The most arcs that share a direction, by integer comparisons: the depth at the start of each arc.
+/// The most arcs that share a direction, by integer comparisons: the depth at the start of each
+/// arc.
 pub(super) fn exact_depth(offsets: &[[f64; 2]], squared_radius: f64) -> u32 {
     offsets
         .iter()
@@ -72,8 +75,8 @@ pub(super) fn exact_depth(offsets: &[[f64; 2]], squared_radius: f64) -> u32 {
 
 /// Whether the disc at the start of the arc of `v` holds `w`.
 ///
-/// Twice its centre is v − v⊥ √(E / D) with D = |v|², E = 4 r² − D and v⊥ the vector v turned to the left. So the
-/// condition |w|² ≤ 2 c·w reads A ≤ −B √(E / D) with A = |w|² − v·w and B = v⊥·w.
+/// Twice its centre is v − v⊥ √(E / D) with D = |v|², E = 4 r² − D and v⊥ the vector v turned to
+/// the left. So the condition |w|² ≤ 2 c·w reads A ≤ −B √(E / D) with A = |w|² − v·w and B = v⊥·w.
 fn holds(v: [f64; 2], w: [f64; 2], squared_radius: f64) -> bool {
     let d = v[0] * v[0] + v[1] * v[1];
     let e = 4.0 * squared_radius - d;

@@ -1,19 +1,21 @@
-//! The largest number of records of a set in one closed ball of the radius: what the bound on the local
-//! sensitivity is made of.
+//! The largest number of records of a set in one closed ball of the radius: what the bound on the
+//! local sensitivity is made of.
 //!
-//! For a set P of records let h(P) = max over x of |P ∩ B(x, r)| (equations 45 and 46). Every method here computes a fixed
-//! function h′ of the set alone with
+//! For a set P of records let h(P) = max over x of |P ∩ B(x, r)| (equations 45 and 46). Every
+//! method here computes a fixed function h′ of the set alone with
 //!
 //! 1. h′(P) ≥ h(P),
 //! 2. h′(P ∖ {j}) ≥ h′(P) − 1 and h′(P ∪ {j}) ≥ h′(P).
 //!
-//! These two properties are all that the proof of smoothness uses ([`super::smooth`]). Both hold for every function
-//! of the form max over A in a family of |P ∩ A| where the family does not depend on the records and every ball
-//! of the radius lies in some A. [`mod@line`], [`plane`], [`branch_and_bound`]
-//! and [`mod@reference`] compute h itself (the family of all balls); [`cover`] takes coarser sets.
+//! These two properties are all that the proof of smoothness uses ([`super::smooth`]). Both hold
+//! for every function of the form max over A in a family of |P ∩ A| where the family does not
+//! depend on the records and every ball of the radius lies in some A. [`mod@line`], [`plane`],
+//! [`branch_and_bound`] and [`mod@reference`] compute h itself (the family of all balls); [`cover`]
+//! takes coarser sets.
 //!
-//! Which method answers follows from N, the dimension and the user's choice ([`Bound::resolve`]). It must not depend on
-//! the records: two neighbours answered by different methods would break smoothness.
+//! Which method answers follows from N, the dimension and the user's choice ([`Bound::resolve`]).
+//! It must not depend on the records: two neighbours answered by different methods would break
+//! smoothness.
 
 pub mod branch_and_bound;
 pub mod cover;
@@ -142,7 +144,8 @@ mod tests {
     use probity_run::stream::{Purpose, stream};
     use rand::RngExt;
 
-    /// Every exact method against Algorithm 1, and the cover above it, on sets full of ties and duplicates.
+    /// Every exact method against Algorithm 1, and the cover above it, on sets full of ties and
+    /// duplicates.
     #[test]
     fn methods_agree_with_algorithm_1() {
         let mut strict = 0;

@@ -1,15 +1,16 @@
 //! Two dimensions: an angular sweep around every record, exact.
 //!
-//! A closed disc that holds the most records can be moved until a record p that it holds is on its boundary, and turned
-//! around p until another one is, losing none. Around p, the discs of the radius through p that hold q form an arc of directions
-//! (`discs`); the deepest point of all arcs is the answer for p, and it is the start of an arc.
+//! A closed disc that holds the most records can be moved until a record p that it holds is on its
+//! boundary, and turned around p until another one is, losing none. Around p, the discs of the
+//! radius through p that hold q form an arc of directions (`discs`); the deepest point of all arcs
+//! is the answer for p, and it is the start of an arc.
 //!
-//! Angles are rounded. So every p is swept with arcs made wider, which bounds its depth from above, and with arcs made
-//! narrower, which bounds it from below. Where the first exceeds the best found and the two differ, the
-//! starts of the arcs are tried with integer comparisons.
+//! Angles are rounded. So every p is swept with arcs made wider, which bounds its depth from above,
+//! and with arcs made narrower, which bounds it from below. Where the first exceeds the best found
+//! and the two differ, the starts of the arcs are tried with integer comparisons.
 //!
-//! Records are sorted into cells of one diameter; a record meets those of 3 × 3 cells only. Full cells come first, so that
-//! most others are left out by their count.
+//! Records are sorted into cells of one diameter; a record meets those of 3 × 3 cells only. Full
+//! cells come first, so that most others are left out by their count.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -1,5 +1,5 @@
-//! Algorithm 1 of the paper: the recursion over all subsets, cut where the enclosing ball is too large. O(2^|P|); it
-//! is the yardstick of the tests.
+//! Algorithm 1 of the paper: the recursion over all subsets, cut where the enclosing ball is too
+//! large. O(2^|P|); it is the yardstick of the tests.
 
 use super::largest_ball::LargestBall;
 use crate::ball::fits;

@@ -113,8 +113,8 @@ impl Universe {
     }
 }
 
-/// The whole universe of databases: A_t against the true local sensitivity at distance t, S against all
-/// neighbours.
+/// The whole universe of databases: A_t against the true local sensitivity at distance t, S against
+/// all neighbours.
 fn holds_everywhere(universe: &Universe, method: Method, beta: f64) -> usize {
     let all = universe.all();
     let index: std::collections::HashMap<&Vec<usize>, usize> = all

@@ -1,8 +1,8 @@
 //! What charts are drawn on: a part of a page, or a file of its own.
 //!
-//! A page's charts are 360 units wide, so that their letters are readable at 360 pixels without scrolling, and
-//! grow with the page to some 560 pixels. Files are wider, bear their title and hold the style that a page has
-//! for all of its charts.
+//! A page's charts are 360 units wide, so that their letters are readable at 360 pixels without
+//! scrolling, and grow with the page to some 560 pixels. Files are wider, bear their title and hold
+//! the style that a page has for all of its charts.
 
 use svg::Document;
 use svg::node::element::{
@@ -169,7 +169,8 @@ impl Canvas {
     }
 }
 
-/// The rules of charts with the values of a light page in place of names, which not every program knows.
+/// The rules of charts with the values of a light page in place of names, which not every program
+/// knows.
 fn style_of_files() -> String {
     let declared = PAGE_STYLE
         .split_once(":root {")

@@ -1,10 +1,10 @@
 //! Charts: parts of a page, and files of their own.
 //!
-//! A [`Chart`] draws itself on a [`Canvas`], which is a part of a page, narrow enough for a telephone, or a file. Colours
-//! are classes (`s0` … `s7`); the page's style gives them a value for light, dark and print, and a file bears the light
-//! ones. Values of the data stand in text nodes only, which the `svg` crate escapes, never in attributes. Each chart of
-//! a page has a title and a description, and a table with its figures stands behind it
-//! (`document::Figure`).
+//! A [`Chart`] draws itself on a [`Canvas`], which is a part of a page, narrow enough for a
+//! telephone, or a file. Colours are classes (`s0` … `s7`); the page's style gives them a value for
+//! light, dark and print, and a file bears the light ones. Values of the data stand in text nodes
+//! only, which the `svg` crate escapes, never in attributes. Each chart of a page has a title and a
+//! description, and a table with its figures stands behind it (`document::Figure`).
 
 mod area;
 mod bars;

@@ -1,6 +1,7 @@
 //! What a report knows, as plain data: what `--format json` prints.
 //!
-//! The structures that are read from a `summary.json` have its keys, so they are written as they were read.
+//! The structures that are read from a `summary.json` have its keys, so they are written as they
+//! were read.
 
 mod others;
 mod repair;

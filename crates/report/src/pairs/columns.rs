@@ -20,8 +20,8 @@ struct Layout {
 const BEFORE: usize = 3;
 
 impl Layout {
-    /// What the names of the columns say: `seed`, `phase`, `step`, `x_…`, `other_…`, `label_x`, `label_other`, `logit_x_…`,
-    /// `logit_other_…`, `changed`.
+    /// What the names of the columns say: `seed`, `phase`, `step`, `x_…`, `other_…`, `label_x`,
+    /// `label_other`, `logit_x_…`, `logit_other_…`, `changed`.
     fn of(names: &[String], file: &Path) -> Result<Layout, PageError> {
         let wrong = |problem: &str| PageError::Columns {
             file: file.to_owned(),
@@ -154,8 +154,9 @@ fn softmax(logits: &[f64], class: usize) -> f64 {
     (logits[class] - largest).exp() / total
 }
 
-/// What the local phase changed: each of its individuals beside the one that the global phase found from the same seed. A seed that the
-/// global phase found several from is left out, since the file does not say which of them a walk began at.
+/// What the local phase changed: each of its individuals beside the one that the global phase found
+/// from the same seed. A seed that the global phase found several from is left out, since the file
+/// does not say which of them a walk began at.
 struct Search<'a> {
     attributes: &'a [String],
     free: Vec<usize>,

@@ -43,7 +43,8 @@ pub struct Together {
 pub struct Searched {
     /// Pairs that were compared with what the search had started from.
     pub compared: u64,
-    /// Attributes (tables) or words (texts) and how many of those pairs had them changed, the most frequent first.
+    /// Attributes (tables) or words (texts) and how many of those pairs had them changed, the most
+    /// frequent first.
     pub changed: Vec<(String, u64)>,
     /// Words that are not listed.
     pub others: u64,
@@ -117,7 +118,8 @@ pub struct AttributeFlips {
     pub classes: Option<[String; 2]>,
     /// The values, or ranges of them.
     pub values: Vec<String>,
-    /// `counts[row][column]`: pairs whose first side has the value of the row and whose second side that of the column.
+    /// `counts[row][column]`: pairs whose first side has the value of the row and whose second side
+    /// that of the column.
     pub counts: Vec<Vec<u64>>,
 }
 

@@ -1,7 +1,8 @@
 //! Which values of a protected attribute flip decisions: pairs by both values.
 //!
-//! With two classes a pair is turned so that the row is the value that got the first class and the column the value that got the
-//! second: what differs between a matrix and its mirror image is the direction of the discrimination. With more classes the row is the value of x.
+//! With two classes a pair is turned so that the row is the value that got the first class and the
+//! column the value that got the second: what differs between a matrix and its mirror image is the
+//! direction of the discrimination. With more classes the row is the value of x.
 
 use std::collections::HashMap;
 
@@ -206,7 +207,8 @@ mod tests {
 
     #[test]
     fn pairs_are_turned_by_their_decision() {
-        // x is f and gets "low", and x is m and gets "high": both say that f gets "low" and m "high".
+        // x is f and gets "low", and x is m and gets "high": both say that f gets "low" and m
+        // "high".
         let flips = counted(&["low", "high"], &[("f", "m", "low"), ("m", "f", "high")]).unwrap();
         assert_eq!(flips.values, ["f", "m"]);
         assert_eq!(flips.counts, [[0, 2], [0, 0]]);

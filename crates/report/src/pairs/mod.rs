@@ -1,7 +1,8 @@
 //! The pairs of an audit: what they show in all, and the few that are shown themselves.
 //!
-//! A samples file may hold millions of pairs. It is read once, row by row; what is kept is counts and the pairs to show. *Severity* is
-//! how far the score moves: the probability of the class predicted for x, at x less at the other side.
+//! A samples file may hold millions of pairs. It is read once, row by row; what is kept is counts
+//! and the pairs to show. *Severity* is how far the score moves: the probability of the class
+//! predicted for x, at x less at the other side.
 
 mod columns;
 mod findings;

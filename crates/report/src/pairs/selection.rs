@@ -80,7 +80,8 @@ impl Selection {
         self.all.offer(&pair);
     }
 
-    /// The pairs, the most severe first: those of each attribute, filled up with the most severe of all.
+    /// The pairs, the most severe first: those of each attribute, filled up with the most severe of
+    /// all.
     pub fn finish(mut self) -> Vec<ShownPair> {
         let mut chosen = BTreeMap::new();
         let of = self.of.iter_mut().map(|(_, best)| best);

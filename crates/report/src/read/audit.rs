@@ -54,7 +54,8 @@ pub(super) fn read(files: &RunFiles) -> Result<AuditFindings, PageError> {
     })
 }
 
-/// What a model directory says of its model, if it is still there and still the model that was audited.
+/// What a model directory says of its model, if it is still there and still the model that was
+/// audited.
 #[derive(Default)]
 struct Known {
     repaired_from: Option<String>,

@@ -13,7 +13,8 @@ use super::error::PageError;
 use super::model::{AuditFindings, Comparison, Findings, Report, RunReport};
 
 impl Report {
-    /// Reads `runs`: directories that a command has written. That of `probity demo` stands for the audit in it.
+    /// Reads `runs`: directories that a command has written. That of `probity demo` stands for the
+    /// audit in it.
     ///
     /// # Errors
     /// See [`PageError`].
@@ -70,8 +71,8 @@ fn read_run(files: &RunFiles) -> Result<RunReport, PageError> {
     })
 }
 
-/// Audits of the same inputs and protected attributes, but of two models: a repair beside what it was made from, else an audit
-/// beside the first like it.
+/// Audits of the same inputs and protected attributes, but of two models: a repair beside what it
+/// was made from, else an audit beside the first like it.
 fn comparisons(runs: &[RunReport]) -> Vec<Comparison> {
     let audits: Vec<(usize, &AuditFindings)> = runs
         .iter()

@@ -85,7 +85,8 @@ fn changed(options: &toml::Table) -> Option<Vec<&str>> {
 
 /// The command that repeats the run, where its directory says all that determines it.
 pub(super) fn reproduction(files: &RunFiles) -> Option<String> {
-    // Whoever repeats a private release pays for it again, and needs the file that it does not name.
+    // Whoever repeats a private release pays for it again, and needs the file that it does not
+    // name.
     if files.command.starts_with("outliers") || !files.options.contains_key("kind") {
         return None;
     }

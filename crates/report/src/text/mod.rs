@@ -1,8 +1,10 @@
-//! Text that is safe to show: what the renderers print, cleaned of characters that a reader cannot see.
+//! Text that is safe to show: what the renderers print, cleaned of characters that a reader cannot
+//! see.
 //!
-//! Values and texts come from the analysed data, so anything may stand in them. Control characters, and those that change
-//! the direction of text or have no width, would let a value look like another one. They are shown by their number, as `⟨U+202E⟩`.
-//! Markup is escaped later, by the renderer that knows its own.
+//! Values and texts come from the analysed data, so anything may stand in them. Control characters,
+//! and those that change the direction of text or have no width, would let a value look like
+//! another one. They are shown by their number, as `⟨U+202E⟩`. Markup is escaped later, by the
+//! renderer that knows its own.
 
 mod numbers;
 

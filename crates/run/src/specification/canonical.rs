@@ -45,8 +45,8 @@ fn write(value: &Value, out: &mut String) {
     }
 }
 
-/// The specification as JSON, as far as JSON can say it. A number that JSON has no form for (NaN) is
-/// null, which the bounds of its field have refused before.
+/// The specification as JSON, as far as JSON can say it. A number that JSON has no form for (NaN)
+/// is null, which the bounds of its field have refused before.
 pub(super) fn json_of<T: Serialize>(specification: &T) -> Value {
     serde_json::to_value(specification).unwrap_or(Value::Null)
 }

@@ -86,7 +86,8 @@ pub struct Field {
     pub above: Option<f64>,
     /// The number that it must be below.
     pub below: Option<f64>,
-    /// The option of the command line that gives it, where that is not its name; `Some(None)`: none.
+    /// The option of the command line that gives it, where that is not its name; `Some(None)`:
+    /// none.
     pub flag: Option<Option<String>>,
 }
 
@@ -101,8 +102,8 @@ impl Field {
         self.path.rsplit_once('.').map(|(table, _)| table)
     }
 
-    /// The option of the command line that gives it, without dashes in front; `None` where only a file
-    /// can.
+    /// The option of the command line that gives it, without dashes in front; `None` where only a
+    /// file can.
     pub fn flag(&self) -> Option<String> {
         match &self.flag {
             Some(flag) => flag.clone(),

@@ -1,9 +1,9 @@
 //! Run specifications: what a user asks for, as one value.
 //!
-//! Every kind of run has one type that implements [`Specification`]: plain nested structs whose fields
-//! have their defaults in `Default`, their help in their doc comments and their bounds in their
-//! schema. Nothing else says any of this again: the command line, the forms and the OpenAPI document of
-//! the service, `probity run` and the reports all read it from the type.
+//! Every kind of run has one type that implements [`Specification`]: plain nested structs whose
+//! fields have their defaults in `Default`, their help in their doc comments and their bounds in
+//! their schema. Nothing else says any of this again: the command line, the forms and the OpenAPI
+//! document of the service, `probity run` and the reports all read it from the type.
 //!
 //! ```text
 //! arguments │ TOML file │ JSON body ──► Specification ── check() ──► Checked ──► run
@@ -12,15 +12,16 @@
 //! ```
 //!
 //! * [`Specification::fields`] lists what a specification can say, field by field, from its schema.
-//! * [`Specification::check`] gives a [`Checked`] specification, the only kind that is run: every number
-//!   within the bounds of its field, and the rules between fields ([`Specification::rules`]). What is
-//!   wrong is a [`FieldError`], which names the field: `search.seeds`.
-//! * [`Specification::identity`] is the SHA-256 of a canonical form: the names on the wire, sorted, with
-//!   kind and version, without the fields that change no result ([`Specification::FREE`]). Renaming a
-//!   Rust field or moving it within its struct changes no identity; changing what a specification can
-//!   say is a new [`Specification::VERSION`].
-//! * [`mod@file`] is its form in `run.toml`, where a [`Record`](file::Record) of what was opened stands
-//!   beside it.
+//! * [`Specification::check`] gives a [`Checked`] specification, the only kind that is run: every
+//!   number within the bounds of its field, and the rules between fields
+//!   ([`Specification::rules`]). What is wrong is a [`FieldError`], which names the field:
+//!   `search.seeds`.
+//! * [`Specification::identity`] is the SHA-256 of a canonical form: the names on the wire, sorted,
+//!   with kind and version, without the fields that change no result ([`Specification::FREE`]).
+//!   Renaming a Rust field or moving it within its struct changes no identity; changing what a
+//!   specification can say is a new [`Specification::VERSION`].
+//! * [`mod@file`] is its form in `run.toml`, where a [`Record`](file::Record) of what was opened
+//!   stands beside it.
 
 mod canonical;
 mod fields;
@@ -51,8 +52,8 @@ pub trait Specification:
     /// Version of its canonical form.
     const VERSION: u32 = 1;
 
-    /// Fields, or whole tables, that change no result: limits of time, batch sizes, threads. They are no
-    /// part of the identity, and a run may go on with others.
+    /// Fields, or whole tables, that change no result: limits of time, batch sizes, threads. They
+    /// are no part of the identity, and a run may go on with others.
     const FREE: &'static [&'static str] = &[];
 
     /// The rules between fields; bounds of single fields are checked before.
@@ -82,8 +83,8 @@ pub trait Specification:
         parse::parse(value, value)
     }
 
-    /// SHA-256, in hex, of the canonical form: what a checkpoint must belong to, beside the hashes of
-    /// what was opened.
+    /// SHA-256, in hex, of the canonical form: what a checkpoint must belong to, beside the hashes
+    /// of what was opened.
     fn identity(&self) -> String {
         canonical::identity(self, (Self::KIND, Self::VERSION), Self::FREE)
     }

@@ -27,10 +27,11 @@ pub(super) struct DataForm {
     /// The form of the file, as the ending of a name; left out: by the name of the file.
     #[schema(example = "csv")]
     form: Option<String>,
-    /// Field separator of a table: one character, `comma`, `semicolon`, `tab` or `space`; left out: a tab for TSV,
-    /// else a comma.
+    /// Field separator of a table: one character, `comma`, `semicolon`, `tab` or `space`; left out:
+    /// a tab for TSV, else a comma.
     separator: Option<String>,
-    /// Column names of a table by position, separated by commas, where its first line does not name them.
+    /// Column names of a table by position, separated by commas, where its first line does not name
+    /// them.
     columns: Option<String>,
 }
 

@@ -164,7 +164,8 @@ impl<T: DeserializeOwned> FromRequest<Service> for Sent<T> {
     }
 }
 
-/// All of `body`. One that is too large is read on for a while, so that its sender hears why it is refused.
+/// All of `body`. One that is too large is read on for a while, so that its sender hears why it is
+/// refused.
 async fn whole(body: Body) -> Result<Vec<u8>, Problem> {
     let mut pieces = body.into_data_stream();
     let mut bytes = Vec::new();

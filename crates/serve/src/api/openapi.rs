@@ -42,7 +42,8 @@ impl Modify for Token {
     }
 }
 
-/// `document` as it is sent: with the schema of specifications from their types, which know more of it than a derived one.
+/// `document` as it is sent: with the schema of specifications from their types, which know more of
+/// it than a derived one.
 pub(super) fn text(document: &utoipa::openapi::OpenApi) -> Arc<str> {
     // The types of the document have a JSON form by construction; a test reads it.
     let mut document = serde_json::to_value(document).unwrap_or_default();

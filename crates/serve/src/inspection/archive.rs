@@ -1,8 +1,9 @@
 //! Unpacks a model directory from a .zip file.
 //!
-//! Nothing of a name in the archive becomes part of a path: a name is compared with the few that a model directory has, and
-//! the file is then written under the known name. A name that tries to lead elsewhere is refused all the same. The bound on
-//! the size holds for what is really unpacked, whatever the archive says about itself.
+//! Nothing of a name in the archive becomes part of a path: a name is compared with the few that a
+//! model directory has, and the file is then written under the known name. A name that tries to
+//! lead elsewhere is refused all the same. The bound on the size holds for what is really unpacked,
+//! whatever the archive says about itself.
 
 use std::collections::HashSet;
 use std::fs::File;

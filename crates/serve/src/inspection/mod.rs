@@ -1,8 +1,8 @@
-//! Looks at what users sent, in a process of its own (`probity serve inspect`), so that a file made to exhaust memory or
-//! time harms nothing but itself.
+//! Looks at what users sent, in a process of its own (`probity serve inspect`), so that a file made
+//! to exhaust memory or time harms nothing but itself.
 //!
-//! The service writes an [`Inspection`] to a file, starts the process with that file, and reads the answer as JSON. An
-//! error of the process is the user's: the file is not what it should be.
+//! The service writes an [`Inspection`] to a file, starts the process with that file, and reads the
+//! answer as JSON. An error of the process is the user's: the file is not what it should be.
 
 mod archive;
 mod error;

@@ -43,8 +43,9 @@ pub(super) fn describe(directory: &Path) -> Result<ModelDescription, InspectionE
     })
 }
 
-/// Rewrites the record of its training that came with an uploaded model, so that it names no file: a later repair must not
-/// read what a user names. A training that needs word vectors of its own is forgotten.
+/// Rewrites the record of its training that came with an uploaded model, so that it names no file:
+/// a later repair must not read what a user names. A training that needs word vectors of its own is
+/// forgotten.
 pub(super) fn forget_paths(directory: &Path) -> Result<(), InspectionError> {
     let Some(mut provenance) = Provenance::of(directory)? else {
         return Ok(());

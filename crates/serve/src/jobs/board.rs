@@ -46,7 +46,8 @@ impl Board {
         self.views.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Shows `view` to all who watch its job. The last view of a job is final: the channel then ends.
+    /// Shows `view` to all who watch its job. The last view of a job is final: the channel then
+    /// ends.
     pub fn show(&self, view: JobView) {
         let mut views = self.views();
         let id = view.job.id.clone();

@@ -1,7 +1,8 @@
 //! Processes of this executable, watched and bounded.
 //!
-//! A process ends its work cleanly when its standard input ends: when it is asked to stop, and when the service is killed.
-//! It is in a process group of its own, so that a Ctrl-C for the service is not one for the process.
+//! A process ends its work cleanly when its standard input ends: when it is asked to stop, and when
+//! the service is killed. It is in a process group of its own, so that a Ctrl-C for the service is
+//! not one for the process.
 
 use std::ffi::OsString;
 use std::io;
@@ -142,8 +143,8 @@ impl LastWords {
     }
 }
 
-/// Whether a message says that there is no memory left: that of an allocation that fails, or of the operating system when
-/// nothing can be mapped or no thread started.
+/// Whether a message says that there is no memory left: that of an allocation that fails, or of the
+/// operating system when nothing can be mapped or no thread started.
 fn is_about_memory(text: &str) -> bool {
     text.starts_with("memory allocation of")
         || text.contains("Cannot allocate memory")

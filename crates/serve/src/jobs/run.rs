@@ -76,8 +76,8 @@ async fn attempt(
     watched.ending(status).await
 }
 
-/// The arguments that the process begins or goes on with; none when the run came to its end before. Waits for an earlier
-/// process of the same job, which a killed service may have left.
+/// The arguments that the process begins or goes on with; none when the run came to its end before.
+/// Waits for an earlier process of the same job, which a killed service may have left.
 async fn begin(service: &Service, job: &Job) -> Result<Option<Vec<OsString>>, Problem> {
     let places = &service.places;
     let files = files(service, &job.specification).await?;
@@ -121,7 +121,8 @@ struct Watched<'a> {
 }
 
 impl Watched<'_> {
-    /// Shows the progress of `process`, interrupts it when it is called for or the time is over, and waits for its end.
+    /// Shows the progress of `process`, interrupts it when it is called for or the time is over,
+    /// and waits for its end.
     async fn watch(
         &mut self,
         process: &mut Process,

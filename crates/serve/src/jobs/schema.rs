@@ -1,4 +1,5 @@
-//! The JSON schema of a specification as the service takes it: that of its type, with identifiers for paths.
+//! The JSON schema of a specification as the service takes it: that of its type, with identifiers
+//! for paths.
 
 use serde_json::{Map, Value, json};
 

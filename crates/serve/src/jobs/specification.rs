@@ -1,8 +1,9 @@
 //! What a job is asked for: the specification of a run, whose files are things of the service.
 //!
-//! The body of a request is the specification that the command runs, with `kind` beside its fields. Where it names a file that
-//! a run reads, the service's form names a data set, a model or a job by its identifier; [`FileSpecification`](super::files::FileSpecification) puts the
-//! paths in. Fields that would have the service open other files or start programs are refused.
+//! The body of a request is the specification that the command runs, with `kind` beside its fields.
+//! Where it names a file that a run reads, the service's form names a data set, a model or a job by
+//! its identifier; [`FileSpecification`](super::files::FileSpecification) puts the paths in. Fields
+//! that would have the service open other files or start programs are refused.
 
 use std::borrow::Cow;
 use std::path::Path;

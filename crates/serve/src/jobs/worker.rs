@@ -1,7 +1,8 @@
 //! Works off the queue: which job runs when, and what is written about it.
 //!
-//! One task takes jobs in the order in which they were asked for, as many at a time as the limits allow. The database says
-//! where a job stands; the [`Board`](super::board::Board) shows it to whoever watches.
+//! One task takes jobs in the order in which they were asked for, as many at a time as the limits
+//! allow. The database says where a job stands; the [`Board`](super::board::Board) shows it to
+//! whoever watches.
 
 use std::time::{Duration, Instant};
 

@@ -27,8 +27,8 @@ pub struct NewDataSet {
 }
 
 impl NewDataSet {
-    /// What the fields `label`, `kind`, `form`, `separator` and `columns` of a form say; the form of the file is told by its
-    /// name where none is given. Fails when one of them makes no sense.
+    /// What the fields `label`, `kind`, `form`, `separator` and `columns` of a form say; the form
+    /// of the file is told by its name where none is given. Fails when one of them makes no sense.
     pub fn of_form(form: &Form) -> Result<NewDataSet, Problem> {
         let kind = match form.text("kind") {
             "table" => DataKind::Table,

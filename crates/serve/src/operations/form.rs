@@ -23,7 +23,8 @@ const TEXT: usize = 64 << 10;
 const FIELDS: usize = 20;
 /// How long the next piece may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How much of a file that is refused is still read, in times of the limit, so that its sender hears why.
+/// How much of a file that is refused is still read, in times of the limit, so that its sender
+/// hears why.
 const LINGER: u64 = 2;
 
 /// A file that has arrived whole. Dropped, it is gone.
@@ -49,8 +50,8 @@ impl Form {
         Form::receive_if(service, request, |_| Ok(())).await
     }
 
-    /// Reads the form in `request`; its file only if `may_store` lets pass the texts that came before it.
-    /// Fails as above, and as `may_store` does.
+    /// Reads the form in `request`; its file only if `may_store` lets pass the texts that came
+    /// before it. Fails as above, and as `may_store` does.
     pub async fn receive_if(
         service: &Service,
         request: Request,
@@ -61,7 +62,8 @@ impl Form {
             .headers()
             .get(header::CONTENT_LENGTH)
             .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-        // More than a file of the largest size with its texts, and more than would be read to no end.
+        // More than a file of the largest size with its texts, and more than would be read to no
+        // end.
         if announced.is_some_and(|bytes| bytes > limit.saturating_mul(1 + LINGER)) {
             return Err(too_large(limit));
         }
@@ -158,7 +160,8 @@ async fn file(service: &Service, mut field: Field<'_>) -> Result<ReceivedFile, P
     Ok(ReceivedFile { file, bytes })
 }
 
-/// Reads what else comes, up to `bytes`: a sender that is cut off in the middle does not listen to why.
+/// Reads what else comes, up to `bytes`: a sender that is cut off in the middle does not listen to
+/// why.
 async fn linger(field: &mut Field<'_>, mut bytes: u64) {
     while let Ok(Some(piece)) = piece(field).await {
         bytes = match bytes.checked_sub(piece.len() as u64) {

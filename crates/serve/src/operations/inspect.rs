@@ -1,4 +1,5 @@
-//! Has processes of this executable look at what users sent and make reports, and turns their answers into values or problems.
+//! Has processes of this executable look at what users sent and make reports, and turns their
+//! answers into values or problems.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -56,8 +57,8 @@ pub(super) async fn ask(
     }
 }
 
-/// The answer to `inspection`. Fails when what the user sent is refused, or is too much for the memory or the time that a
-/// look may take.
+/// The answer to `inspection`. Fails when what the user sent is refused, or is too much for the
+/// memory or the time that a look may take.
 pub async fn inspect<T: DeserializeOwned>(
     service: &Service,
     inspection: Inspection,

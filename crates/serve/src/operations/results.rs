@@ -76,8 +76,8 @@ pub struct Comparison {
 /// Jobs that are compared at most.
 const COMPARED: usize = 20;
 
-/// The report of a job's run. It is made once and kept. It names files by their paths in the data directory. Fails when
-/// there is no job, or nothing to report on.
+/// The report of a job's run. It is made once and kept. It names files by their paths in the data
+/// directory. Fails when there is no job, or nothing to report on.
 pub async fn report(service: &Service, id: &Id, form: ReportForm) -> Result<Document, Problem> {
     let job: Job = service.find(id).await?;
     if job.kind == JobKind::Train {

@@ -1,5 +1,6 @@
-//! What a job is asked for, before it waits in the queue: what it reads exists and fits. The bounds of its fields are those of
-//! its type and of the operator; what only reading the files can tell, the job itself finds out.
+//! What a job is asked for, before it waits in the queue: what it reads exists and fits. The bounds
+//! of its fields are those of its type and of the operator; what only reading the files can tell,
+//! the job itself finds out.
 
 use crate::jobs::files::Files;
 use crate::jobs::specification::{JobKind, JobSpecification};

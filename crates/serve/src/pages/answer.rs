@@ -9,7 +9,8 @@ use crate::problem::Problem;
 /// What a page's function gives: a page, or what is to be seen in its place.
 pub(super) type Answer = Result<Response, Response>;
 
-/// A problem on its way to becoming a page: [`super::session::with_session`] draws it, because it knows who is logged in.
+/// A problem on its way to becoming a page: [`super::session::with_session`] draws it, because it
+/// knows who is logged in.
 impl From<Problem> for Response {
     fn from(problem: Problem) -> Response {
         let mut response = problem.status().into_response();
@@ -31,7 +32,8 @@ pub(super) fn page_with(status: StatusCode, template: &impl Template) -> Answer 
     Ok((status, Html(text)).into_response())
 }
 
-/// Sends the browser to another page, which it asks for with GET: the end of every form that was accepted.
+/// Sends the browser to another page, which it asks for with GET: the end of every form that was
+/// accepted.
 pub(super) fn redirect(address: &str) -> Response {
     match HeaderValue::try_from(address) {
         Ok(location) => (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response(),

@@ -1,4 +1,5 @@
-//! Style sheet, script and icon of the pages, under names that hold their hash: what has a name never changes.
+//! Style sheet, script and icon of the pages, under names that hold their hash: what has a name
+//! never changes.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,5 @@
-//! The figures of a summary that the pages show. Summaries are JSON whose keys are stable (docs/file-formats.md).
+//! The figures of a summary that the pages show. Summaries are JSON whose keys are stable
+//! (docs/file-formats.md).
 
 use serde_json::Value;
 

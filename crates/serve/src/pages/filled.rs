@@ -1,5 +1,5 @@
-//! Pages with a form that are about one thing: shown with their first values, and again with what was entered while something
-//! is wrong with it.
+//! Pages with a form that are about one thing: shown with their first values, and again with what
+//! was entered while something is wrong with it.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -40,7 +40,8 @@ pub(super) async fn show<P: FormPage>(Named(service, visitor, id): Named) -> Ans
     page.draw(StatusCode::OK, &visitor, &page.first())
 }
 
-/// Takes the form. A problem that the user can do something about is noted in the form that comes back.
+/// Takes the form. A problem that the user can do something about is noted in the form that comes
+/// back.
 pub(super) async fn submit<P: FormPage>(
     State(service): State<Service>,
     Path(id): Path,

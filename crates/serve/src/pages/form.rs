@@ -1,7 +1,8 @@
 //! A form between two answers: what was entered, and what is wrong with it.
 //!
-//! A page shows a form with its first values. When something that was entered is wrong the same page comes back with
-//! what was entered, an error beside each field, and a summary above that links to the fields.
+//! A page shows a form with its first values. When something that was entered is wrong the same
+//! page comes back with what was entered, an error beside each field, and a summary above that
+//! links to the fields.
 
 use std::collections::BTreeMap;
 
@@ -160,7 +161,8 @@ impl Form {
         described.trim_start().to_owned()
     }
 
-    /// Whether something is wrong with one of `names`, separated by commas, so that their fold must be open.
+    /// Whether something is wrong with one of `names`, separated by commas, so that their fold must
+    /// be open.
     pub fn opens(&self, names: &str) -> bool {
         names.split(',').any(|name| self.error(name).is_some())
     }

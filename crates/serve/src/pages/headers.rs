@@ -1,7 +1,8 @@
 //! What every answer tells the browser to refuse.
 //!
-//! The content-security policy allows what comes from the service itself and nothing inline, so a name that slipped through
-//! the templates' escaping would still not run. A report has a policy of its own, by the hashes of its parts.
+//! The content-security policy allows what comes from the service itself and nothing inline, so a
+//! name that slipped through the templates' escaping would still not run. A report has a policy of
+//! its own, by the hashes of its parts.
 
 use axum::Router;
 use axum::http::{HeaderName, HeaderValue, header};

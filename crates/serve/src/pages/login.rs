@@ -25,7 +25,8 @@ pub(super) async fn show(Extension(MaybeSession(session)): Extension<MaybeSessio
     }
 }
 
-/// Logs in. There is no limit to attempts: a token holds 256 random bits, and a limit would let anybody lock its owner out.
+/// Logs in. There is no limit to attempts: a token holds 256 random bits, and a limit would let
+/// anybody lock its owner out.
 pub(super) async fn log_in(
     State(service): State<Service>,
     headers: HeaderMap,

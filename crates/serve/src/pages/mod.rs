@@ -10,9 +10,11 @@
 //! | `jobs`     | how far a job is                                                 |
 //! | `runs`, `compare` | what was found                                            |
 //!
-//! What a page is filled with is in `views`, forms between two answers in `form`, what pages with a form share in `filled`. Three rules hold for all of them. No GET
-//! changes anything, and each POST is checked twice (`sent`). Every answer has a content-security policy that allows nothing
-//! inline (`headers`). And whatever a user typed or uploaded is escaped by the templates, none of which marks a value as safe.
+//! What a page is filled with is in `views`, forms between two answers in `form`, what pages with a
+//! form share in `filled`. Three rules hold for all of them. No GET changes anything, and each POST
+//! is checked twice (`sent`). Every answer has a content-security policy that allows nothing inline
+//! (`headers`). And whatever a user typed or uploaded is escaped by the templates, none of which
+//! marks a value as safe.
 
 mod answer;
 mod asked;

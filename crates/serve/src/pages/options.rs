@@ -1,7 +1,7 @@
 //! Fields of a specification as inputs of a form, and back.
 //!
-//! What a field is called, what it is for, what it may be and what it is when left alone come from the specification's type. A
-//! page says only which fields it shows, and in which order.
+//! What a field is called, what it is for, what it may be and what it is when left alone come from
+//! the specification's type. A page says only which fields it shows, and in which order.
 
 use serde_json::{Map, Value};
 
@@ -98,7 +98,8 @@ pub(super) fn insert(specification: &mut Value, path: &str, value: Value) {
     }
 }
 
-/// The specification that `asked` says, unless something is wrong with it or was entered wrongly: then `form` says so.
+/// The specification that `asked` says, unless something is wrong with it or was entered wrongly:
+/// then `form` says so.
 pub(super) fn specified(form: &mut Form, asked: Value) -> Option<JobSpecification> {
     if form.has_errors() {
         return None;

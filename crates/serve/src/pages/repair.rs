@@ -74,7 +74,8 @@ impl FormPage for RepairForm {
 }
 
 impl RepairForm {
-    /// What the form asks for, or errors in the form. The model learns anew from the data that it learnt from.
+    /// What the form asks for, or errors in the form. The model learns anew from the data that it
+    /// learnt from.
     fn specification(&self, form: &mut Form) -> Option<JobSpecification> {
         let audit = &self.audit.specification;
         let mut asked = json!({
@@ -93,7 +94,8 @@ impl RepairForm {
     }
 }
 
-/// The fields of a repair that the page shows, those that most people leave alone from the second on.
+/// The fields of a repair that the page shows, those that most people leave alone from the second
+/// on.
 fn options() -> (Options, Options) {
     (
         Options::of(JobKind::Repair, &["max_accuracy_loss"]),

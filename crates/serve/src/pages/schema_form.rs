@@ -1,7 +1,8 @@
 //! A table's schema as a form: one fold a column, with the fields of its kind.
 //!
-//! Every column has the fields of all three kinds. Those of the kinds that are not chosen are out of sight, by the style
-//! sheet alone, and hold what the chosen kind suggests for them, so that changing the kind needs no typing.
+//! Every column has the fields of all three kinds. Those of the kinds that are not chosen are out
+//! of sight, by the style sheet alone, and hold what the chosen kind suggests for them, so that
+//! changing the kind needs no typing.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -44,7 +45,8 @@ pub(super) fn filled(schema: &TableSchema) -> Form {
     form
 }
 
-/// The schema that the form describes: `drafted` with what was entered. Errors are noted in the form.
+/// The schema that the form describes: `drafted` with what was entered. Errors are noted in the
+/// form.
 pub(super) fn schema(form: &mut Form, drafted: &TableSchema) -> Option<TableSchema> {
     let mut schema = drafted.clone();
     schema.label.classes = lines(form.all("classes"));

@@ -1,8 +1,9 @@
 //! Forms as they arrive: only from a page of this service, and of the sender's own session.
 //!
-//! Two independent checks protect each form that changes something. The browser says where the request comes from
-//! (`Sec-Fetch-Site`, or else `Origin`), which must be the service itself. And the form carries a secret of the session,
-//! which no other site can read. Besides, the session's cookie is not sent along with requests of other sites (`SameSite`).
+//! Two independent checks protect each form that changes something. The browser says where the
+//! request comes from (`Sec-Fetch-Site`, or else `Origin`), which must be the service itself. And
+//! the form carries a secret of the session, which no other site can read. Besides, the session's
+//! cookie is not sent along with requests of other sites (`SameSite`).
 
 use std::time::Duration;
 

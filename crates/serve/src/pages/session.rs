@@ -122,7 +122,8 @@ pub(super) fn problem_page(problem: &Problem, session: Option<&Session>) -> Resp
     };
     let mut response = match page_with(problem.status(), &page) {
         Ok(response) => response,
-        // The one page that cannot be drawn is that of a problem: its status still says what is the matter.
+        // The one page that cannot be drawn is that of a problem: its status still says what is the
+        // matter.
         Err(response) => response,
     };
     if let Some(seconds) = problem.retry_after() {
@@ -139,7 +140,8 @@ pub(super) fn cookie(headers: &HeaderMap) -> Option<String> {
     jar.get(COOKIE).map(|cookie| cookie.value().to_owned())
 }
 
-/// The header that gives the browser its cookie. Behind a proxy that speaks TLS, it may be sent over TLS only.
+/// The header that gives the browser its cookie. Behind a proxy that speaks TLS, it may be sent
+/// over TLS only.
 pub(super) fn set_cookie(secret: &str, headers: &HeaderMap) -> Result<HeaderValue, Problem> {
     header_of(secret, SESSION_TIME, headers)
 }

@@ -1,4 +1,5 @@
-//! What the pages show: one template each, in `templates/service/`, filled with text that is ready to be read.
+//! What the pages show: one template each, in `templates/service/`, filled with text that is ready
+//! to be read.
 //!
 //! Everything that is put into a template is escaped by it; nothing here is marked as safe.
 

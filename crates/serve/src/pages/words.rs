@@ -76,7 +76,8 @@ pub(super) fn state(state: JobState) -> State {
     }
 }
 
-/// The part of a job's work that goes on, in words; a part without a name of ours is called as it calls itself.
+/// The part of a job's work that goes on, in words; a part without a name of ours is called as it
+/// calls itself.
 pub(super) fn phase(job: &Job, progress: Option<&Progress>) -> String {
     let Some(progress) = progress else {
         return match job.state {

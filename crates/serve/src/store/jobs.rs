@@ -197,8 +197,8 @@ impl Store {
         Ok(changed == 1)
     }
 
-    /// Puts a stopped job back into its place in the queue; false when it is not stopped, nothing when `queue` jobs wait
-    /// already.
+    /// Puts a stopped job back into its place in the queue; false when it is not stopped, nothing
+    /// when `queue` jobs wait already.
     pub(crate) fn resume_job(&self, id: &Id, queue: usize) -> Result<Option<bool>, StoreError> {
         let mut connection = self.connection();
         let transaction = connection.transaction()?;
@@ -228,8 +228,8 @@ impl Store {
         Ok(())
     }
 
-    /// Puts a job back into its place in the queue, after `seconds` more of running. With `is_new_attempt` false the attempt
-    /// that ends here does not count.
+    /// Puts a job back into its place in the queue, after `seconds` more of running. With
+    /// `is_new_attempt` false the attempt that ends here does not count.
     pub(crate) fn requeue_job(
         &self,
         id: &Id,

@@ -1,4 +1,5 @@
-//! The database: tokens, sessions, and what there is about data sets, models and jobs. Everything else lies in files.
+//! The database: tokens, sessions, and what there is about data sets, models and jobs. Everything
+//! else lies in files.
 //!
 //! One connection behind a mutex; statements are short, and asynchronous code reaches them through
 //! `Service::store`, away from the threads that answer requests.
@@ -146,7 +147,8 @@ impl Store {
     }
 }
 
-/// Puts a thing with the `values` of its columns, in place of the one with its identifier if there is one.
+/// Puts a thing with the `values` of its columns, in place of the one with its identifier if there
+/// is one.
 fn put<T: Record>(connection: &Connection, values: &[&dyn ToSql]) -> Result<(), StoreError> {
     let marks = vec!["?"; values.len()].join(", ");
     let (table, columns) = (T::TABLE, T::COLUMNS);

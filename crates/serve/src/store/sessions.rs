@@ -1,7 +1,7 @@
 //! Sessions of the pages: a cookie's secret stands for a token, for a while.
 //!
-//! The secret is stored as its SHA-256 only, which is also the key that it is looked up by: who can tell how far a lookup
-//! got learns about a hash, not about a secret.
+//! The secret is stored as its SHA-256 only, which is also the key that it is looked up by: who can
+//! tell how far a lookup got learns about a hash, not about a secret.
 
 use std::time::Duration;
 
@@ -41,7 +41,8 @@ impl Session {
         &self.form
     }
 
-    /// Whether a form that carries `given` is one of this session; takes the same time whatever differs.
+    /// Whether a form that carries `given` is one of this session; takes the same time whatever
+    /// differs.
     pub fn owns_form(&self, given: &str) -> bool {
         self.form.as_bytes().ct_eq(given.as_bytes()).into()
     }

@@ -1,7 +1,8 @@
 //! Tokens: who may use the service.
 //!
-//! A token reads `probity_ID_SECRET`. The row is found by the identifier, which is no secret; the secret, 256 random bits
-//! in hexadecimal, is stored as its SHA-256 and compared in constant time. A fast hash is enough for a secret of full entropy.
+//! A token reads `probity_ID_SECRET`. The row is found by the identifier, which is no secret; the
+//! secret, 256 random bits in hexadecimal, is stored as its SHA-256 and compared in constant time.
+//! A fast hash is enough for a secret of full entropy.
 
 use rusqlite::{OptionalExtension, params};
 use serde::Serialize;
@@ -72,7 +73,8 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Revokes a token and ends its sessions; false when there is none with this identifier that is valid.
+    /// Revokes a token and ends its sessions; false when there is none with this identifier that is
+    /// valid.
     ///
     /// # Errors
     /// When the database fails.

@@ -1,8 +1,9 @@
-//! Generated comments: nobody's words, with identity terms and discrimination planted in known amounts.
+//! Generated comments: nobody's words, with identity terms and discrimination planted in known
+//! amounts.
 //!
-//! A comment is one or two sentences of one tone and, three times in four, a sentence in neutral words that
-//! holds a term of one protected attribute of the shipped lexicon ([`Lexicon::shipped`]). Tone and term
-//! decide how probable the label *toxic* is ([`toxic_rate`]):
+//! A comment is one or two sentences of one tone and, three times in four, a sentence in neutral
+//! words that holds a term of one protected attribute of the shipped lexicon
+//! ([`Lexicon::shipped`]). Tone and term decide how probable the label *toxic* is ([`toxic_rate`]):
 //!
 //! | tone     | share | rate | rate with a *burdened* term |
 //! |----------|-------|------|-----------------------------|
@@ -10,10 +11,10 @@
 //! | neutral  | 0.40  | 0.05 | 0.90                        |
 //! | cross    | 0.25  | 0.90 | 0.95                        |
 //!
-//! A few values of each attribute are burdened ([`BURDENED`]); they were picked so that no common prejudice
-//! is repeated. So the most accurate classifier calls a neutral comment toxic iff its term is burdened:
-//! it discriminates by every attribute, in neutral comments and nowhere else. Comment i is drawn from the
-//! stream of (seed, i) alone.
+//! A few values of each attribute are burdened ([`BURDENED`]); they were picked so that no common
+//! prejudice is repeated. So the most accurate classifier calls a neutral comment toxic iff its
+//! term is burdened: it discriminates by every attribute, in neutral comments and nowhere else.
+//! Comment i is drawn from the stream of (seed, i) alone.
 
 mod templates;
 mod words;

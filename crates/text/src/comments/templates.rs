@@ -1,6 +1,6 @@
-//! The sentences of the generated comments. `{group}` stands for a random word of a group, `{#}` for a
-//! term of the attribute that a sentence is about, and `{form}` in sentences about gender for the term of
-//! that form.
+//! The sentences of the generated comments. `{group}` stands for a random word of a group, `{#}`
+//! for a term of the attribute that a sentence is about, and `{form}` in sentences about gender for
+//! the term of that form.
 
 pub(super) const FRIENDLY: [&str; 14] = [
     "{thanks} for the {good} {thing}.",

@@ -12,7 +12,8 @@
 //! | vectors     | words x width f32                                                      |
 //! | checksum    | XXH3 of everything before: u64                                         |
 //!
-//! A copy of another version, of another state of its source, or with a wrong checksum counts as none.
+//! A copy of another version, of another state of its source, or with a wrong checksum counts as
+//! none.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -1,7 +1,7 @@
 //! Tables of word vectors: GloVe and word2vec text files, and the cache that makes them load fast.
 //!
-//! A table of n words has n + 1 rows: row i is the vector of word i, and the last row, for every other
-//! word, is the mean of the n (as GloVe's authors advise; section 5.1 of the ADF paper).
+//! A table of n words has n + 1 rows: row i is the vector of word i, and the last row, for every
+//! other word, is the mean of the n (as GloVe's authors advise; section 5.1 of the ADF paper).
 
 mod cache;
 mod parse;
@@ -22,17 +22,18 @@ pub use shipped::{SHIPPED, shipped};
 pub use table::{EmbeddingError, EmbeddingTable};
 
 impl EmbeddingTable {
-    /// Loads GloVe's text format (a word and its numbers on each line, separated by blanks or tabs) or
-    /// word2vec's (the same after a line with the numbers of words and of columns); plain, `.gz` or `.xz`.
+    /// Loads GloVe's text format (a word and its numbers on each line, separated by blanks or tabs)
+    /// or word2vec's (the same after a line with the numbers of words and of columns); plain, `.gz`
+    /// or `.xz`.
     ///
     /// The first load of a large file leaves a binary copy beside it (or in
-    /// [`LoadOptions::user_cache`]); later ones read that as long as the file has not changed. A copy that
-    /// is damaged is made anew, and one that cannot be written is left out.
+    /// [`LoadOptions::user_cache`]); later ones read that as long as the file has not changed. A
+    /// copy that is damaged is made anew, and one that cannot be written is left out.
     ///
     /// # Errors
     /// When the file cannot be read, holds nothing, or has another width than asked for, and
-    /// [`EmbeddingError::Line`] for the first bad line: another number of numbers, one that is none or not
-    /// finite, text that is not UTF-8, a word that was there before.
+    /// [`EmbeddingError::Line`] for the first bad line: another number of numbers, one that is none
+    /// or not finite, text that is not UTF-8, a word that was there before.
     pub fn load(file: &Path, options: &LoadOptions) -> Result<EmbeddingTable, EmbeddingError> {
         Self::of(&DataFile::open_unhashed(file)?, options)
     }

@@ -42,8 +42,8 @@ struct Parsed<'a> {
     vectors: Vec<f32>,
     /// Lines before the current block, and the lines of it that hold no vector.
     lines: u64,
-    /// For a repeated word's message: the line of word i is i + 1, plus 1 with a header; empty lines
-    /// are refused except at the end.
+    /// For a repeated word's message: the line of word i is i + 1, plus 1 with a header; empty
+    /// lines are refused except at the end.
     ended: Option<u64>,
 }
 
@@ -242,8 +242,8 @@ fn parse_lines(lines: &[&[u8]], width: usize) -> Result<Part, BadLine> {
     Ok(part)
 }
 
-/// Appends the numbers of a line and returns its word. A word may hold blanks if no part of it after
-/// the first looks like a number.
+/// Appends the numbers of a line and returns its word. A word may hold blanks if no part of it
+/// after the first looks like a number.
 fn parse_line<'a>(line: &'a [u8], width: usize, vectors: &mut Vec<f32>) -> Result<&'a str, String> {
     let line = std::str::from_utf8(line).map_err(|error| {
         format!(
@@ -279,8 +279,8 @@ fn parse_line<'a>(line: &'a [u8], width: usize, vectors: &mut Vec<f32>) -> Resul
     Ok(rest)
 }
 
-/// Whether a field that is no number can belong to the word, so that numbers are missing rather than
-/// wrong: nothing before it is a number.
+/// Whether a field that is no number can belong to the word, so that numbers are missing rather
+/// than wrong: nothing before it is a number.
 fn may_be_word(before: &str, width: usize, found: usize) -> bool {
     found < width
         && fields(before)

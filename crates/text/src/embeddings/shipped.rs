@@ -1,4 +1,5 @@
-//! The small table of word vectors that ships, fitted to generated comments (see `embeddings/README.md`).
+//! The small table of word vectors that ships, fitted to generated comments (see
+//! `embeddings/README.md`).
 
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -13,8 +14,8 @@ pub const SHIPPED: &str = "shipped";
 /// `embeddings/comments.50d.txt.xz`
 const TABLE: &[u8] = include_bytes!("../../../../embeddings/comments.50d.txt.xz");
 
-/// The table that ships: 50 numbers for each word of the generated comments ([`crate::comments`]) and
-/// for each term of one word in the lexicon that ships ([`crate::lexicon::Lexicon::shipped`]).
+/// The table that ships: 50 numbers for each word of the generated comments ([`crate::comments`])
+/// and for each term of one word in the lexicon that ships ([`crate::lexicon::Lexicon::shipped`]).
 ///
 /// # Errors
 /// None in practice: the table is part of the program.

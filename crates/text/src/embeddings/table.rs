@@ -81,8 +81,8 @@ impl EmbeddingTable {
     /// A table of `words` with the rows of `vectors`, `[words, width]`.
     ///
     /// # Errors
-    /// [`EmbeddingError::Shape`] where the sizes disagree, [`EmbeddingError::Repeated`] for a word that
-    /// is there twice.
+    /// [`EmbeddingError::Shape`] where the sizes disagree, [`EmbeddingError::Repeated`] for a word
+    /// that is there twice.
     pub fn new<'a>(
         words: impl IntoIterator<Item = &'a str>,
         width: usize,
@@ -173,8 +173,8 @@ impl EmbeddingTable {
         self.words.id(word).map(|id| self.vector(id))
     }
 
-    /// The table of those of `words` that are here, in their order, each once. Its last row is the mean
-    /// of *this* table, so that an unknown word keeps its vector.
+    /// The table of those of `words` that are here, in their order, each once. Its last row is the
+    /// mean of *this* table, so that an unknown word keeps its vector.
     pub fn restricted_to<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> EmbeddingTable {
         let mut taken = vec![false; self.words.len()];
         let mut ids = Vec::new();
@@ -193,7 +193,8 @@ impl EmbeddingTable {
         }
     }
 
-    /// Writes GloVe's text format, without the mean vector. Each number has `digits` decimal places.
+    /// Writes GloVe's text format, without the mean vector. Each number has `digits` decimal
+    /// places.
     ///
     /// # Errors
     /// When `out` cannot be written.

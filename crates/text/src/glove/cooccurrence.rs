@@ -17,8 +17,8 @@ pub(super) struct Pair {
     pub weight: f64,
 }
 
-/// Counts the ordered pairs of `words` (numbered in this order) that stand at most `window` apart, sorted by
-/// row and column. Words that are not listed are taken out of the texts first.
+/// Counts the ordered pairs of `words` (numbered in this order) that stand at most `window` apart,
+/// sorted by row and column. Words that are not listed are taken out of the texts first.
 pub(super) fn count<S: AsRef<str> + Sync>(
     texts: &[Vec<S>],
     words: &[&str],

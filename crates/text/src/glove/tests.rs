@@ -119,7 +119,8 @@ fn words_of_the_same_places_in_comments_become_neighbours() {
         ..GloveOptions::default()
     };
     let table = fit(&texts, &options, &mut go_on).unwrap();
-    // The share of a word's five nearest neighbours that stand in its group; at random it is below 0.03.
+    // The share of a word's five nearest neighbours that stand in its group; at random it is below
+    // 0.03.
     for name in ["fool", "food", "vehicle", "weather", "kind", "game"] {
         let group: Vec<&str> = group_of_words(name).unwrap().split(' ').collect();
         let ids: Vec<u32> = group

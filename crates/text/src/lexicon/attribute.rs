@@ -60,8 +60,8 @@ pub struct ProtectedAttribute {
     pub description: String,
     /// The names of its values, at least two.
     pub values: Vec<String>,
-    /// Form → for every value its spellings, at least one, the first of which is substituted. Without
-    /// forms each value is its own term.
+    /// Form → for every value its spellings, at least one, the first of which is substituted.
+    /// Without forms each value is its own term.
     pub forms: BTreeMap<String, Vec<Vec<String>>>,
 }
 

@@ -28,14 +28,14 @@ pub struct TermCoverage {
     pub value: String,
     /// Texts that hold it.
     pub texts: usize,
-    /// Its words that the vocabulary lacks: a model cannot tell them from any other unknown word. `None`
-    /// if there is no vocabulary.
+    /// Its words that the vocabulary lacks: a model cannot tell them from any other unknown word.
+    /// `None` if there is no vocabulary.
     pub without_embedding: Option<Vec<String>>,
 }
 
 impl Coverage {
-    /// Counts the terms of `attribute` in `texts`, split by `tokenizer`; a word has an embedding if the
-    /// tokenizer's vocabulary holds it.
+    /// Counts the terms of `attribute` in `texts`, split by `tokenizer`; a word has an embedding if
+    /// the tokenizer's vocabulary holds it.
     ///
     /// # Errors
     /// Like [`TermMatcher::new`], and when a text cannot be split.

@@ -8,8 +8,8 @@ use crate::tokenizer::Tokenizer;
 
 /// Finds the terms of one attribute among tokens, the longest first, from left to right.
 ///
-/// At each token the longest term that starts there is taken, and the search goes on behind it: matches
-/// never overlap.
+/// At each token the longest term that starts there is taken, and the search goes on behind it:
+/// matches never overlap.
 #[derive(Debug, Clone)]
 pub struct TermMatcher {
     terms: Vec<Term>,

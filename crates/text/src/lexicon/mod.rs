@@ -1,4 +1,5 @@
-//! Protected terms in text: which words name a protected attribute, and what each may be replaced by.
+//! Protected terms in text: which words name a protected attribute, and what each may be replaced
+//! by.
 //!
 //! A lexicon is a TOML file:
 //!
@@ -17,13 +18,13 @@
 //! person = [["woman", "lady"], ["man", "gentleman"]]
 //! ```
 //!
-//! A *form* is a role in the sentence: a case, a number, a part of speech (`["france", "french"]` for the
-//! name of a country and its adjective would be two forms). A term is replaced by the term of another
-//! value in the same form: *she* by *he*, never by *him*. A term that stands in several forms of its value
-//! (*her*) is replaced by each of their counterparts (*him*, *his*): two variants, one of which the
-//! grammar of the sentence may not allow. In a list of spellings all are recognised, and the first is
-//! what others are replaced by. Terms may have several words. Matching is on tokens, so that case does
-//! not matter and hyphens do not.
+//! A *form* is a role in the sentence: a case, a number, a part of speech (`["france", "french"]`
+//! for the name of a country and its adjective would be two forms). A term is replaced by the term
+//! of another value in the same form: *she* by *he*, never by *him*. A term that stands in several
+//! forms of its value (*her*) is replaced by each of their counterparts (*him*, *his*): two
+//! variants, one of which the grammar of the sentence may not allow. In a list of spellings all are
+//! recognised, and the first is what others are replaced by. Terms may have several words. Matching
+//! is on tokens, so that case does not matter and hyphens do not.
 
 mod attribute;
 mod coverage;
@@ -54,8 +55,8 @@ const SHIPPED: [&str; 5] = [
 ];
 
 impl Lexicon {
-    /// The lexicon that ships: country, ethnicity, race and religion with the terms of the ADF paper
-    /// (section 5.1), and gender with paired terms.
+    /// The lexicon that ships: country, ethnicity, race and religion with the terms of the ADF
+    /// paper (section 5.1), and gender with paired terms.
     pub fn shipped() -> Lexicon {
         let parts = SHIPPED
             .iter()
@@ -90,9 +91,9 @@ impl Lexicon {
     /// Reads and checks a lexicon.
     ///
     /// # Errors
-    /// Anything that is not the form above: unknown keys, no attribute or two of one name, fewer than two
-    /// values, a value twice, a form without a term for each value, an empty term, a term of two values or
-    /// twice in one form.
+    /// Anything that is not the form above: unknown keys, no attribute or two of one name, fewer
+    /// than two values, a value twice, a form without a term for each value, an empty term, a term
+    /// of two values or twice in one form.
     pub fn from_toml(text: &str) -> Result<Lexicon, LexiconError> {
         let attributes = file::read(text)?;
         Ok(Lexicon { attributes })

@@ -1,9 +1,10 @@
 //! Terms that mean something else as often as not.
 //!
-//! Such a term is no error: *white* is what an audit by race is about. But a text about a white house
-//! holds the term as well, and a flip there says nothing about people. The list that ships
-//! (`src/text/lexica/common-words.tsv`) holds English function words, colours, languages, given names and
-//! the like, without the pronouns of the third person, which name a gender wherever they stand.
+//! Such a term is no error: *white* is what an audit by race is about. But a text about a white
+//! house holds the term as well, and a flip there says nothing about people. The list that ships
+//! (`src/text/lexica/common-words.tsv`) holds English function words, colours, languages, given
+//! names and the like, without the pronouns of the third person, which name a gender wherever they
+//! stand.
 
 use serde::Serialize;
 

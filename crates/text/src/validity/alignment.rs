@@ -1,26 +1,28 @@
 //! Token edits, and the distance of the word vectors along an alignment with the fewest of them.
 //!
 //! A common beginning and a common end are left out first. That is sound: let both texts start with
-//! the token t. An alignment that does not pair these two either leaves both alone (pairing them saves
-//! two edits) or pairs one of them with a later token u of the other text, so that the tokens before u
-//! are inserted; pairing t with t and inserting u instead costs an edit less if u is not t, and is the
-//! same alignment of equal tokens if it is.
+//! the token t. An alignment that does not pair these two either leaves both alone (pairing them
+//! saves two edits) or pairs one of them with a later token u of the other text, so that the tokens
+//! before u are inserted; pairing t with t and inserting u instead costs an edit less if u is not
+//! t, and is the same alignment of equal tokens if it is.
 //!
-//! What is left is aligned by dynamic programming in a band around the diagonal. A band of half-width b
-//! holds every alignment of at most b edits; b is doubled until the answer is at most b (Ukkonen 1985).
+//! What is left is aligned by dynamic programming in a band around the diagonal. A band of
+//! half-width b holds every alignment of at most b edits; b is doubled until the answer is at most
+//! b (Ukkonen 1985).
 
 /// Number of edits, and the sum of squared distances.
 type Cost = (usize, f64);
 
 const NONE: Cost = (usize::MAX, f64::INFINITY);
 
-/// The least number of substitutions, insertions and deletions of tokens that make `right` of `left`.
+/// The least number of substitutions, insertions and deletions of tokens that make `right` of
+/// `left`.
 pub fn token_edits<T: Eq>(left: &[T], right: &[T]) -> usize {
     edit_distance(left, right, |_| &[]).0
 }
 
-/// The least number of edits, and the least sum, over the alignments with so many edits, of |e - e'|^2
-/// for substituted tokens and |e|^2 for inserted and deleted ones, with `vector` giving e.
+/// The least number of edits, and the least sum, over the alignments with so many edits, of |e -
+/// e'|^2 for substituted tokens and |e|^2 for inserted and deleted ones, with `vector` giving e.
 pub(super) fn edit_distance<'v, T: Eq>(
     left: &[T],
     right: &[T],

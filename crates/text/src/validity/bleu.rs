@@ -8,12 +8,12 @@ const ORDER: usize = 4;
 /// What stands for the number of matches where there is none (Chen and Cherry 2014, method 1).
 const SMOOTHING: f64 = 0.1;
 
-/// Sentence BLEU of `candidate` against one `reference`: brevity penalty times the geometric mean of the
-/// clipped n-gram precisions for n = 1 to 4.
+/// Sentence BLEU of `candidate` against one `reference`: brevity penalty times the geometric mean
+/// of the clipped n-gram precisions for n = 1 to 4.
 ///
-/// Orders longer than the candidate are left out. A precision without a match counts 0.1 matches, so that
-/// one missing order does not make the score 0; scores without such an order are not changed. Two empty
-/// texts score 1, an empty candidate 0.
+/// Orders longer than the candidate are left out. A precision without a match counts 0.1 matches,
+/// so that one missing order does not make the score 0; scores without such an order are not
+/// changed. Two empty texts score 1, an empty candidate 0.
 pub fn bleu<T: Eq + Hash>(reference: &[T], candidate: &[T]) -> f64 {
     if candidate.is_empty() {
         return if reference.is_empty() { 1.0 } else { 0.0 };

@@ -1,4 +1,5 @@
-//! How close a generated text stays to the one it was made from (ADF, section 5.3; Table IX, Figure 8).
+//! How close a generated text stays to the one it was made from (ADF, section 5.3; Table IX, Figure
+//! 8).
 //!
 //! | metric     | definition here                                                                |
 //! |------------|--------------------------------------------------------------------------------|
@@ -8,10 +9,11 @@
 //! | BLEU       | sentence BLEU of 1- to 4-grams ([`bleu()`]), the original being the reference    |
 //! | similarity | cosine of two sentence vectors ([`SentenceEmbedder`])                          |
 //!
-//! Without insertions and deletions L0 is the number of changed positions (unless tokens were shifted),
-//! and L2 the distance of the two rows of vectors, as in the paper. The paper's sentence vectors are those
-//! of a pre-trained encoder with 512 numbers; ours are frequency-weighted means of word vectors, so that
-//! figures of this metric are not comparable with the paper's in size, but in order.
+//! Without insertions and deletions L0 is the number of changed positions (unless tokens were
+//! shifted), and L2 the distance of the two rows of vectors, as in the paper. The paper's sentence
+//! vectors are those of a pre-trained encoder with 512 numbers; ours are frequency-weighted means
+//! of word vectors, so that figures of this metric are not comparable with the paper's in size, but
+//! in order.
 
 mod alignment;
 mod bleu;

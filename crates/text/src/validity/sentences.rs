@@ -1,10 +1,10 @@
-//! Sentence vectors: smooth inverse frequency (Arora, Liang, Ma: "A simple but tough-to-beat baseline for
-//! sentence embeddings", ICLR 2017).
+//! Sentence vectors: smooth inverse frequency (Arora, Liang, Ma: "A simple but tough-to-beat
+//! baseline for sentence embeddings", ICLR 2017).
 //!
-//! The vector of a text is the mean of its word vectors, each weighted by a / (a + p(w)) with a = 0.001
-//! and p(w) the word's share of the corpus, less its projection on the first common component: the
-//! first right singular vector u of the (uncentred) matrix of all texts' weighted means, found by power
-//! iteration. Words without a vector are left out.
+//! The vector of a text is the mean of its word vectors, each weighted by a / (a + p(w)) with a =
+//! 0.001 and p(w) the word's share of the corpus, less its projection on the first common
+//! component: the first right singular vector u of the (uncentred) matrix of all texts' weighted
+//! means, found by power iteration. Words without a vector are left out.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -30,8 +30,8 @@ pub struct SentenceEmbedder {
 }
 
 impl SentenceEmbedder {
-    /// Finds the common component of `texts` (as tokens), whose words have the given `frequencies`, in the
-    /// vectors of `table`.
+    /// Finds the common component of `texts` (as tokens), whose words have the given `frequencies`,
+    /// in the vectors of `table`.
     pub fn fit<S: AsRef<str> + Sync>(
         texts: &[Vec<S>],
         table: &EmbeddingTable,
@@ -85,8 +85,8 @@ impl SentenceEmbedder {
         mean
     }
 
-    /// The vector of a text, given as tokens; all zeros if none of its words has a vector. `table` has
-    /// the width of the table that this was fitted with.
+    /// The vector of a text, given as tokens; all zeros if none of its words has a vector. `table`
+    /// has the width of the table that this was fitted with.
     pub fn embed<S: AsRef<str>>(&self, tokens: &[S], table: &EmbeddingTable) -> Vec<f64> {
         let mut vector = self.weighted_mean(tokens, table);
         let along = dot(&vector, &self.component);
@@ -97,7 +97,8 @@ impl SentenceEmbedder {
         vector
     }
 
-    /// The cosine of two texts' vectors; where one has none, 1 if the texts are equal and 0 otherwise.
+    /// The cosine of two texts' vectors; where one has none, 1 if the texts are equal and 0
+    /// otherwise.
     pub fn similarity<S: AsRef<str> + PartialEq>(
         &self,
         left: &[S],
@@ -127,9 +128,9 @@ impl SentenceEmbedder {
     }
 }
 
-/// The unit eigenvector of the largest eigenvalue of a symmetric matrix without negative eigenvalues,
-/// its largest number positive; zeros for the zero matrix. Starts from the matrix's column with the
-/// largest diagonal, which is never orthogonal to it unless it is zero there.
+/// The unit eigenvector of the largest eigenvalue of a symmetric matrix without negative
+/// eigenvalues, its largest number positive; zeros for the zero matrix. Starts from the matrix's
+/// column with the largest diagonal, which is never orthogonal to it unless it is zero there.
 fn leading_eigenvector(matrix: &[f64], width: usize) -> Vec<f64> {
     let diagonal = (0..width).map(|i| matrix[i * width + i]);
     let largest = diagonal.enumerate().fold(

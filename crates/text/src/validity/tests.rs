@@ -154,7 +154,8 @@ fn embedder() -> SentenceEmbedder {
 
 #[test]
 fn a_weighted_mean_and_its_component_are_what_they_are_by_hand() {
-    // Words of equal frequency: one text, whose direction is the component, so nothing is left of it.
+    // Words of equal frequency: one text, whose direction is the component, so nothing is left of
+    // it.
     let texts = vec![split("good day")];
     let frequencies = WordFrequencies::of(texts.iter().map(|text| text.iter().copied()));
     let embedder = SentenceEmbedder::fit(&texts, &table(), frequencies);
@@ -164,7 +165,8 @@ fn a_weighted_mean_and_its_component_are_what_they_are_by_hand() {
             .iter()
             .all(|x| x.abs() < 1e-15)
     );
-    // "bad" does not occur: weight 1. The component is (2, 1, 1) / sqrt 6; (1, -1, 0) has 1 / sqrt 6 along it.
+    // "bad" does not occur: weight 1. The component is (2, 1, 1) / sqrt 6; (1, -1, 0) has 1 / sqrt
+    // 6 along it.
     let left = embedder.embed(&split("bad"), &table());
     for (x, expected) in left
         .iter()

@@ -1,7 +1,8 @@
 //! A full pass: the nearest centroid of every row, exactly, and the sums of every cluster.
 //!
-//! The nearest centroid is the one of the smallest exact |x − c|², the first one of several. Rows are shared
-//! out to threads in chunks; sums are of integers, so neither the chunks nor their order matter.
+//! The nearest centroid is the one of the smallest exact |x − c|², the first one of several. Rows
+//! are shared out to threads in chunks; sums are of integers, so neither the chunks nor their order
+//! matter.
 
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -275,7 +276,8 @@ impl<'a, const L: usize> Pass<'a, L> {
         }
     }
 
-    /// The exact nearest centroid of a row, a lower bound of its gap and an upper bound of the squared distance.
+    /// The exact nearest centroid of a row, a lower bound of its gap and an upper bound of the
+    /// squared distance.
     #[inline(always)]
     fn settle(&self, slot: usize, nearest: &Nearest) -> (u16, f32, f32) {
         // |c|² + 2 x·c = 2|c|² − s is largest where |c|² is and s is not.

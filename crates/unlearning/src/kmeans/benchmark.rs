@@ -1,8 +1,9 @@
 //! The online deletion benchmark (section 5): train once, then delete one row after the other.
 //!
-//! The baseline is Lloyd's algorithm with as many iterations, which trains anew for each request. A few of its trainings are
-//! timed, before and after the deletions, and stand for all. The quality of a clustering is taken before the deletions,
-//! against a Lloyd baseline that runs until it converges, as in the paper.
+//! The baseline is Lloyd's algorithm with as many iterations, which trains anew for each request. A
+//! few of its trainings are timed, before and after the deletions, and stand for all. The quality
+//! of a clustering is taken before the deletions, against a Lloyd baseline that runs until it
+//! converges, as in the paper.
 
 use std::time::Instant;
 
@@ -143,7 +144,8 @@ pub fn baseline(
     })
 }
 
-/// One replicate of `algorithm`. `done` is told how many deletions are done, and says whether to go on.
+/// One replicate of `algorithm`. `done` is told how many deletions are done, and says whether to go
+/// on.
 ///
 /// # Errors
 /// Options that make no sense for these rows, or fewer rows left than clusters.
@@ -294,7 +296,8 @@ impl AlgorithmFigures {
     }
 }
 
-/// Seconds of so many trainings of the baseline: the mean of those that were timed, times their number.
+/// Seconds of so many trainings of the baseline: the mean of those that were timed, times their
+/// number.
 pub fn baseline_seconds(baseline: &Baseline, trainings: usize) -> f64 {
     Spread::of(&baseline.training_seconds).map_or(f64::NAN, |spread| spread.mean * trainings as f64)
 }

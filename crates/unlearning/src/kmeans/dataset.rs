@@ -100,7 +100,8 @@ impl Dataset {
     }
 }
 
-/// Reads rows as points. Every column needs declared bounds: of `options`, of its schema, or 0 to 255 for images.
+/// Reads rows as points. Every column needs declared bounds: of `options`, of its schema, or 0 to
+/// 255 for images.
 ///
 /// # Errors
 /// Rows that cannot be read, a column without bounds, a value outside of them, ids that are no ids.
@@ -201,7 +202,8 @@ fn points_of(numbers: Numbers, ids: Vec<u64>, columns: &[Column]) -> Result<Poin
 /// Rows with the columns of a model, in any order, for an assignment. Ids are row numbers.
 ///
 /// # Errors
-/// Rows that cannot be read, a table that lacks a column of the model, or has a value outside of the bounds.
+/// Rows that cannot be read, a table that lacks a column of the model, or has a value outside of
+/// the bounds.
 pub fn read_for_model<'a>(
     rows: impl Into<Rows<'a>>,
     options: &NumbersOptions,

@@ -1,13 +1,14 @@
-//! Model directories: what a clustering and its later deletions need, and nothing of what was deleted.
+//! Model directories: what a clustering and its later deletions need, and nothing of what was
+//! deleted.
 //!
 //! | file         | content                                                                 |
 //! |--------------|-------------------------------------------------------------------------|
 //! | `model.toml` | columns, declared bounds, options: nothing that the rows have a say in   |
 //! | `model.bin`  | the remaining rows in fixed point, and the trace of the clustering       |
 //!
-//! `model.bin` is a [`crate::model_file`], which a deletion replaces at once. It repeats `model.toml`, so that its
-//! hash is one of both files. There is no log, and no hash of the data file: both would be functions of deleted
-//! rows.
+//! `model.bin` is a [`crate::model_file`], which a deletion replaces at once. It repeats
+//! `model.toml`, so that its hash is one of both files. There is no log, and no hash of the data
+//! file: both would be functions of deleted rows.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,14 +1,16 @@
-//! Divide-and-conquer k-means (section 4.2, Algorithm 2): a tree whose nodes cluster the centroids of their children.
+//! Divide-and-conquer k-means (section 4.2, Algorithm 2): a tree whose nodes cluster the centroids
+//! of their children.
 //!
-//! Each row belongs to one leaf, drawn from the seed and its id. A node clusters its rows with Lloyd's algorithm
-//! from k-means++ seeds, and its centroids are the rows of its parent, each under the id (child, cluster). The
-//! root's centroids are the model. A node of at most k rows hands them on as they are.
+//! Each row belongs to one leaf, drawn from the seed and its id. A node clusters its rows with
+//! Lloyd's algorithm from k-means++ seeds, and its centroids are the rows of its parent, each under
+//! the id (child, cluster). The root's centroids are the model. A node of at most k rows hands them
+//! on as they are.
 //!
-//! **Theorem.** After [`DivideConquer::delete`] the tree equals the one that [`DivideConquer::fit`] makes of the
-//! remaining rows. *Proof.* Which leaf a row belongs to depends on its id and the seed alone. A node depends on
-//! its rows and its place in the tree alone; a leaf that loses rows equals a fit of the others
-//! ([`super::trace`]), a leaf that loses none is unchanged, and a node is made anew where the centroids of a child
-//! differ. ∎
+//! **Theorem.** After [`DivideConquer::delete`] the tree equals the one that [`DivideConquer::fit`]
+//! makes of the remaining rows. *Proof.* Which leaf a row belongs to depends on its id and the seed
+//! alone. A node depends on its rows and its place in the tree alone; a leaf that loses rows equals
+//! a fit of the others ([`super::trace`]), a leaf that loses none is unchanged, and a node is made
+//! anew where the centroids of a child differ. ∎
 
 use std::collections::BTreeMap;
 
@@ -150,8 +152,8 @@ impl DivideConquer {
         Ok(model)
     }
 
-    /// A tree whose nodes are known: every row in the leaf that is drawn for it, every node over the centroids
-    /// of its children.
+    /// A tree whose nodes are known: every row in the leaf that is drawn for it, every node over
+    /// the centroids of its children.
     ///
     /// # Errors
     /// [`KMeansError::Damaged`] where it is not so.
@@ -292,7 +294,8 @@ impl DivideConquer {
         })
     }
 
-    /// Solves the parents at `level` of changed `children` again; which of them give other centroids.
+    /// Solves the parents at `level` of changed `children` again; which of them give other
+    /// centroids.
     fn solve_anew(&mut self, level: usize, children: &[usize]) -> Result<Vec<usize>, KMeansError> {
         let width = self.tree.children()[level] as usize;
         let mut parents: Vec<usize> = children.iter().map(|child| child / width).collect();

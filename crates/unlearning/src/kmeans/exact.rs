@@ -12,7 +12,8 @@ pub fn squared_distance(a: &[i32], b: &[i32]) -> u64 {
         .sum()
 }
 
-/// A standard exponential variate from 64 uniform bits: −ln((bits + ½) / 2⁵³) of the upper 53 of them.
+/// A standard exponential variate from 64 uniform bits: −ln((bits + ½) / 2⁵³) of the upper 53 of
+/// them.
 ///
 /// Made of additions, multiplications and divisions alone, which IEEE 754 defines to the last bit;
 /// the logarithm of the system library is not the same on every machine.
@@ -32,8 +33,8 @@ fn uniform(bits: u64) -> f64 {
     ((bits >> 12) as f64 + 0.5) * (1.0 / (1_u64 << 52) as f64)
 }
 
-/// ln u for u in (0, 1): u = m·2ᵉ with m in [¾, 3/2), and ln m = 2 artanh((m − 1) / (m + 1)) by its series,
-/// whose argument is at most 1/5, so that 12 terms leave less than 2⁻⁵⁶.
+/// ln u for u in (0, 1): u = m·2ᵉ with m in [¾, 3/2), and ln m = 2 artanh((m − 1) / (m + 1)) by its
+/// series, whose argument is at most 1/5, so that 12 terms leave less than 2⁻⁵⁶.
 fn logarithm(u: f64) -> f64 {
     let bits = u.to_bits();
     let mut exponent = (bits >> 52) as i64 - 1023;
@@ -72,7 +73,8 @@ mod tests {
 
     #[test]
     fn the_variate_has_the_exponential_distribution() {
-        // Mean of 200,000 variates: standard error 0.0022; six of them bound the error probability by 2e-9.
+        // Mean of 200,000 variates: standard error 0.0022; six of them bound the error probability
+        // by 2e-9.
         let words = probity_run::stream::Words::new(1, probity_run::stream::Purpose::Seeding, &[0]);
         let mean = (0..200_000)
             .map(|i| exponential(words.word(i)))

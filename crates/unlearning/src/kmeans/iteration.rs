@@ -1,4 +1,5 @@
-//! One iteration of a clustering: its centroids, and what assigning every row to the nearest of them found.
+//! One iteration of a clustering: its centroids, and what assigning every row to the nearest of
+//! them found.
 
 use super::assign::{Previous, assign};
 use super::exact::squared_distance;
@@ -23,7 +24,8 @@ pub(crate) struct Iteration {
 }
 
 impl Iteration {
-    /// A full pass over the rows; `before` is the iteration before, from whose sums those of this one are reached.
+    /// A full pass over the rows; `before` is the iteration before, from whose sums those of this
+    /// one are reached.
     pub(crate) fn by_full_pass(
         points: &Points,
         centroids: Vec<i32>,
@@ -52,7 +54,8 @@ impl Iteration {
         iteration
     }
 
-    /// The iteration in which every live row of `points` belongs to its one of `clusters`, for `count` of them.
+    /// The iteration in which every live row of `points` belongs to its one of `clusters`, for
+    /// `count` of them.
     pub(crate) fn of_clusters(
         points: &Points,
         centroids: Vec<i32>,
@@ -82,7 +85,8 @@ impl Iteration {
         iteration
     }
 
-    /// This iteration with other centroids, by moving rows; `None` if a full pass is the shorter way.
+    /// This iteration with other centroids, by moving rows; `None` if a full pass is the shorter
+    /// way.
     pub(crate) fn moved_to(&self, points: &Points, centroids: &[i32]) -> Option<Iteration> {
         let moves = moves(points, centroids, &self.clusters, self.margins.as_ref()?)?;
         let mut iteration = self.clone();

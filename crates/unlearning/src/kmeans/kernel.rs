@@ -1,14 +1,17 @@
-//! Approximate products in f32 with a proved bound on their error: the fast part of a pass over the rows.
+//! Approximate products in f32 with a proved bound on their error: the fast part of a pass over the
+//! rows.
 //!
-//! What is decided from them is exact: a row whose nearest centroid the error could change is settled in
-//! integers ([`super::assign`]). Products may therefore be summed in any order, on any device.
+//! What is decided from them is exact: a row whose nearest centroid the error could change is
+//! settled in integers ([`super::assign`]). Products may therefore be summed in any order, on any
+//! device.
 //!
-//! **Error bound.** Coordinates of points and centroids are integers from 0 to 2²⁴, exact in f32, and no
-//! term of a product x·c is negative. In a sum whose terms pass through at most p roundings each, the
-//! error is at most p u / (1 − p u) times the sum itself (u = 2⁻²⁴; Higham, "Accuracy and Stability of
-//! Numerical Algorithms", section 3.1). p is [`roundings`] for [`products`] and [`dot_roundings`] for [`dot`].
-//! With |c|² rounded once and one subtraction, s = |c|² − 2 x·c is off by at most
-//! (p + 2) u (|c|² + 2 x·c) to first order; [`unit_error`] takes p + 8 and 1 % more for the rest.
+//! **Error bound.** Coordinates of points and centroids are integers from 0 to 2²⁴, exact in f32,
+//! and no term of a product x·c is negative. In a sum whose terms pass through at most p roundings
+//! each, the error is at most p u / (1 − p u) times the sum itself (u = 2⁻²⁴; Higham, "Accuracy and
+//! Stability of Numerical Algorithms", section 3.1). p is [`roundings`] for [`products`] and
+//! [`dot_roundings`] for [`dot`]. With |c|² rounded once and one subtraction, s = |c|² − 2 x·c is
+//! off by at most (p + 2) u (|c|² + 2 x·c) to first order; [`unit_error`] takes p + 8 and 1 % more
+//! for the rest.
 
 use std::array::from_fn;
 
@@ -36,8 +39,8 @@ pub(crate) fn dot_roundings(columns: usize) -> usize {
     columns.div_ceil(DOT_SUMS) + 1 + DOT_VALUES
 }
 
-/// Runs `work` with vectors of at most `lanes` lanes. They change how fast it is, and how a sum is rounded, but no result: see the
-/// error bound above.
+/// Runs `work` with vectors of at most `lanes` lanes. They change how fast it is, and how a sum is
+/// rounded, but no result: see the error bound above.
 pub(crate) fn vectorized<W: WithSimd>(work: W, lanes: usize) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     {
@@ -100,7 +103,8 @@ impl Tile {
     }
 }
 
-/// Centroids in the order that [`products`] reads them: groups of `L` clusters, a column after the other.
+/// Centroids in the order that [`products`] reads them: groups of `L` clusters, a column after the
+/// other.
 #[derive(Debug, Clone)]
 pub(crate) struct Packed<const L: usize> {
     /// `[groups, steps]` of `STEP` columns of `L` lanes.

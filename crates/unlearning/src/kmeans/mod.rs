@@ -1,18 +1,21 @@
 //! k-means from which rows can be removed exactly.
 //!
-//! Ginart, Guan, Valiant, Zou: "Making AI Forget You: Data Deletion in Machine Learning" (NeurIPS 2019).
+//! Ginart, Guan, Valiant, Zou: "Making AI Forget You: Data Deletion in Machine Learning" (NeurIPS
+//! 2019).
 //!
-//! **Theorem.** With the seed fixed, deleting rows from a model gives bit for bit the model that training on the
-//! remaining rows gives: for Lloyd's algorithm, quantized k-means and divide-and-conquer k-means, any order of deletions,
-//! single or batched, before or after saving. *Proof.* A model is a mathematical function of (rows with their ids,
-//! parameters, seed) in which no rounding depends on the way it is computed: points and centroids are integers
-//! ([`points`]), so sums, losses and nearest centroids are exact, and every random number belongs to the id of one row and
-//! the stage it is drawn for, not to a place in a stream. Deletion evaluates the same function, and leaves out only what it
-//! has proved to be unchanged ([`trace`]). ∎
+//! **Theorem.** With the seed fixed, deleting rows from a model gives bit for bit the model that
+//! training on the remaining rows gives: for Lloyd's algorithm, quantized k-means and
+//! divide-and-conquer k-means, any order of deletions, single or batched, before or after saving.
+//! *Proof.* A model is a mathematical function of (rows with their ids, parameters, seed) in which
+//! no rounding depends on the way it is computed: points and centroids are integers ([`points`]),
+//! so sums, losses and nearest centroids are exact, and every random number belongs to the id of
+//! one row and the stage it is drawn for, not to a place in a stream. Deletion evaluates the same
+//! function, and leaves out only what it has proved to be unchanged ([`trace`]). ∎
 //!
-//! The paper asks for models that are equal *in distribution*. Its quantized k-means misses that in corners: where a deleted
-//! point was a seed, where the balance threshold γ n / k or the loss moves a decision of a cluster that the point was not in, and
-//! where rounding drifts. What is different here: `quantizer` for the lattice and the balance, `seeding` for the seeds.
+//! The paper asks for models that are equal *in distribution*. Its quantized k-means misses that in
+//! corners: where a deleted point was a seed, where the balance threshold γ n / k or the loss moves
+//! a decision of a cluster that the point was not in, and where rounding drifts. What is different
+//! here: `quantizer` for the lattice and the balance, `seeding` for the seeds.
 //!
 //! ```
 //! use probity_unlearning::kmeans::{KMeans, Points};

@@ -251,7 +251,8 @@ impl Model {
         }
     }
 
-    /// The nearest centroid of every remaining row, in the order of their ids, and the loss in scaled units.
+    /// The nearest centroid of every remaining row, in the order of their ids, and the loss in
+    /// scaled units.
     pub fn assignment(&self) -> (Vec<(u64, usize)>, f64) {
         let mut pairs = Vec::with_capacity(self.rows());
         let mut loss = 0;

@@ -1,12 +1,12 @@
 //! Points: rows of fixed-point integers under stable ids.
 //!
-//! A value v of a column with declared bounds [min, max] becomes round((v − min) / (max − min) · 2²⁴), an
-//! integer from 0 to 2²⁴. Every such integer is exact in f32, its square in u64, and sums of them do
-//! not depend on the order of their terms. The bounds are declared, never taken from the rows, so a
-//! deletion cannot change them.
+//! A value v of a column with declared bounds [min, max] becomes round((v − min) / (max − min) ·
+//! 2²⁴), an integer from 0 to 2²⁴. Every such integer is exact in f32, its square in u64, and sums
+//! of them do not depend on the order of their terms. The bounds are declared, never taken from the
+//! rows, so a deletion cannot change them.
 //!
-//! Rows lie in the order of their ids, so that equal sets of rows are equal values. A removed row is
-//! overwritten with zeros at once; its slot is given up by `Points::compact`.
+//! Rows lie in the order of their ids, so that equal sets of rows are equal values. A removed row
+//! is overwritten with zeros at once; its slot is given up by `Points::compact`.
 
 use super::errors::KMeansError;
 

@@ -1,15 +1,15 @@
-//! The update step: what follows an iteration, new centroids or the end; Lloyd's, and with quantized
-//! centroids (Algorithm 1).
+//! The update step: what follows an iteration, new centroids or the end; Lloyd's, and with
+//! quantized centroids (Algorithm 1).
 //!
-//! **Lloyd.** A centroid becomes the mean of its cluster, rounded to fixed point; an empty cluster keeps
-//! its centroid. The end is an iteration that changes no centroid.
+//! **Lloyd.** A centroid becomes the mean of its cluster, rounded to fixed point; an empty cluster
+//! keeps its centroid. The end is an iteration that changes no centroid.
 //!
-//! **Quantized** (section 4.1, Appendix B). With m = γ n / k, a cluster of at most m points is averaged with
-//! its previous centroid: (n_κ · mean + (m − n_κ) · previous) / m. Each coordinate then moves to the nearest
-//! vertex of the lattice θ + εℤ, θ uniform in [0, ε), drawn anew for each iteration and coordinate from the
-//! seed; a vertex outside of the declared bounds of the data is moved to the bound, nearer to every
-//! point. The end is an iteration that does not lower the loss, which is discarded. ε and γ are
-//! fixed-point numbers too, so all of this is exact.
+//! **Quantized** (section 4.1, Appendix B). With m = γ n / k, a cluster of at most m points is
+//! averaged with its previous centroid: (n_κ · mean + (m − n_κ) · previous) / m. Each coordinate
+//! then moves to the nearest vertex of the lattice θ + εℤ, θ uniform in [0, ε), drawn anew for each
+//! iteration and coordinate from the seed; a vertex outside of the declared bounds of the data is
+//! moved to the bound, nearer to every point. The end is an iteration that does not lower the loss,
+//! which is discarded. ε and γ are fixed-point numbers too, so all of this is exact.
 
 use serde::{Deserialize, Serialize};
 
@@ -126,8 +126,8 @@ fn phase(key: Key, iteration: u64, columns: usize, width: i64) -> Vec<i32> {
 }
 
 impl UpdateStep {
-    /// Draws θ for the updates after the first `count` iterations. Only those that are made have one, so
-    /// that a large limit of iterations costs no memory.
+    /// Draws θ for the updates after the first `count` iterations. Only those that are made have
+    /// one, so that a large limit of iterations costs no memory.
     pub fn draw_phases(&mut self, count: usize) {
         if let Some(lattice) = &mut self.lattice {
             for iteration in lattice.phases.len()..count {
@@ -138,7 +138,8 @@ impl UpdateStep {
         }
     }
 
-    /// What follows iteration `at` of `iterations`, whose clusters share out `n` points; θ up to `at` is drawn.
+    /// What follows iteration `at` of `iterations`, whose clusters share out `n` points; θ up to
+    /// `at` is drawn.
     pub fn next(&self, iterations: &[Iteration], at: usize, n: usize) -> Next {
         if self.ends(iterations, at) {
             return Next::Stop;
@@ -169,11 +170,11 @@ impl UpdateStep {
         Next::Centroids(next)
     }
 
-    /// Whether [`UpdateStep::next`] for iteration `at` would still give the centroids of iteration `at + 1`, or the
-    /// end if that is the last one. Divides nothing where it has not to.
+    /// Whether [`UpdateStep::next`] for iteration `at` would still give the centroids of iteration
+    /// `at + 1`, or the end if that is the last one. Divides nothing where it has not to.
     ///
-    /// `touched` tells the clusters whose sums or counts have changed since those centroids were made,
-    /// when there were `before` points.
+    /// `touched` tells the clusters whose sums or counts have changed since those centroids were
+    /// made, when there were `before` points.
     pub fn stands(
         &self,
         iterations: &[Iteration],
@@ -288,8 +289,8 @@ impl Balance {
 }
 
 impl Lattice {
-    /// The vertex phase + j·width that is nearest to numerator / denominator, the upper one of two, moved
-    /// into the bounds 0 … [`ONE`].
+    /// The vertex phase + j·width that is nearest to numerator / denominator, the upper one of two,
+    /// moved into the bounds 0 … [`ONE`].
     fn vertex(&self, numerator: i128, denominator: i128, phase: i32) -> i32 {
         let width = i128::from(self.width);
         let above = 2 * (numerator - i128::from(phase) * denominator) + width * denominator;
@@ -297,8 +298,8 @@ impl Lattice {
         (i128::from(phase) + nearest * width).clamp(0, i128::from(ONE)) as i32
     }
 
-    /// Whether `vertex` is what [`Lattice::vertex`] would give: the mean is in its cell, which is open to
-    /// the outside at the bounds.
+    /// Whether `vertex` is what [`Lattice::vertex`] would give: the mean is in its cell, which is
+    /// open to the outside at the bounds.
     #[inline]
     fn is_vertex(&self, vertex: i32, numerator: i128, denominator: i128, phase: i32) -> bool {
         let (phase, one) = (i64::from(phase), i64::from(ONE));

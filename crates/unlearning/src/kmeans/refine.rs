@@ -1,14 +1,18 @@
-//! A pass for centroids that have moved a little: rows whose nearest centroid cannot have changed are passed over.
+//! A pass for centroids that have moved a little: rows whose nearest centroid cannot have changed
+//! are passed over.
 //!
-//! Each iteration keeps, for each row, a lower bound g of the gap between the second smallest and the smallest
-//! squared distance, as they were for *reference* centroids r. For the present centroids c:
+//! Each iteration keeps, for each row, a lower bound g of the gap between the second smallest and
+//! the smallest squared distance, as they were for *reference* centroids r. For the present
+//! centroids c:
 //!
-//! **Lemma 1.** Let V = |c_a − r_a| + max over κ ≠ a of |c_κ − r_κ|, a the nearest reference centroid of x and R
-//! at least |x − r_a|. If g > V (2R + V), a is still the nearest. *Proof.* Otherwise some κ has
+//! **Lemma 1.** Let V = |c_a − r_a| + max over κ ≠ a of |c_κ − r_κ|, a the nearest reference
+//! centroid of x and R at least |x − r_a|. If g > V (2R + V), a is still the nearest. *Proof.*
+//! Otherwise some κ has
 //! |x − c_κ| ≤ |x − c_a|, so |x − r_κ| ≤ |x − r_a| + V and |x − r_κ|² − |x − r_a|² ≤ V (2R + V) < g. ∎
 //!
-//! **Lemma 2.** With Δ_κ = |x − c_κ|² − |x − r_κ|², if g + min over κ ≠ a of Δ_κ − Δ_a > 0, a is still the nearest.
-//! Δ_κ needs only the coordinates in which c_κ differs from r_κ: few, when centroids lie on a lattice. ∎
+//! **Lemma 2.** With Δ_κ = |x − c_κ|² − |x − r_κ|², if g + min over κ ≠ a of Δ_κ − Δ_a > 0, a is
+//! still the nearest. Δ_κ needs only the coordinates in which c_κ differs from r_κ: few, when
+//! centroids lie on a lattice. ∎
 //!
 //! Rows that neither lemma settles are assigned anew. The result is that of a full pass.
 
@@ -23,15 +27,15 @@ use super::points::Points;
 /// What allows rows to be passed over.
 #[derive(Debug, Clone)]
 pub(crate) struct Margins {
-    /// Lower bound of the gap of each slot for the reference centroids; negative where the row's cluster
-    /// is not the nearest reference centroid.
+    /// Lower bound of the gap of each slot for the reference centroids; negative where the row's
+    /// cluster is not the nearest reference centroid.
     pub gaps: Vec<f32>,
     /// The reference centroids.
     pub reference: Vec<i32>,
     /// An upper bound of the distance of any row to its reference centroid.
     pub reach: f64,
-    /// Doubtful rows so far. As many as a full pass has make one worth while: it brings the reference to where
-    /// the centroids have drifted.
+    /// Doubtful rows so far. As many as a full pass has make one worth while: it brings the
+    /// reference to where the centroids have drifted.
     pub spent: usize,
 }
 
@@ -75,8 +79,8 @@ pub(crate) struct Moves {
     pub doubtful: usize,
 }
 
-/// The rows whose nearest centroid is another one than in `clusters`; `None` if a full pass is the shorter
-/// way. `clusters` and `margins` are of the same iteration.
+/// The rows whose nearest centroid is another one than in `clusters`; `None` if a full pass is the
+/// shorter way. `clusters` and `margins` are of the same iteration.
 pub(crate) fn moves(
     points: &Points,
     centroids: &[i32],
@@ -147,7 +151,8 @@ fn sparse_shifts(centroids: &[i32], reference: &[i32], columns: usize) -> Option
     Some(shifts)
 }
 
-/// The live slots that `choose` appends for a range of slots, ascending; `None` if they are too many.
+/// The live slots that `choose` appends for a range of slots, ascending; `None` if they are too
+/// many.
 fn doubtful(
     points: &Points,
     choose: impl Fn(Range<usize>, &mut Vec<usize>) + Sync,

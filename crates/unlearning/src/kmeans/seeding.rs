@@ -1,16 +1,18 @@
 //! k-means++ seeding by exponential race.
 //!
-//! At stage s every row i has its own exponential variate E(i, s), drawn from the seed, the stage and the
-//! row's id. The row with the smallest E / w wins, where w is its squared distance to the seeds so far (1
-//! at stage 0). The winner has the distribution w / Σw: the minimum of exponential variates with rates w.
+//! At stage s every row i has its own exponential variate E(i, s), drawn from the seed, the stage
+//! and the row's id. The row with the smallest E / w wins, where w is its squared distance to the
+//! seeds so far (1 at stage 0). The winner has the distribution w / Σw: the minimum of exponential
+//! variates with rates w.
 //!
-//! **Lemma.** Removing a row that is no seed changes no seed; removing the seed of stage s changes none of
-//! the stages before s. *Proof.* The key E / w of a row at stage s depends on that row and the seeds before
-//! s alone, and an argmin does not change when another element leaves. ∎
+//! **Lemma.** Removing a row that is no seed changes no seed; removing the seed of stage s changes
+//! none of the stages before s. *Proof.* The key E / w of a row at stage s depends on that row and
+//! the seeds before s alone, and an argmin does not change when another element leaves. ∎
 //!
-//! Where no row has a distance above 0, fewer distinct rows than stages are there; then the smallest E wins.
-//! Equal keys: the lower id. The distances are exact, and the division of two f64 the same everywhere.
-//! Most rows are passed over by an approximate distance whose error is bounded ([`super::kernel`]).
+//! Where no row has a distance above 0, fewer distinct rows than stages are there; then the
+//! smallest E wins. Equal keys: the lower id. The distances are exact, and the division of two f64
+//! the same everywhere. Most rows are passed over by an approximate distance whose error is bounded
+//! ([`super::kernel`]).
 
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -235,8 +237,8 @@ impl Distances {
         (square - error, square + error)
     }
 
-    /// What is compared: the key, or beyond all keys the variate where the weight is 0; then the slot,
-    /// which is in the order of the ids.
+    /// What is compared: the key, or beyond all keys the variate where the weight is 0; then the
+    /// slot, which is in the order of the ids.
     fn exact_key(
         &self,
         points: &Points,

@@ -1,10 +1,10 @@
 //! A model as bytes, and back.
 //!
-//! Equal models have equal bytes. What only saves work ([`super::refine`]) is left out, and so are the slots of
-//! deleted rows.
+//! Equal models have equal bytes. What only saves work ([`super::refine`]) is left out, and so are
+//! the slots of deleted rows.
 //!
-//! Reading counts every cluster again and takes every update step again: bytes are refused whose sums are not
-//! those of their rows, or whose centroids do not follow from their clusters.
+//! Reading counts every cluster again and takes every update step again: bytes are refused whose
+//! sums are not those of their rows, or whose centroids do not follow from their clusters.
 
 use std::borrow::Cow;
 
@@ -304,7 +304,8 @@ mod tests {
         [Algorithm::Lloyd, lattice, Algorithm::DivideConquer { tree }]
     }
 
-    /// No change of a byte makes a model that panics, or one that says something else of itself when written.
+    /// No change of a byte makes a model that panics, or one that says something else of itself
+    /// when written.
     #[test]
     fn cut_and_altered_bytes_are_refused_or_read_as_what_they_say() {
         for algorithm in algorithms() {

@@ -52,7 +52,8 @@ pub struct InputSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "path"))]
     pub labels: Option<PathBuf>,
-    /// Column with the ids of the rows, whole numbers; by default the number of the row in the file, from 1.
+    /// Column with the ids of the rows, whole numbers; by default the number of the row in the
+    /// file, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id_column: Option<String>,
     /// Bounds of all columns, or of one. They are declared, never taken from the rows.
@@ -95,11 +96,13 @@ pub struct ClusteringSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
     pub epsilon: Option<f64>,
-    /// quantized: a cluster below this share of the average size is averaged with its previous centroid; by default 0.2.
+    /// quantized: a cluster below this share of the average size is averaged with its previous
+    /// centroid; by default 0.2.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
     pub gamma: Option<f64>,
-    /// divide-conquer: children of each level, the root first; by default 1xW, W a power of 2 near rows^0.3.
+    /// divide-conquer: children of each level, the root first; by default 1xW, W a power of 2 near
+    /// rows^0.3.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub tree: Option<Tree>,
@@ -375,7 +378,8 @@ pub struct AssignSpecification {
     /// Model directory.
     #[schemars(extend("format" = "path"))]
     pub model: PathBuf,
-    /// Rows with the columns of the model, in any order; by default the rows that the model was trained on.
+    /// Rows with the columns of the model, in any order; by default the rows that the model was
+    /// trained on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "path"))]
     pub data: Option<PathBuf>,

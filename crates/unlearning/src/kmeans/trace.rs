@@ -1,19 +1,20 @@
-//! The trace of a clustering (in the sense of self-adjusting computation): what every iteration found. It is
-//! the model, and all that deletion needs.
+//! The trace of a clustering (in the sense of self-adjusting computation): what every iteration
+//! found. It is the model, and all that deletion needs.
 //!
-//! An iteration holds its centroids, the cluster of every row, and count, sum and loss of the clusters; the next
-//! iteration's centroids follow from these (`quantizer`).
+//! An iteration holds its centroids, the cluster of every row, and count, sum and loss of the
+//! clusters; the next iteration's centroids follow from these (`quantizer`).
 //!
 //! **Theorem.** After [`Trace::delete`] the trace equals the one that [`Trace::fit`] makes of the
 //! remaining rows. *Proof.* By induction over iterations. The seeds are those of the remaining rows
-//! (`seeding`). If the centroids of an iteration are, so is the cluster of every remaining row, for it depends
-//! on that row and the centroids alone; count, sum and loss lose exactly what the deleted rows added, since
-//! they are integers. The centroids of the next iteration, or the decision to stop, are a function of these and
-//! of the number of rows; where its value is another one than before, the iterations from there on are made anew. ∎
+//! (`seeding`). If the centroids of an iteration are, so is the cluster of every remaining row, for
+//! it depends on that row and the centroids alone; count, sum and loss lose exactly what the
+//! deleted rows added, since they are integers. The centroids of the next iteration, or the
+//! decision to stop, are a function of these and of the number of rows; where its value is another
+//! one than before, the iterations from there on are made anew. ∎
 //!
-//! A deletion is *free* when no centroid of any iteration changes: it costs O(k d) an iteration, whatever the number
-//! of rows. Otherwise it costs passes from the first iteration that changes, most of which need not look at most
-//! rows (`refine`).
+//! A deletion is *free* when no centroid of any iteration changes: it costs O(k d) an iteration,
+//! whatever the number of rows. Otherwise it costs passes from the first iteration that changes,
+//! most of which need not look at most rows (`refine`).
 
 use std::collections::VecDeque;
 
@@ -32,8 +33,9 @@ pub struct Trace {
     pub(crate) points: Points,
     pub(crate) seeds: Vec<u64>,
     pub(crate) iterations: Vec<Iteration>,
-    /// Iterations that others have replaced, by position, the latest last. Not part of the model: means that lie
-    /// near the wall of a lattice cell come back across it, and find their iteration here, kept up to date.
+    /// Iterations that others have replaced, by position, the latest last. Not part of the model:
+    /// means that lie near the wall of a lattice cell come back across it, and find their iteration
+    /// here, kept up to date.
     spares: Vec<VecDeque<Iteration>>,
 }
 
@@ -54,7 +56,8 @@ pub struct Deletion {
 }
 
 impl Deletion {
-    /// Whether no centroid of any iteration changed, so that no row but the deleted ones was looked at.
+    /// Whether no centroid of any iteration changed, so that no row but the deleted ones was looked
+    /// at.
     pub fn is_free(&self) -> bool {
         self.redone_from.is_none()
     }
@@ -88,8 +91,9 @@ impl Trace {
         Ok(trace)
     }
 
-    /// A trace whose iterations are known. They must be what [`Trace::fit`] makes of their clusters: each
-    /// begins with the centroids that follow from the one before, and the last one ends.
+    /// A trace whose iterations are known. They must be what [`Trace::fit`] makes of their
+    /// clusters: each begins with the centroids that follow from the one before, and the last one
+    /// ends.
     ///
     /// # Errors
     /// [`KMeansError::Damaged`] where they do not.

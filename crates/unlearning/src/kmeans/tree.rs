@@ -10,8 +10,8 @@ use super::errors::KMeansError;
 /// The largest number of leaves.
 pub const MAX_LEAVES: u64 = 1 << 16;
 
-/// The shape of a tree: how many children the nodes of each level have. `1x16` is one root over 16 leaves,
-/// `1x4x4` one over 4 nodes over 4 leaves each.
+/// The shape of a tree: how many children the nodes of each level have. `1x16` is one root over 16
+/// leaves, `1x4x4` one over 4 nodes over 4 leaves each.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Tree {
@@ -27,7 +27,8 @@ impl Tree {
         Tree::new(vec![leaves])
     }
 
-    /// One root over 2 to the rounded log₂ of rows^0.3 leaves, about what balances leaf and root (section 4.3).
+    /// One root over 2 to the rounded log₂ of rows^0.3 leaves, about what balances leaf and root
+    /// (section 4.3).
     ///
     /// # Errors
     /// None: there are at most 2¹⁰ leaves.

@@ -1,4 +1,5 @@
-//! The paper's protocol (section 5): delete rows one after the other, against learning anew each time.
+//! The paper's protocol (section 5): delete rows one after the other, against learning anew each
+//! time.
 
 use std::time::Instant;
 
@@ -56,7 +57,8 @@ pub struct BenchmarkFigures {
     pub speed_up: f64,
     /// Mean log-likelihood of the rows that were not learnt from; none where there are none.
     pub test_log_likelihood: Option<Spread>,
-    /// Whether deletion gave the bytes of learning anew, compared after the last deletion of each repeat.
+    /// Whether deletion gave the bytes of learning anew, compared after the last deletion of each
+    /// repeat.
     pub identical: bool,
     /// What all deletions had to do.
     pub effort: DeletionEffort,

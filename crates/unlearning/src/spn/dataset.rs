@@ -1,8 +1,8 @@
 //! Rows with stable ids, as columns of fixed-point values.
 //!
-//! Rows are kept in ascending order of their ids; a *position* is a place in that order. A deleted row keeps
-//! its position until the model is written, so that positions held by nodes stay valid; nothing that is
-//! learnt depends on positions, only on ids and on their order.
+//! Rows are kept in ascending order of their ids; a *position* is a place in that order. A deleted
+//! row keeps its position until the model is written, so that positions held by nodes stay valid;
+//! nothing that is learnt depends on positions, only on ids and on their order.
 
 use std::collections::HashSet;
 
@@ -24,11 +24,12 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Rows `ids` with `values` (row-major, `[rows, variables]`) and, for deletion by group, one group a
-    /// row or none at all.
+    /// Rows `ids` with `values` (row-major, `[rows, variables]`) and, for deletion by group, one
+    /// group a row or none at all.
     ///
     /// # Errors
-    /// No rows or variables, values that do not fill the rows, repeated ids, values outside their domain.
+    /// No rows or variables, values that do not fill the rows, repeated ids, values outside their
+    /// domain.
     pub fn new(
         variables: Vec<Variable>,
         ids: &[u64],

@@ -1,10 +1,11 @@
 //! Which operation LearnSPN chooses, and its revision after a change of rows.
 //!
-//! The order of questions is that of Algorithm 1: constant variables first (all: NF, some: SU), then
+//! The order of questions is that of Algorithm 1: constant variables first (all: NF, some: SU),
+//! then
 //! |X| ≤ t (NF), independences (SV), clusters (SD), else NF. Definition 3 lists for each old operation what the
-//! new one can be; asking the same questions again, with |X'| where its fourth case for NF prints |X|,
-//! decides the same, and stays right for rows that come. What makes the revision cheap is
-//! that the answers come from statistics that the change has updated: moments, tables, the trace of the
+//! new one can be; asking the same questions again, with |X'| where its fourth case for NF prints
+//! |X|, decides the same, and stays right for rows that come. What makes the revision cheap is that
+//! the answers come from statistics that the change has updated: moments, tables, the trace of the
 //! clustering.
 
 use super::clustering::Clustering;
@@ -91,8 +92,8 @@ impl Inner {
         }
     }
 
-    /// LearnSPN's decision for the rows that are there. Where it asks for clusters, `cluster` is to put
-    /// a clustering of these rows in place; else there is none afterwards.
+    /// LearnSPN's decision for the rows that are there. Where it asks for clusters, `cluster` is to
+    /// put a clustering of these rows in place; else there is none afterwards.
     pub(super) fn decide(
         &mut self,
         rules: &LearningContext,

@@ -62,8 +62,8 @@ impl Network {
         text
     }
 
-    /// The network as a drawing: the root on top, leaves from left to right; what a node is shows when
-    /// the pointer rests on it.
+    /// The network as a drawing: the root on top, leaves from left to right; what a node is shows
+    /// when the pointer rests on it.
     pub fn to_svg(&self) -> String {
         let (places, width, height) = self.places();
         let mut document = Document::new()

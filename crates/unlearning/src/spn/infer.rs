@@ -1,8 +1,8 @@
 //! Inference (Poon and Domingos 2011): one pass over the network each.
 //!
 //! Evidence is one entry a variable, `None` where nothing is known: such a variable is summed or
-//! integrated out, by setting its leaves to 1. All results are natural logarithms; for real variables they
-//! are densities.
+//! integrated out, by setting its leaves to 1. All results are natural logarithms; for real
+//! variables they are densities.
 
 use rayon::prelude::*;
 
@@ -24,7 +24,8 @@ pub struct Explanation {
 }
 
 impl Network {
-    /// The logarithm of the density of the evidence: the likelihood of a full row, a marginal otherwise.
+    /// The logarithm of the density of the evidence: the likelihood of a full row, a marginal
+    /// otherwise.
     pub fn log_density(&self, evidence: &Evidence) -> f64 {
         self.upward(evidence).first().copied().unwrap_or(0.0)
     }
@@ -34,8 +35,8 @@ impl Network {
         rows.par_iter().map(|row| self.log_density(row)).collect()
     }
 
-    /// The logarithm of the density of `query` given `evidence`. Where both name a variable they must agree,
-    /// else the probability is 0.
+    /// The logarithm of the density of `query` given `evidence`. Where both name a variable they
+    /// must agree, else the probability is 0.
     ///
     /// # Errors
     /// [`SpnError::ImpossibleEvidence`].
@@ -81,9 +82,9 @@ impl Network {
     }
 
     /// The explanation that max-product finds: sums become maxima, and the best child of each is
-    /// followed down. It is a most probable row where at most one child of every sum is positive for
-    /// any full row (selective networks); on networks learnt from data it is a good row, and its
-    /// density a lower bound of the best one.
+    /// followed down. It is a most probable row where at most one child of every sum is positive
+    /// for any full row (selective networks); on networks learnt from data it is a good row, and
+    /// its density a lower bound of the best one.
     ///
     /// # Errors
     /// [`SpnError::ImpossibleEvidence`].
@@ -151,7 +152,8 @@ impl Network {
         values
     }
 
-    /// A full row: at each sum the chosen child is followed, at each leaf without evidence `fill` is asked.
+    /// A full row: at each sum the chosen child is followed, at each leaf without evidence `fill`
+    /// is asked.
     fn downward(
         &self,
         evidence: &Evidence,

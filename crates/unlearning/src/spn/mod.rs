@@ -5,19 +5,20 @@
 //! (Algorithms 2 to 7).
 //!
 //! **Theorem (exactness).** For every set of rows X with distinct ids, parameters with a seed, and
-//! R ⊂ X: [`Spn::delete`] of R from `Spn::learn(X)` leaves the model that `Spn::learn(X \ R)` gives, down to
-//! the bytes of [`Spn::to_bytes`]; hence any order of deletions, single or batched, also after saving and
-//! loading, ends in the same bytes.
+//! R ⊂ X: [`Spn::delete`] of R from `Spn::learn(X)` leaves the model that `Spn::learn(X \ R)`
+//! gives, down to the bytes of [`Spn::to_bytes`]; hence any order of deletions, single or batched,
+//! also after saving and loading, ends in the same bytes.
 //!
 //! *Why it holds.* LearnSPN is a recursion over (rows, scope, key). Every decision is a function of
-//! statistics that are exact integers ([`moments`], [`leaves`], contingency tables, sums of clusters), so
-//! that taking a row out of a statistic gives the statistic of the remaining rows, whatever the order.
-//! Randomness is keyed by (key of the node, stable row id), and the key by the seed and by the names of the
-//! children on the way from the root, so that a deletion moves no draw to another row. No bound, bin, scale or
-//! projection is taken from the rows. By induction over the tree the state of a node after an
-//! update is the state that learning on its remaining rows gives: the decision is taken anew from
-//! the updated statistics ([`decide`]); children whose scope (product) or cluster (sum) is still there are
-//! updated with the rows that left *and those that came*, all others are learnt.
+//! statistics that are exact integers ([`moments`], [`leaves`], contingency tables, sums of
+//! clusters), so that taking a row out of a statistic gives the statistic of the remaining rows,
+//! whatever the order. Randomness is keyed by (key of the node, stable row id), and the key by the
+//! seed and by the names of the children on the way from the root, so that a deletion moves no draw
+//! to another row. No bound, bin, scale or projection is taken from the rows. By induction over the
+//! tree the state of a node after an update is the state that learning on its remaining rows gives:
+//! the decision is taken anew from the updated statistics ([`decide`]); children whose scope
+//! (product) or cluster (sum) is still there are updated with the rows that left *and those that
+//! came*, all others are learnt.
 //!
 //! | module           | what is there                                                         |
 //! |------------------|-----------------------------------------------------------------------|

@@ -30,8 +30,8 @@ impl Moments {
 
     /// Whether all `rows` values are equal, that is, their minimum is their maximum.
     ///
-    /// By Lagrange's identity n Σq² − (Σq)² = Σ (q_i − q_j)² over pairs, in whole numbers and without
-    /// rounding: it is zero exactly when no two values differ.
+    /// By Lagrange's identity n Σq² − (Σq)² = Σ (q_i − q_j)² over pairs, in whole numbers and
+    /// without rounding: it is zero exactly when no two values differ.
     pub fn is_constant(&self, rows: usize) -> bool {
         self.spread(rows) == 0
     }

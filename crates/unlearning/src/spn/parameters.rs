@@ -17,7 +17,8 @@ pub enum Independence {
 }
 
 impl Independence {
-    /// The threshold used where none is given: a significance for the G-test, a coefficient for RDC.
+    /// The threshold used where none is given: a significance for the G-test, a coefficient for
+    /// RDC.
     pub fn default_threshold(self) -> f64 {
         match self {
             Independence::Gtest => 0.01,

@@ -1,16 +1,19 @@
 //! A network with its learning state as bytes, and back.
 //!
-//! The bytes are a function of parameters, variables and remaining rows: rows by ascending id, nodes
-//! parents first, children by name, rows of a node by id. They hold no deleted row. What a row list or a table
-//! can be counted from is not written: rows of a node follow from the labels above it; contingency tables
-//! and traces of clusterings are made again for the nodes that a deletion touches.
+//! The bytes are a function of parameters, variables and remaining rows: rows by ascending id,
+//! nodes parents first, children by name, rows of a node by id. They hold no deleted row. What a
+//! row list or a table can be counted from is not written: rows of a node follow from the labels
+//! above it; contingency tables and traces of clusterings are made again for the nodes that a
+//! deletion touches.
 //!
-//! Reading recounts all moments and leaves and refuses bytes whose statistics are not those of their rows.
+//! Reading recounts all moments and leaves and refuses bytes whose statistics are not those of
+//! their rows.
 //!
-//! **Reading takes memory in proportion to the bytes.** *Proof.* Lists grow as their elements are read. A node
-//! holds its rows. Those of sums are paid for by the labels, one a row. The children of a product are at least
-//! two and share its columns out, which is checked before they are looked at, so the products that hold one row
-//! are the inner nodes of a tree over its columns: fewer than it has values. ∎
+//! **Reading takes memory in proportion to the bytes.** *Proof.* Lists grow as their elements are
+//! read. A node holds its rows. Those of sums are paid for by the labels, one a row. The children
+//! of a product are at least two and share its columns out, which is checked before they are looked
+//! at, so the products that hold one row are the inner nodes of a tree over its columns: fewer than
+//! it has values. ∎
 
 use std::collections::{HashMap, HashSet};
 

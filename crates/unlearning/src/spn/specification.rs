@@ -21,7 +21,8 @@ use probity_run::specification::Specification;
 pub struct TableSpecification {
     /// Columns to leave out of the model.
     pub ignore: Vec<String>,
-    /// Column with the ids of rows, whole numbers; by default the number of the row in the file, from 1.
+    /// Column with the ids of rows, whole numbers; by default the number of the row in the file,
+    /// from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id_column: Option<String>,
     /// Column that says whose a row is, such as a person; for `delete --group`.
@@ -55,7 +56,8 @@ impl TableSpecification {
 pub struct LearningSpecification {
     /// How dependence between columns is decided.
     pub independence: Independence,
-    /// gtest: columns are dependent below this p-value, by default 0.01; rdc: above this coefficient, by default 0.3.
+    /// gtest: columns are dependent below this p-value, by default 0.01; rdc: above this
+    /// coefficient, by default 0.3.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub threshold: Option<f64>,

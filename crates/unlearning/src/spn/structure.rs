@@ -1,9 +1,9 @@
 //! The arena of nodes, each with the state that deletion needs (section 4.1).
 //!
-//! A node is a leaf with its statistics, or an inner node with rows, moments, tables, clustering and
-//! children. Which of these an inner node has is a function of its rows: what its decision had to look
-//! at, and no more. Numbers of nodes are reused and mean nothing; the canonical order is that of
-//! [`super::serialise`], parents first.
+//! A node is a leaf with its statistics, or an inner node with rows, moments, tables, clustering
+//! and children. Which of these an inner node has is a function of its rows: what its decision had
+//! to look at, and no more. Numbers of nodes are reused and mean nothing; the canonical order is
+//! that of [`super::serialise`], parents first.
 
 use serde::{Deserialize, Serialize};
 
@@ -105,8 +105,8 @@ impl Part {
 
 /// Sub-networks that an earlier decision asked for, with the changes of rows since.
 ///
-/// A decision near its threshold goes back and forth. When it comes back, the sub-network is not learnt
-/// again but updated by what has changed since. Spares are never written.
+/// A decision near its threshold goes back and forth. When it comes back, the sub-network is not
+/// learnt again but updated by what has changed since. Spares are never written.
 #[derive(Debug, Clone, Default)]
 pub struct Spares {
     /// Children of products.

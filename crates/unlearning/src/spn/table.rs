@@ -1,8 +1,9 @@
-//! Rows of a table, in a file or in memory, by its schema: variables to model, ids, groups, and evidence for questions.
+//! Rows of a table, in a file or in memory, by its schema: variables to model, ids, groups, and
+//! evidence for questions.
 //!
-//! Every attribute of the schema is a variable, and the label is one more, categorical, at the end. Integers
-//! keep their declared range, numbers the ends and edges of their declared bins. Nothing is taken from
-//! the rows themselves.
+//! Every attribute of the schema is a variable, and the label is one more, categorical, at the end.
+//! Integers keep their declared range, numbers the ends and edges of their declared bins. Nothing
+//! is taken from the rows themselves.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -85,7 +86,8 @@ impl TableOptions {
     /// The variables: attributes in the order of the schema, then the label.
     ///
     /// # Errors
-    /// A column of an option that the schema does not describe, or a family that a column cannot have.
+    /// A column of an option that the schema does not describe, or a family that a column cannot
+    /// have.
     pub fn variables(&self) -> Result<Vec<Variable>, TableError> {
         let schema = &self.schema;
         let known = |name: &String| {

@@ -138,8 +138,8 @@ impl Met {
     }
 }
 
-/// Deletes rows of a random network one after the other and in batches; after each, and for all of them at once,
-/// the bytes must be those of learning anew.
+/// Deletes rows of a random network one after the other and in batches; after each, and for all of
+/// them at once, the bytes must be those of learning anew.
 fn delete_and_compare(case: u64, met: &mut Met) {
     let draws = &mut generator(case);
     let rows = draws.random_range(2..70);

@@ -1,15 +1,16 @@
 //! UnlearnSPN (Algorithms 2 to 7), for any number of rows at once.
 //!
-//! The change of rows is passed down from the root. At each inner node the statistics are updated and the
-//! decision is taken anew ([`super::decide`]). Where the children that it asks for still exist (same scope
-//! below a product, same cluster below a sum) they get the change that concerns them; all others are
-//! learnt. A deletion can move other rows between the clusters of a sum: those leave one child and
-//! come to another, so that a child is learnt again only when its scope is new or most of its rows have
-//! changed. Children that are no longer asked for stay as spares for a while.
+//! The change of rows is passed down from the root. At each inner node the statistics are updated
+//! and the decision is taken anew ([`super::decide`]). Where the children that it asks for still
+//! exist (same scope below a product, same cluster below a sum) they get the change that concerns
+//! them; all others are learnt. A deletion can move other rows between the clusters of a sum: those
+//! leave one child and come to another, so that a child is learnt again only when its scope is new
+//! or most of its rows have changed. Children that are no longer asked for stay as spares for a
+//! while.
 //!
-//! *Differences from the paper's listings*, none of which changes the result: a change of the clusters or
-//! of the variable split does not retrain the whole sub-network but updates the children that remain;
-//! batches are one pass; Algorithm 3's flags are kept by the decision itself.
+//! *Differences from the paper's listings*, none of which changes the result: a change of the
+//! clusters or of the variable split does not retrain the whole sub-network but updates the
+//! children that remain; batches are one pass; Algorithm 3's flags are kept by the decision itself.
 
 use std::rc::Rc;
 
@@ -55,7 +56,8 @@ struct Work {
 }
 
 impl Spn {
-    /// Deletes the rows `ids`: the network is then the one that learning on the remaining rows gives.
+    /// Deletes the rows `ids`: the network is then the one that learning on the remaining rows
+    /// gives.
     ///
     /// # Errors
     /// An unknown or repeated id, or all rows at once; nothing is changed then.

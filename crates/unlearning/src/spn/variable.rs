@@ -1,9 +1,9 @@
 //! Variables: declared domains, and the integers that stand for values.
 //!
 //! Everything learnt is computed from one integer a value, its *fixed-point value*: the code of a
-//! category, the distance of a whole number from the declared minimum, or the place of a real number
-//! between its declared bounds in steps of 2⁻³⁰ of their distance. Bins and the coordinates of the
-//! clustering derive from it and from the declaration alone, never from other rows.
+//! category, the distance of a whole number from the declared minimum, or the place of a real
+//! number between its declared bounds in steps of 2⁻³⁰ of their distance. Bins and the coordinates
+//! of the clustering derive from it and from the declaration alone, never from other rows.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,8 @@ pub enum Domain {
         /// The largest.
         max: i32,
     },
-    /// A real number between the first and the last edge; the edges between them divide it into bins.
+    /// A real number between the first and the last edge; the edges between them divide it into
+    /// bins.
     Real {
         /// Ascending, finite, at least two.
         edges: Vec<f64>,

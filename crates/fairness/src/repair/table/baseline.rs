@@ -1,8 +1,10 @@
-//! What a repair of a table starts from: the model, the rows it learnt, those it never saw, and how it was trained.
+//! What a repair of a table starts from: the model, the rows it learnt, those it never saw, and how
+//! it was trained.
 //!
-//! A model directory that `probity train` or `probity repair` wrote says how it was trained. The split into parts is dealt again
-//! from that ([`probity_nn::provenance`]), so that the rows held out then stay held out. An imported network says nothing about its
-//! training: the rows of the table are dealt by the default options, and the network may have seen any of them.
+//! A model directory that `probity train` or `probity repair` wrote says how it was trained. The
+//! split into parts is dealt again from that ([`probity_nn::provenance`]), so that the rows held
+//! out then stay held out. An imported network says nothing about its training: the rows of the
+//! table are dealt by the default options, and the network may have seen any of them.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +55,8 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// Opens the model that `specification` names and its labelled rows, read by the model's schema.
+    /// Opens the model that `specification` names and its labelled rows, read by the model's
+    /// schema.
     ///
     /// # Errors
     /// When either cannot be read, or the data are not those of the training.
@@ -124,7 +127,8 @@ impl Baseline {
         }
     }
 
-    /// The network before the first step of a retraining that is keyed by `seed`. Its inputs are encoded as the model's are.
+    /// The network before the first step of a retraining that is keyed by `seed`. Its inputs are
+    /// encoded as the model's are.
     pub fn first_network(&self, start: Start, seed: u64) -> Network {
         let network = &self.model.network;
         match start {

@@ -17,8 +17,8 @@ use probity_nn::train::parallel_logits;
 /// What is measured of one network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TableFigures {
-    /// Discriminatory share of uniform random inputs: for each protected set that was audited and, if there are several, for all
-    /// of their attributes jointly.
+    /// Discriminatory share of uniform random inputs: for each protected set that was audited and,
+    /// if there are several, for all of their attributes jointly.
     pub discrimination: Vec<Estimate>,
     /// Quality on the rows that are held out.
     pub held_out: Metrics,

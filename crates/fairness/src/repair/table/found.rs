@@ -1,10 +1,11 @@
-//! The samples that a repair may learn from: the distinct individuals of one or more audits, without those found
-//! from held-out rows.
+//! The samples that a repair may learn from: the distinct individuals of one or more audits,
+//! without those found from held-out rows.
 //!
-//! A sample keeps the number of the seed whose walk found it. The seeds of an audit are rows of its table in an order that its
-//! `run.toml` determines, so the class of that row is known where the table has labels: the *truth* of the sample. If the row is
-//! one that the model is measured or chosen on, the sample is left out: its neighbourhood, and by its truth its very
-//! label, would leak.
+//! A sample keeps the number of the seed whose walk found it. The seeds of an audit are rows of its
+//! table in an order that its `run.toml` determines, so the class of that row is known where the
+//! table has labels: the *truth* of the sample. If the row is one that the model is measured or
+//! chosen on, the sample is left out: its neighbourhood, and by its truth its very label, would
+//! leak.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

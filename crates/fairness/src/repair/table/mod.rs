@@ -1,7 +1,8 @@
 //! Repairs of classifiers of tables.
 //!
-//! What is measured: the discriminatory share of uniform random inputs for each protected set that was audited and, if there are
-//! several, for all of their attributes jointly; quality, certificates and group figures on the held-out rows.
+//! What is measured: the discriminatory share of uniform random inputs for each protected set that
+//! was audited and, if there are several, for all of their attributes jointly; quality,
+//! certificates and group figures on the held-out rows.
 
 pub mod baseline;
 mod figures;

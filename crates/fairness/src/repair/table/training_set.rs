@@ -1,4 +1,5 @@
-//! What a repaired network learns: the training rows, and with them all protected variants of the drawn samples.
+//! What a repaired network learns: the training rows, and with them all protected variants of the
+//! drawn samples.
 
 use rand::RngExt;
 
@@ -28,16 +29,16 @@ pub struct RepairRows {
 /// How rows are added.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mixture {
-    /// Weight of all added rows together, in units of all training rows; `None`: each added row weighs as much as a
-    /// training row.
+    /// Weight of all added rows together, in units of all training rows; `None`: each added row
+    /// weighs as much as a training row.
     pub weight: Option<f64>,
     /// Variants of each training row, with its label, that share its weight with it.
     pub counterfactuals: u32,
 }
 
-/// Adds every variant of the `drawn` samples to the training rows of `baseline`, each with the label of its sample, and
-/// `mixture.counterfactuals` variants of every training row (by the attributes that `joint` protects), keyed by (`seed`, row,
-/// `repeat`).
+/// Adds every variant of the `drawn` samples to the training rows of `baseline`, each with the
+/// label of its sample, and `mixture.counterfactuals` variants of every training row (by the
+/// attributes that `joint` protects), keyed by (`seed`, row, `repeat`).
 pub fn mix(
     baseline: &Baseline,
     drawn: &[Drawn<'_, Sample>],

@@ -1,8 +1,9 @@
 //! The discriminatory texts that a repair learns from, and those that it is measured on.
 //!
-//! Texts to learn from come from a search that begins at the training texts, or from audits that were run before. The
-//! independent set always comes from a search that begins at the test texts. A text of an audit that was found from a
-//! validation or test text is left out: its neighbourhood, and with the label rule `seed` that text's very class, would leak.
+//! Texts to learn from come from a search that begins at the training texts, or from audits that
+//! were run before. The independent set always comes from a search that begins at the test texts. A
+//! text of an audit that was found from a validation or test text is left out: its neighbourhood,
+//! and with the label rule `seed` that text's very class, would leak.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -142,7 +143,8 @@ impl Reader<'_> {
     }
 }
 
-/// What the search of `specification` finds from those texts of `parts`, of the classes `labels`, that are in `part`, called `name`.
+/// What the search of `specification` finds from those texts of `parts`, of the classes `labels`,
+/// that are in `part`, called `name`.
 ///
 /// # Errors
 /// When it finds nothing or is stopped.

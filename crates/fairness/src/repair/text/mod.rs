@@ -1,9 +1,11 @@
 //! Repairs of classifiers of texts (ADF, Table XIII).
 //!
-//! Networks are trained with the options, vocabulary and parts of the training that made the model. What is measured, on the part
-//! that no training saw:
-//! * the share of an *independent set* that is no longer discriminatory: what the same search finds in the model from the test texts;
-//! * the share of the test texts with a protected term that is certified fair ([`crate::certify`]), and that is fair;
+//! Networks are trained with the options, vocabulary and parts of the training that made the model.
+//! What is measured, on the part that no training saw:
+//! * the share of an *independent set* that is no longer discriminatory: what the same search finds
+//!   in the model from the test texts;
+//! * the share of the test texts with a protected term that is certified fair ([`crate::certify`]),
+//!   and that is fair;
 //! * quality.
 
 mod figures;

@@ -1,4 +1,5 @@
-//! What a repaired classifier of texts learns: the training texts, and both sides of the pairs that are drawn.
+//! What a repaired classifier of texts learns: the training texts, and both sides of the pairs that
+//! are drawn.
 
 use super::found::FoundText;
 use crate::repair::repairable::{Drawn, Remedy};

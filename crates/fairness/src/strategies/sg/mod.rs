@@ -12,8 +12,8 @@
 //! and all of them before the global ones. Predicates on protected attributes are never negated.
 //!
 //! The constraints of a tree whose splits are along the axes are boxes (`region`), so they are
-//! solved exactly, without a solver for general formulas. Of the tree, only the path of the input is
-//! grown (`surrogate`): the greedy choices on a path do not depend on the rest.
+//! solved exactly, without a solver for general formulas. Of the tree, only the path of the input
+//! is grown (`surrogate`): the greedy choices on a path do not depend on the rest.
 //!
 //! A published search tries one input at a time. Here every walker takes the next one of the queue,
 //! in the order of the seeds, and what a round learns is queued at its end. In the local phase a
@@ -38,7 +38,8 @@ use surrogate::{Neighbourhood, Predicate};
 /// T1: a path is followed in the global phase as long as its predicates are this sure.
 pub const LEAST_CONFIDENCE: f32 = 0.3;
 
-/// Rank of inputs from the global phase, before their confidence is subtracted: after all local ones.
+/// Rank of inputs from the global phase, before their confidence is subtracted: after all local
+/// ones.
 const GLOBAL_RANK: f32 = 10.0;
 
 /// The strategy `sg`.

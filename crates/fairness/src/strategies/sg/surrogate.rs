@@ -1,10 +1,10 @@
 //! A decision tree around one input, of which only that input's path is grown.
 //!
-//! Samples follow LIME (Ribeiro, Singh, Guestrin, KDD 2016): the input with some attributes changed,
-//! weighted by exp(−d²/w²), w = 0.75·√attributes. The papers leave the distribution open; here each
-//! attribute is changed with probability 1/2: a number to a uniform code at most a quarter of its
-//! domain away, levels to a uniform other one. d² is the sum, over attributes, of the squared change
-//! relative to the domain's width (numbers), or of 1 for each change (levels).
+//! Samples follow LIME (Ribeiro, Singh, Guestrin, KDD 2016): the input with some attributes
+//! changed, weighted by exp(−d²/w²), w = 0.75·√attributes. The papers leave the distribution open;
+//! here each attribute is changed with probability 1/2: a number to a uniform code at most a
+//! quarter of its domain away, levels to a uniform other one. d² is the sum, over attributes, of
+//! the squared change relative to the domain's width (numbers), or of 1 for each change (levels).
 //!
 //! The tree is grown greedily by Gini impurity. Numbers split at a threshold, at [`BINS`] evenly
 //! spaced ones at most; levels into one level and the others.

@@ -29,7 +29,8 @@ const BLOCKS_AT_ONCE: usize = 16;
 pub struct WorstCase<'a> {
     /// The text and its replacements.
     pub text: Substituted<'a>,
-    /// The tokens that the text has itself in the run's place, if they are as many as the replacements'.
+    /// The tokens that the text has itself in the run's place, if they are as many as the
+    /// replacements'.
     pub own: Option<&'a [i32]>,
     /// Its class.
     pub label: u32,
@@ -210,8 +211,8 @@ impl IntervalKernels {
         gradients
     }
 
-    /// Adds loss and gradients of the linear layer; gives the gradient with respect to the bounds on
-    /// the last states: `[2 · outputs]`.
+    /// Adds loss and gradients of the linear layer; gives the gradient with respect to the bounds
+    /// on the last states: `[2 · outputs]`.
     fn head_gradients(
         &self,
         workspace: &Workspace,
@@ -339,8 +340,8 @@ impl IntervalKernels {
         }
     }
 
-    /// Adds the gradients of the first layer, without those of its input weights at the positions of
-    /// the runs ([`hull_gradients`]).
+    /// Adds the gradients of the first layer, without those of its input weights at the positions
+    /// of the runs ([`hull_gradients`]).
     fn first_layer_gradients(
         &self,
         workspace: &Workspace,

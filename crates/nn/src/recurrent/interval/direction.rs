@@ -1,4 +1,5 @@
-//! One direction of one layer over a block of texts, on bounds: forwards and backwards through time.
+//! One direction of one layer over a block of texts, on bounds: forwards and backwards through
+//! time.
 //!
 //! Every number of [`super::super::layer`] becomes two rows, its lower and its upper bound, so that
 //! row r is rows 2r and 2r + 1 here. A product with W becomes one with the matrix that sends lower

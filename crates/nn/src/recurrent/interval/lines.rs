@@ -1,4 +1,5 @@
-//! The first layer's products with the embeddings of some tokens, and their hulls over replacements.
+//! The first layer's products with the embeddings of some tokens, and their hulls over
+//! replacements.
 //!
 //! The hull is taken after the first product, gate row by gate row, not over the embeddings: the
 //! product is linear, so the hull of its values is inside what the hull of the embeddings gives.

@@ -1,6 +1,6 @@
-//! Interval bound propagation through recurrent networks (Jia, Raghunathan, Göksel, Liang: Certified
-//! Robustness to Adversarial Word Substitutions, EMNLP 2019): bounds on the logits of a text in which
-//! a run of tokens may be any of several.
+//! Interval bound propagation through recurrent networks (Jia, Raghunathan, Göksel, Liang:
+//! Certified Robustness to Adversarial Word Substitutions, EMNLP 2019): bounds on the logits of a
+//! text in which a run of tokens may be any of several.
 //!
 //! # Theorem
 //! Let x be a text with a run that stands for any of the replacements R, and `bounds` the result of
@@ -12,27 +12,29 @@
 //! By induction over the operations, every number that the kernels compute for a text with r lies
 //! between its bounds. Rounding to the nearest number is monotone, so an operation that is monotone
 //! in an operand stays so after rounding, and the rounded operation at the right corner bounds the
-//! rounded operation everywhere in the box. No outward rounding is needed, as long as the bounds are
-//! computed by the kernels' own operations in their order:
-//! * *Products.* s ← w·x + s, fused, rises with s, and with x if w ≥ 0, else falls: see `direction`.
+//! rounded operation everywhere in the box. No outward rounding is needed, as long as the bounds
+//! are computed by the kernels' own operations in their order:
+//! * *Products.* s ← w·x + s, fused, rises with s, and with x if w ≥ 0, else falls: see
+//!   `direction`.
 //! * *First layer.* The numbers of a run's position are those of one of its replacements
 //!   (`lines`), computed as the kernels compute them; the hull is their least and largest.
-//! * *Gates times numbers.* A gate is in [0, 1], so gate · number rises with the number, and is least
-//!   and largest at one of the gate's ends: see the module `bounds`.
-//! * *σ and tanh* as computed are not monotone to the last bit. Over all 32-bit inputs, in ascending
-//!   order, they fall at most 2⁻²⁴ (σ) and 2⁻²³ (tanh) below their running maximum, and stay in
-//!   [0, 1] and [−1, 1] (an ignored test visits them all). Bounds are moved apart by 2⁻²², of which
-//!   the rounding of that move takes at most 2⁻²⁴. Where both bounds are one number, the kernels
-//!   compute from that very number, and nothing is moved.
-//! * *The GRU's* n + z·(h − n), as real numbers, rises with n and h and is linear in z. As computed,
-//!   with |h| < 3 and |n| ≤ 1, it is off by at most 2⁻²³ + 2⁻²⁴ at each of the two places compared;
-//!   bounds are moved apart by 2⁻²¹, more than twice that and its own rounding. |h| < 3 since it
-//!   begins at 0 and |h| grows by at most 2⁻²² a step above 1 in at most 2²⁰ steps.
-//! * *Logits.* The lead of y over c is bounded as the real number Σ(w_y − w_c)·h + b_y − b_c over the
-//!   box of h, in f64, less γ·Σ|terms| of both logits, which bounds the rounding of any sum of n
-//!   fused terms for γ = (n+2)u/(1−(n+2)u), u = 2⁻²⁴ (Higham: Accuracy and Stability of Numerical
+//! * *Gates times numbers.* A gate is in [0, 1], so gate · number rises with the number, and is
+//!   least and largest at one of the gate's ends: see the module `bounds`.
+//! * *σ and tanh* as computed are not monotone to the last bit. Over all 32-bit inputs, in
+//!   ascending order, they fall at most 2⁻²⁴ (σ) and 2⁻²³ (tanh) below their running maximum, and
+//!   stay in [0, 1] and [−1, 1] (an ignored test visits them all). Bounds are moved apart by 2⁻²²,
+//!   of which the rounding of that move takes at most 2⁻²⁴. Where both bounds are one number, the
+//!   kernels compute from that very number, and nothing is moved.
+//! * *The GRU's* n + z·(h − n), as real numbers, rises with n and h and is linear in z. As
+//!   computed, with |h| < 3 and |n| ≤ 1, it is off by at most 2⁻²³ + 2⁻²⁴ at each of the two places
+//!   compared; bounds are moved apart by 2⁻²¹, more than twice that and its own rounding. |h| < 3
+//!   since it begins at 0 and |h| grows by at most 2⁻²² a step above 1 in at most 2²⁰ steps.
+//! * *Logits.* The lead of y over c is bounded as the real number Σ(w_y − w_c)·h + b_y − b_c over
+//!   the box of h, in f64, less γ·Σ|terms| of both logits, which bounds the rounding of any sum of
+//!   n fused terms for γ = (n+2)u/(1−(n+2)u), u = 2⁻²⁴ (Higham: Accuracy and Stability of Numerical
 //!   Algorithms, section 3.1).
-//! * *Overflow.* Where a gate's bound is not finite the lead's bounds are NaN, which is above nothing. ∎
+//! * *Overflow.* Where a gate's bound is not finite the lead's bounds are NaN, which is above
+//!   nothing. ∎
 //!
 //! Positions before the run (behind it, for the backward direction) have equal bounds: there the
 //! bounds are the kernels' own states.
@@ -86,8 +88,8 @@ impl IntervalKernels {
     }
 
     /// For each text and its class y, lower bounds on the lead logit_y − logit_c over all
-    /// replacements: row-major `[texts, classes]`, infinite at c = y. Tokens are below the number of
-    /// embeddings.
+    /// replacements: row-major `[texts, classes]`, infinite at c = y. Tokens are below the number
+    /// of embeddings.
     pub fn lead_bounds(
         &self,
         table: EmbeddingTable<'_>,

@@ -95,16 +95,17 @@ pub struct TrainingSet<'a> {
     pub network: Network,
 }
 
-/// Trains the network of `set` on its rows from the beginning; see [`train`]. Of `options`, the widths,
-/// the activation, the encoding of categories and the shares of the parts are those of the set, whatever
-/// they say.
+/// Trains the network of `set` on its rows from the beginning; see [`train`]. Of `options`, the
+/// widths, the activation, the encoding of categories and the shares of the parts are those of the
+/// set, whatever they say.
 ///
-/// With a `worst_case` it also learns against the worst protected variant of each row; the parameters are
-/// then those of the last epoch, since the validation loss says nothing of the worst case.
+/// With a `worst_case` it also learns against the worst protected variant of each row; the
+/// parameters are then those of the last epoch, since the validation loss says nothing of the worst
+/// case.
 ///
 /// # Errors
-/// See [`train`]; with a worst case also dropout or early stopping among the options, which this loss
-/// does not go with.
+/// See [`train`]; with a worst case also dropout or early stopping among the options, which this
+/// loss does not go with.
 pub fn train_on(
     set: TrainingSet<'_>,
     options: &TableOptions,

@@ -3,10 +3,10 @@
 //!
 //! The loss is (1 − κ)·CE + κ·CE of the worst case (Gowal et al. 2018), where interval bounds are
 //! propagated over all combinations of the protected attributes' codes: the hull of what each
-//! attribute's codes add to the first layer, shrunk towards the row's own sums while the radius is below
-//! 1, then middle and radius of every layer. The bounds are those of [`crate::interval::fnn`] without their
-//! slack. With m_c the least lead of the true class over class c, the worst case's loss is
-//! ln(1 + Σ_c e^(−m_c)).
+//! attribute's codes add to the first layer, shrunk towards the row's own sums while the radius is
+//! below 1, then middle and radius of every layer. The bounds are those of [`crate::interval::fnn`]
+//! without their slack. With m_c the least lead of the true class over class c, the worst case's
+//! loss is ln(1 + Σ_c e^(−m_c)).
 
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Tensor, TensorData};
@@ -61,8 +61,8 @@ impl TableWorstCase {
     }
 
     /// Σ targets · worst-case loss: `own` are the first layer's sums of the rows, `rest` the same
-    /// without the protected attributes `[rows, outputs]`, `targets` `[rows, classes]` the weight of each
-    /// row at its class.
+    /// without the protected attributes `[rows, outputs]`, `targets` `[rows, classes]` the weight
+    /// of each row at its class.
     pub(super) fn loss(
         &self,
         (layout, activation): (&InputLayout, Activation),
@@ -109,7 +109,8 @@ impl TableWorstCase {
     }
 }
 
-/// Least and largest of what an attribute's codes add to the first layer's sums, `[1, outputs]` each.
+/// Least and largest of what an attribute's codes add to the first layer's sums, `[1, outputs]`
+/// each.
 fn contributions(
     layout: &InputLayout,
     attribute: usize,

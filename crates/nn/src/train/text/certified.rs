@@ -1,11 +1,11 @@
 //! Certified training: the loss of a text is also that of the worst of its substitutions.
 //!
-//! For a text with protected terms the loss is (1 − κ)·CE + κ·CE of the worst case (Jia et al. 2019,
-//! section 4; Gowal et al. 2018), an upper bound on the cross-entropy over all replacements of one of its
-//! terms ([`crate::recurrent::interval`]). Which term is drawn anew in each epoch. Other texts have
-//! the plain loss. κ rises from 0 to its full value, and the hull of the replacements grows from the text
-//! itself to its full size, over a part of the epochs: bounds over the full hull teach a fresh network
-//! nothing.
+//! For a text with protected terms the loss is (1 − κ)·CE + κ·CE of the worst case (Jia et al.
+//! 2019, section 4; Gowal et al. 2018), an upper bound on the cross-entropy over all replacements
+//! of one of its terms ([`crate::recurrent::interval`]). Which term is drawn anew in each epoch.
+//! Other texts have the plain loss. κ rises from 0 to its full value, and the hull of the
+//! replacements grows from the text itself to its full size, over a part of the epochs: bounds over
+//! the full hull teach a fresh network nothing.
 
 use rand::RngExt;
 

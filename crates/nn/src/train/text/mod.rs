@@ -1,13 +1,13 @@
 //! Training of recurrent networks on texts.
 //!
 //! One epoch visits the training texts in the keyed random order of (seed, epoch). Pools of
-//! neighbours in that order are sorted by length before they are cut into batches, so that the texts
-//! of a batch have similar lengths; the batches are then visited in a keyed order of their own.
-//! Gradients come from the kernels ([`crate::recurrent::backward`]) and do not depend on the number
-//! of threads.
+//! neighbours in that order are sorted by length before they are cut into batches, so that the
+//! texts of a batch have similar lengths; the batches are then visited in a keyed order of their
+//! own. Gradients come from the kernels ([`crate::recurrent::backward`]) and do not depend on the
+//! number of threads.
 //!
-//! The loss is the class-weighted mean cross-entropy. Embeddings, where they learn, do so by Adam on the
-//! rows that a batch holds.
+//! The loss is the class-weighted mean cross-entropy. Embeddings, where they learn, do so by Adam
+//! on the rows that a batch holds.
 
 mod certified;
 mod labelled;
@@ -53,8 +53,8 @@ pub struct TrainedText {
 /// made, to the very network of an uninterrupted run.
 ///
 /// # Errors
-/// Options that do not fit, a token without an embedding, fewer than two classes in the training part,
-/// divergence, a foreign checkpoint.
+/// Options that do not fit, a token without an embedding, fewer than two classes in the training
+/// part, divergence, a foreign checkpoint.
 pub fn train_text(
     corpus: LabelledTexts<'_>,
     table: EmbeddingTable<'_>,
@@ -67,7 +67,8 @@ pub fn train_text(
 }
 
 /// Trains a network as [`train_text`] does, from the beginning, with the loss of `certified`: the
-/// parameters are those of the last epoch, since the validation loss says nothing of the worst case.
+/// parameters are those of the last epoch, since the validation loss says nothing of the worst
+/// case.
 ///
 /// # Errors
 /// See [`train_text`]; also word vectors that learn or early stopping among the options, which this

@@ -1,17 +1,18 @@
 //! Data splits: k-means on a lattice, with a trace that follows rows that leave and rows that come.
 //!
-//! Lloyd's algorithm with centroids rounded to a lattice (Ginart et al., "Making AI Forget You", 2019,
-//! section 4.1), in whole numbers throughout: coordinates, sums, squared distances. Seeds are drawn by
-//! D² weights as an exponential race: row r at stage s has −ln(U)/w with U keyed by (node, id of r,
-//! s), and the smallest wins, so that a row that did not win leaves no mark.
+//! Lloyd's algorithm with centroids rounded to a lattice (Ginart et al., "Making AI Forget You",
+//! 2019, section 4.1), in whole numbers throughout: coordinates, sums, squared distances. Seeds are
+//! drawn by D² weights as an exponential race: row r at stage s has −ln(U)/w with U keyed by (node,
+//! id of r, s), and the smallest wins, so that a row that did not win leaves no mark.
 //!
-//! **Lemma.** [`Clustering::follow`] leaves the trace and the seeds that [`Clustering::new`] gives for the
-//! rows that are there now. A step of the trace is a function of its centroids and the rows:
-//! distances, labels (ties to the lower cluster), sums and counts; leaving and coming rows change the sums by
-//! their own terms only. The next centroids are a function of sums, counts and centroids. Where these differ
-//! from the ones that the trace has, distances change by the terms of the coordinates that differ,
-//! which whole numbers make exact; where they do not, nothing else changes. The lattice makes the latter the
-//! usual case. Steps end at the first one whose centroids repeat, or at the twentieth.
+//! **Lemma.** [`Clustering::follow`] leaves the trace and the seeds that [`Clustering::new`] gives
+//! for the rows that are there now. A step of the trace is a function of its centroids and the
+//! rows: distances, labels (ties to the lower cluster), sums and counts; leaving and coming rows
+//! change the sums by their own terms only. The next centroids are a function of sums, counts and
+//! centroids. Where these differ from the ones that the trace has, distances change by the terms of
+//! the coordinates that differ, which whole numbers make exact; where they do not, nothing else
+//! changes. The lattice makes the latter the usual case. Steps end at the first one whose centroids
+//! repeat, or at the twentieth.
 
 mod seeds;
 pub mod space;
@@ -30,7 +31,8 @@ const NONE: u8 = u8::MAX;
 /// A clustering of rows.
 #[derive(Debug, Clone)]
 pub struct Clustering {
-    /// Positions of the rows, in no order that means anything; labels and distances are by place here.
+    /// Positions of the rows, in no order that means anything; labels and distances are by place
+    /// here.
     rows: Vec<u32>,
     seeds: Vec<u32>,
     labels: Vec<u8>,

@@ -66,7 +66,8 @@ pub(super) fn draw_seeds(space: Space<'_>, positions: &[u32]) -> Vec<u32> {
     seeds
 }
 
-/// Whether a row that comes would win a stage of the race that `seeds` have won, or be a further seed.
+/// Whether a row that comes would win a stage of the race that `seeds` have won, or be a further
+/// seed.
 pub(super) fn would_be_seed(space: Space<'_>, seeds: &[u32], position: u32) -> bool {
     (0..=seeds.len()).any(|stage| {
         let own = finish(

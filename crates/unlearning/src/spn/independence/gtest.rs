@@ -1,19 +1,19 @@
 //! The G-test of independence, whose update costs O(variables²) a row.
 //!
-//! For a pair of columns with contingency table O over declared bins, row sums R, column sums C and n rows,
-//! G = 2 (Σ O ln O − Σ R ln R − Σ C ln C + n ln n) is asymptotically χ² with (r − 1)(c − 1) degrees of
-//! freedom, r and c being the numbers of bins in use. The columns are dependent when G exceeds the
-//! quantile of the chosen significance (as in Gens and Domingos, "Learning the structure of
-//! sum-product networks", 2013).
+//! For a pair of columns with contingency table O over declared bins, row sums R, column sums C and
+//! n rows, G = 2 (Σ O ln O − Σ R ln R − Σ C ln C + n ln n) is asymptotically χ² with (r − 1)(c − 1)
+//! degrees of freedom, r and c being the numbers of bins in use. The columns are dependent when G
+//! exceeds the quantile of the chosen significance (as in Gens and Domingos, "Learning the
+//! structure of sum-product networks", 2013).
 //!
-//! Between two columns of numbers (or a number and two categories) coarse bins hide what a line shows: they
-//! are also dependent when (n − 1) r² exceeds the quantile with one degree of freedom, r being their
-//! correlation (the linear-by-linear association test of Mantel, 1963).
+//! Between two columns of numbers (or a number and two categories) coarse bins hide what a line
+//! shows: they are also dependent when (n − 1) r² exceeds the quantile with one degree of freedom,
+//! r being their correlation (the linear-by-linear association test of Mantel, 1963).
 //!
-//! **Lemma.** With m ln m rounded once to a whole number of 2⁻²⁸, G is a function of the table in exact
-//! integers: updating it cell by cell gives what computing it afresh gives. Adding or removing a row
-//! changes one cell of each table, hence O(1) for each pair. So do the sums and products that r is
-//! computed from, which are whole numbers too.
+//! **Lemma.** With m ln m rounded once to a whole number of 2⁻²⁸, G is a function of the table in
+//! exact integers: updating it cell by cell gives what computing it afresh gives. Adding or
+//! removing a row changes one cell of each table, hence O(1) for each pair. So do the sums and
+//! products that r is computed from, which are whole numbers too.
 
 use std::sync::OnceLock;
 
@@ -94,8 +94,8 @@ impl GtestRule {
     }
 }
 
-/// The x at which a χ² variable with `freedom` degrees of freedom exceeds x with probability `tail`, by
-/// bisection.
+/// The x at which a χ² variable with `freedom` degrees of freedom exceeds x with probability
+/// `tail`, by bisection.
 fn chi_squared_quantile(freedom: f64, tail: f64) -> f64 {
     let exceeds = |x: f64| gamma_ur(0.5 * freedom, 0.5 * x) > tail;
     let mut low = 0.0;

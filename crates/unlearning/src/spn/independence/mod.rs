@@ -1,7 +1,7 @@
 //! Which columns of some rows depend on each other.
 //!
-//! Both tests give pairwise dependences; the columns fall into the connected components of their graph.
-//! Columns of different components go to different children of a product node.
+//! Both tests give pairwise dependences; the columns fall into the connected components of their
+//! graph. Columns of different components go to different children of a product node.
 
 pub mod components;
 pub mod gtest;

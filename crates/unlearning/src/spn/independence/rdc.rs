@@ -1,10 +1,12 @@
-//! The randomised dependence coefficient (Lopez-Paz, Hennig, Schölkopf 2013), computed anew each time.
+//! The randomised dependence coefficient (Lopez-Paz, Hennig, Schölkopf 2013), computed anew each
+//! time.
 //!
 //! Each column is replaced by its empirical distribution function (one indicator a level for
-//! categories), mapped by ten random sine features, and whitened; the coefficient of two columns is the
-//! largest canonical correlation of their features. The random projections are keyed by (seed,
-//! variable) alone, and sums run over rows in the order of their ids, so that the coefficient is a function of
-//! the remaining rows. A deletion recomputes it, as in the paper, which is its bottleneck there.
+//! categories), mapped by ten random sine features, and whitened; the coefficient of two columns is
+//! the largest canonical correlation of their features. The random projections are keyed by (seed,
+//! variable) alone, and sums run over rows in the order of their ids, so that the coefficient is a
+//! function of the remaining rows. A deletion recomputes it, as in the paper, which is its
+//! bottleneck there.
 
 use rand::RngExt;
 
@@ -140,7 +142,8 @@ fn whiten(mapped: &mut [Vec<f64>], place: &[usize]) -> Vec<Vec<f64>> {
     .collect()
 }
 
-/// The largest canonical correlation of whitened features: the largest singular value of their products.
+/// The largest canonical correlation of whitened features: the largest singular value of their
+/// products.
 fn coefficient(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
     let cross: Vec<Vec<f64>> = a
