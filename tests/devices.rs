@@ -6,7 +6,6 @@
 
 use std::ops::ControlFlow;
 
-use clap::ValueEnum;
 use probity::data::builtin;
 use probity::data::schema::Schema;
 use probity::data::synthetic::synthetic_census;
@@ -23,10 +22,10 @@ use probity::tensor::device::{ComputeDevice, DeviceName};
 use probity_testing::{Needed, skip};
 
 fn others() -> Vec<ComputeDevice> {
-    let devices: Vec<ComputeDevice> = DeviceName::value_variants()
-        .iter()
+    let devices: Vec<ComputeDevice> = DeviceName::ALL
+        .into_iter()
         .filter(|name| !matches!(name, DeviceName::Auto | DeviceName::Flex))
-        .filter_map(|&name| match ComputeDevice::open(name) {
+        .filter_map(|name| match ComputeDevice::open(name) {
             Ok(device) => {
                 eprintln!("{name} answers: {}", device.hardware());
                 Some(device)

@@ -49,7 +49,7 @@ fn recorded() -> Recorded {
 fn words(model: &RecordedModel) -> Words {
     match (&model.vocabulary, &model.embeddings) {
         (Some(file), None) => Words::Rows(RowWords {
-            words: RowWords::read_words(&folder().join(file)).unwrap(),
+            words: RowWords::read_words(&folder().join(file)).unwrap().value,
             unknown_row: model.unknown_row,
             padding_row: model.padding_row,
         }),

@@ -217,7 +217,7 @@ fn bad_input_is_named_and_nothing_is_written() {
     for (rest, needles) in [
         (
             "--k 3 --ignore y",
-            &["column 'id' has no declared bounds", "--bounds id=MIN,MAX"][..],
+            &["column 'id' has no declared bounds", "input.bounds"][..],
         ),
         (
             "--k 3 --bounds 0,0.5 --id-column id --ignore y",

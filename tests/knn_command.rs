@@ -245,7 +245,7 @@ fn broken_images_are_refused() {
         &workspace,
         "knn --train train.gz --test test --poison 1",
         2,
-        &["train.gz", "--train-labels"],
+        &["train.gz", "train_labels"],
     );
     workspace.write("labels", idx(&[11], &[0; 11]));
     refuses(&workspace, &line(""), 2, &["11 labels", "12 images"]);
@@ -356,7 +356,7 @@ fn what_is_no_table_of_numbers_is_refused() {
         &workspace,
         "knn --train train.csv --test test.csv --poison 1",
         2,
-        &["--label-column"],
+        &["label_column"],
     );
     refuses(
         &workspace,
@@ -369,7 +369,7 @@ fn what_is_no_table_of_numbers_is_refused() {
         &workspace,
         &line("--poison 1 --ignore q"),
         2,
-        &["--ignore", "'q'"],
+        &["ignore names", "'q'"],
     );
     refuses(
         &workspace,

@@ -290,7 +290,7 @@ fn parameters_that_make_no_sense_are_refused() {
         (
             "--columns x,y",
             "--columns x",
-            "has a --range but is not among --columns",
+            "has a range in table.ranges, but is not among columns",
         ),
         ("--columns x,y", "--columns x,y,x", "is named twice"),
         ("x=0,10,1", "x=10,0,1", "encloses nothing"),
@@ -305,7 +305,7 @@ fn parameters_that_make_no_sense_are_refused() {
         &workspace,
         &format!("outliers count --data d.csv --columns x,y {QUERY}"),
         2,
-        &["'x'", "--range x=MIN,MAX", "give records away"],
+        &["'x'", "table.ranges", "give records away"],
     );
 }
 

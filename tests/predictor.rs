@@ -177,7 +177,7 @@ fn a_process_that_is_silent_is_given_up() {
     for mode in ["silent", "slow:2"] {
         let (error, text) = failure(mode, Duration::from_millis(300));
         assert!(text.contains("within 0.3 s"), "{text}");
-        assert!(text.contains("--predictor-timeout"), "{text}");
+        assert!(text.contains("predictor.timeout"), "{text}");
         assert!(error.is_circumstance());
     }
 }

@@ -116,7 +116,7 @@ fn what_does_not_fit_is_named() {
             &[
                 "has the shape [?, 8]",
                 "make 16 columns",
-                "--onnx-categories",
+                "predictor.categories",
             ],
         ),
         (
@@ -129,7 +129,7 @@ fn what_does_not_fit_is_named() {
             onehot,
             &[
                 "one input for each attribute",
-                "leave --onnx-categories out",
+                "leave predictor.categories out",
             ],
         ),
         (

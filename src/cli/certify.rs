@@ -10,7 +10,13 @@ use super::fields::Fields;
 use super::inputs::{Threads, new_run};
 use super::output::{Output, verdict};
 use super::render::{count, interval, percent, table};
-use probity::fairness::certify::run::{Certification, CertifySpecification, CertifySummary, Share};
+use probity::fairness::certify::run::{
+    Certifiable, Certification, CertifySpecification, CertifySummary,
+};
+use probity::fairness::certify::table::CertifiableTable;
+use probity::fairness::certify::text::CertifiableTexts;
+use probity::fairness::modality::ModalityName;
+use probity::fairness::statistics::Share;
 use probity::run::specification::Checked;
 
 /// Arguments of `probity certify`.
@@ -53,8 +59,19 @@ pub(super) fn run_specification(
     out: Option<PathBuf>,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
+    match specification.modality {
+        ModalityName::Table => certify::<CertifiableTable>(specification, out, output),
+        ModalityName::Text => certify::<CertifiableTexts>(specification, out, output),
+    }
+}
+
+fn certify<M: Certifiable>(
+    specification: Checked<CertifySpecification>,
+    out: Option<PathBuf>,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
     // Everything that can be wrong with the input is found before anything is written.
-    let certification = Certification::open(specification)?;
+    let certification = Certification::<M>::open(specification)?;
     let directory = new_run(out.as_ref(), "certify")?;
     let bar = output.progress(0, "certify {spinner} {msg}, {elapsed}");
     let observe = &mut |set| {

@@ -15,9 +15,9 @@ use super::render::{self, count, percent, table};
 use probity::fairness::compare::{
     CompareSpecification, CompareSummary, Comparison, StrategyFigures,
 };
-use probity::fairness::mean::Mean;
 use probity::fairness::modality::Modality;
 use probity::fairness::session::AuditProgress;
+use probity::fairness::statistics::Mean;
 use probity::fairness::strategies::StrategyName;
 use probity::run::run_directory::write_atomically;
 use probity::run::specification::Checked;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 
 use super::output::Output;
@@ -27,9 +27,9 @@ struct DevicesSummary {
 
 /// Runs `probity devices`.
 pub(super) fn run(_args: DevicesArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let reports: Vec<DeviceReport> = DeviceName::value_variants()
-        .iter()
-        .map(|&name| match ComputeDevice::open(name) {
+    let reports: Vec<DeviceReport> = DeviceName::ALL
+        .into_iter()
+        .map(|name| match ComputeDevice::open(name) {
             Ok(device) if name == DeviceName::Auto => DeviceReport {
                 device: name,
                 answers: true,

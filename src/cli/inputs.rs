@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::fields::Fields;
 use super::output::Output;
@@ -37,10 +38,23 @@ impl Threads {
 #[command(next_help_heading = "Hardware")]
 pub(super) struct Hardware {
     /// Device; `auto` is the first GPU that answers, else the CPU (flex)
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_parser = device_names(), default_value_t)]
     pub device: DeviceName,
     #[command(flatten)]
     pub threads: Threads,
+}
+
+/// The names of devices, and what each is.
+fn device_names() -> impl TypedValueParser<Value = DeviceName> {
+    let help = |name| match name {
+        DeviceName::Auto => "The first GPU that answers, else flex",
+        DeviceName::Flex => "burn's CPU backend",
+        DeviceName::Ndarray => "burn's older CPU backend",
+        DeviceName::Wgpu => "GPU through wgpu (WGSL)",
+        DeviceName::Cuda => "NVIDIA GPU through CUDA",
+    };
+    let names = DeviceName::ALL.map(|name| PossibleValue::new(name.to_string()).help(help(name)));
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<DeviceName>())
 }
 
 impl Hardware {

@@ -3,12 +3,12 @@
 use super::groups::named_gaps;
 use super::render::{count, percent, table};
 use probity::fairness::group::GroupReport;
-use probity::fairness::mean::Mean;
 use probity::fairness::repair::change::{Change, Figures};
 use probity::fairness::repair::specification::RepairMethod;
 use probity::fairness::repair::summary::RepairSummary;
 use probity::fairness::repair::table::{CertifiedShare, Origin, TableDetails};
 use probity::fairness::repair::text::TextDetails;
+use probity::fairness::statistics::Mean;
 use probity::nn::modality::ModalityName;
 
 /// What only one modality has to say of a repair.

@@ -8,9 +8,7 @@ use super::inputs::Hardware;
 use super::output::Output;
 use super::render::{percent, table};
 use probity::fairness::audit::AuditSpecification;
-use probity::fairness::modality::named_or_all;
-use probity::fairness::opened::{open_lexicon, open_text_model};
-use probity::fairness::text::protected::ProtectedTerms;
+use probity::fairness::opened::{open_terms, open_text_model};
 use probity::fairness::text::sentence::{Examination, examine};
 
 /// What `probity audit --text --json` prints.
@@ -29,10 +27,9 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitCode> {
     let device = hardware.open(output)?;
     let model = open_text_model(specification.model()?)?.value;
-    let lexicon = open_lexicon(specification.text.lexicon.as_deref())?.value;
-    let names = named_or_all(&specification.protected, &lexicon);
-    let protected = ProtectedTerms::new(&lexicon, &names, &model)?;
-    let result = examine(&model, &protected, &names, text, &device)?;
+    let lexicon = specification.text.lexicon.as_deref();
+    let protected = open_terms(lexicon, &specification.protected, &model)?.value;
+    let result = examine(&model, &protected, text, &device)?;
     let text = render(&result);
     let summary = ExaminationSummary { result };
     output.summary("audit --text", &summary, &text)

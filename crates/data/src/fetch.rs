@@ -36,94 +36,16 @@ mod transfer;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use place::{check_hash, holds, lock, put_in_place, remove_if_there, unpack};
 use transfer::Transfer;
 
-pub use catalogue::{catalogue, data_set};
+pub use catalogue::{DataFile, DataSet, Source, catalogue, data_set};
 pub use error::FetchError;
+pub use transfer::FetchOptions;
 
 /// The environment variable that names the cache folder instead of the system's usual place.
 pub const CACHE_DIR_VARIABLE: &str = "PROBITY_CACHE_DIR";
-
-/// A published data set: its name here, where it comes from, and its files.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DataSet {
-    /// The name by which it is asked for, also its folder in the cache (`census`).
-    pub name: String,
-    /// The publisher's title.
-    pub title: String,
-    /// The licence under which the publisher gives it, or that none is stated.
-    pub licence: String,
-    /// How to cite it, in one line.
-    pub citation: String,
-    /// The page where a person finds it, to download it by hand.
-    pub page: String,
-    /// Its files.
-    pub files: Vec<DataFile>,
-}
-
-/// One file of a [`DataSet`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DataFile {
-    /// Its name in the cache (`adult.data`).
-    pub name: String,
-    /// Where it may lie below a folder of local copies (`adult/adult.data`), besides under its name.
-    pub local_path: String,
-    /// The SHA-256 of the uncompressed content as published, in hexadecimal.
-    pub sha256: String,
-    /// The size of that content in bytes.
-    pub size: u64,
-    /// Where to get it, the first choice first.
-    pub sources: Vec<Source>,
-}
-
-/// One place that serves a [`DataFile`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
-    /// The address.
-    pub url: String,
-    /// Empty where the address gives the file itself. Where it gives a zip archive, the path to the
-    /// file inside: one member name for each archive to be opened, the outermost first
-    /// (`["bank.zip", "bank-full.csv"]`).
-    pub members: Vec<String>,
-}
-
-impl Source {
-    /// The last part of the address: the name that a browser would save it under.
-    fn file_name(&self) -> &str {
-        let path = self.url.split(['?', '#']).next().unwrap_or(&self.url);
-        path.rsplit('/').next().unwrap_or(path)
-    }
-}
-
-/// How patient a download is. The default suits a slow but living connection.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FetchOptions {
-    /// How long a connection may take to come about.
-    pub connect_timeout: Duration,
-    /// How long the server may stay silent, before its answer and between two pieces of it.
-    pub silence_timeout: Duration,
-    /// How many times a passing fault (a broken connection, an overloaded server) is tried again.
-    pub retries: u32,
-    /// The wait before the first further try; it doubles with each.
-    pub backoff: Duration,
-    /// The most bytes that are taken from one address, whatever the server goes on to send.
-    pub largest_body: u64,
-}
-
-impl Default for FetchOptions {
-    fn default() -> Self {
-        Self {
-            connect_timeout: Duration::from_secs(15),
-            silence_timeout: Duration::from_secs(30),
-            retries: 3,
-            backoff: Duration::from_millis(500),
-            largest_body: 1 << 30,
-        }
-    }
-}
 
 /// How far one file has come; handed to the caller's callback as bytes arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,7 +103,9 @@ fn cache_dir(from_environment: Option<OsString>) -> Result<PathBuf, FetchError> 
         Some(path) if !path.is_empty() => Ok(PathBuf::from(path)),
         _ => directories::ProjectDirs::from("", "", "probity")
             .map(|dirs| dirs.cache_dir().to_owned())
-            .ok_or(FetchError::NoCacheDir),
+            .ok_or(FetchError::NoCacheDir {
+                variable: CACHE_DIR_VARIABLE,
+            }),
     }
 }
 
@@ -250,7 +174,9 @@ impl Fetcher {
     /// [`FetchError::NotInFolder`] where no such file exists, [`FetchError::WrongHash`] or
     /// [`FetchError::Archive`] where none of those that exist is the published one.
     pub fn copy_from(&self, set: &DataSet, from: &Path) -> Result<FetchedSet, FetchError> {
-        self.fetch(set, |file, folder| local::copy_file(file, from, folder))
+        self.fetch(set, |file, folder| {
+            local::copy_file(file, from, folder).map(Origin::Copy)
+        })
     }
 
     /// Runs `bring` for each file that isn't in the cache yet, one process at a time.
@@ -376,17 +302,8 @@ mod tests {
                 assert_eq!(empty, unset);
                 assert!(empty.to_string_lossy().to_lowercase().contains("probity"));
             }
-            (Err(FetchError::NoCacheDir), Err(FetchError::NoCacheDir)) => {}
+            (Err(FetchError::NoCacheDir { .. }), Err(FetchError::NoCacheDir { .. })) => {}
             other => panic!("{other:?}"),
         }
-    }
-
-    #[test]
-    fn a_source_is_named_after_the_end_of_its_address() {
-        let source = Source {
-            url: "http://host/a/b+c.zip?x=1/2".into(),
-            members: vec![],
-        };
-        assert_eq!(source.file_name(), "b+c.zip");
     }
 }

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::numbers::{Numbers, NumbersError};
-use super::source::{Content, DataFile, Hashed, Source};
+use super::read::ReadError;
+use super::source::{Content, DataFile, Hashed};
 
 /// More values than this are not read.
 const MAX_VALUES: u64 = 1 << 31;
@@ -21,13 +21,8 @@ const MAX_VALUES: u64 = 1 << 31;
 #[derive(Debug, Error)]
 pub enum IdxError {
     /// It cannot be read.
-    #[error("cannot read {}: {source}", file.display())]
-    Io {
-        /// The file.
-        file: PathBuf,
-        /// The operating system's word.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Read(#[from] ReadError),
     /// It is some other kind of file.
     #[error("{} is no IDX file: it does not begin with 0 0 8 and the number of dimensions", file.display())]
     Foreign {
@@ -143,7 +138,7 @@ pub(super) enum IdxContent {
 ///
 /// # Errors
 /// A file that cannot be read, is truncated, goes on too long, or holds something else than bytes.
-pub fn read_idx(file: &Path) -> Result<Hashed<Idx>, NumbersError> {
+pub fn read_idx(file: &Path) -> Result<Hashed<Idx>, IdxError> {
     let opened = DataFile::open(file)?;
     let content = match opened.content()? {
         Content::Stream(stream) => Idx::read_if(file, stream)?,
@@ -153,8 +148,7 @@ pub fn read_idx(file: &Path) -> Result<Hashed<Idx>, NumbersError> {
         IdxContent::Idx(idx) => Ok(opened.hashed(idx)?),
         IdxContent::Other(_) => Err(IdxError::Foreign {
             file: file.to_owned(),
-        }
-        .into()),
+        }),
     }
 }
 
@@ -164,7 +158,7 @@ impl Idx {
         file: &Path,
         mut input: Box<dyn Read + Send>,
     ) -> Result<IdxContent, IdxError> {
-        let failed = |source| IdxError::Io {
+        let failed = |source| ReadError::Io {
             file: file.to_owned(),
             source,
         };
@@ -203,7 +197,7 @@ impl Idx {
         let ended = input.take(expected + 1).read_to_end(&mut values);
         let found = values.len() as u64;
         match ended {
-            Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(failed(error)),
+            Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(failed(error).into()),
             _ if found < expected => Err(IdxError::Truncated {
                 file: file.to_owned(),
                 expected,
@@ -213,35 +207,23 @@ impl Idx {
                 file: file.to_owned(),
                 expected,
             }),
-            Err(error) => Err(failed(error)),
+            Err(error) => Err(failed(error).into()),
             Ok(_) => Ok(IdxContent::Idx(Idx { dimensions, values })),
         }
     }
 
-    /// The images in `file` as rows of features, with the labels of another file.
-    pub(super) fn into_numbers(
+    /// The images in `file` as rows of features.
+    pub(super) fn into_images(
         self,
         file: &Path,
-        labels: Option<&Path>,
         reduction: Option<Reduction>,
-    ) -> Result<Numbers, NumbersError> {
-        let &[images, height, width] = self.dimensions.as_slice() else {
+    ) -> Result<Images, IdxError> {
+        let &[count, height, width] = self.dimensions.as_slice() else {
             return Err(IdxError::Dimensions {
                 file: file.to_owned(),
                 found: self.dimensions,
                 expected: "images, rows and columns",
-            }
-            .into());
-        };
-        let mut source = Source::default();
-        let labels = match labels {
-            Some(labels) => {
-                let read = labels_of(file, labels, images)?;
-                source.labels = Some(labels.to_owned());
-                source.labels_sha256 = Some(read.sha256);
-                read.value
-            }
-            None => Vec::new(),
+            });
         };
         let block = reduction.map_or(1, |reduction| reduction.block);
         let (down, across) = match reduction.and_then(|reduction| reduction.crop) {
@@ -262,8 +244,7 @@ impl Idx {
                 width,
                 block,
                 crop: down.max(across),
-            }
-            .into());
+            });
         }
         let window = Window {
             top: ((height - down * block) / 2) as usize,
@@ -273,21 +254,28 @@ impl Idx {
             block: block as usize,
         };
         let (height, width) = (height as usize, width as usize);
-        let mut features = Vec::with_capacity(images as usize * window.down * window.across);
+        let mut features = Vec::with_capacity(count as usize * window.down * window.across);
         for image in self.values.chunks_exact((height * width).max(1)) {
             window.averages(image, width, &mut features);
         }
         let names = (0..window.down)
             .flat_map(|row| (0..window.across).map(move |column| format!("block_{row}_{column}")));
-        Ok(Numbers {
-            source,
+        Ok(Images {
+            count,
             columns: names.collect(),
             features,
-            labels,
-            numbers: (1..=u64::from(images)).collect(),
-            skipped_rows: 0,
         })
     }
+}
+
+/// Images as rows of features.
+#[derive(Debug)]
+pub(super) struct Images {
+    pub count: u32,
+    /// One name a feature.
+    pub columns: Vec<String>,
+    /// Row-major, an image a row.
+    pub features: Vec<f64>,
 }
 
 /// The blocks that are averaged.
@@ -318,15 +306,19 @@ impl Window {
     }
 }
 
-fn labels_of(images: &Path, file: &Path, count: u32) -> Result<Hashed<Vec<String>>, NumbersError> {
+/// The labels in `file`, which must be as many as the `count` images.
+pub(super) fn labels_of(
+    images: &Path,
+    file: &Path,
+    count: u32,
+) -> Result<Hashed<Vec<String>>, IdxError> {
     let Hashed { value, sha256 } = read_idx(file)?;
     let &[found] = value.dimensions.as_slice() else {
         return Err(IdxError::Dimensions {
             file: file.to_owned(),
             found: value.dimensions,
             expected: "labels alone",
-        }
-        .into());
+        });
     };
     if found != count {
         return Err(IdxError::Count {
@@ -334,8 +326,7 @@ fn labels_of(images: &Path, file: &Path, count: u32) -> Result<Hashed<Vec<String
             of: images.to_owned(),
             labels: found,
             images: count,
-        }
-        .into());
+        });
     }
     Ok(Hashed {
         value: value.values.iter().map(u8::to_string).collect(),
@@ -369,25 +360,16 @@ mod tests {
         let file = written(&images(1, 5, &values));
         let idx = read_idx(file.path()).unwrap().value;
         let reduction = |crop| Some(Reduction { block: 2, crop });
-        let all = idx.clone().into_numbers(file.path(), None, reduction(None));
+        let all = idx.clone().into_images(file.path(), reduction(None));
         assert_eq!(all.unwrap().features, [3.0, 5.0, 13.0, 15.0]);
-        let one = idx
-            .clone()
-            .into_numbers(file.path(), None, reduction(Some(1)));
+        let one = idx.clone().into_images(file.path(), reduction(Some(1)));
         assert_eq!(one.unwrap().features, [9.0]);
-        assert!(
-            idx.into_numbers(file.path(), None, reduction(Some(3)))
-                .is_err()
-        );
+        assert!(idx.into_images(file.path(), reduction(Some(3))).is_err());
     }
 
     #[test]
     fn broken_files_are_told_apart() {
-        let read = |bytes: &[u8]| match read_idx(written(bytes).path()) {
-            Err(NumbersError::Idx(error)) => Err(error),
-            Err(other) => panic!("{other}"),
-            Ok(idx) => Ok(idx),
-        };
+        let read = |bytes: &[u8]| read_idx(written(bytes).path());
         let truncated = read(&images(2, 2, &[1, 2, 3, 4, 5])).unwrap_err();
         assert!(matches!(
             truncated,

@@ -25,7 +25,7 @@ pub enum InferError {
     Schema(#[from] SchemaError),
     /// A column holds too many different words to be a category.
     #[error(
-        "column '{column}' holds more than {limit} different words (such as '{example}'); leave it out with --ignore {column}"
+        "column '{column}' holds more than {limit} different words (such as '{example}'); name it in ignore to leave it out"
     )]
     TooManyWords {
         /// The column.
@@ -58,7 +58,7 @@ pub enum InferError {
         second: &'static str,
     },
     /// A column holds nothing but missing values.
-    #[error("column '{column}' holds no value at all; leave it out with --ignore {column}")]
+    #[error("column '{column}' holds no value at all; name it in ignore to leave it out")]
     NoValue {
         /// The column.
         column: String,

@@ -11,75 +11,21 @@
 
 mod column;
 mod error;
+mod options;
 mod rows;
 
 use std::path::Path;
 
-use arrow_array::RecordBatch;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 pub use self::column::{Column, Reading};
 pub use self::error::NumbersError;
+pub use self::options::{Bounds, NumbersOptions, bounds_of};
+pub use self::rows::Numbers;
 use self::rows::TableReader;
-use super::idx::{Idx, IdxContent, Reduction};
+use super::idx::{Idx, IdxContent, labels_of};
 use super::read::{IN_MEMORY, Place, ReadError, Records};
-use super::schema::{Format, Kind, Schema};
 use super::source::{Content, DataFile, Source};
 use super::table::Labels;
-
-/// Bounds declared for one column, or for all that have none of their own.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Bounds {
-    /// The column; all of them where there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub column: Option<String>,
-    /// Becomes 0.
-    pub min: f64,
-    /// Becomes 1.
-    pub max: f64,
-}
-
-/// How files become rows of numbers.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct NumbersOptions {
-    /// The label column of a table.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub label: Option<String>,
-    /// Columns that are left out.
-    pub ignore: Vec<String>,
-    /// Whether values are scaled by the bounds that the schema declares.
-    pub scale_by_schema: bool,
-    /// How images are reduced.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reduction: Option<Reduction>,
-    /// The layout of a table without a schema.
-    pub format: Format,
-    /// Bounds for scaling.
-    pub bounds: Vec<Bounds>,
-    /// What the columns hold; they are numbers where there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub schema: Option<Schema>,
-}
-
-/// Rows of finite numbers, with labels where they have them.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Numbers {
-    /// The files that they are from.
-    pub source: Source,
-    /// One name a feature.
-    pub columns: Vec<String>,
-    /// Row-major, `[rows, columns]`.
-    pub features: Vec<f64>,
-    /// One label a row, or none at all.
-    pub labels: Vec<String>,
-    /// The number of each row in its file or its batches, from 1, headers not counted.
-    pub numbers: Vec<u64>,
-    /// Rows left out by an `outside = "skip"` policy.
-    pub skipped_rows: u64,
-}
+use arrow_array::RecordBatch;
 
 /// Where the rows to read are.
 #[derive(Debug, Clone, Copy)]
@@ -133,25 +79,6 @@ impl<'a> Rows<'a> {
 }
 
 impl Numbers {
-    /// How many rows there are.
-    pub fn rows(&self) -> usize {
-        self.numbers.len()
-    }
-
-    /// The features of row `at`; empty if there is no such row.
-    pub fn row(&self, at: usize) -> &[f64] {
-        let width = self.columns.len();
-        let start = at.saturating_mul(width);
-        self.features
-            .get(start..start.saturating_add(width))
-            .unwrap_or_default()
-    }
-
-    /// The label of row `at`, if it has one.
-    pub fn label(&self, at: usize) -> Option<&str> {
-        self.labels.get(at).map(String::as_str)
-    }
-
     /// Reads labelled rows to learn from: [`Numbers::training`] of a table in a file.
     ///
     /// # Errors
@@ -256,8 +183,13 @@ impl Numbers {
                     parquet => IdxContent::Other(parquet),
                 };
                 let mut numbers = match content {
-                    IdxContent::Idx(images) => {
-                        images.into_numbers(file, labels, options.reduction)?
+                    IdxContent::Idx(idx) => {
+                        let images = idx.into_images(file, options.reduction)?;
+                        let labels = match labels {
+                            Some(labels) => Some((labels, labels_of(file, labels, images.count)?)),
+                            None => None,
+                        };
+                        Numbers::of_images(images, labels)
                     }
                     IdxContent::Other(_) if labels.is_some() => {
                         return Err(NumbersError::LabelsOfATable {
@@ -287,19 +219,11 @@ impl Numbers {
         Ok(numbers)
     }
 
-    /// The file that they are from, or what errors call batches in its place.
-    pub fn name(&self) -> &Path {
-        match self.source.file.as_os_str().is_empty() {
-            true => Path::new(IN_MEMORY),
-            false => &self.source.file,
-        }
-    }
-
     fn scale(&mut self, file: &Path, options: &NumbersOptions) -> Result<(), NumbersError> {
         for column in options.bounds.iter().filter_map(|b| b.column.as_ref()) {
             if !self.columns.contains(column) {
                 return Err(NumbersError::NoSuchColumn {
-                    option: "bounds",
+                    field: "bounds",
                     column: column.clone(),
                     file: file.to_owned(),
                 });
@@ -332,31 +256,4 @@ impl Numbers {
         }
         Ok(())
     }
-}
-
-/// Bounds named for the column, else those of the schema if asked for, else those for all columns.
-pub fn bounds_of(options: &NumbersOptions, column: &str) -> Option<(f64, f64)> {
-    let named = options
-        .bounds
-        .iter()
-        .find(|bounds| bounds.column.as_deref() == Some(column));
-    let common = || options.bounds.iter().find(|bounds| bounds.column.is_none());
-    let declared = || {
-        let schema = options
-            .schema
-            .as_ref()
-            .filter(|_| options.scale_by_schema)?;
-        let attribute = schema.attributes.iter().find(|a| a.name == column)?;
-        match &attribute.kind {
-            Kind::Integer { .. } | Kind::Categorical { .. } => {
-                let (min, max) = attribute.domain();
-                (min < max).then_some((f64::from(min), f64::from(max)))
-            }
-            Kind::Numeric { bins } => Some((*bins.first()?, *bins.last()?)),
-        }
-    };
-    named
-        .map(|bounds| (bounds.min, bounds.max))
-        .or_else(declared)
-        .or_else(|| common().map(|bounds| (bounds.min, bounds.max)))
 }

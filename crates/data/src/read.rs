@@ -157,15 +157,33 @@ impl<'a> Record<'a> {
     /// When it is not UTF-8, or of a type that is not read.
     #[inline]
     pub fn cell(&self, position: usize) -> Result<&'a str, ReadError> {
-        match &self.records.cells {
-            Cells::Text(text) => match text.cell(position) {
-                Some(cell) => Ok(cell),
-                None => Err(self.not_utf8(position)),
-            },
-            Cells::Arrow(arrow) => {
-                let text = arrow.text(&self.records.file, position)?;
+        match self.plain(position) {
+            Some(cell) => Ok(cell),
+            None => {
+                let text = self.of_arrow(position, |arrow, file| arrow.text(file, position))?;
                 Ok(text.unwrap_or_default())
             }
+        }
+    }
+
+    /// The cell of a file of text, if it is UTF-8: what nearly all cells are, so it comes first.
+    #[inline(always)]
+    fn plain(&self, position: usize) -> Option<&'a str> {
+        match &self.records.cells {
+            Cells::Text(text) => text.cell(position),
+            Cells::Arrow(_) => None,
+        }
+    }
+
+    /// What Arrow says of a cell that is not plain.
+    fn of_arrow<T>(
+        &self,
+        position: usize,
+        read: impl FnOnce(&'a ArrowRecords, &'a Path) -> Result<T, ReadError>,
+    ) -> Result<T, ReadError> {
+        match &self.records.cells {
+            Cells::Text(_) => Err(self.not_utf8(position)),
+            Cells::Arrow(arrow) => read(arrow, &self.records.file),
         }
     }
 
@@ -183,9 +201,9 @@ impl<'a> Record<'a> {
     /// See [`Record::cell`].
     #[inline]
     pub fn number(&self, position: usize) -> Result<Option<f64>, ReadError> {
-        let number = match &self.records.cells {
-            Cells::Text(_) => self.cell(position)?.parse().ok(),
-            Cells::Arrow(arrow) => match arrow.value(&self.records.file, position)? {
+        let number = match self.plain(position) {
+            Some(cell) => cell.parse().ok(),
+            None => match self.of_arrow(position, |arrow, file| arrow.value(file, position))? {
                 Value::Null => None,
                 Value::Number(number) => Some(number),
                 Value::Text(text) => text.parse().ok(),
@@ -200,9 +218,9 @@ impl<'a> Record<'a> {
     /// [`ReadError::Value`] when the attribute's policy is to refuse it.
     #[inline]
     pub fn encode(&self, position: usize, encoder: &Encoder<'_>) -> Result<Encoded, ReadError> {
-        let encoded = match &self.records.cells {
-            Cells::Text(_) => encoder.encode(self.cell(position)?),
-            Cells::Arrow(arrow) => match arrow.value(&self.records.file, position)? {
+        let encoded = match self.plain(position) {
+            Some(cell) => encoder.encode(cell),
+            None => match self.of_arrow(position, |arrow, file| arrow.value(file, position))? {
                 Value::Null => encoder.encode_missing(),
                 Value::Number(number) if encoder.takes_numbers() => encoder.encode_number(number),
                 Value::Number(_) => encoder.encode(self.cell(position)?),

@@ -99,7 +99,10 @@ impl DataFile {
     }
 
     /// Opens the file at `path` for a reader that has no use for its hash.
-    pub(super) fn open_unhashed(path: &Path) -> Result<DataFile, ReadError> {
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn open_unhashed(path: &Path) -> Result<DataFile, ReadError> {
         Self::with_hasher(path, None)
     }
 

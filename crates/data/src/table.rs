@@ -61,8 +61,16 @@ impl Table {
     /// # Errors
     /// Anything in the file that the schema does not allow: see [`ReadError`]. Columns that the
     /// schema does not describe are an error unless it says otherwise.
-    pub fn read(file: &Path, schema: &Schema, labels: Labels) -> Result<Table, ReadError> {
-        Self::decode(Records::open(file, &schema.format)?, schema, labels)
+    pub fn read(
+        file: impl AsRef<Path>,
+        schema: &Schema,
+        labels: Labels,
+    ) -> Result<Table, ReadError> {
+        Self::decode(
+            Records::open(file.as_ref(), &schema.format)?,
+            schema,
+            labels,
+        )
     }
 
     /// The same with the file's hash, from one pass over it.

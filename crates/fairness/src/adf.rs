@@ -14,10 +14,10 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use super::domain::TabularDomain;
-use super::guidance::{StepKey, descend, draw, flip_gradients, pair_gradients, weigh};
-use super::strategy::{GlobalStep, LocalWalker, Strategy};
+use super::guidance::{descend, draw, flip_gradients, pair_gradients, weigh};
+use super::strategy::{GlobalStep, LocalWalker, Position, Strategy};
 use probity_nn::{Differentiable, ModelError, Objective};
-use probity_run::stream::{Purpose, stream};
+use probity_run::stream::{Purpose, Stream, stream};
 
 /// The strategy `adf`.
 pub struct Adf<'a> {
@@ -63,18 +63,13 @@ impl Strategy for Adf<'_> {
         _shared: &(),
         walkers: &mut [GlobalStep<'_, AdfMemory>],
     ) -> Result<(), ModelError> {
-        let gradients = pair_gradients(self.model, self.domain, self.objective, walkers)?;
+        let gradients = self.pair_gradients(walkers)?;
         for (walker, pair) in walkers
             .iter_mut()
             .zip(gradients.chunks_exact(2 * self.model.features()))
         {
-            let key = StepKey {
-                seed: self.seed,
-                id: walker.id,
-                iteration: walker.iteration,
-            };
             let gradients = pair.split_at(self.model.features());
-            descend(self.domain, walker.row, gradients, self.step_global, key);
+            self.descend(walker, gradients);
         }
         Ok(())
     }
@@ -87,7 +82,7 @@ impl Strategy for Adf<'_> {
     ) -> Result<(), ModelError> {
         self.refresh(walkers)?;
         for walker in walkers {
-            let mut stream = stream(self.seed, Purpose::LocalMove, walker.id, u64::from(trial));
+            let mut stream = self.local_stream(walker.id, trial);
             let weights = match &walker.away {
                 Some(_) => &walker.memory.away,
                 None => {
@@ -96,34 +91,52 @@ impl Strategy for Adf<'_> {
                 }
             };
             let attribute = self.domain.free()[draw(weights, &mut stream)];
-            let row = &walker.away.as_ref().unwrap_or(&walker.start).row;
-            walker.candidate.clone_from(row);
-            walker.candidate[attribute] =
-                self.domain
-                    .random_step(attribute, row[attribute], self.step_local, &mut stream);
+            walker.step_along(self.domain, attribute, self.step_local, &mut stream);
         }
         Ok(())
     }
 }
 
 impl Adf<'_> {
+    /// See [`pair_gradients`].
+    pub(super) fn pair_gradients<M>(
+        &self,
+        walkers: &[GlobalStep<'_, M>],
+    ) -> Result<Vec<f32>, ModelError> {
+        pair_gradients(self.model, self.domain, self.objective, walkers)
+    }
+
+    /// See [`flip_gradients`].
+    pub(super) fn flip_gradients<'p>(
+        &self,
+        positions: impl Iterator<Item = &'p Position>,
+        flips: usize,
+    ) -> Result<Vec<f32>, ModelError> {
+        flip_gradients(self.model, self.domain, self.objective, positions, flips)
+    }
+
+    /// See [`descend`].
+    pub(super) fn descend<M>(&self, walker: &mut GlobalStep<'_, M>, gradients: (&[f32], &[f32])) {
+        descend(self.domain, walker, gradients, self.step_global, self.seed);
+    }
+
+    /// What is drawn for the walker `id` in the local trial `trial`.
+    pub(super) fn local_stream(&self, id: u64, trial: u32) -> Stream {
+        stream(self.seed, Purpose::LocalMove, id, u64::from(trial))
+    }
+
     /// Computes the weights of every walker whose position is new to its memory: one batch of
     /// gradients at x and x'.
     fn refresh(&self, walkers: &mut [LocalWalker<AdfMemory>]) -> Result<(), ModelError> {
         let stale = walkers.iter().filter(|walker| self.is_stale(walker));
         let positions = stale.map(LocalWalker::position);
-        let gradients = flip_gradients(
-            self.model,
-            self.domain,
-            self.objective,
-            positions,
-            usize::MAX,
-        )?;
+        let gradients = self.flip_gradients(positions, usize::MAX)?;
         let mut gradients = gradients.chunks_exact(self.model.features());
         for walker in walkers.iter_mut() {
             if !self.is_stale(walker) {
                 continue;
             }
+            // Not `position()`, which would borrow the memory too.
             let position = walker.away.as_ref().unwrap_or(&walker.start);
             let here = gradients.next().unwrap_or_default();
             let memory = &mut walker.memory;

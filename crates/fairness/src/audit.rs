@@ -19,8 +19,8 @@ use super::search::{Ending, Search, SearchState, StateOf};
 use super::session::{AuditProgress, is_resumable, keep_if_cut, run_search};
 pub use super::specification::AuditSpecification;
 pub use super::strategies::StrategyName;
-use super::strategies::themis::CausalDiscrimination;
-use super::strategies::{WithStrategy, expect_fitting, expect_usable};
+use super::strategies::WithStrategy;
+use super::strategy::CausalDiscrimination;
 use super::strategy::Strategy;
 use super::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary, phases, trace};
 use super::trace::TraceSummary;
@@ -115,8 +115,9 @@ impl<M: Modality> Audit<M> {
         case: M,
         device: &ComputeDevice,
     ) -> Result<Audit<M>, AuditError> {
-        expect_fitting(specification.strategy(), M::NAME)?;
-        expect_usable(specification.strategy(), case.model())?;
+        let strategy = specification.strategy();
+        strategy.expect_fitting("strategy", M::NAME)?;
+        strategy.expect_usable("strategy", case.model().access())?;
         Ok(Audit {
             specification: specification.into_inner().resolved(case.protected()),
             record: record_of(device, case.sha256()),
@@ -148,6 +149,11 @@ impl<M: Modality> Audit<M> {
     /// The model under test and its inputs.
     pub fn case(&self) -> &M {
         &self.case
+    }
+
+    /// The model under test and its inputs, by value.
+    pub fn into_case(self) -> M {
+        self.case
     }
 
     fn method(&self) -> Method<'_> {

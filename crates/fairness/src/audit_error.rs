@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::domain::DomainError;
-use super::strategies::{NeedsGradients, StrategyName};
 use probity_data::read::ReadError;
 use probity_data::schema::SchemaError;
 use probity_nn::ModelError;
@@ -31,9 +30,6 @@ pub enum AuditError {
     /// A protected attribute does not exist.
     #[error(transparent)]
     Schema(#[from] SchemaError),
-    /// The strategy asks for more than the model gives.
-    #[error(transparent)]
-    Strategy(#[from] NeedsGradients),
     /// The protected set cannot be searched.
     #[error(transparent)]
     Domain(#[from] DomainError),
@@ -82,16 +78,6 @@ pub enum AuditError {
         name: String,
         /// What is wrong.
         problem: String,
-    },
-    /// A strategy of the other modality.
-    #[error("the strategy {} does not search {searched}; they are searched by {fitting}", strategy.name())]
-    OtherModality {
-        /// The strategy.
-        strategy: StrategyName,
-        /// `tables` or `texts`.
-        searched: &'static str,
-        /// The strategies that do.
-        fitting: String,
     },
     /// The parts of a text model do not fit each other.
     #[error(transparent)]

@@ -19,9 +19,9 @@ use super::search::Ending;
 use super::session::AuditProgress;
 pub use super::specification::CompareSpecification;
 use super::specification::TextSpecification;
-use super::strategies::{StrategyName, expect_usable};
+use super::strategies::StrategyName;
 use super::trial::{Begin, KeptFigures, Trial, TrialFigures};
-use crate::mean::Mean;
+use crate::statistics::Mean;
 use probity_data::table::ReadCounts;
 use probity_predictor::source::PredictorSource;
 use probity_run::run_directory::RunDirectory;
@@ -110,7 +110,7 @@ pub struct Comparison {
     specification: CompareSpecification,
     record: Record,
     device: DeviceName,
-    case: TableCase,
+    case: TableCase<'static>,
 }
 
 /// Told where each search stands, with its strategy and repeat; may stop it.
@@ -127,7 +127,7 @@ impl Comparison {
     ) -> Result<Comparison, AuditError> {
         let case = TableCase::open(&specification.audit(), device)?;
         for strategy in specification.strategies() {
-            expect_usable(strategy, case.model())?;
+            strategy.expect_usable("strategies", case.model().access())?;
         }
         Ok(Comparison {
             specification: specification.into_inner().resolved(case.protected()),
@@ -152,7 +152,7 @@ impl Comparison {
     }
 
     /// The model under test and its inputs.
-    pub fn case(&self) -> &TableCase {
+    pub fn case(&self) -> &TableCase<'_> {
         &self.case
     }
 }

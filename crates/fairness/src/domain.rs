@@ -248,22 +248,10 @@ impl Domain for TabularDomain {
 /// The synthetic census with sex protected: numbers as they are, levels one-hot.
 #[cfg(test)]
 pub(super) fn mixed_domain() -> (InputLayout, TabularDomain) {
-    use probity_nn::encoding::Encoding;
     let schema = probity_data::builtin::schema("synthetic-census")
         .unwrap()
         .unwrap();
-    let encodings: Vec<Encoding> = schema
-        .attributes
-        .iter()
-        .map(|attribute| {
-            if attribute.is_ordered() {
-                Encoding::RAW
-            } else {
-                Encoding::OneHot
-            }
-        })
-        .collect();
-    let layout = InputLayout::new(&schema.attributes, &encodings);
+    let layout = InputLayout::unscaled(&schema.attributes);
     let protected = [schema.index_of("sex").unwrap()];
     let domain = TabularDomain::new(&schema, &layout, &protected).unwrap();
     (layout, domain)

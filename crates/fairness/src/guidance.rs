@@ -16,24 +16,17 @@ use probity_run::stream::{Purpose, Stream, stream};
 /// Smallest saliency: keeps 1/saliency finite, and the choice uniform where all are zero.
 pub(super) const SALIENCY_FLOOR: f32 = 1e-6;
 
-/// The random draws of a step: whose walker, and which of its steps.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct StepKey {
-    pub(super) seed: u64,
-    pub(super) id: u64,
-    pub(super) iteration: u32,
-}
-
 /// x ← clip(x + s_g·dir) (ADF, Algorithm 3), or one random attribute where that leaves x as it was:
 /// no direction is agreed on, or every agreed one points at a wall, where the walker would stay for
 /// good.
-pub(super) fn descend(
+pub(super) fn descend<M>(
     domain: &TabularDomain,
-    row: &mut [i32],
+    walker: &mut GlobalStep<'_, M>,
     (g, g_other): (&[f32], &[f32]),
     size: u32,
-    key: StepKey,
+    seed: u64,
 ) {
+    let row = &mut *walker.row;
     // A gradient that vanished says nothing; then the other one decides alone.
     let g_vanished = g.iter().all(|&value| value == 0.0);
     let other_vanished = g_other.iter().all(|&value| value == 0.0);
@@ -61,8 +54,8 @@ pub(super) fn descend(
         }
     }
     if !moved {
-        let step = u64::from(key.iteration);
-        let mut stream = stream(key.seed, Purpose::GlobalMove, key.id, step);
+        let step = u64::from(walker.iteration);
+        let mut stream = stream(seed, Purpose::GlobalMove, walker.id, step);
         let attribute = domain.free()[stream.random_range(0..domain.free().len())];
         row[attribute] = domain.random_step(attribute, row[attribute], size, &mut stream);
     }

@@ -1,99 +1,326 @@
-//! An audit as a few lines of Rust: a model and a table in memory, findings in memory.
+//! An audit as a few lines of Rust: a model and its inputs in memory, findings in memory.
 //!
 //! [`Audit::new`] begins one. What is not said is as in an [`AuditSpecification`]; nothing is written.
+//!
+//! | model | inputs |
+//! |---|---|
+//! | [`Model`] | a [`Table`] that was read by the model's schema |
+//! | any [`Classifier`] | a [`Schema`] and a [`Table`] that was read by it |
+//! | [`TextModel`] | texts, and a [`Lexicon`] where it is not the one that ships |
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::ControlFlow;
 
+use thiserror::Error;
+
 use super::audit::{Audit, AuditError, AuditSpecification};
 use super::estimate::Estimate;
-use super::modality::{Modality, TableCase};
+use super::modality::{Change, Modality, TableCase, TextCase, TextParts};
 use super::model_under_test::ModelUnderTest;
-use super::opened::{Opened, protected_or_marked};
+use super::opened::{Opened, open_encoder, open_terms, protected_or_marked};
 use super::pairs::{Pair, PairStore};
 use super::search::Ending;
 use super::session::AuditProgress;
 use super::strategies::StrategyName;
-use crate::domain::Domain;
+use super::text::protected::ProtectedTerms;
 use probity_data::schema::Schema;
 use probity_data::table::Table;
+use probity_nn::encoding::InputLayout;
 use probity_nn::model::Model;
-use probity_run::specification::Specification;
+use probity_nn::text_model::TextModel;
+use probity_nn::{Classifier, ModelError, Rows};
+use probity_run::specification::{FieldError, Specification};
 use probity_tensor::device::ComputeDevice;
+use probity_text::lexicon::Lexicon;
 
 /// Stands for a file where a specification asks for one and the value is in memory.
 const IN_MEMORY: &str = "memory";
 
+/// What an audit can be made of: a model, with `Inputs` that its seeds come from.
+pub trait Auditable<Inputs> {
+    /// Rows of a table, or texts.
+    type Case: Modality;
+
+    /// The strategy of an audit that names none, where it is not the usual one.
+    fn strategy(&self) -> Option<StrategyName> {
+        None
+    }
+
+    /// The case of this model and `inputs`, searched as `specification` says on `device`.
+    ///
+    /// # Errors
+    /// When they do not fit each other or the specification.
+    fn case(
+        self,
+        inputs: Inputs,
+        specification: &AuditSpecification,
+        device: &ComputeDevice,
+    ) -> Result<Self::Case, AuditError>;
+}
+
+impl<'m> Auditable<&'m Table> for &'m Model {
+    type Case = TableCase<'m>;
+
+    fn case(
+        self,
+        table: &'m Table,
+        specification: &AuditSpecification,
+        device: &ComputeDevice,
+    ) -> Result<TableCase<'m>, AuditError> {
+        let model = ModelUnderTest::network(&self.network, device);
+        let layout = self.network.layout.clone();
+        table_case(specification, (&self.schema, layout), model, table)
+    }
+}
+
+/// Any classifier of rows; only its outputs are asked for.
+impl<'m, C: Classifier> Auditable<(&'m Schema, &'m Table)> for &'m C {
+    type Case = TableCase<'m>;
+
+    /// The best of those that need no gradients.
+    fn strategy(&self) -> Option<StrategyName> {
+        Some(StrategyName::WITHOUT_GRADIENTS)
+    }
+
+    fn case(
+        self,
+        (schema, table): (&'m Schema, &'m Table),
+        specification: &AuditSpecification,
+        _device: &ComputeDevice,
+    ) -> Result<TableCase<'m>, AuditError> {
+        let described = (schema.attributes.len(), schema.label.classes.len());
+        let own = (self.width(), self.classes());
+        if own != described {
+            let say = |(width, classes)| format!("{width} attributes and {classes} classes");
+            let expected = format!("{}, as the schema has", say(described));
+            return Err(FieldError::new("model", say(own), expected).into());
+        }
+        let model = ModelUnderTest::classifier(Box::new(Answering(self)));
+        table_case(
+            specification,
+            (schema, InputLayout::unscaled(&schema.attributes)),
+            model,
+            table,
+        )
+    }
+}
+
+fn table_case<'m>(
+    specification: &AuditSpecification,
+    (schema, layout): (&Schema, InputLayout),
+    model: ModelUnderTest<'m>,
+    table: &'m Table,
+) -> Result<TableCase<'m>, AuditError> {
+    expect_read_by(schema, table)?;
+    let protected = protected_or_marked(&specification.protected, schema);
+    let table = Opened::unnamed(Cow::Borrowed(table));
+    TableCase::new(
+        (schema.clone(), layout),
+        Opened::unnamed(model),
+        table,
+        protected,
+    )
+}
+
+/// Refuses a table that was read by another schema, as far as its codes show.
+fn expect_read_by(schema: &Schema, table: &Table) -> Result<(), FieldError> {
+    let refuse = |given: String| {
+        let expected = format!("a table read by the schema '{}'", schema.name);
+        Err(FieldError::new("data", given, expected))
+    };
+    if table.rows() == 0 {
+        return refuse("no rows".to_owned());
+    }
+    if table.width() != schema.attributes.len() {
+        return refuse(format!("a table of {} attributes", table.width()));
+    }
+    let domains: Vec<(i32, i32)> = schema.attributes.iter().map(|a| a.domain()).collect();
+    for number in 0..table.rows() {
+        let row = table.row(number);
+        let mut codes = row.iter().zip(&domains);
+        if let Some(place) = codes.position(|(code, (min, max))| code < min || max < code) {
+            let attribute = &schema.attributes[place].name;
+            let code = row[place];
+            return refuse(format!("{code} as '{attribute}' of row {}", number + 1));
+        }
+    }
+    Ok(())
+}
+
+impl<'m, T: ?Sized, S> Auditable<&'m T> for &'m TextModel
+where
+    &'m T: IntoIterator<Item = &'m S>,
+    S: AsRef<str> + ?Sized + 'm,
+{
+    type Case = TextCase<'m>;
+
+    fn case(
+        self,
+        texts: &'m T,
+        specification: &AuditSpecification,
+        device: &ComputeDevice,
+    ) -> Result<TextCase<'m>, AuditError> {
+        let lexicon = specification.text.lexicon.as_deref();
+        let terms = open_terms(lexicon, &specification.protected, self)?;
+        text_case(specification, self, terms, texts, device)
+    }
+}
+
+impl<'m, T: ?Sized, S> Auditable<(&'m T, &'m Lexicon)> for &'m TextModel
+where
+    &'m T: IntoIterator<Item = &'m S>,
+    S: AsRef<str> + ?Sized + 'm,
+{
+    type Case = TextCase<'m>;
+
+    fn case(
+        self,
+        (texts, lexicon): (&'m T, &'m Lexicon),
+        specification: &AuditSpecification,
+        device: &ComputeDevice,
+    ) -> Result<TextCase<'m>, AuditError> {
+        let terms = ProtectedTerms::new(lexicon, &specification.protected, self)?;
+        text_case(specification, self, Opened::unnamed(terms), texts, device)
+    }
+}
+
+fn text_case<'m, S: AsRef<str> + ?Sized + 'm>(
+    specification: &AuditSpecification,
+    model: &'m TextModel,
+    terms: Opened<ProtectedTerms>,
+    texts: impl IntoIterator<Item = &'m S>,
+    device: &ComputeDevice,
+) -> Result<TextCase<'m>, AuditError> {
+    let encoder = specification.text.encoder.as_deref();
+    let parts = TextParts {
+        model: Opened::unnamed(Cow::Borrowed(model)),
+        directory: None,
+        terms,
+        texts: Opened::unnamed(texts.into_iter().map(AsRef::as_ref).collect()),
+        encoder: encoder.map(open_encoder).transpose()?,
+    };
+    TextCase::new(specification, parts, &|_| true, device)
+}
+
+/// A classifier of somebody else's, whose answers are counted and looked at before they are used.
+struct Answering<'m, C>(&'m C);
+
+/// Why an answer is none.
+#[derive(Debug, Error)]
+#[error("{given} numbers for {rows} rows of {classes} classes")]
+struct WrongAnswer {
+    rows: usize,
+    classes: usize,
+    given: usize,
+}
+
+impl<C: Classifier> Classifier for Answering<'_, C> {
+    fn width(&self) -> usize {
+        self.0.width()
+    }
+
+    fn classes(&self) -> usize {
+        self.0.classes()
+    }
+
+    fn is_fallible(&self) -> bool {
+        self.0.is_fallible()
+    }
+
+    fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
+        let logits = self.0.logits(rows)?;
+        let classes = self.classes();
+        if logits.len() != rows.len() * classes {
+            return Err(ModelError::predictor(WrongAnswer {
+                rows: rows.len(),
+                classes,
+                given: logits.len(),
+            }));
+        }
+        let mut answers = rows.iter().zip(logits.chunks_exact(classes));
+        match answers.find(|(_, logits)| logits.iter().any(|logit| !logit.is_finite())) {
+            Some((row, _)) => Err(ModelError::NotFinite { row: row.to_vec() }),
+            None => Ok(logits),
+        }
+    }
+}
+
 /// An audit that is not begun yet.
 #[derive(Clone)]
-pub struct AuditBuilder<'a> {
-    model: &'a Model,
-    table: &'a Table,
+#[must_use = "an audit is begun by `run`"]
+pub struct AuditBuilder<X, Inputs> {
+    model: X,
+    inputs: Inputs,
     device: ComputeDevice,
     specification: AuditSpecification,
 }
 
-impl Audit<TableCase> {
-    /// An audit of `model` that begins at rows of `table`, which was read by the model's schema.
+impl<M: Modality> Audit<M> {
+    /// An audit of `model` that begins at `inputs`: see [`crate::in_memory`].
     #[allow(clippy::new_ret_no_self)] // reads as what it is: a new audit, not begun yet
-    pub fn new<'a>(model: &'a Model, table: &'a Table) -> AuditBuilder<'a> {
+    pub fn new<X, Inputs>(model: X, inputs: Inputs) -> AuditBuilder<X, Inputs>
+    where
+        X: Auditable<Inputs, Case = M>,
+    {
         let mut specification = AuditSpecification::default();
+        specification.modality = M::NAME;
         specification.model = Some(IN_MEMORY.into());
         specification.data = IN_MEMORY.into();
+        specification.strategy = model.strategy();
         AuditBuilder {
             model,
-            table,
+            inputs,
             device: ComputeDevice::flex(),
             specification,
         }
     }
 }
 
-impl AuditBuilder<'_> {
-    /// Protects these attributes, jointly; otherwise those that the schema marks.
-    #[must_use]
+impl<X, Inputs> AuditBuilder<X, Inputs> {
+    /// Protects these attributes, jointly; otherwise those that the schema marks, or all of the lexicon.
     pub fn protected<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.specification.protected = names.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Searches by `strategy`; otherwise by ADF.
-    #[must_use]
+    /// Searches by `strategy`; otherwise by ADF, or by what needs no gradients where there are none.
     pub fn strategy(mut self, strategy: StrategyName) -> Self {
         self.specification.strategy = Some(strategy);
         self
     }
 
-    /// Begins at so many rows.
-    #[must_use]
+    /// Begins at so many inputs.
     pub fn seeds(mut self, seeds: usize) -> Self {
         self.specification.search.seeds = seeds;
         self
     }
 
     /// Makes so many local trials from each individual that the global phase finds.
-    #[must_use]
     pub fn local(mut self, trials: u32) -> Self {
         self.specification.search.local = trials;
         self
     }
 
-    /// Estimates each share by so many uniform random inputs.
-    #[must_use]
+    /// Estimates each share by so many inputs.
     pub fn estimate(mut self, inputs: u64) -> Self {
         self.specification.estimate = inputs;
         self
     }
 
     /// Takes `seed` for everything random.
-    #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.specification.seed = seed;
         self
     }
 
+    /// Changes any other field of the specification.
+    pub fn with(mut self, change: impl FnOnce(&mut AuditSpecification)) -> Self {
+        change(&mut self.specification);
+        self
+    }
+
     /// Searches on `device`; otherwise on the CPU.
-    #[must_use]
     pub fn device(mut self, device: &ComputeDevice) -> Self {
         self.device = device.clone();
         self
@@ -103,7 +330,10 @@ impl AuditBuilder<'_> {
     ///
     /// # Errors
     /// See [`AuditError`].
-    pub fn run(self) -> Result<Findings, AuditError> {
+    pub fn run(self) -> Result<Findings<X::Case>, AuditError>
+    where
+        X: Auditable<Inputs>,
+    {
         self.run_observed(&mut |_| ControlFlow::Continue(()))
     }
 
@@ -114,26 +344,17 @@ impl AuditBuilder<'_> {
     pub fn run_observed(
         self,
         observe: &mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
-    ) -> Result<Findings, AuditError> {
-        let schema = self.model.schema.clone();
-        let protected = protected_or_marked(&self.specification.protected, &schema);
-        let inputs = (schema.clone(), self.model.network.layout.clone());
-        let model = Opened {
-            value: ModelUnderTest::network(&self.model.network, &self.device),
-            sha256: self.model.sha256(),
-        };
-        let table = Opened {
-            value: self.table.clone(),
-            sha256: String::new(),
-        };
-        let case = TableCase::new(inputs, model, table, protected)?;
-        let audit = Audit::of(self.specification.check()?, case, &self.device)?;
+    ) -> Result<Findings<X::Case>, AuditError>
+    where
+        X: Auditable<Inputs>,
+    {
+        let specification = self.specification.check()?;
+        let case = self.model.case(self.inputs, &specification, &self.device)?;
+        let audit = Audit::of(specification, case, &self.device)?;
         let (ending, pairs) = audit.search(observe)?;
         let (shares, _) = audit.estimates(observe)?;
-        let domain = Box::new(audit.case().domain().clone());
         Ok(Findings {
-            schema,
-            domain,
+            case: audit.into_case(),
             ending,
             shares,
             pairs,
@@ -142,16 +363,16 @@ impl AuditBuilder<'_> {
 }
 
 /// What an audit found.
-pub struct Findings {
-    schema: Schema,
-    domain: Box<dyn Domain>,
+pub struct Findings<M> {
+    case: M,
     ending: Ending,
     shares: Vec<Estimate>,
     pairs: PairStore,
 }
 
-impl Findings {
-    /// The discriminatory share of uniform random inputs, by all protected attributes jointly.
+impl<M: Modality> Findings<M> {
+    /// The discriminatory share of uniform random inputs, or of the texts with a protected term, by all
+    /// protected attributes jointly.
     pub fn share(&self) -> &Estimate {
         // There is one for each attribute, and the joint one last; an audit protects at least one.
         &self.shares[self.shares.len() - 1]
@@ -170,93 +391,187 @@ impl Findings {
     /// The pairs that were found: inputs that differ in protected attributes alone and are classified
     /// differently.
     pub fn pairs(&self) -> impl Iterator<Item = FoundPair<'_>> {
-        self.pairs.iter().map(|pair| {
-            let mut right = Vec::new();
-            self.domain
-                .write_variant(pair.row, pair.variant as usize, &mut right);
-            FoundPair {
-                schema: &self.schema,
-                right,
-                pair,
-            }
-        })
+        self.pairs.iter().map(|pair| self.found(&pair))
+    }
+
+    fn found(&self, pair: &Pair<'_>) -> FoundPair<'_> {
+        let shown = self.case.shown(pair);
+        let [left, right] = shown.sides;
+        let input = |values, label: u32| Input {
+            values,
+            class: &self.case.classes()[label as usize],
+        };
+        FoundPair {
+            left: input(left, pair.label),
+            right: input(right, pair.other_label),
+            changed: shown.changed,
+        }
     }
 }
 
 /// Two inputs that differ in protected attributes alone and are classified differently.
+#[derive(Debug, Clone)]
 pub struct FoundPair<'a> {
-    schema: &'a Schema,
-    pair: Pair<'a>,
-    right: Vec<i32>,
+    left: Input<'a>,
+    right: Input<'a>,
+    changed: Vec<Change>,
 }
 
 impl<'a> FoundPair<'a> {
     /// The input that was found.
-    pub fn left(&self) -> Input<'_> {
-        self.input(self.pair.row, self.pair.label)
+    pub fn left(&self) -> &Input<'a> {
+        &self.left
     }
 
     /// The variant that is classified differently.
-    pub fn right(&self) -> Input<'_> {
-        self.input(&self.right, self.pair.other_label)
+    pub fn right(&self) -> &Input<'a> {
+        &self.right
     }
 
-    fn input<'i>(&'i self, codes: &'i [i32], label: u32) -> Input<'i> {
-        Input {
-            schema: self.schema,
-            codes,
-            label,
-        }
-    }
-
-    /// Names of the attributes in which they differ.
-    pub fn changed(&self) -> Vec<&'a str> {
-        let sides = self.pair.row.iter().zip(&self.right);
-        let attributes = self.schema.attributes.iter().zip(sides);
-        attributes
-            .filter(|(_, (left, right))| left != right)
-            .map(|(attribute, _)| attribute.name.as_str())
-            .collect()
+    /// The attributes in which they differ, with the values of both sides.
+    pub fn changed(&self) -> &[Change] {
+        &self.changed
     }
 }
 
-/// An input in the schema's words, and the class that it is given.
-#[derive(Clone, Copy)]
+/// An input in the schema's words, or a text, and the class that it is given.
+#[derive(Debug, Clone)]
 pub struct Input<'a> {
-    schema: &'a Schema,
-    codes: &'a [i32],
-    label: u32,
+    values: Vec<(&'a str, String)>,
+    class: &'a str,
 }
 
 impl<'a> Input<'a> {
-    /// Its codes, one an attribute.
-    pub fn codes(&self) -> &'a [i32] {
-        self.codes
+    /// Its values by name; that of a text is called `text`.
+    pub fn values(&self) -> &[(&'a str, String)] {
+        &self.values
     }
 
     /// Its value of the attribute `name`, if there is one.
-    pub fn value(&self, name: &str) -> Option<String> {
-        let attributes = self.schema.attributes.iter().zip(self.codes);
-        attributes
-            .into_iter()
-            .find(|(attribute, _)| attribute.name == name)
-            .map(|(attribute, &code)| attribute.decode(code))
+    pub fn value(&self, name: &str) -> Option<&str> {
+        let mut values = self.values.iter();
+        values
+            .find(|(own, _)| *own == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// The class that it is given.
     pub fn class(&self) -> &'a str {
-        &self.schema.label.classes[self.label as usize]
+        self.class
     }
 }
 
-/// `age=30, sex=female: no`
+/// `age=30, sex=female: no`, or a text in quotation marks.
 impl fmt::Display for Input<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, (attribute, &code)) in self.schema.attributes.iter().zip(self.codes).enumerate()
-        {
-            let comma = if place == 0 { "" } else { ", " };
-            write!(f, "{comma}{}={}", attribute.name, attribute.decode(code))?;
+        match self.values.as_slice() {
+            [(_, text)] => write!(f, "\"{text}\"")?,
+            values => {
+                for (place, (name, value)) in values.iter().enumerate() {
+                    let comma = if place == 0 { "" } else { ", " };
+                    write!(f, "{comma}{name}={value}")?;
+                }
+            }
         }
-        write!(f, ": {}", self.class())
+        write!(f, ": {}", self.class)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probity_data::builtin;
+    use probity_data::synthetic::synthetic_census;
+
+    /// Scores an age against a bound that hangs on the sex; gives so many numbers a row.
+    struct Rule(usize);
+
+    impl Classifier for Rule {
+        fn width(&self) -> usize {
+            8
+        }
+
+        fn classes(&self) -> usize {
+            2
+        }
+
+        fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
+            let score = |row: &[i32]| row.iter().sum::<i32>() as f32 - 40.0;
+            let answer = |row| std::iter::once(score(row)).chain([0.0, 1.0]).take(self.0);
+            Ok(rows.iter().flat_map(answer).collect())
+        }
+    }
+
+    fn people() -> (Schema, Table) {
+        let schema = builtin::schema("synthetic-census").unwrap().unwrap();
+        let table = synthetic_census(&schema, 50, 1);
+        (schema, table)
+    }
+
+    fn refusal(rule: &Rule, schema: &Schema, table: &Table, strategy: StrategyName) -> String {
+        let audit = Audit::new(rule, (schema, table)).seeds(10).local(10);
+        let run = audit.estimate(100).strategy(strategy).run();
+        run.err().unwrap().to_string()
+    }
+
+    #[test]
+    fn models_and_findings_go_to_other_threads() {
+        fn goes<T: Send + Sync>() {}
+        goes::<Model>();
+        goes::<TextModel>();
+        goes::<Findings<TableCase<'static>>>();
+        goes::<Findings<TextCase<'static>>>();
+        goes::<AuditBuilder<&Model, &Table>>();
+    }
+
+    #[test]
+    fn a_classifier_of_somebody_elses_is_searched_without_gradients() {
+        let (schema, table) = people();
+        let audit = Audit::new(&Rule(2), (&schema, &table)).protected(["sex"]);
+        let found = audit.seeds(50).local(20).estimate(1000).run().unwrap();
+        assert!(found.share().rate > 0.0 && found.pairs().count() > 0);
+        for pair in found.pairs() {
+            assert_ne!(pair.left().class(), pair.right().class());
+            let [change] = pair.changed() else { panic!() };
+            assert_eq!(change.attribute, "sex");
+            assert_eq!(pair.left().value("sex"), Some(change.from.as_str()));
+            assert_eq!(pair.right().value("sex"), Some(change.to.as_str()));
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_by_the_name_of_its_field() {
+        let (schema, table) = people();
+        let usual = StrategyName::WITHOUT_GRADIENTS;
+        let error = refusal(&Rule(2), &schema, &table, StrategyName::Adf);
+        assert!(error.starts_with("strategy is adf"), "{error}");
+        assert!(error.contains("needs gradients"), "{error}");
+        let error = refusal(&Rule(2), &schema, &table, StrategyName::AdfAsc);
+        assert!(error.starts_with("strategy is adf-asc"), "{error}");
+        let narrow = Table::new(2, vec![0, 1], Vec::new());
+        let error = refusal(&Rule(2), &schema, &narrow, usual);
+        assert!(error.starts_with("data is a table of 2"), "{error}");
+        let outside = Table::new(8, vec![1_000; 8], Vec::new());
+        let error = refusal(&Rule(2), &schema, &outside, usual);
+        assert!(
+            error.starts_with("data is 1000 as 'age' of row 1"),
+            "{error}"
+        );
+        let mut other = schema.clone();
+        other.label.classes.push("third".to_owned());
+        let error = refusal(&Rule(2), &other, &table, usual);
+        assert!(
+            error.starts_with("model is 8 attributes and 2 classes"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn answers_of_the_wrong_length_are_an_error() {
+        let (schema, table) = people();
+        for numbers in [1, 3] {
+            let error = refusal(&Rule(numbers), &schema, &table, StrategyName::RandomWalk);
+            assert!(error.contains("predictor failed"), "{error}");
+        }
     }
 }

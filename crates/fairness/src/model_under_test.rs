@@ -26,23 +26,23 @@ impl<'a> ModelAccess<'a> {
     }
 }
 
-enum Model {
-    Gradients(Box<dyn Differentiable>),
-    Outputs(Box<dyn Classifier>),
+enum Model<'m> {
+    Gradients(Box<dyn Differentiable + 'm>),
+    Outputs(Box<dyn Classifier + 'm>),
 }
 
 /// A model under audit, and the same on the device that verification uses, where that is another.
-pub struct ModelUnderTest {
-    model: Model,
-    reference: Option<Box<dyn Classifier>>,
+pub struct ModelUnderTest<'m> {
+    model: Model<'m>,
+    reference: Option<Box<dyn Classifier + 'm>>,
 }
 
-impl ModelUnderTest {
+impl<'m> ModelUnderTest<'m> {
     /// A model that gives gradients, and the same on the device that verification uses, where that is another.
     pub fn differentiable(
-        model: Box<dyn Differentiable>,
-        reference: Option<Box<dyn Classifier>>,
-    ) -> ModelUnderTest {
+        model: Box<dyn Differentiable + 'm>,
+        reference: Option<Box<dyn Classifier + 'm>>,
+    ) -> ModelUnderTest<'m> {
         ModelUnderTest {
             model: Model::Gradients(model),
             reference,
@@ -50,14 +50,14 @@ impl ModelUnderTest {
     }
 
     /// A network on `device`; the reference is the same network on `flex`.
-    pub fn network(network: &Network, device: &ComputeDevice) -> ModelUnderTest {
+    pub fn network(network: &Network, device: &ComputeDevice) -> ModelUnderTest<'m> {
         let on_flex = || Box::new(Fnn::new(network, &ComputeDevice::flex())) as Box<dyn Classifier>;
         let reference = (device.name() != DeviceName::Flex).then(on_flex);
         ModelUnderTest::differentiable(Box::new(Fnn::new(network, device)), reference)
     }
 
     /// A model that can be asked for outputs only; it is its own reference.
-    pub fn classifier(model: Box<dyn Classifier>) -> ModelUnderTest {
+    pub fn classifier(model: Box<dyn Classifier + 'm>) -> ModelUnderTest<'m> {
         ModelUnderTest {
             model: Model::Outputs(model),
             reference: None,

@@ -5,13 +5,15 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::audit_error::AuditError;
+use super::text::encoder::Encoder;
+use super::text::protected::ProtectedTerms;
 use probity_data::schema::{Attribute, Outside, Schema, SchemaError};
 use probity_data::table::{Labels, Table};
 use probity_nn::model::Model;
 use probity_nn::text_model::{TextModel, is_text_model};
 use probity_run::run_directory::{file_sha256, hex};
 use probity_run::specification::FieldError;
-use probity_text::corpus::{TextColumns, TextCorpus, read_texts};
+use probity_text::corpus::{TextColumns, TextCorpus, read_texts_hashed};
 use probity_text::lexicon::Lexicon;
 
 /// Something that was opened, and what identifies it.
@@ -21,6 +23,24 @@ pub struct Opened<T> {
     pub value: T,
     /// SHA-256 of its content.
     pub sha256: String,
+}
+
+impl<T> Opened<T> {
+    /// A value of which nothing is written that would identify it.
+    pub fn unnamed(value: T) -> Opened<T> {
+        Opened {
+            value,
+            sha256: String::new(),
+        }
+    }
+
+    /// The same with another form of the value.
+    pub fn map<U>(self, form: impl FnOnce(T) -> U) -> Opened<U> {
+        Opened {
+            value: form(self.value),
+            sha256: self.sha256,
+        }
+    }
 }
 
 /// The model of tables in `directory`.
@@ -66,9 +86,10 @@ pub fn open_table(
     schema: &Schema,
     labels: Labels,
 ) -> Result<Opened<Table>, AuditError> {
+    let hashed = Table::read_hashed(file, schema, labels)?;
     Ok(Opened {
-        sha256: file_sha256(file)?,
-        value: Table::read(file, schema, labels)?,
+        value: hashed.value,
+        sha256: hashed.sha256,
     })
 }
 
@@ -81,9 +102,10 @@ pub fn open_texts(file: &Path, column: Option<&str>) -> Result<Opened<TextCorpus
         text: column.map(str::to_owned),
         label: None,
     };
+    let hashed = read_texts_hashed(file, &columns)?;
     Ok(Opened {
-        sha256: file_sha256(file)?,
-        value: read_texts(file, &columns)?,
+        value: hashed.value,
+        sha256: hashed.sha256,
     })
 }
 
@@ -99,6 +121,34 @@ pub fn open_lexicon(file: Option<&Path>) -> Result<Opened<Lexicon>, AuditError> 
     Ok(Opened {
         sha256: hex(&Sha256::digest(value.to_toml()?)),
         value,
+    })
+}
+
+/// The sentence encoder in `file`.
+///
+/// # Errors
+/// When it cannot be read or is none.
+pub fn open_encoder(file: &Path) -> Result<Opened<Encoder>, AuditError> {
+    Ok(Opened {
+        value: Encoder::open(file)?,
+        sha256: file_sha256(file)?,
+    })
+}
+
+/// The protected terms, as `model` sees them, of the attributes `named`, or of all, in the lexicon in
+/// `file`, or in the one that ships; with the lexicon's hash.
+///
+/// # Errors
+/// See [`open_lexicon`] and [`ProtectedTerms::new`].
+pub fn open_terms(
+    file: Option<&Path>,
+    named: &[String],
+    model: &TextModel,
+) -> Result<Opened<ProtectedTerms>, AuditError> {
+    let lexicon = open_lexicon(file)?;
+    Ok(Opened {
+        value: ProtectedTerms::new(&lexicon.value, named, model)?,
+        sha256: lexicon.sha256,
     })
 }
 

@@ -3,7 +3,18 @@
 use serde::{Deserialize, Serialize};
 
 use super::check::Checked;
-use super::search::Phase;
+
+/// Where the search is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Seeds are moved towards the decision boundary.
+    Global,
+    /// Neighbours of what was found are tried.
+    Local,
+    /// Nothing is left to do.
+    Done,
+}
 
 /// One discriminatory pair.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -45,50 +45,17 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
-use serde::{Deserialize, Serialize};
 
 use super::audit_error::AuditError;
 use super::modality::{Modality, ModalityName, Sample, SampleInputs};
-use super::pairs::{Pair, PairStore};
-use super::search::Phase;
+use super::pairs::{Pair, PairStore, Phase};
+pub use super::specification::SamplesFormat;
 use probity_data::read::{ReadError, Records};
 use probity_data::schema::Format;
 use probity_run::run_directory::{RunError, write_with};
 
 /// Pairs a block: bounds the memory of writing.
 const BLOCK: usize = 16_384;
-
-/// How samples are written.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Default,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
-    clap::ValueEnum,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum SamplesFormat {
-    /// `samples.parquet`
-    #[default]
-    Parquet,
-    /// `samples.csv`
-    Csv,
-}
-
-impl SamplesFormat {
-    /// Name of the file in the run directory.
-    pub fn file_name(self) -> &'static str {
-        match self {
-            SamplesFormat::Parquet => "samples.parquet",
-            SamplesFormat::Csv => "samples.csv",
-        }
-    }
-}
 
 /// Makes a batch of a block of pairs.
 type Batch<'a> = dyn FnMut(&ArrowSchema, &[Pair<'_>]) -> Result<RecordBatch, AuditError> + 'a;

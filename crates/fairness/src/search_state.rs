@@ -5,20 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::calls::CallCounts;
 use super::distinct::DistinctSet;
 use super::pairs::PairStore;
+pub use super::pairs::Phase;
 use super::strategy::LocalWalker;
 use super::trace::Trace;
-
-/// Where the search is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Phase {
-    /// Seeds are moved towards the decision boundary.
-    Global,
-    /// Neighbours of what was found are tried.
-    Local,
-    /// Nothing is left to do.
-    Done,
-}
 
 /// Why a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

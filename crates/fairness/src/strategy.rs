@@ -8,12 +8,13 @@
 //! [`Strategy::end_local_round`]). So a strategy that adapts over all walkers depends on batch size
 //! and threads as little as one that does not, and what it has learnt is part of the checkpoint.
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::check::{Checked, FullyChecked};
-use super::strategies::themis::CausalDiscrimination;
+use super::domain::TabularDomain;
 use probity_nn::ModelError;
+use probity_run::stream::Stream;
 
 /// What becomes of a walker of the global phase whose input is discriminatory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +25,25 @@ pub enum AfterFind {
     ShowAndStop,
     /// It moves on like any other.
     GoOn,
+}
+
+/// The score that `themis` ends with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CausalDiscrimination {
+    /// Inputs drawn.
+    pub sampled: u64,
+    /// Discriminatory ones among them.
+    pub discriminatory: u64,
+    /// Their share.
+    pub score: f64,
+    /// Its interval at `confidence` (Clopper-Pearson).
+    pub interval: [f64; 2],
+    /// Confidence of the interval.
+    pub confidence: f64,
+    /// Half the width that was asked for.
+    pub error_bound: f64,
+    /// Whether the interval is that narrow.
+    pub is_reached: bool,
 }
 
 /// A way to search for discriminatory inputs in two phases.
@@ -165,5 +185,18 @@ impl<M> LocalWalker<M> {
     /// Where the walker is.
     pub fn position(&self) -> &Position {
         self.away.as_ref().unwrap_or(&self.start)
+    }
+
+    /// Makes the candidate a random step of `size` along `attribute` away from where the walker is.
+    pub fn step_along(
+        &mut self,
+        domain: &TabularDomain,
+        attribute: usize,
+        size: u32,
+        stream: &mut Stream,
+    ) {
+        let row = &self.away.as_ref().unwrap_or(&self.start).row;
+        self.candidate.clone_from(row);
+        self.candidate[attribute] = domain.random_step(attribute, row[attribute], size, stream);
     }
 }

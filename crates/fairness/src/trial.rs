@@ -12,7 +12,7 @@ use super::pairs::PairStore;
 use super::search::{Ending, Search, SearchOptions, SearchState, StateOf};
 use super::session::{AuditProgress, progress_of};
 use super::strategies::WithStrategy;
-use super::strategies::themis::CausalDiscrimination;
+use super::strategy::CausalDiscrimination;
 use super::strategy::Strategy;
 use super::summary::{GlobalSummary, LocalSummary, TotalSummary, phases};
 use probity_nn::Classifier;

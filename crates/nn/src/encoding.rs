@@ -124,6 +124,17 @@ impl InputLayout {
         InputLayout { spans, features }
     }
 
+    /// Ordered attributes as their codes, all others by their levels: how a search moves over the inputs
+    /// of a model that says nothing of what it sees.
+    pub fn unscaled(attributes: &[Attribute]) -> InputLayout {
+        let encoding = |attribute: &Attribute| match attribute.is_ordered() {
+            true => Encoding::RAW,
+            false => Encoding::OneHot,
+        };
+        let encodings: Vec<Encoding> = attributes.iter().map(encoding).collect();
+        InputLayout::new(attributes, &encodings)
+    }
+
     /// The attributes in order.
     pub fn spans(&self) -> &[Span] {
         &self.spans

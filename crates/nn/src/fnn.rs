@@ -19,9 +19,7 @@ use probity_run::stream::{Purpose, stream};
 use probity_tensor::device::ComputeDevice;
 
 /// The function between two layers.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Activation {
     /// max(0, x)

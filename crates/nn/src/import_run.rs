@@ -20,14 +20,14 @@ use super::modality::ModalityName;
 use super::model::{Model, StoreError};
 use super::recurrent::network::Shape;
 use super::text_model::TextModel;
-use super::train::text_set::load_embeddings;
-use super::weights::{WeightFile, WeightsError, read_weights};
+use super::train::text_set::open_embeddings;
+use super::weights::{WeightFile, WeightsError, read_weights_hashed};
 use probity_data::named_schema::{NamedSchemaError, named_schema};
 use probity_data::schema::Outside;
-use probity_run::run_directory::{RunDirectory, RunError, file_sha256, hex};
+use probity_run::run_directory::{RunDirectory, RunError, hex};
 use probity_run::specification::file::{Record, SpecificationError};
 use probity_run::specification::{Checked, FieldError, Specification};
-use probity_text::corpus::{CorpusError, TextColumns, read_texts};
+use probity_text::corpus::{CorpusError, TextColumns, read_texts_hashed};
 use probity_text::embeddings::{EmbeddingError, SHIPPED};
 use probity_text::tokenizer::TokenizerError;
 
@@ -292,8 +292,8 @@ impl Import {
     /// # Errors
     /// See [`ImportRunError`].
     pub fn open(specification: Checked<ImportSpecification>) -> Result<Import, ImportRunError> {
-        let weights_sha256 = file_sha256(&specification.weights)?;
-        let weights = read_weights(&specification.weights)?;
+        let read = read_weights_hashed(&specification.weights)?;
+        let (weights, weights_sha256) = (read.value, read.sha256);
         let mut record = Record::new().opened("weights", weights_sha256.clone());
         let (model, model_sha256, parameters, found) = match &specification.text {
             None => {
@@ -404,15 +404,12 @@ fn texts(
     (file, weights): (&Path, &WeightFile),
     record: &mut Record,
 ) -> Result<(TextModel, TextImportReport), ImportRunError> {
-    let mut note = |role: &str, file: &Path| -> Result<(), ImportRunError> {
-        record.sha256.insert(role.to_owned(), file_sha256(file)?);
-        Ok(())
-    };
     let (words, words_file) = match (&text.vocabulary, &text.embeddings) {
         (Some(vocabulary), _) => {
-            note("vocabulary", vocabulary)?;
+            let read = RowWords::read_words(vocabulary)?;
+            record.sha256.insert("vocabulary".to_owned(), read.sha256);
             let words = RowWords {
-                words: RowWords::read_words(vocabulary)?,
+                words: read.value,
                 unknown_row: text.unknown_row,
                 padding_row: text.padding_row,
             };
@@ -420,21 +417,20 @@ fn texts(
         }
         (None, embeddings) => {
             let embeddings = embeddings.clone().unwrap_or_else(|| SHIPPED.into());
-            if embeddings != Path::new(SHIPPED) {
-                note("embeddings", &embeddings)?;
-            }
-            (Words::Embeddings(load_embeddings(&embeddings)?), embeddings)
+            let table = open_embeddings(&embeddings, record)?;
+            (Words::Embeddings(table), embeddings)
         }
     };
     let texts = match &text.texts {
         None => Vec::new(),
         Some(texts) => {
-            note("texts", texts)?;
             let columns = TextColumns {
                 text: text.text_column.clone(),
                 label: None,
             };
-            read_texts(texts, &columns)?.texts
+            let read = read_texts_hashed(texts, &columns)?;
+            record.sha256.insert("texts".to_owned(), read.sha256);
+            read.value.texts
         }
     };
     let options = TextImportOptions {

@@ -117,7 +117,7 @@ impl<'a> Rows<'a> {
 }
 
 /// A model that classifies rows.
-pub trait Classifier: Sync {
+pub trait Classifier: Send + Sync {
     /// Codes an input.
     fn width(&self) -> usize;
 
@@ -177,7 +177,6 @@ pub fn predicted_class(logits: &[f32]) -> u32 {
     serde::Serialize,
     serde::Deserialize,
     schemars::JsonSchema,
-    clap::ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Objective {

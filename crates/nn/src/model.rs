@@ -168,7 +168,8 @@ impl Model {
     ///
     /// # Errors
     /// When a file is missing, foreign or truncated, or its tensors do not fit the description.
-    pub fn load(directory: &Path) -> Result<Model, StoreError> {
+    pub fn load(directory: impl AsRef<Path>) -> Result<Model, StoreError> {
+        let directory = directory.as_ref();
         let file = directory.join(DESCRIPTION);
         let text = fs::read_to_string(&file).map_err(|source| StoreError::Read {
             file: file.clone(),
@@ -390,7 +391,7 @@ mod tests {
             let error = Model::load(directory.path()).unwrap_err().to_string();
             assert!(error.contains(needle), "{error}");
         }
-        let error = Model::load(Path::new("/nowhere")).unwrap_err().to_string();
+        let error = Model::load("/nowhere").unwrap_err().to_string();
         assert!(error.contains("cannot read"), "{error}");
     }
 }

@@ -189,7 +189,8 @@ impl TextModel {
     ///
     /// # Errors
     /// When a file is missing, foreign or truncated, or its tensors do not fit the description.
-    pub fn load(directory: &Path) -> Result<TextModel, StoreError> {
+    pub fn load(directory: impl AsRef<Path>) -> Result<TextModel, StoreError> {
+        let directory = directory.as_ref();
         let file = directory.join(DESCRIPTION);
         let describe = |problem: String| StoreError::Description {
             file: file.clone(),

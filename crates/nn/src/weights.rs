@@ -15,22 +15,26 @@
 //! A header cannot make the reader allocate: a declared shape is checked against the bytes that are
 //! there, and a file may hold no more than [`MAX_VALUES`] values, however well it is compressed.
 
+mod collector;
 mod element;
+mod error;
 mod npz;
 mod torch;
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read, Seek};
-use std::path::{Path, PathBuf};
+use std::io::{Read, Seek};
+use std::path::Path;
 
+use probity_data::source::Hashed;
+use probity_run::run_directory::sha256_of;
 use safetensors::{Dtype, SafeTensors};
-use thiserror::Error;
 
-use element::{Element, Order};
-
-/// The most values that one file may hold in all its tensors: a gibibyte as `f32`.
-pub const MAX_VALUES: usize = 1 << 28;
+use self::collector::Collector;
+pub use self::collector::Weight;
+use self::element::{Element, Order};
+use self::error::io_error;
+pub use self::error::{MAX_VALUES, WeightFormat, WeightsError};
 
 /// The tensors of a weight file by name.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,126 +46,6 @@ pub struct WeightFile {
     pub checkpoint_key: Option<String>,
     /// The tensors by name, as the file names them.
     pub tensors: BTreeMap<String, Weight>,
-}
-
-/// One tensor.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Weight {
-    /// The extents, outermost first; empty for a single number.
-    pub shape: Vec<usize>,
-    /// The values in row-major order: as many as the product of `shape`, all finite.
-    pub values: Vec<f32>,
-}
-
-/// The formats that [`read_weights`] knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WeightFormat {
-    /// Hugging Face safetensors.
-    Safetensors,
-    /// A state dictionary (or a checkpoint that holds one) saved by `torch.save`.
-    Pytorch,
-    /// Arrays saved by `numpy.savez` or `numpy.savez_compressed`.
-    Npz,
-}
-
-impl std::fmt::Display for WeightFormat {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Safetensors => "safetensors file",
-            Self::Pytorch => "PyTorch state dictionary",
-            Self::Npz => "NumPy .npz archive",
-        })
-    }
-}
-
-/// Why a weight file could not be read.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum WeightsError {
-    /// The file system refused.
-    #[error("cannot read the weight file `{}`: {source}", file.display())]
-    Io {
-        /// The file.
-        file: PathBuf,
-        /// What the system answered.
-        source: io::Error,
-    },
-    /// No content at all.
-    #[error(
-        "the weight file `{}` is empty; expected a safetensors file, a PyTorch state dictionary or a NumPy .npz archive",
-        file.display()
-    )]
-    Empty {
-        /// The file.
-        file: PathBuf,
-    },
-    /// Content of some other kind.
-    #[error(
-        "`{}` is no weight file but {found}; expected a safetensors file, a PyTorch state dictionary or a NumPy .npz archive",
-        file.display()
-    )]
-    Foreign {
-        /// The file.
-        file: PathBuf,
-        /// What it seems to be.
-        found: String,
-    },
-    /// Content that starts like a known format and then breaks its rules.
-    #[error("`{}` starts like a {format} but cannot be read as one, so it may be truncated: {reason}", file.display())]
-    Malformed {
-        /// The file.
-        file: PathBuf,
-        /// The format that it starts like.
-        format: WeightFormat,
-        /// What is wrong.
-        reason: String,
-    },
-    /// A well-formed file without weights.
-    #[error("the {format} `{}` holds no tensors", file.display())]
-    NoTensors {
-        /// The file.
-        file: PathBuf,
-        /// Its format.
-        format: WeightFormat,
-    },
-    /// More values than are accepted.
-    #[error(
-        "the tensor `{tensor}` of shape {shape:?} brings `{}` above {MAX_VALUES} values, more than Probity reads from one file",
-        file.display()
-    )]
-    TooLarge {
-        /// The file.
-        file: PathBuf,
-        /// The tensor that is too much.
-        tensor: String,
-        /// Its shape.
-        shape: Vec<usize>,
-    },
-    /// Elements that aren't numbers of a supported kind.
-    #[error(
-        "the tensor `{tensor}` in `{}` has elements of type {found}; expected floating-point numbers of 16 to 64 bits, integers or booleans",
-        file.display()
-    )]
-    ElementType {
-        /// The file.
-        file: PathBuf,
-        /// The tensor.
-        tensor: String,
-        /// Its element type, as the format names it.
-        found: String,
-    },
-    /// A value that no weight can have.
-    #[error("the tensor `{tensor}` in `{}` holds {value} at {index:?}; expected a finite number that fits f32", file.display())]
-    Value {
-        /// The file.
-        file: PathBuf,
-        /// The tensor.
-        tensor: String,
-        /// The place, one index for each axis, counted from 0.
-        index: Vec<usize>,
-        /// The offending value.
-        value: String,
-    },
 }
 
 /// Reads every tensor of a safetensors file, PyTorch state dictionary or NumPy `.npz` archive.
@@ -186,14 +70,41 @@ pub enum WeightsError {
 /// # Ok::<(), probity_nn::weights::WeightsError>(())
 /// ```
 pub fn read_weights(path: &Path) -> Result<WeightFile, WeightsError> {
-    let mut file = File::open(path).map_err(|source| io_error(path, source))?;
+    decode(path, open(path)?)
+}
+
+/// The same with the file's hash. All of these formats are read in places, so that hashing has a pass of
+/// its own over the opened file.
+///
+/// # Errors
+/// See [`read_weights`].
+pub fn read_weights_hashed(path: &Path) -> Result<Hashed<WeightFile>, WeightsError> {
+    let mut file = open(path)?;
+    let failed = |source| io_error(path, source);
+    let sha256 = sha256_of(&mut file).map_err(failed)?;
+    file.rewind().map_err(failed)?;
+    Ok(Hashed {
+        value: decode(path, file)?,
+        sha256,
+    })
+}
+
+fn open(path: &Path) -> Result<File, WeightsError> {
+    File::open(path).map_err(|source| io_error(path, source))
+}
+
+fn decode(path: &Path, mut file: File) -> Result<WeightFile, WeightsError> {
     let mut collector = Collector::new(path, detect(path, &mut file)?);
     let checkpoint_key = match collector.format {
         WeightFormat::Safetensors => read_safetensors(file, &mut collector).map(|()| None),
         WeightFormat::Npz => npz::read(file, &mut collector).map(|()| None),
         WeightFormat::Pytorch => torch::read(&mut collector),
     }?;
-    collector.finish(checkpoint_key)
+    Ok(WeightFile {
+        format: collector.format,
+        checkpoint_key,
+        tensors: collector.finish()?,
+    })
 }
 
 /// How much of the beginning of a file tells its format.
@@ -282,13 +193,6 @@ fn detect_in_zip(path: &Path, file: &mut File) -> Result<WeightFormat, WeightsEr
     })
 }
 
-fn io_error(path: &Path, source: io::Error) -> WeightsError {
-    WeightsError::Io {
-        file: path.to_owned(),
-        source,
-    }
-}
-
 fn read_safetensors(mut file: File, collector: &mut Collector) -> Result<(), WeightsError> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)
@@ -317,101 +221,6 @@ fn read_safetensors(mut file: File, collector: &mut Collector) -> Result<(), Wei
         collector.add(name, view.shape(), Order::RowMajor, element, view.data())?;
     }
     Ok(())
-}
-
-/// Gathers the tensors of one file, whatever its format, by the same rules.
-struct Collector<'a> {
-    path: &'a Path,
-    format: WeightFormat,
-    tensors: BTreeMap<String, Weight>,
-    values: usize,
-}
-
-impl<'a> Collector<'a> {
-    fn new(path: &'a Path, format: WeightFormat) -> Self {
-        Self {
-            path,
-            format,
-            tensors: BTreeMap::new(),
-            values: 0,
-        }
-    }
-
-    /// Accounts for a tensor before its bytes are read; returns its number of values.
-    fn reserve(&mut self, tensor: &str, shape: &[usize]) -> Result<usize, WeightsError> {
-        shape
-            .iter()
-            .try_fold(1_usize, |count, &extent| count.checked_mul(extent))
-            .filter(|&count| count <= MAX_VALUES - self.values)
-            .inspect(|&count| self.values += count)
-            .ok_or_else(|| WeightsError::TooLarge {
-                file: self.path.to_owned(),
-                tensor: tensor.to_owned(),
-                shape: shape.to_vec(),
-            })
-    }
-
-    /// Adds a tensor whose little-endian elements are `bytes`, stored in `order`.
-    fn add(
-        &mut self,
-        tensor: &str,
-        shape: &[usize],
-        order: Order,
-        element: Element,
-        bytes: &[u8],
-    ) -> Result<(), WeightsError> {
-        let values = element.decode(bytes).map_err(|fault| WeightsError::Value {
-            file: self.path.to_owned(),
-            tensor: tensor.to_owned(),
-            index: order.index(fault.position, shape),
-            value: fault.value,
-        })?;
-        let count: usize = shape.iter().product();
-        if values.len() != count {
-            let there = values.len();
-            return Err(self.malformed(format!(
-                "the tensor `{tensor}` of shape {shape:?} needs {count} values but has {there}"
-            )));
-        }
-        let weight = Weight {
-            shape: shape.to_vec(),
-            values: order.to_row_major(values, shape),
-        };
-        if self.tensors.insert(tensor.to_owned(), weight).is_some() {
-            return Err(self.malformed(format!("the tensor `{tensor}` is there twice")));
-        }
-        Ok(())
-    }
-
-    fn finish(self, checkpoint_key: Option<String>) -> Result<WeightFile, WeightsError> {
-        if self.tensors.is_empty() {
-            return Err(WeightsError::NoTensors {
-                file: self.path.to_owned(),
-                format: self.format,
-            });
-        }
-        Ok(WeightFile {
-            format: self.format,
-            checkpoint_key,
-            tensors: self.tensors,
-        })
-    }
-
-    fn malformed(&self, reason: impl Into<String>) -> WeightsError {
-        WeightsError::Malformed {
-            file: self.path.to_owned(),
-            format: self.format,
-            reason: reason.into(),
-        }
-    }
-
-    fn element_type(&self, tensor: &str, found: impl Into<String>) -> WeightsError {
-        WeightsError::ElementType {
-            file: self.path.to_owned(),
-            tensor: tensor.to_owned(),
-            found: found.into(),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub enum PredictorError {
     },
     /// No answer in time.
     #[error(
-        "the predictor gave no answer to {} within {seconds} s; allow more with --predictor-timeout{errors}",
+        "the predictor gave no answer to {} within {seconds} s; allow more in predictor.timeout{errors}",
         asked(*rows)
     )]
     Slow {
@@ -177,6 +177,9 @@ pub enum PredictorError {
     /// An ONNX file cannot be used.
     #[error("{0}")]
     Onnx(String),
+    /// What identifies the predictor has no form to be hashed.
+    #[error("the schema of the predictor cannot be written: {0}")]
+    Identity(String),
     /// A file that identifies the predictor cannot be read.
     #[error("cannot read {file}: {reason}")]
     Read {
@@ -191,7 +194,7 @@ pub enum PredictorError {
 fn asked(rows: usize) -> String {
     match rows {
         0 => "the greeting".to_owned(),
-        rows => format!("a batch of {rows} rows (--predictor-rows sets how many)"),
+        rows => format!("a batch of {rows} rows (predictor.rows sets how many)"),
     }
 }
 

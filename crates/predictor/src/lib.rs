@@ -14,6 +14,7 @@ pub mod command;
 #[cfg(feature = "onnx")]
 pub mod encoder;
 pub mod error;
+mod graph;
 #[cfg(feature = "onnx")]
 pub mod onnx;
 pub mod probabilities;

@@ -16,8 +16,8 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::error::PredictorError;
+use super::graph::{Categories, GraphOptions, OutputKind};
 use super::probabilities::{append_logits, of_score};
-use super::source::{Categories, GraphOptions, OutputKind};
 use super::values::{Value, value};
 use probity_data::schema::{Attribute, Kind, Schema};
 use probity_nn::{Classifier, ModelError, Rows};
@@ -239,7 +239,7 @@ impl Inputs {
                 Some([_, None]) => Ok(Inputs::Matrix(width)),
                 Some([_, Some(found)]) if *found == width => Ok(Inputs::Matrix(width)),
                 Some(shape) => Err(format!(
-                    "its input '{}' has the shape {}, but the schema's attributes make {width} columns with categories as {}; give a schema with the columns of the training, in their order, or the other --onnx-categories",
+                    "its input '{}' has the shape {}, but the schema's attributes make {width} columns with categories as {}; give a schema with the columns of the training, in their order, or the other predictor.categories",
                     port.name,
                     show(shape),
                     match categories {
@@ -260,7 +260,7 @@ impl Inputs {
         }
         if categories == Categories::Onehot {
             return Err(
-                "with one input for each attribute, words enter as codes; leave --onnx-categories out"
+                "with one input for each attribute, words enter as codes; leave predictor.categories out"
                     .to_owned(),
             );
         }
@@ -361,7 +361,7 @@ fn output_name(graph: &OnnxModel, named: Option<&str>) -> Result<String, String>
     match floats.as_slice() {
         [only] => Ok(only.name.clone()),
         _ => Err(format!(
-            "it has the outputs {}; name the one to read with --onnx-output",
+            "it has the outputs {}; name the one to read in predictor.output",
             all()
         )),
     }

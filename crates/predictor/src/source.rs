@@ -10,13 +10,15 @@ use sha2::{Digest, Sha256};
 
 use super::command::{CommandPredictor, words};
 use super::error::PredictorError;
+pub use super::graph::{Categories, GraphOptions, OutputKind};
 #[cfg(feature = "onnx")]
 use super::onnx::OnnxPredictor;
 use super::process::Ender;
 use probity_data::schema::Schema;
 use probity_nn::Classifier;
-use probity_nn::encoding::{Encoding, InputLayout};
+use probity_nn::encoding::InputLayout;
 use probity_run::run_directory::{RunError, file_sha256, hex};
+use probity_run::specification::canonical_json;
 
 /// Where a predictor is: `onnx:FILE` or `command:COMMAND LINE`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -71,45 +73,6 @@ impl std::fmt::Display for PredictorSource {
             PredictorSource::Command(line) => write!(formatter, "command:{line}"),
         }
     }
-}
-
-/// How words become numbers for an ONNX graph.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Categories {
-    /// Position among the levels, from 0
-    #[default]
-    Codes,
-    /// One column of 0 or 1 a level; ordered categories as codes
-    Onehot,
-}
-
-/// What an ONNX graph gives.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum OutputKind {
-    /// Probabilities, or that of the second of two classes
-    #[default]
-    Probabilities,
-    /// Logits, or the log-odds of the second of two classes
-    Logits,
-}
-
-/// How an ONNX graph is used.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct GraphOptions {
-    /// How words become numbers.
-    pub categories: Categories,
-    /// The output that is read; where absent, the only one of floating-point numbers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output: Option<String>,
-    /// What it holds.
-    pub gives: OutputKind,
 }
 
 /// Everything that determines a predictor: the table `[predictor]` of a `run.toml`.
@@ -181,51 +144,57 @@ impl PredictorOptions {
     /// # Errors
     /// When such a file cannot be read.
     pub fn sha256(&self) -> Result<String, PredictorError> {
-        let mut hasher = Sha256::new();
-        hasher.update(format!("{:?}", self.schema));
-        match &self.source {
-            PredictorSource::Onnx(file) => {
-                hasher.update(format!("{:?}", self.graph));
-                hasher.update(hash_of(file)?);
+        let file = |place: &Path, name: &str| {
+            Ok::<_, PredictorError>(Named {
+                name: name.to_owned(),
+                sha256: is_file(place).then(|| hash_of(place)).transpose()?,
+            })
+        };
+        let (graph, files) = match &self.source {
+            // What the file is called has no influence on its answers.
+            PredictorSource::Onnx(place) => {
+                let sha256 = Some(hash_of(place)?);
+                let name = String::new();
+                (Some(&self.graph), vec![Named { name, sha256 }])
             }
             PredictorSource::Command(line) => {
-                for word in words(line)? {
-                    let file = self.directory.join(&word);
-                    hasher.update(format!("{word:?}"));
-                    if is_file(&file) {
-                        hasher.update(hash_of(&file)?);
-                    }
-                }
+                let words = words(line)?.into_iter();
+                let files = words.map(|word| file(&self.directory.join(&word), &word));
+                (None, files.collect::<Result<_, _>>()?)
             }
-        }
-        Ok(hex(&hasher.finalize()))
+        };
+        let identity = serde_json::to_value(Identity {
+            kind: "predictor",
+            version: 1,
+            schema: &self.schema,
+            graph,
+            files,
+        })
+        .map_err(|error| PredictorError::Identity(error.to_string()))?;
+        Ok(hex(&Sha256::digest(canonical_json(&identity))))
     }
 
-    /// These options but for the limits of a process, which have no influence on its answers.
-    pub fn without_limits(self) -> PredictorOptions {
-        PredictorOptions {
-            timeout_seconds: 0.0,
-            rows: 0,
-            ..self
-        }
-    }
-
-    /// How a search moves over the schema's inputs: by steps along ordered attributes, among all
-    /// levels of the others.
+    /// How a search moves over the schema's inputs.
     pub fn layout(&self) -> InputLayout {
-        let attributes = &self.schema.attributes;
-        let encodings: Vec<Encoding> = attributes
-            .iter()
-            .map(|attribute| {
-                if attribute.is_ordered() {
-                    Encoding::RAW
-                } else {
-                    Encoding::OneHot
-                }
-            })
-            .collect();
-        InputLayout::new(attributes, &encodings)
+        InputLayout::unscaled(&self.schema.attributes)
     }
+}
+
+/// What [`PredictorOptions::sha256`] is the hash of.
+#[derive(Serialize)]
+struct Identity<'a> {
+    kind: &'static str,
+    version: u32,
+    schema: &'a Schema,
+    graph: Option<&'a GraphOptions>,
+    files: Vec<Named>,
+}
+
+/// A word of a command line, with the hash of the file that it names, if it names one.
+#[derive(Serialize)]
+struct Named {
+    name: String,
+    sha256: Option<String>,
 }
 
 fn is_file(path: &Path) -> bool {

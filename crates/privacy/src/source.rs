@@ -32,7 +32,7 @@ pub enum SourceError {
     Numbers(#[from] NumbersError),
     /// Nothing is declared about a column.
     #[error(
-        "nothing is declared about the column '{column}': give --range {column}=MIN,MAX or a --schema. The data's own mean, spread or range cannot be used: they would give records away"
+        "nothing is declared about the column '{column}': declare its range in table.ranges, or name a schema in table.schema. The data's own mean, spread or range cannot be used: they would give records away"
     )]
     Undeclared {
         /// The column.
@@ -122,7 +122,7 @@ impl TableOptions {
         {
             return Err(SourceError::Column {
                 column: unused.column.clone(),
-                problem: "has a --range but is not among --columns",
+                problem: "has a range in table.ranges, but is not among columns",
             });
         }
         let columns: Result<_, _> = self

@@ -45,6 +45,12 @@ impl Part {
         }
     }
 
+    /// What a run does not show.
+    pub fn limits<T: Into<Text>>(sentences: impl IntoIterator<Item = T>) -> Part {
+        let sentences = sentences.into_iter().map(Into::into);
+        Part::new("What this does not say").with(Block::List(sentences.collect()))
+    }
+
     /// With a paragraph.
     pub fn say(mut self, text: impl Into<Text>) -> Part {
         self.blocks.push(Block::Paragraph(text.into()));
@@ -85,14 +91,25 @@ pub enum Block {
 }
 
 impl Block {
-    /// A chart with what it shows in words and as a table.
+    /// A chart with what it shows in words and as a table, whose caption is also its title.
     pub fn figure(
         chart: &impl Chart,
-        data: Table,
         id: String,
-        title: Text,
-        description: Text,
+        description: impl Into<Text>,
+        data: Table,
     ) -> Block {
+        Block::titled_figure(chart, id, data.caption.clone(), description, data)
+    }
+
+    /// A chart with a title other than that of its table.
+    pub fn titled_figure(
+        chart: &impl Chart,
+        id: String,
+        title: impl Into<Text>,
+        description: impl Into<Text>,
+        data: Table,
+    ) -> Block {
+        let (title, description) = (title.into(), description.into());
         Block::Figure(Figure {
             svg: chart::part(chart, &id, (&title, &description)),
             id,

@@ -1,10 +1,10 @@
 //! Why no report can be made of a run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use probity_data::read::ReadError;
+use probity_data::read::{ReadError, Record};
 use probity_run::run_directory::RunError;
 
 /// Why no report can be made of a run.
@@ -105,4 +105,22 @@ pub enum PageError {
     /// A page that cannot be rendered.
     #[error("the page cannot be rendered: {0}")]
     Render(#[from] askama::Error),
+}
+
+impl PageError {
+    /// That of a cell of `record`.
+    pub(crate) fn cell(
+        file: &Path,
+        record: &Record<'_>,
+        (column, value): (&str, &str),
+        expected: &'static str,
+    ) -> PageError {
+        PageError::Cell {
+            file: file.to_owned(),
+            place: record.place().to_string(),
+            column: column.to_owned(),
+            value: value.to_owned(),
+            expected,
+        }
+    }
 }

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use super::LARGEST_PAGE;
-use super::compose::{Extent, document};
+use super::compose::document;
 use super::document::{Block, Document, PairCell};
 use super::error::PageError;
 use super::model::Report;
@@ -68,7 +68,7 @@ impl Report {
     pub fn to_html(&self) -> Result<String, PageError> {
         let mut pairs = MOST_SHOWN;
         loop {
-            let html = render(&document(self, Extent { pairs }))?;
+            let html = render(&document(self, pairs))?;
             if html.len() <= LARGEST_PAGE {
                 return Ok(html);
             }

@@ -37,20 +37,7 @@ pub use model::Report;
 pub use pairs::{
     AttributeFlips, Difference, Gaps, PairFindings, Searched, ShownInputs, ShownPair, Together,
 };
+pub use read::files::KNOWN_RUNS;
 
 /// Bytes of a page at most.
 pub const LARGEST_PAGE: usize = 2_000_000;
-
-/// What a report is made of.
-pub const KNOWN_RUNS: &[&str] = &[
-    "audit",
-    "repair",
-    "groups",
-    "compare",
-    "certify",
-    "knn",
-    "kmeans bench",
-    "spn bench",
-    "outliers count",
-    "outliers subspaces",
-];

@@ -1,6 +1,6 @@
 //! A document as Markdown (CommonMark with tables).
 
-use super::compose::{Extent, document};
+use super::compose::document;
 use super::document::{Block, PairCell, PairTable, Section, Table};
 use super::model::Report;
 use super::text::Text;
@@ -11,7 +11,7 @@ const PAIRS: usize = 20;
 impl Report {
     /// The report as Markdown: the same sentences and figures as the page, tables in place of charts, and few pairs.
     pub fn to_markdown(&self) -> String {
-        let document = document(self, Extent { pairs: PAIRS });
+        let document = document(self, PAIRS);
         let is_single = document.sections.len() == 1;
         let mut text = format!("# {}\n", escaped(&document.title));
         for section in &document.sections {

@@ -113,12 +113,7 @@ impl Metrics {
     fn shares(&mut self, what: &str, shares: &[Share]) {
         for share in shares {
             let name = format!("{what} by {}", share.protected.join(" × "));
-            self.push(
-                &name,
-                percent(share.rate),
-                Some(share.ci95),
-                count(share.sampled),
-            );
+            self.estimate(&name, share.rate, share.ci95, share.sampled);
         }
     }
 
@@ -140,31 +135,25 @@ impl Metrics {
 
     fn groups(&mut self, when: &str, report: &GroupReport) {
         for set in &report.sets {
-            if let Some(gap) = &set.gaps.demographic_parity_difference {
-                let name = format!(
-                    "Demographic parity difference by {}{when}",
-                    set.protected.join(" × ")
-                );
-                self.push(
-                    &name,
-                    percent(gap.value),
-                    Some(gap.ci95),
-                    count(report.rows),
-                );
-            }
-            if let Some(gap) = &set.gaps.equalised_odds_difference {
-                let name = format!(
-                    "Equalised odds difference by {}{when}",
-                    set.protected.join(" × ")
-                );
-                self.push(
-                    &name,
-                    percent(gap.value),
-                    Some(gap.ci95),
-                    count(report.rows),
-                );
+            let by = set.protected.join(" × ");
+            let gaps = [
+                (
+                    "Demographic parity",
+                    &set.gaps.demographic_parity_difference,
+                ),
+                ("Equalised odds", &set.gaps.equalised_odds_difference),
+            ];
+            for (name, gap) in gaps {
+                if let Some(gap) = gap {
+                    let name = format!("{name} difference by {by}{when}");
+                    self.estimate(&name, gap.value, gap.ci95, report.rows);
+                }
             }
         }
+    }
+
+    fn estimate(&mut self, what: &str, share: f64, ci95: [f64; 2], inputs: u64) {
+        self.push(what, percent(share), Some(ci95), count(inputs));
     }
 
     fn push(&mut self, what: &str, value: String, ci95: Option<[f64; 2]>, inputs: String) {
@@ -200,19 +189,13 @@ fn metrics(run: &RunReport) -> String {
             rows.quality(" after", &repair.chosen.figures.held_out);
             let after = &repair.chosen.figures;
             for (when, network) in [("before", &repair.before), ("after", after)] {
-                let texts = count(repair.test_texts);
-                rows.push(
-                    &format!("Fair texts {when}"),
-                    percent(network.fair.share),
-                    Some(network.fair.ci95),
-                    texts.clone(),
-                );
-                rows.push(
-                    &format!("Texts proved fair {when}"),
-                    percent(network.certified.share),
-                    Some(network.certified.ci95),
-                    texts,
-                );
+                for (what, part) in [
+                    ("Fair texts", &network.fair),
+                    ("Texts proved fair", &network.certified),
+                ] {
+                    let name = format!("{what} {when}");
+                    rows.estimate(&name, part.share, part.ci95, repair.test_texts);
+                }
             }
         }
         Findings::Groups(groups) => rows.groups("", &groups.report),
@@ -252,12 +235,7 @@ fn of_audit(rows: &mut Metrics, audit: &AuditFindings) {
 fn of_certificates(rows: &mut Metrics, certify: &CertifyFindings) {
     for set in &certify.sets {
         let name = format!("Inputs proved fair by {}", set.protected.join(" × "));
-        rows.push(
-            &name,
-            percent(set.certified.share),
-            Some(set.certified.ci95),
-            count(set.inputs),
-        );
+        rows.estimate(&name, set.certified.share, set.certified.ci95, set.inputs);
     }
 }
 

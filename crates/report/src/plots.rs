@@ -11,7 +11,7 @@ use super::model::{
     CompareFindings, CurvePoint, KMeansFindings, KnnFigures, KnnSummary, ModelFigures, Replicate,
     SearchCurve, TextNetwork,
 };
-use super::read::RunFiles;
+use super::read::files::RunFiles;
 use super::text::Text;
 use probity_run::run_directory::write_atomically;
 

@@ -96,7 +96,7 @@ pub fn not_found(missing: &[String], folders: &[PathBuf]) -> String {
 #[command(next_help_heading = "Hardware")]
 pub struct Hardware {
     /// Device; `auto` is the first GPU that answers, else the CPU (flex)
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, default_value_t)]
     device: DeviceName,
     #[command(flatten)]
     pub threads: Threads,

@@ -7,7 +7,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
-use probity_fairness::mean::Mean;
+use probity_fairness::statistics::Mean;
 
 /// Options of every paper.
 #[derive(Debug, Clone, Copy, Args)]

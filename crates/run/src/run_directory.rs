@@ -347,17 +347,22 @@ pub fn file_sha256(file: &Path) -> Result<String, RunError> {
         file: file.to_owned(),
         source,
     };
+    sha256_of(&mut File::open(file).map_err(failed)?).map_err(failed)
+}
+
+/// SHA-256, in hex, of what is left in `reader`.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn sha256_of(reader: &mut impl io::Read) -> io::Result<String> {
     let mut hasher = Sha256::new();
-    let mut reader = File::open(file).map_err(failed)?;
     let mut buffer = vec![0; 1 << 16];
     loop {
-        let read = io::Read::read(&mut reader, &mut buffer).map_err(failed)?;
-        if read == 0 {
-            break;
+        match reader.read(&mut buffer)? {
+            0 => return Ok(hex(&hasher.finalize())),
+            read => hasher.update(&buffer[..read]),
         }
-        hasher.update(&buffer[..read]);
     }
-    Ok(hex(&hasher.finalize()))
 }
 
 /// Bytes as lower-case hex digits.

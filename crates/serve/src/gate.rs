@@ -8,29 +8,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use axum::extract::{Request, State};
-use axum::http::{StatusCode, header};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::identifier::Id;
 use super::limits::Limits;
 use super::problem::{Problem, ProblemKind};
-use super::{Service, api, pages};
 
 /// How long a request waits for a place.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// How long a request may take.
-const TIME: Duration = Duration::from_secs(5 * 60);
-/// How long one may take that brings a file.
-const TIME_WITH_FILE: Duration = Duration::from_secs(30 * 60);
-/// How long one may take that logs in.
-const TIME_TO_LOG_IN: Duration = Duration::from_secs(20);
-
-/// Bytes of an address.
-const ADDRESS: usize = 2048;
 
 /// The places for requests.
 pub struct Gate {
@@ -92,9 +77,7 @@ impl Gate {
     }
 
     /// A place for a request; given back when dropped.
-    ///
-    /// # Errors
-    /// When none became free in time, or too many came in the last second.
+    /// Fails when none became free in time, or too many came in the last second.
     pub async fn enter(&self) -> Result<OwnedSemaphorePermit, Problem> {
         let is_allowed = self
             .allowance
@@ -111,9 +94,7 @@ impl Gate {
     }
 
     /// A place for a request with the token `token`.
-    ///
-    /// # Errors
-    /// When all of its places are taken, or too many came in the last second.
+    /// Fails when all of its places are taken, or too many came in the last second.
     pub fn enter_as(&self, token: &Id) -> Result<OwnedSemaphorePermit, Problem> {
         let mut tokens = self
             .of_tokens
@@ -144,9 +125,6 @@ impl Gate {
     }
 
     /// A place for a stream of events.
-    ///
-    /// # Errors
-    /// When all are taken.
     pub fn enter_stream(&self) -> Result<OwnedSemaphorePermit, Problem> {
         self.streams.clone().try_acquire_owned().map_err(|_| {
             Problem::new(
@@ -162,69 +140,6 @@ fn busy() -> Problem {
         ProblemKind::Busy,
         "There are too many requests at present; try again in a moment.",
     )
-}
-
-/// Answers `request` once there is a place for it, if its address is not too long.
-pub async fn guard(State(service): State<Service>, request: Request, next: Next) -> Response {
-    let is_api = api::owns(request.uri().path());
-    let address = request.uri().path_and_query();
-    let length = address.map_or(0, |address| address.as_str().len());
-    if length > ADDRESS {
-        let problem = Problem::new(
-            ProblemKind::AddressTooLong,
-            format!("An address has at most {ADDRESS} bytes here; this one has {length}."),
-        );
-        return refuse(is_api, problem);
-    }
-    let time = time_of(&request);
-    let place = match service.gate().enter().await {
-        Ok(place) => place,
-        Err(problem) => return calm(refuse(is_api, problem)).await,
-    };
-    let answer = tokio::time::timeout(time, next.run(request)).await;
-    drop(place);
-    match answer {
-        Ok(response) => calm(response).await,
-        Err(_) => refuse(
-            is_api,
-            Problem::new(
-                ProblemKind::TooSlow,
-                format!("The request took more than {} seconds.", time.as_secs()),
-            ),
-        ),
-    }
-}
-
-/// Lets whoever asks too often wait for the answer that says so: each of their connections can then ask once a second, and a
-/// flood costs the jobs no processor time.
-async fn calm(response: Response) -> Response {
-    let status = response.status();
-    if status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::SERVICE_UNAVAILABLE {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-    }
-    response
-}
-
-/// How long `request` may take until its answer begins: longer where it brings a file, shorter where nobody knows yet who
-/// sends it.
-fn time_of(request: &Request) -> Duration {
-    let kind = request.headers().get(header::CONTENT_TYPE);
-    let brings_file = kind
-        .and_then(|kind| kind.to_str().ok())
-        .is_some_and(|kind| kind.to_ascii_lowercase().starts_with("multipart/"));
-    match (request.uri().path(), brings_file) {
-        (pages::LOGIN, _) => TIME_TO_LOG_IN,
-        (_, true) => TIME_WITH_FILE,
-        (_, false) => TIME,
-    }
-}
-
-/// A problem as a document for the API, or as a page.
-pub(super) fn refuse(is_api: bool, problem: Problem) -> Response {
-    match is_api {
-        true => problem.into_response(),
-        false => pages::problem_page(&problem),
-    }
 }
 
 #[cfg(test)]

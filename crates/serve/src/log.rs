@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::io::Write;
 
 use super::identifier::Id;
+use super::jobs::specification::JobKind;
 use super::moment::Moment;
-use super::store::JobKind;
 
 /// One line about a job or the service itself.
 pub fn line(text: &dyn Display) {

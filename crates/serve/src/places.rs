@@ -5,6 +5,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tempfile::NamedTempFile;
+
+use super::download::ReportForm;
 use super::identifier::Id;
 use super::store::{DataSet, FileForm, Model, ModelOrigin};
 
@@ -16,9 +19,6 @@ pub struct Places {
 
 impl Places {
     /// Makes the data directory and its folders where they are missing.
-    ///
-    /// # Errors
-    /// When they cannot be made.
     pub fn create(root: &Path) -> io::Result<Places> {
         let places = Places {
             root: std::path::absolute(root)?,
@@ -86,9 +86,10 @@ impl Places {
         self.root.join("runs").join(job.as_str())
     }
 
-    /// The report of a job's run, in the form whose files end with `ending`.
-    pub fn report(&self, job: &Id, ending: &str) -> PathBuf {
-        self.root.join("reports").join(format!("{job}.{ending}"))
+    /// The report of a job's run.
+    pub fn report(&self, job: &Id, form: ReportForm) -> PathBuf {
+        let name = format!("{job}.{}", form.ending());
+        self.root.join("reports").join(name)
     }
 
     /// The file that the process of a job keeps locked while it runs.
@@ -133,24 +134,31 @@ impl Places {
     }
 
     /// Removes what was on its way in when the service ended.
-    ///
-    /// # Errors
-    /// When it cannot be removed.
     pub fn clear_uploads(&self) -> io::Result<()> {
         std::fs::remove_dir_all(self.uploads())?;
         std::fs::create_dir(self.uploads())
     }
 
-    /// The folder for files on their way in.
-    pub fn uploads(&self) -> PathBuf {
+    fn uploads(&self) -> PathBuf {
         self.root.join("uploads")
+    }
+
+    /// A file on its way in, whose name begins with `prefix`. Dropped, it is gone.
+    pub fn temporary(&self, prefix: &str) -> io::Result<NamedTempFile> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(prefix).tempfile_in(self.uploads())
+    }
+}
+
+/// What was to be removed, and what need not be because it is not there.
+pub fn gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 
 /// Bytes of all files under `folder`. What vanishes meanwhile does not count.
-///
-/// # Errors
-/// When a folder cannot be read.
 pub fn size(folder: &Path) -> io::Result<u64> {
     let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
     let entries = match std::fs::read_dir(folder) {

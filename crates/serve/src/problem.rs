@@ -2,120 +2,91 @@
 //!
 //! A [`Problem`] never carries a path of this machine. The API sends it as `application/problem+json`, the pages as a page.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
+use axum::http::header::InvalidHeaderValue;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use utoipa::ToSchema;
+use utoipa::openapi::{self, ContentBuilder, Ref, RefOr, ResponseBuilder};
+use utoipa::{IntoResponses, ToSchema};
 
+use super::identifier::NoRandomness;
+use super::store::StoreError;
 use probity_run::specification::FieldError;
 
 /// The kinds of problems; each has one status and one title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProblemKind {
-    /// 400: the request is not of the expected form.
+    /// the request is not of the expected form.
     Malformed,
-    /// 401: no token, or one that is not known (any more).
+    /// no token, or one that is not known (any more).
     NotAuthenticated,
-    /// 403: a form that does not come from the user's own session.
+    /// a form that does not come from the user's own session.
     Forbidden,
-    /// 404: there is no such thing.
+    /// there is no such thing.
     NotFound,
-    /// 405: not with this method.
+    /// not with this method.
     MethodNotAllowed,
-    /// 408: the request did not arrive in time.
+    /// the request did not arrive in time.
     TooSlow,
-    /// 409: not in the state that things are in.
+    /// not in the state that things are in.
     Conflict,
-    /// 413: more was sent than is allowed.
+    /// more was sent than is allowed.
     TooLarge,
-    /// 414: the address is too long.
+    /// the address is too long.
     AddressTooLong,
-    /// 415: another type of content is expected.
+    /// another type of content is expected.
     UnsupportedType,
-    /// 422: understood, and wrong.
+    /// understood, and wrong.
     Invalid,
-    /// 429: the queue is full.
+    /// the queue is full.
     QueueFull,
-    /// 429: too many requests at the same time.
+    /// too many requests at the same time.
     TooManyRequests,
-    /// 431: the head of the request is too large.
-    HeadTooLarge,
-    /// 500: a fault of the service.
+    /// a fault of the service.
     Internal,
-    /// 503: too much is going on at present.
+    /// too much is going on at present.
     Busy,
-    /// 507: nothing more can be stored.
+    /// nothing more can be stored.
     StorageFull,
 }
 
 impl ProblemKind {
-    /// The status of the answer.
-    pub fn status(self) -> StatusCode {
+    /// The status of the answer, the last part of the problem's type, and what is the matter in general.
+    fn facts(self) -> (u16, &'static str, &'static str) {
         match self {
-            ProblemKind::Malformed => StatusCode::BAD_REQUEST,
-            ProblemKind::NotAuthenticated => StatusCode::UNAUTHORIZED,
-            ProblemKind::Forbidden => StatusCode::FORBIDDEN,
-            ProblemKind::NotFound => StatusCode::NOT_FOUND,
-            ProblemKind::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            ProblemKind::TooSlow => StatusCode::REQUEST_TIMEOUT,
-            ProblemKind::Conflict => StatusCode::CONFLICT,
-            ProblemKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            ProblemKind::AddressTooLong => StatusCode::URI_TOO_LONG,
-            ProblemKind::UnsupportedType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            ProblemKind::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
-            ProblemKind::QueueFull | ProblemKind::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
-            ProblemKind::HeadTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-            ProblemKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-            ProblemKind::Busy => StatusCode::SERVICE_UNAVAILABLE,
-            ProblemKind::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
+            Self::Malformed => (400, "malformed", "The request cannot be read"),
+            Self::NotAuthenticated => (401, "not-authenticated", "A valid token is needed"),
+            Self::Forbidden => (403, "forbidden", "The form is not one of this session"),
+            Self::NotFound => (404, "not-found", "There is no such thing"),
+            Self::MethodNotAllowed => (405, "method-not-allowed", "The method is not allowed here"),
+            Self::TooSlow => (408, "too-slow", "The request did not arrive in time"),
+            Self::Conflict => (409, "conflict", "It is not in a state for this"),
+            Self::TooLarge => (413, "too-large", "Too much was sent"),
+            Self::AddressTooLong => (414, "address-too-long", "The address is too long"),
+            Self::UnsupportedType => (
+                415,
+                "unsupported-type",
+                "Another type of content is expected",
+            ),
+            Self::Invalid => (422, "invalid", "The request makes no sense"),
+            Self::QueueFull => (429, "queue-full", "The queue is full"),
+            Self::TooManyRequests => (
+                429,
+                "too-many-requests",
+                "Too many requests at the same time",
+            ),
+            Self::Internal => (500, "internal", "The service failed"),
+            Self::Busy => (503, "busy", "Too much is going on at present"),
+            Self::StorageFull => (507, "storage-full", "Nothing more can be stored"),
         }
     }
 
     /// What is the matter, in general.
     pub fn title(self) -> &'static str {
-        match self {
-            ProblemKind::Malformed => "The request cannot be read",
-            ProblemKind::NotAuthenticated => "A valid token is needed",
-            ProblemKind::Forbidden => "The form is not one of this session",
-            ProblemKind::NotFound => "There is no such thing",
-            ProblemKind::MethodNotAllowed => "The method is not allowed here",
-            ProblemKind::TooSlow => "The request did not arrive in time",
-            ProblemKind::Conflict => "It is not in a state for this",
-            ProblemKind::TooLarge => "Too much was sent",
-            ProblemKind::AddressTooLong => "The address is too long",
-            ProblemKind::UnsupportedType => "Another type of content is expected",
-            ProblemKind::Invalid => "The request makes no sense",
-            ProblemKind::QueueFull => "The queue is full",
-            ProblemKind::TooManyRequests => "Too many requests at the same time",
-            ProblemKind::HeadTooLarge => "The head of the request is too large",
-            ProblemKind::Internal => "The service failed",
-            ProblemKind::Busy => "Too much is going on at present",
-            ProblemKind::StorageFull => "Nothing more can be stored",
-        }
-    }
-
-    /// The last part of the problem's type.
-    fn name(self) -> &'static str {
-        match self {
-            ProblemKind::Malformed => "malformed",
-            ProblemKind::NotAuthenticated => "not-authenticated",
-            ProblemKind::Forbidden => "forbidden",
-            ProblemKind::NotFound => "not-found",
-            ProblemKind::MethodNotAllowed => "method-not-allowed",
-            ProblemKind::TooSlow => "too-slow",
-            ProblemKind::Conflict => "conflict",
-            ProblemKind::TooLarge => "too-large",
-            ProblemKind::AddressTooLong => "address-too-long",
-            ProblemKind::UnsupportedType => "unsupported-type",
-            ProblemKind::Invalid => "invalid",
-            ProblemKind::QueueFull => "queue-full",
-            ProblemKind::TooManyRequests => "too-many-requests",
-            ProblemKind::HeadTooLarge => "head-too-large",
-            ProblemKind::Internal => "internal",
-            ProblemKind::Busy => "busy",
-            ProblemKind::StorageFull => "storage-full",
-        }
+        self.facts().2
     }
 
     /// Seconds after which another attempt makes sense, where that is so.
@@ -158,6 +129,20 @@ pub struct ProblemDocument {
     pub field: Option<String>,
 }
 
+impl IntoResponses for ProblemDocument {
+    fn responses() -> BTreeMap<String, RefOr<openapi::Response>> {
+        let document = Ref::from_schema_name(ProblemDocument::name());
+        let content = ContentBuilder::new().schema(Some(document)).build();
+        let response = ResponseBuilder::new()
+            .description("A problem")
+            .content("application/problem+json", content)
+            .build();
+        ["4XX", "5XX"]
+            .map(|status| (status.to_owned(), response.clone().into()))
+            .into()
+    }
+}
+
 impl From<FieldError> for Problem {
     fn from(error: FieldError) -> Problem {
         Problem {
@@ -167,6 +152,25 @@ impl From<FieldError> for Problem {
     }
 }
 
+/// Faults of the machine or the database, which say nothing to a user.
+macro_rules! internal {
+    ($($error:ty),*) => {$(
+        impl From<$error> for Problem {
+            fn from(error: $error) -> Problem {
+                Problem::internal(&error)
+            }
+        }
+    )*};
+}
+
+internal!(
+    std::io::Error,
+    serde_json::Error,
+    InvalidHeaderValue,
+    NoRandomness,
+    StoreError
+);
+
 impl Problem {
     /// A problem of `kind`.
     pub fn new(kind: ProblemKind, detail: impl Into<String>) -> Problem {
@@ -175,14 +179,6 @@ impl Problem {
             detail: detail.into(),
             field: None,
         }
-    }
-
-    /// There is no `what` with this identifier.
-    pub fn not_found(what: &str) -> Problem {
-        Problem::new(
-            ProblemKind::NotFound,
-            format!("There is no {what} with this identifier."),
-        )
     }
 
     /// Understood, and wrong.
@@ -206,7 +202,7 @@ impl Problem {
 
     /// The status of the answer.
     pub fn status(&self) -> StatusCode {
-        self.kind.status()
+        StatusCode::from_u16(self.kind.facts().0).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
     /// Seconds after which another attempt makes sense, where that is so.
@@ -216,10 +212,11 @@ impl Problem {
 
     /// As the API sends it.
     pub fn document(&self) -> ProblemDocument {
+        let (status, name, title) = self.kind.facts();
         ProblemDocument {
-            kind: format!("urn:probity:problem:{}", self.kind.name()),
-            title: self.kind.title(),
-            status: self.status().as_u16(),
+            kind: format!("urn:probity:problem:{name}"),
+            title,
+            status,
             detail: self.detail.clone(),
             field: self.field.clone(),
         }

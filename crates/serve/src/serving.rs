@@ -12,7 +12,9 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
-use super::{Service, ServiceError, log, router};
+use super::log;
+use super::router::router;
+use super::service::{Service, ServiceError};
 
 /// How long the head of a request may take to arrive, and how long a connection may be idle.
 const HEAD: Duration = Duration::from_secs(30);
@@ -69,7 +71,7 @@ impl Listening {
         ends.await;
         log::line(&"ends; running jobs go on at the next start");
         end.send_replace(true);
-        service.board().close();
+        service.board.close();
         for task in [queue, answers] {
             if let Err(error) = task.await {
                 log::fault(&error);
@@ -81,7 +83,7 @@ impl Listening {
 
 /// Takes connections until `ended`, then waits for those that are open.
 async fn answer(service: Service, listener: TcpListener, mut ended: watch::Receiver<bool>) {
-    let most = service.limits().connections;
+    let most = service.limits.connections;
     let places = Arc::new(Semaphore::new(most));
     let router = router(service);
     while !*ended.borrow() {

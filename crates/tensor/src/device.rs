@@ -6,6 +6,7 @@
 
 #[cfg(any(feature = "ndarray", feature = "wgpu", feature = "cuda"))]
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::str::FromStr;
 
 use burn::tensor::Device;
 #[cfg(any(feature = "ndarray", feature = "wgpu", feature = "cuda"))]
@@ -22,8 +23,11 @@ pub enum DeviceError {
         /// The device asked for.
         device: DeviceName,
     },
+    /// There is no device of that name.
+    #[error("the device '{0}' is not known; expected auto, flex, ndarray, wgpu or cuda")]
+    Unknown(String),
     /// The backend is built in but no device answers.
-    #[error("no {device} device answers on this machine ({problem}); use --device auto or flex")]
+    #[error("no {device} device answers on this machine ({problem}); use the device auto or flex")]
     NotAnswering {
         /// The device asked for.
         device: DeviceName,
@@ -41,9 +45,7 @@ pub enum DeviceError {
 }
 
 /// A device by name.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, clap::ValueEnum,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeviceName {
     /// The first GPU that answers, else flex.
@@ -57,6 +59,26 @@ pub enum DeviceName {
     Wgpu,
     /// NVIDIA GPU through CUDA.
     Cuda,
+}
+
+impl DeviceName {
+    /// All of them.
+    pub const ALL: [DeviceName; 5] = [
+        DeviceName::Auto,
+        DeviceName::Flex,
+        DeviceName::Ndarray,
+        DeviceName::Wgpu,
+        DeviceName::Cuda,
+    ];
+}
+
+impl FromStr for DeviceName {
+    type Err = DeviceError;
+
+    fn from_str(text: &str) -> Result<DeviceName, DeviceError> {
+        let named = Self::ALL.into_iter().find(|name| name.to_string() == text);
+        named.ok_or_else(|| DeviceError::Unknown(text.to_owned()))
+    }
 }
 
 impl std::fmt::Display for DeviceName {

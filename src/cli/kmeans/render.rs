@@ -1,8 +1,9 @@
 //! The table of the deletion benchmark.
 
 use crate::cli::render::{percent, table};
-use probity::unlearning::kmeans::benchmark::{BenchmarkOptions, Spread};
+use probity::unlearning::kmeans::benchmark::BenchmarkOptions;
 use probity::unlearning::kmeans::comparison::Comparison;
+use probity::unlearning::spread::Spread;
 
 /// Mean ± standard deviation with so many decimals.
 fn spread(spread: Option<Spread>, decimals: usize) -> String {

@@ -16,10 +16,9 @@ use probity::run::run_directory::RunDirectory;
 use probity::run::specification::Checked;
 use probity::run::specification::file::Record;
 use probity::unlearning::spn::SpnParameters;
-use probity::unlearning::spn::benchmark::{
-    BenchmarkFigures, Pool, Protocol, Spread, run as measure,
-};
+use probity::unlearning::spn::benchmark::{BenchmarkFigures, Pool, Protocol, run as measure};
 use probity::unlearning::spn::specification::BenchSpecification;
+use probity::unlearning::spread::Spread;
 
 /// Arguments of `probity spn bench`.
 #[derive(Debug, Args)]
@@ -110,7 +109,7 @@ pub(crate) fn run_specification(
 
 /// A time with its deviation.
 fn seconds(spread: &Spread) -> String {
-    format!("{:.4} ± {:.4}", spread.mean, spread.deviation)
+    format!("{:.4} ± {:.4}", spread.mean, spread.sd)
 }
 
 fn render(summary: &BenchSummary) -> String {

@@ -3,7 +3,58 @@
 //! Every hash and size is of the uncompressed file as its publisher gives it, so that a copy from
 //! anywhere else can be told apart from it.
 
-use super::{DataFile, DataSet, FetchError, Source};
+use super::error::FetchError;
+
+/// A published data set: its name here, where it comes from, and its files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataSet {
+    /// The name by which it is asked for, also its folder in the cache (`census`).
+    pub name: String,
+    /// The publisher's title.
+    pub title: String,
+    /// The licence under which the publisher gives it, or that none is stated.
+    pub licence: String,
+    /// How to cite it, in one line.
+    pub citation: String,
+    /// The page where a person finds it, to download it by hand.
+    pub page: String,
+    /// Its files.
+    pub files: Vec<DataFile>,
+}
+
+/// One file of a [`DataSet`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataFile {
+    /// Its name in the cache (`adult.data`).
+    pub name: String,
+    /// Where it may lie below a folder of local copies (`adult/adult.data`), besides under its name.
+    pub local_path: String,
+    /// The SHA-256 of the uncompressed content as published, in hexadecimal.
+    pub sha256: String,
+    /// The size of that content in bytes.
+    pub size: u64,
+    /// Where to get it, the first choice first.
+    pub sources: Vec<Source>,
+}
+
+/// One place that serves a [`DataFile`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The address.
+    pub url: String,
+    /// Empty where the address gives the file itself. Where it gives a zip archive, the path to the
+    /// file inside: one member name for each archive to be opened, the outermost first
+    /// (`["bank.zip", "bank-full.csv"]`).
+    pub members: Vec<String>,
+}
+
+impl Source {
+    /// The last part of the address: the name that a browser would save it under.
+    pub(super) fn file_name(&self) -> &str {
+        let path = self.url.split(['?', '#']).next().unwrap_or(&self.url);
+        path.rsplit('/').next().unwrap_or(path)
+    }
+}
 
 /// The code and data of Zhang et al., "White-box Fairness Testing through Adversarial Sampling".
 const ADF: &str = "https://raw.githubusercontent.com/pxzhang94/ADF/e175404173258364f9fbbfe392c461d525046801/datasets";
@@ -245,5 +296,14 @@ mod tests {
             message.contains("`censsus`") && message.contains("census, german-credit"),
             "{message}"
         );
+    }
+
+    #[test]
+    fn a_source_is_named_after_the_end_of_its_address() {
+        let source = Source {
+            url: "http://host/a/b+c.zip?x=1/2".into(),
+            members: vec![],
+        };
+        assert_eq!(source.file_name(), "b+c.zip");
     }
 }

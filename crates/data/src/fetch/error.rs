@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::CACHE_DIR_VARIABLE;
-
 /// Why a data set could not be fetched.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -20,8 +18,11 @@ pub enum FetchError {
         known: String,
     },
     /// The system tells of no cache folder.
-    #[error("this system names no cache folder for the user; set {CACHE_DIR_VARIABLE} to a folder")]
-    NoCacheDir,
+    #[error("this system names no cache folder for the user; set {variable} to a folder")]
+    NoCacheDir {
+        /// The environment variable that names one.
+        variable: &'static str,
+    },
     /// The file system refused.
     #[error("cannot {action} `{}`: {source}", path.display())]
     Io {
@@ -40,7 +41,7 @@ pub enum FetchError {
     },
     /// No answer came.
     #[error(
-        "no answer from {url}: {reason}; check the connection, or download the file by hand and pass its folder with --from DIR"
+        "no answer from {url}: {reason}; check the connection, or download the file by hand and fetch it from its folder"
     )]
     Unreachable {
         /// The address.
@@ -50,7 +51,7 @@ pub enum FetchError {
     },
     /// The server answered with something other than the file.
     #[error(
-        "{url} answered with HTTP status {status}; the publisher may have moved the file: download it by hand and pass its folder with --from DIR"
+        "{url} answered with HTTP status {status}; the publisher may have moved the file: download it by hand and fetch it from its folder"
     )]
     Status {
         /// The address.

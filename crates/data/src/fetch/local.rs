@@ -2,14 +2,19 @@
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::catalogue::{DataFile, Source};
 use super::digest::copy_hashed;
+use super::error::FetchError;
 use super::place::{stage, unpack};
-use super::{DataFile, FetchError, Origin, Source};
 
-/// Looks for `file` below `from`, takes the first candidate that proves right.
-pub(super) fn copy_file(file: &DataFile, from: &Path, folder: &Path) -> Result<Origin, FetchError> {
+/// Looks for `file` below `from`; copies the first candidate that proves right, and says which.
+pub(super) fn copy_file(
+    file: &DataFile,
+    from: &Path,
+    folder: &Path,
+) -> Result<PathBuf, FetchError> {
     let candidates = local_candidates(file);
     let mut first_failure = None;
     for (relative, archive) in &candidates {
@@ -23,7 +28,7 @@ pub(super) fn copy_file(file: &DataFile, from: &Path, folder: &Path) -> Result<O
             None => copy_plain(file, &path, &shown, folder),
         };
         match copied {
-            Ok(()) => return Ok(Origin::Copy(path)),
+            Ok(()) => return Ok(path),
             Err(error) => first_failure = first_failure.or(Some(error)),
         }
     }
@@ -93,7 +98,7 @@ fn copy_plain(file: &DataFile, path: &Path, shown: &str, folder: &Path) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fetch::data_set;
+    use crate::fetch::catalogue::data_set;
 
     #[test]
     fn local_copies_are_looked_for_under_every_likely_name() {

@@ -4,8 +4,10 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
 
+use super::archive;
+use super::catalogue::{DataFile, Source};
 use super::digest::{CopyFault, sha256_of};
-use super::{DataFile, FetchError, Source, archive};
+use super::error::FetchError;
 
 /// Whether `path` is a file with the published content.
 pub(super) fn holds(path: &Path, file: &DataFile) -> Result<bool, FetchError> {

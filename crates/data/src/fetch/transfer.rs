@@ -8,13 +8,41 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use ureq::http::{Response, header};
 use ureq::{Agent, Body};
 
 use super::digest::{feed, hex};
-use super::{FetchError, FetchOptions};
+use super::error::FetchError;
+
+/// How patient a download is. The default suits a slow but living connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FetchOptions {
+    /// How long a connection may take to come about.
+    pub connect_timeout: Duration,
+    /// How long the server may stay silent, before its answer and between two pieces of it.
+    pub silence_timeout: Duration,
+    /// How many times a passing fault (a broken connection, an overloaded server) is tried again.
+    pub retries: u32,
+    /// The wait before the first further try; it doubles with each.
+    pub backoff: Duration,
+    /// The most bytes that are taken from one address, whatever the server goes on to send.
+    pub largest_body: u64,
+}
+
+impl Default for FetchOptions {
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(15),
+            silence_timeout: Duration::from_secs(30),
+            retries: 3,
+            backoff: Duration::from_millis(500),
+            largest_body: 1 << 30,
+        }
+    }
+}
 
 /// What a caller hears while bytes arrive: those on disk, and those in all where known.
 type Report<'a> = dyn FnMut(u64, Option<u64>) + 'a;

@@ -1,6 +1,6 @@
 //! How one cell becomes one or several numbers.
 
-use super::NumbersError;
+use super::error::NumbersError;
 use crate::read::{ReadError, Record};
 use crate::schema::{Encoded, Encoder, Kind, Label};
 

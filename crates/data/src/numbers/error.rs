@@ -64,7 +64,7 @@ pub enum NumbersError {
     },
     /// Training and test table differ in their columns.
     #[error(
-        "{} has the column '{column}', which the training table {} lacks; leave it out with --ignore {column}",
+        "{} has the column '{column}', which the training table {} lacks; name it in ignore to leave it out",
         file.display(),
         training.display()
     )]
@@ -92,11 +92,11 @@ pub enum NumbersError {
         /// The training file.
         training: PathBuf,
     },
-    /// An option names a column that is not there.
-    #[error("--{option} names the column '{column}', which {} does not have", file.display())]
+    /// A field names a column that is not there.
+    #[error("{field} names the column '{column}', which {} does not have", file.display())]
     NoSuchColumn {
-        /// The option.
-        option: &'static str,
+        /// The field.
+        field: &'static str,
         /// The column.
         column: String,
         /// The file.
@@ -113,19 +113,19 @@ pub enum NumbersError {
         max: f64,
     },
     /// Images without labels.
-    #[error("{} holds images; name the file with their labels (--train-labels)", file.display())]
+    #[error("{} holds images; train_labels must name the file with their labels", file.display())]
     NoLabels {
         /// The images.
         file: PathBuf,
     },
     /// Labels for something that is no IDX file.
-    #[error("{} is no IDX file, so a separate file of labels does not fit; use --label-column", file.display())]
+    #[error("{} is no IDX file, so a separate file of labels does not fit; use label_column", file.display())]
     LabelsOfATable {
         /// The table.
         file: PathBuf,
     },
     /// A table needs a label column.
-    #[error("{} is a table; name its label column (--label-column)", file.display())]
+    #[error("{} is a table; label_column must name its label column", file.display())]
     NoLabelColumn {
         /// The table.
         file: PathBuf,

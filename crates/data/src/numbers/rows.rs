@@ -1,9 +1,83 @@
-//! Rows of numbers from tables, through the one reader of records.
+//! Rows of numbers: of tables through the one reader of records, and of images.
 
-use super::{Column, Numbers, NumbersError, NumbersOptions, Reading};
-use crate::read::Records;
+use std::path::Path;
+
+use super::column::{Column, Reading};
+use super::error::NumbersError;
+use super::options::NumbersOptions;
+use crate::idx::Images;
+use crate::read::{IN_MEMORY, Records};
 use crate::schema::{Attribute, Encoder, Kind};
+use crate::source::{Hashed, Source};
 use crate::table::Labels;
+
+/// Rows of finite numbers, with labels where they have them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Numbers {
+    /// The files that they are from.
+    pub source: Source,
+    /// One name a feature.
+    pub columns: Vec<String>,
+    /// Row-major, `[rows, columns]`.
+    pub features: Vec<f64>,
+    /// One label a row, or none at all.
+    pub labels: Vec<String>,
+    /// The number of each row in its file or its batches, from 1, headers not counted.
+    pub numbers: Vec<u64>,
+    /// Rows left out by an `outside = "skip"` policy.
+    pub skipped_rows: u64,
+}
+
+impl Numbers {
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// The features of row `at`; empty if there is no such row.
+    pub fn row(&self, at: usize) -> &[f64] {
+        let width = self.columns.len();
+        let start = at.saturating_mul(width);
+        self.features
+            .get(start..start.saturating_add(width))
+            .unwrap_or_default()
+    }
+
+    /// The label of row `at`, if it has one.
+    pub fn label(&self, at: usize) -> Option<&str> {
+        self.labels.get(at).map(String::as_str)
+    }
+
+    /// The file that they are from, or what errors call batches in its place.
+    pub fn name(&self) -> &Path {
+        match self.source.file.as_os_str().is_empty() {
+            true => Path::new(IN_MEMORY),
+            false => &self.source.file,
+        }
+    }
+
+    /// The pixels of `images`, with the labels that another file holds.
+    pub(super) fn of_images(
+        images: Images,
+        labelled: Option<(&Path, Hashed<Vec<String>>)>,
+    ) -> Numbers {
+        let mut source = Source::default();
+        let mut labels = Vec::new();
+        if let Some((file, read)) = labelled {
+            source.labels = Some(file.to_owned());
+            source.labels_sha256 = Some(read.sha256);
+            labels = read.value;
+        }
+        Numbers {
+            source,
+            columns: images.columns,
+            features: images.features,
+            labels,
+            numbers: (1..=u64::from(images.count)).collect(),
+            skipped_rows: 0,
+        }
+    }
+}
 
 pub(super) struct TableReader<'s> {
     records: Records,
@@ -45,7 +119,7 @@ impl<'s> TableReader<'s> {
             .find(|column| training.is_none() && records.position(column).is_none())
         {
             return Err(NumbersError::NoSuchColumn {
-                option: "ignore",
+                field: "ignore",
                 column: column.clone(),
                 file: file.to_owned(),
             });

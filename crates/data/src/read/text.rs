@@ -7,10 +7,35 @@ use super::{Place, ReadError};
 use crate::compressed;
 use crate::schema::Format;
 
+/// The fields of a record. Whether they are UTF-8 is found once a record rather than cell by cell; one
+/// that is not may still be read as far as the cells that are asked for are.
+enum Fields {
+    Text(csv::StringRecord),
+    Bytes(csv::ByteRecord),
+}
+
+impl From<csv::ByteRecord> for Fields {
+    fn from(record: csv::ByteRecord) -> Fields {
+        match csv::StringRecord::from_byte_record(record) {
+            Ok(record) => Fields::Text(record),
+            Err(error) => Fields::Bytes(error.into_byte_record()),
+        }
+    }
+}
+
+impl From<Fields> for csv::ByteRecord {
+    fn from(fields: Fields) -> csv::ByteRecord {
+        match fields {
+            Fields::Text(record) => record.into_byte_record(),
+            Fields::Bytes(record) => record,
+        }
+    }
+}
+
 /// The records of a text file, one at a time.
 pub(super) struct TextRecords {
     reader: Box<csv::Reader<Box<dyn Read + Send>>>,
-    record: csv::ByteRecord,
+    record: Option<Fields>,
     /// To find a record's line again.
     comment: Option<u8>,
     /// Whether the first record, read to learn the number of columns, is yet to be handed out.
@@ -57,7 +82,7 @@ impl TextRecords {
         };
         let records = TextRecords {
             reader: Box::new(reader),
-            record,
+            record: Some(record.into()),
             comment: format.comment.map(|c| c as u8),
             pending: !format.header,
         };
@@ -66,16 +91,20 @@ impl TextRecords {
 
     /// Goes to the next record, of `columns` fields; false at the end.
     pub(super) fn advance(&mut self, file: &Path, columns: usize) -> Result<bool, ReadError> {
+        // Taken and put back, so that its memory serves all records.
+        let mut record = self.record.take().map_or_else(Default::default, Into::into);
         let found = std::mem::take(&mut self.pending)
             || self
                 .reader
-                .read_byte_record(&mut self.record)
+                .read_byte_record(&mut record)
                 .map_err(|error| csv_error(file, error))?;
-        if found && self.record.len() != columns {
+        let fields = record.len();
+        self.record = Some(record.into());
+        if found && fields != columns {
             return Err(ReadError::Ragged {
                 file: file.to_owned(),
                 line: self.line(file),
-                found: self.record.len(),
+                found: fields,
                 expected: columns,
             });
         }
@@ -85,13 +114,23 @@ impl TextRecords {
     /// The text of a cell, trimmed; `None` if it is not UTF-8.
     #[inline]
     pub(super) fn cell(&self, position: usize) -> Option<&str> {
-        std::str::from_utf8(self.record.get(position).unwrap_or_default()).ok()
+        match self.record.as_ref()? {
+            Fields::Text(record) => Some(record.get(position).unwrap_or_default()),
+            Fields::Bytes(record) => {
+                std::str::from_utf8(record.get(position).unwrap_or_default()).ok()
+            }
+        }
     }
 
     /// The line on which the current record begins. The parser's own count is taken before it skips
     /// empty lines and comments, so they are skipped again here.
     pub(super) fn line(&self, file: &Path) -> u64 {
-        let Some(position) = self.record.position() else {
+        let position = match &self.record {
+            Some(Fields::Text(record)) => record.position(),
+            Some(Fields::Bytes(record)) => record.position(),
+            None => None,
+        };
+        let Some(position) = position else {
             return 0;
         };
         count_lines(file, position.byte(), self.comment).unwrap_or(position.line())

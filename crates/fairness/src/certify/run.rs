@@ -1,36 +1,21 @@
 //! A whole certification as one call: specification → inputs → certificates → run directory.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
-use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use thiserror::Error;
 
+use super::Certificate;
 use super::parts::{Part, PartError, positions_of};
 pub use super::specification::CertifySpecification;
-use super::table::certify_rows;
-use super::text::certify_texts;
-use super::{Certificate, exhaustive};
 use crate::audit_error::AuditError;
-use crate::domain::TabularDomain;
-use crate::estimate::{clopper_pearson, estimated_sets};
-use crate::modality::{ModalityName, named_or_all};
-use crate::opened::{
-    open_lexicon, open_model, open_table, open_text_model, open_texts, positions,
-    protected_or_marked, reading_schema,
-};
-use crate::text::domain::TextDomain;
-use crate::text::protected::ProtectedTerms;
-use probity_data::table::{Labels, Table};
-use probity_nn::fnn::Fnn;
-use probity_nn::model::Model;
-use probity_nn::text_model::{EncodedText, TextModel};
-use probity_nn::{ModelError, Rows};
+use crate::estimate::estimated_sets;
+use crate::statistics::Share;
+use probity_nn::modality::ModalityName;
 use probity_run::run_directory::{RunDirectory, RunError, write_with};
 use probity_run::specification::Checked;
 use probity_run::specification::file::{Record, SpecificationError};
-use probity_tensor::device::ComputeDevice;
 
 /// Name of the file with the certificate of every input.
 pub const CERTIFICATES: &str = "certificates.csv";
@@ -44,9 +29,6 @@ pub enum CertifyError {
     /// The part of the data cannot be told.
     #[error(transparent)]
     Part(#[from] PartError),
-    /// The model cannot answer.
-    #[error(transparent)]
-    Model(#[from] ModelError),
     /// The run directory cannot be used.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -64,28 +46,6 @@ pub enum CertifyError {
 impl From<AuditError> for CertifyError {
     fn from(error: AuditError) -> CertifyError {
         CertifyError::Audit(Box::new(error))
-    }
-}
-
-/// A share of the inputs, with its 95 % interval (Clopper and Pearson).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Share {
-    /// Inputs of that kind.
-    pub count: u64,
-    /// Their share.
-    pub share: f64,
-    /// 95 % interval of the share in what the inputs were drawn from.
-    pub ci95: [f64; 2],
-}
-
-impl Share {
-    /// `count` of `of` inputs.
-    pub fn new(count: u64, of: u64) -> Share {
-        Share {
-            count,
-            share: count as f64 / of.max(1) as f64,
-            ci95: clopper_pearson(count, of, 0.05),
-        }
     }
 }
 
@@ -139,25 +99,57 @@ pub struct CertifySummary {
     pub fail_below: Option<f64>,
 }
 
-/// A certification whose inputs are opened and checked; nothing is written yet.
-pub struct Certification {
-    specification: CertifySpecification,
-    record: Record,
-    inputs: Inputs,
+/// A model and its inputs, opened, as far as rows of a table and texts differ.
+pub trait Certifiable: Sized {
+    /// Its name.
+    const NAME: ModalityName;
+
+    /// Opens what `specification` names.
+    ///
+    /// # Errors
+    /// See [`AuditError`].
+    fn open(specification: &CertifySpecification) -> Result<Self, AuditError>;
+
+    /// SHA-256 of what was opened, by role.
+    fn sha256(&self) -> &BTreeMap<String, String>;
+
+    /// Names of the protected attributes.
+    fn protected(&self) -> &[String];
+
+    /// Number of inputs.
+    fn inputs(&self) -> usize;
+
+    /// Those of `rows` of which the attributes `names` make variants.
+    ///
+    /// # Errors
+    /// When there is none, or these attributes cannot be protected.
+    fn varying(&self, names: &[String], rows: &[u32]) -> Result<Vec<u32>, AuditError>;
+
+    /// The certificates of the inputs `rows` for the attributes `names`, with at most `splits` splits an input.
+    ///
+    /// # Errors
+    /// When the model cannot answer.
+    fn certify(
+        &self,
+        names: &[String],
+        rows: &[u32],
+        splits: u32,
+    ) -> Result<Vec<Certificate>, AuditError>;
+
+    /// Which of the inputs `rows` are fair: no substitution of `names` changes their class. All are tried.
+    ///
+    /// # Errors
+    /// When the model cannot answer.
+    fn fair(&self, names: &[String], rows: &[u32]) -> Result<Vec<bool>, AuditError>;
 }
 
-enum Inputs {
-    Table {
-        model: Box<Model>,
-        table: Table,
-        rows: Vec<u32>,
-    },
-    Texts {
-        model: Box<TextModel>,
-        protected: Box<ProtectedTerms>,
-        texts: Vec<EncodedText>,
-        rows: Vec<u32>,
-    },
+/// A certification whose inputs are opened and checked; nothing is written yet.
+pub struct Certification<M> {
+    specification: CertifySpecification,
+    record: Record,
+    case: M,
+    /// The inputs to certify, set by set of protected attributes.
+    sets: Vec<(Vec<String>, Vec<u32>)>,
 }
 
 /// One input's line of the certificates file.
@@ -168,68 +160,41 @@ struct Line {
     fair: Option<bool>,
 }
 
-impl Certification {
+impl<M: Certifiable> Certification<M> {
     /// Opens and checks what `specification` names.
     ///
     /// # Errors
     /// See [`CertifyError`].
     pub fn open(
         specification: Checked<CertifySpecification>,
-    ) -> Result<Certification, CertifyError> {
+    ) -> Result<Certification<M>, CertifyError> {
         let mut specification = specification.into_inner();
-        let (inputs, record) = match specification.modality {
-            ModalityName::Text => open_text_inputs(&mut specification)?,
-            ModalityName::Table => open_table_inputs(&mut specification)?,
-        };
-        let certification = Certification {
+        let case = M::open(&specification)?;
+        let mut record = Record::new();
+        record.sha256.clone_from(case.sha256());
+        let part = specification.part;
+        let data = (specification.data.as_path(), record.sha256_of("data"));
+        let rows = positions_of(part, &specification.model, data, case.inputs())?;
+        if rows.is_empty() {
+            return Err(CertifyError::EmptyPart { part });
+        }
+        specification.protected = case.protected().to_vec();
+        let sets = estimated_sets(case.protected()).into_iter();
+        let sets = sets.map(|names| {
+            let rows = case.varying(&names, &rows)?;
+            Ok((names, rows))
+        });
+        Ok(Certification {
+            sets: sets.collect::<Result<_, AuditError>>()?,
             specification,
             record,
-            inputs,
-        };
-        for names in certification.sets() {
-            certification.check(&names)?;
-        }
-        Ok(certification)
+            case,
+        })
     }
 
     /// The specification, resolved.
     pub fn specification(&self) -> &CertifySpecification {
         &self.specification
-    }
-
-    /// Each attribute alone and, if there are several, all of them.
-    fn sets(&self) -> Vec<Vec<String>> {
-        estimated_sets(&self.specification.protected)
-    }
-
-    /// Whether there is something to certify for `names`.
-    fn check(&self, names: &[String]) -> Result<(), CertifyError> {
-        match &self.inputs {
-            Inputs::Table { model, .. } => {
-                let protected = positions(&model.schema, names).map_err(AuditError::from)?;
-                TabularDomain::new(&model.schema, &model.network.layout, &protected)
-                    .map_err(AuditError::from)?;
-            }
-            Inputs::Texts {
-                protected,
-                texts,
-                rows,
-                ..
-            } => {
-                let terms = protected.only(names);
-                if !rows
-                    .iter()
-                    .any(|&row| terms.can_vary(&texts[row as usize].ids))
-                {
-                    return Err(CertifyError::from(AuditError::NoProtectedTerm {
-                        file: self.specification.data.clone(),
-                        texts: rows.len(),
-                        attributes: names.join(", "),
-                    }));
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Certifies everything; `observe` is told how many sets are done.
@@ -239,27 +204,37 @@ impl Certification {
     ) -> Result<(Vec<CertifiedSet>, Vec<Line>), CertifyError> {
         let mut sets = Vec::new();
         let mut lines = Vec::new();
-        for (number, names) in self.sets().into_iter().enumerate() {
+        for (number, (names, rows)) in self.sets.iter().enumerate() {
             observe(number);
-            let (rows, certificates, fair, seconds) = self.certify_set(&names)?;
-            let of = rows.len() as u64;
-            let count = |is: &dyn Fn(Certificate) -> bool| {
-                Share::new(certificates.iter().filter(|c| is(**c)).count() as u64, of)
+            let started = Instant::now();
+            let certificates = self.case.certify(names, rows, self.specification.splits)?;
+            let seconds = started.elapsed().as_secs_f64();
+            let fair = match self.specification.exhaustive {
+                true => Some(self.case.fair(names, rows)?),
+                false => None,
             };
-            let fair_count = |fair: &Vec<bool>| fair.iter().filter(|fair| **fair).count() as u64;
+            let exhaustive_seconds = started.elapsed().as_secs_f64() - seconds;
+            let of = rows.len() as u64;
+            let share = |is: &dyn Fn(Certificate) -> bool| {
+                let is_such = certificates.iter().filter(|certificate| is(**certificate));
+                Share::new(is_such.count() as u64, of)
+            };
             let refuted = |fair: &Vec<bool>| {
                 let pairs = certificates.iter().zip(fair);
-                pairs.filter(|(c, fair)| c.holds() && !**fair).count() as u64
+                let is_refuted = pairs.filter(|(certificate, fair)| certificate.holds() && !**fair);
+                is_refuted.count() as u64
             };
+            let fair_share =
+                |fair: &Vec<bool>| Share::new(fair.iter().filter(|fair| **fair).count() as u64, of);
             sets.push(CertifiedSet {
-                protected: names,
+                protected: names.clone(),
                 inputs: of,
-                one_box: count(&|c| c == Certificate::OneBox),
-                certified: count(&Certificate::holds),
-                seconds: seconds[0],
-                fair: fair.as_ref().map(|fair| Share::new(fair_count(fair), of)),
+                one_box: share(&|certificate| certificate == Certificate::OneBox),
+                certified: share(&Certificate::holds),
+                seconds,
+                fair: fair.as_ref().map(fair_share),
                 refuted: fair.as_ref().map(refuted),
-                exhaustive_seconds: fair.as_ref().map(|_| seconds[1]),
+                exhaustive_seconds: fair.as_ref().map(|_| exhaustive_seconds),
             });
             for (place, (&row, &certificate)) in rows.iter().zip(&certificates).enumerate() {
                 lines.push(Line {
@@ -273,140 +248,6 @@ impl Certification {
         Ok((sets, lines))
     }
 
-    /// Rows, their certificates, whether they are fair where that is asked, and seconds of both.
-    #[allow(clippy::type_complexity)] // used once, and named nowhere else
-    fn certify_set(
-        &self,
-        names: &[String],
-    ) -> Result<(Vec<u32>, Vec<Certificate>, Option<Vec<bool>>, [f64; 2]), CertifyError> {
-        let started = Instant::now();
-        let splits = self.specification.splits;
-        match &self.inputs {
-            Inputs::Table { model, table, rows } => {
-                let protected = positions(&model.schema, names).map_err(AuditError::from)?;
-                let part = table.select(rows);
-                let inputs = Rows::new(part.codes(), part.width());
-                let certificates =
-                    certify_rows(&model.network, &model.schema, &protected, inputs, splits)?;
-                let bounded = started.elapsed().as_secs_f64();
-                let fair = if self.specification.exhaustive {
-                    let layout = &model.network.layout;
-                    let domain = TabularDomain::new(&model.schema, layout, &protected)
-                        .map_err(AuditError::from)?;
-                    let fnn = Fnn::new(&model.network, &ComputeDevice::flex());
-                    Some(exhaustive(&fnn, &domain, inputs)?)
-                } else {
-                    None
-                };
-                let all = started.elapsed().as_secs_f64();
-                Ok((rows.clone(), certificates, fair, [bounded, all - bounded]))
-            }
-            Inputs::Texts {
-                model,
-                protected,
-                texts,
-                rows,
-            } => {
-                let terms = protected.only(names);
-                let rows: Vec<u32> = rows
-                    .iter()
-                    .copied()
-                    .filter(|&row| terms.can_vary(&texts[row as usize].ids))
-                    .collect();
-                let ids: Vec<Vec<i32>> = rows
-                    .iter()
-                    .map(|&row| texts[row as usize].ids.clone())
-                    .collect();
-                let width = model.max_length + terms.growth();
-                let network = model
-                    .network(width, &ComputeDevice::flex())
-                    .map_err(AuditError::from)?;
-                let certificates =
-                    certify_texts(network.weights(), network.table(), &terms, &ids, splits);
-                let bounded = started.elapsed().as_secs_f64();
-                let fair = if self.specification.exhaustive {
-                    let domain = TextDomain::new(width, Arc::new(terms), Arc::default())
-                        .map_err(AuditError::from)?;
-                    let codes: Vec<i32> = ids.iter().flat_map(|text| domain.row(text)).collect();
-                    Some(exhaustive(&network, &domain, Rows::new(&codes, width))?)
-                } else {
-                    None
-                };
-                let all = started.elapsed().as_secs_f64();
-                Ok((rows, certificates, fair, [bounded, all - bounded]))
-            }
-        }
-    }
-}
-
-/// Opens the model and the table that `specification` names, and fills in what it leaves to them.
-fn open_table_inputs(
-    specification: &mut CertifySpecification,
-) -> Result<(Inputs, Record), CertifyError> {
-    let model = open_model(&specification.model)?;
-    let protected = protected_or_marked(&specification.protected, &model.value.schema);
-    let schema = reading_schema(&model.value.schema, specification.out_of_domain)?;
-    let data = open_table(&specification.data, &schema, Labels::Optional)?;
-    let (file, part) = (&specification.data, specification.part);
-    let count = data.value.rows();
-    let rows = positions_of(part, &specification.model, (file, &data.sha256), count)?;
-    not_empty(part, &rows)?;
-    specification.protected = protected;
-    let record = Record::new()
-        .opened("model", model.sha256)
-        .opened("data", data.sha256);
-    let inputs = Inputs::Table {
-        model: Box::new(model.value),
-        table: data.value,
-        rows,
-    };
-    Ok((inputs, record))
-}
-
-/// The same for a model of texts, its lexicon and the texts.
-fn open_text_inputs(
-    specification: &mut CertifySpecification,
-) -> Result<(Inputs, Record), CertifyError> {
-    let model = open_text_model(&specification.model)?;
-    let lexicon = open_lexicon(specification.text.lexicon.as_deref())?;
-    let attributes = named_or_all(&specification.protected, &lexicon.value);
-    let protected = ProtectedTerms::new(&lexicon.value, &attributes, &model.value)?;
-    let corpus = open_texts(&specification.data, specification.text.column.as_deref())?;
-    let texts = corpus.value.texts.par_iter();
-    let texts: Vec<EncodedText> = texts
-        .map(|text| model.value.encode(text))
-        .collect::<Result<_, _>>()
-        .map_err(AuditError::from)?;
-    let (file, part) = (&specification.data, specification.part);
-    let rows = positions_of(
-        part,
-        &specification.model,
-        (file, &corpus.sha256),
-        texts.len(),
-    )?;
-    not_empty(part, &rows)?;
-    specification.protected = attributes;
-    let record = Record::new()
-        .opened("model", model.sha256)
-        .opened("lexicon", lexicon.sha256)
-        .opened("data", corpus.sha256);
-    let inputs = Inputs::Texts {
-        model: Box::new(model.value),
-        protected: Box::new(protected),
-        texts,
-        rows,
-    };
-    Ok((inputs, record))
-}
-
-fn not_empty(part: Part, rows: &[u32]) -> Result<(), CertifyError> {
-    if rows.is_empty() {
-        return Err(CertifyError::EmptyPart { part });
-    }
-    Ok(())
-}
-
-impl Certification {
     /// Certifies everything and writes the run to `run`; `observe` is told how many sets are done.
     ///
     /// # Errors
@@ -435,7 +276,7 @@ impl Certification {
         let summary = CertifySummary {
             schema_version: 1,
             command: "certify".to_owned(),
-            modality: specification.modality,
+            modality: M::NAME,
             probity_version: env!("CARGO_PKG_VERSION").to_owned(),
             model_sha256: self.record.sha256_of("model").to_owned(),
             inputs_sha256: self.record.sha256_of("data").to_owned(),

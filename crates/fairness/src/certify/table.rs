@@ -1,16 +1,99 @@
 //! Certificates for rows of a table.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 
-use super::{Certificate, keeps};
+use super::run::{Certifiable, CertifySpecification};
+use super::{Certificate, exhaustive, keeps};
+use crate::audit_error::AuditError;
+use crate::domain::TabularDomain;
+use crate::opened::{open_model, open_table, positions, protected_or_marked, reading_schema};
 use probity_data::schema::Schema;
+use probity_data::table::{Labels, Table};
 use probity_nn::fnn::{Fnn, Network};
 use probity_nn::interval::fnn::{CodeSet, FnnBounds};
+use probity_nn::modality::ModalityName;
+use probity_nn::model::Model;
 use probity_nn::{Classifier, ModelError, Rows, predicted_class};
 use probity_tensor::device::ComputeDevice;
 
 /// Rows a thread takes at a time.
 const CHUNK: usize = 256;
+
+/// A network of tables and the rows of its data.
+pub struct CertifiableTable {
+    model: Model,
+    table: Table,
+    protected: Vec<String>,
+    sha256: BTreeMap<String, String>,
+}
+
+impl CertifiableTable {
+    fn domain(&self, names: &[String]) -> Result<TabularDomain, AuditError> {
+        let schema = &self.model.schema;
+        let protected = positions(schema, names)?;
+        Ok(TabularDomain::new(
+            schema,
+            &self.model.network.layout,
+            &protected,
+        )?)
+    }
+}
+
+impl Certifiable for CertifiableTable {
+    const NAME: ModalityName = ModalityName::Table;
+
+    fn open(specification: &CertifySpecification) -> Result<CertifiableTable, AuditError> {
+        let model = open_model(&specification.model)?;
+        let schema = reading_schema(&model.value.schema, specification.out_of_domain)?;
+        let data = open_table(&specification.data, &schema, Labels::Optional)?;
+        let hashes = [("model", model.sha256), ("data", data.sha256)];
+        Ok(CertifiableTable {
+            protected: protected_or_marked(&specification.protected, &model.value.schema),
+            model: model.value,
+            table: data.value,
+            sha256: hashes.map(|(role, hash)| (role.to_owned(), hash)).into(),
+        })
+    }
+
+    fn sha256(&self) -> &BTreeMap<String, String> {
+        &self.sha256
+    }
+
+    fn protected(&self) -> &[String] {
+        &self.protected
+    }
+
+    fn inputs(&self) -> usize {
+        self.table.rows()
+    }
+
+    fn varying(&self, names: &[String], rows: &[u32]) -> Result<Vec<u32>, AuditError> {
+        self.domain(names)?;
+        Ok(rows.to_vec())
+    }
+
+    fn certify(
+        &self,
+        names: &[String],
+        rows: &[u32],
+        splits: u32,
+    ) -> Result<Vec<Certificate>, AuditError> {
+        let Model { schema, network } = &self.model;
+        let protected = positions(schema, names)?;
+        let part = self.table.select(rows);
+        let rows = Rows::new(part.codes(), part.width());
+        Ok(certify_rows(network, schema, &protected, rows, splits)?)
+    }
+
+    fn fair(&self, names: &[String], rows: &[u32]) -> Result<Vec<bool>, AuditError> {
+        let part = self.table.select(rows);
+        let rows = Rows::new(part.codes(), part.width());
+        let fnn = Fnn::new(&self.model.network, &ComputeDevice::flex());
+        Ok(exhaustive(&fnn, &self.domain(names)?, rows)?)
+    }
+}
 
 /// Certifies `rows` over all combinations of values of the attributes at `protected`, with at most
 /// `splits` splits a row.

@@ -5,13 +5,25 @@
 //! than the audit asks, of fewer texts.)
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use super::{Certificate, keeps};
-use crate::text::domain::{Occurrence, Terms};
+use rayon::prelude::*;
+
+use super::run::{Certifiable, CertifySpecification};
+use super::{Certificate, exhaustive, keeps};
+use crate::audit_error::AuditError;
+use crate::opened::{open_terms, open_text_model, open_texts};
+use crate::text::domain::{Occurrence, Terms, TextDomain};
+use crate::text::protected::ProtectedTerms;
 use probity_nn::interval::recurrent::{IntervalKernels, Substituted};
-use probity_nn::predicted_class;
+use probity_nn::modality::ModalityName;
 use probity_nn::recurrent::kernels::{EmbeddingTable, Kernels};
 use probity_nn::recurrent::network::RecurrentWeights;
+use probity_nn::text::TextNetwork;
+use probity_nn::text_model::{EncodedText, TextModel};
+use probity_nn::{Rows, predicted_class};
+use probity_tensor::device::ComputeDevice;
 
 /// Boxes that are bounded at a time.
 const BLOCK: usize = 4096;
@@ -20,6 +32,103 @@ const BLOCK: usize = 4096;
 struct Open<'a> {
     text: usize,
     what: Substituted<'a>,
+}
+
+/// A network of texts, its protected terms, and texts.
+pub struct CertifiableTexts {
+    model: TextModel,
+    protected: ProtectedTerms,
+    file: PathBuf,
+    texts: Vec<EncodedText>,
+    sha256: BTreeMap<String, String>,
+}
+
+impl CertifiableTexts {
+    /// The tokens of the texts `rows`.
+    fn tokens(&self, rows: &[u32]) -> Vec<Vec<i32>> {
+        let texts = rows.iter().map(|&row| &self.texts[row as usize]);
+        texts.map(|text| text.ids.clone()).collect()
+    }
+
+    /// The network, for texts into which `terms` are put.
+    fn network(&self, terms: &Terms) -> Result<TextNetwork, AuditError> {
+        let width = self.model.max_length + terms.growth();
+        Ok(self.model.network(width, &ComputeDevice::flex())?)
+    }
+}
+
+impl Certifiable for CertifiableTexts {
+    const NAME: ModalityName = ModalityName::Text;
+
+    fn open(specification: &CertifySpecification) -> Result<CertifiableTexts, AuditError> {
+        let model = open_text_model(&specification.model)?;
+        let text = &specification.text;
+        let named = &specification.protected;
+        let protected = open_terms(text.lexicon.as_deref(), named, &model.value)?;
+        let corpus = open_texts(&specification.data, text.column.as_deref())?;
+        let texts = corpus.value.texts.par_iter();
+        let texts = texts.map(|text| model.value.encode(text));
+        let hashes = [
+            ("model", model.sha256),
+            ("lexicon", protected.sha256),
+            ("data", corpus.sha256),
+        ];
+        Ok(CertifiableTexts {
+            texts: texts.collect::<Result<_, _>>()?,
+            model: model.value,
+            protected: protected.value,
+            file: specification.data.clone(),
+            sha256: hashes.map(|(role, hash)| (role.to_owned(), hash)).into(),
+        })
+    }
+
+    fn sha256(&self) -> &BTreeMap<String, String> {
+        &self.sha256
+    }
+
+    fn protected(&self) -> &[String] {
+        self.protected.attributes()
+    }
+
+    fn inputs(&self) -> usize {
+        self.texts.len()
+    }
+
+    fn varying(&self, names: &[String], rows: &[u32]) -> Result<Vec<u32>, AuditError> {
+        let terms = self.protected.only(names);
+        let can_vary = |row: &u32| terms.can_vary(&self.texts[*row as usize].ids);
+        let varying: Vec<u32> = rows.iter().copied().filter(can_vary).collect();
+        if varying.is_empty() {
+            return Err(AuditError::NoProtectedTerm {
+                file: self.file.clone(),
+                texts: rows.len(),
+                attributes: names.join(", "),
+            });
+        }
+        Ok(varying)
+    }
+
+    fn certify(
+        &self,
+        names: &[String],
+        rows: &[u32],
+        splits: u32,
+    ) -> Result<Vec<Certificate>, AuditError> {
+        let terms = self.protected.only(names);
+        let (network, texts) = (self.network(&terms)?, self.tokens(rows));
+        let (weights, table) = (network.weights(), network.table());
+        Ok(certify_texts(weights, table, &terms, &texts, splits))
+    }
+
+    fn fair(&self, names: &[String], rows: &[u32]) -> Result<Vec<bool>, AuditError> {
+        let terms = self.protected.only(names);
+        let network = self.network(&terms)?;
+        let width = self.model.max_length + terms.growth();
+        let domain = TextDomain::new(width, Arc::new(terms), Arc::default())?;
+        let texts = self.tokens(rows);
+        let codes: Vec<i32> = texts.iter().flat_map(|text| domain.row(text)).collect();
+        Ok(exhaustive(&network, &domain, Rows::new(&codes, width))?)
+    }
 }
 
 /// The terms that may stand in the place of an occurrence, by number of tokens.

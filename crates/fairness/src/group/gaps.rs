@@ -23,7 +23,7 @@ use serde::Serialize;
 
 use super::bootstrap::{Deviations, quantile};
 use super::tally::{Measure, Tally};
-use crate::estimate::clopper_pearson;
+use crate::statistics::clopper_pearson;
 
 /// How far groups are apart in a rate.
 #[derive(Debug, Clone, PartialEq, Serialize)]

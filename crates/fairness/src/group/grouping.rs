@@ -9,7 +9,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::GroupError;
+use super::error::GroupError;
 use probity_data::schema::{Attribute, Kind, Outside, Schema};
 use probity_data::table::Table;
 

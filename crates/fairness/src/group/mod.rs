@@ -12,6 +12,7 @@
 //! expected calibration error (Naeini, Cooper, Hauskrecht 2015).
 
 pub mod bootstrap;
+mod error;
 pub mod gaps;
 pub mod grouping;
 pub mod run;
@@ -20,70 +21,19 @@ pub mod tally;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use self::bootstrap::{Deviations, Resampling, quantile, resample};
+pub use self::error::GroupError;
 use self::gaps::{Compared, Gaps};
 use self::grouping::{
     AttributeGroups, DeclaredBins, GroupedBy, MOST_ATTRIBUTES, Partition, attribute_sets,
 };
 use self::tally::{Measure, Outcomes, Tally};
-use super::estimate::clopper_pearson;
-use probity_data::schema::{Schema, SchemaError};
+use super::statistics::clopper_pearson;
+use probity_data::schema::Schema;
 use probity_data::table::Table;
 use probity_nn::train::parallel_logits;
-use probity_nn::{Classifier, ModelError, predicted_class};
-
-/// Why group figures cannot be computed.
-#[derive(Debug, Error)]
-pub enum GroupError {
-    /// A protected attribute does not exist.
-    #[error(transparent)]
-    Schema(#[from] SchemaError),
-    /// The model cannot answer.
-    #[error(transparent)]
-    Model(#[from] ModelError),
-    /// No attribute is protected.
-    #[error("no attribute is protected; name some")]
-    NothingProtected,
-    /// An attribute is named twice.
-    #[error("the attribute '{0}' is named twice as protected")]
-    NamedTwice(String),
-    /// Too many intersections.
-    #[error(
-        "{0} attributes have too many intersections, at most {MOST_ATTRIBUTES} are supported; protect fewer at a time"
-    )]
-    TooManyAttributes(usize),
-    /// The favourable class does not exist.
-    #[error("groups.favourable is '{class}', but the classes are {known}")]
-    UnknownClass {
-        /// The class asked for.
-        class: String,
-        /// The classes there are.
-        known: String,
-    },
-    /// Bins that cannot be made.
-    #[error("groups.bins for '{attribute}' {problem}")]
-    Bins {
-        /// The attribute.
-        attribute: String,
-        /// What is wrong.
-        problem: String,
-    },
-    /// Rows without labels.
-    #[error("the rows have no labels; group figures need the column '{0}'")]
-    NoLabels(String),
-    /// An option has no meaning.
-    #[error("{option} is {value}, but must be {expected}")]
-    Option {
-        /// Its name.
-        option: &'static str,
-        /// What was given.
-        value: u64,
-        /// What is allowed.
-        expected: &'static str,
-    },
-}
+use probity_nn::{Classifier, predicted_class};
 
 /// What is measured, and how.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -157,7 +107,10 @@ impl GroupOptions {
             return Err(GroupError::NothingProtected);
         }
         if self.protected.len() > MOST_ATTRIBUTES {
-            return Err(GroupError::TooManyAttributes(self.protected.len()));
+            return Err(GroupError::TooManyAttributes {
+                attributes: self.protected.len(),
+                most: MOST_ATTRIBUTES,
+            });
         }
         for (place, name) in self.protected.iter().enumerate() {
             if self.protected[..place].contains(name) {

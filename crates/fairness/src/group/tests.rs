@@ -2,7 +2,7 @@ use rand::RngExt;
 
 use super::*;
 use probity_data::table::Table;
-use probity_nn::Rows;
+use probity_nn::{ModelError, Rows};
 use probity_run::stream::{Purpose, stream};
 
 /// Answers the logits that stand in the row itself, as hundredths, after the attributes a and b.

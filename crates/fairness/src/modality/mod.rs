@@ -9,6 +9,7 @@ mod table;
 mod text;
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema as ArrowSchema;
@@ -16,8 +17,8 @@ use serde::Serialize;
 
 pub use table::{TableCase, TableColumns, TableDetails, TableInputs, TableWitness};
 pub use text::{
-    TextCase, TextCounts, TextDetails, TextInputs, TextTally, TextWitness, ValiditySummary,
-    named_or_all,
+    TextCase, TextCounts, TextDetails, TextInputs, TextParts, TextTally, TextWitness,
+    ValiditySummary,
 };
 
 use super::audit_error::AuditError;
@@ -59,6 +60,33 @@ pub struct EstimatedSet<D> {
     pub inputs: u64,
 }
 
+/// What one side of a pair has and the other has not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Change {
+    /// The protected attribute.
+    pub attribute: String,
+    /// Its value in x.
+    pub from: String,
+    /// Its value in x'.
+    pub to: String,
+}
+
+/// `sex: Female -> Male`
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} -> {}", self.attribute, self.from, self.to)
+    }
+}
+
+/// A pair in the words of its schema, or as texts.
+#[derive(Debug, Clone)]
+pub struct ShownPair<'a> {
+    /// Values of x and of x', by name.
+    pub sides: [Vec<(&'a str, String)>; 2],
+    /// What differs.
+    pub changed: Vec<Change>,
+}
+
 /// A model under test and its inputs.
 pub trait Modality: Sync + Sized {
     /// Its name.
@@ -85,8 +113,11 @@ pub trait Modality: Sync + Sized {
     /// Names of the protected attributes.
     fn protected(&self) -> &[String];
 
+    /// Names of the classes.
+    fn classes(&self) -> &[String];
+
     /// The model under test.
-    fn model(&self) -> &ModelUnderTest;
+    fn model(&self) -> &ModelUnderTest<'_>;
 
     /// Inputs and their variants.
     fn domain(&self) -> &Self::Domain;
@@ -125,6 +156,9 @@ pub trait Modality: Sync + Sized {
     fn instability(&self) -> f32 {
         0.0
     }
+
+    /// A pair as people read it.
+    fn shown(&self, pair: &Pair<'_>) -> ShownPair<'_>;
 
     /// Columns of the samples file.
     fn columns(&self) -> ArrowSchema;

@@ -1,5 +1,6 @@
 //! Rows of a table: a network or a predictor, its schema, and the rows that seeds come from.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +10,10 @@ use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{Answers, EstimatedSet, Method, Modality, ModalityName, Sample, SampleInputs, Witness};
+use super::{
+    Answers, Change, EstimatedSet, Method, Modality, ModalityName, Sample, SampleInputs, ShownPair,
+    Witness,
+};
 use crate::audit_error::AuditError;
 use crate::domain::{Domain, TabularDomain};
 use crate::estimate::estimated_sets;
@@ -37,11 +41,11 @@ use probity_tensor::device::ComputeDevice;
 const STABILITY_ROWS: usize = 32;
 
 /// A model of tables, its inputs, and the rows where a search begins.
-pub struct TableCase {
+pub struct TableCase<'m> {
     schema: Schema,
     layout: InputLayout,
-    model: ModelUnderTest,
-    table: Table,
+    model: ModelUnderTest<'m>,
+    table: Cow<'m, Table>,
     protected: Vec<String>,
     domain: TabularDomain,
     sha256: BTreeMap<String, String>,
@@ -58,7 +62,7 @@ pub struct TableDetails {
     pub data: ReadCounts,
 }
 
-impl TableCase {
+impl<'m> TableCase<'m> {
     /// Any `model` whose inputs are described by `schema`; the names in `protected` are protected. `layout` says which
     /// attributes a search moves by steps (scaled) and which among levels.
     ///
@@ -66,10 +70,10 @@ impl TableCase {
     /// When the protected set cannot be searched or the model cannot answer.
     pub fn new(
         (schema, layout): (Schema, InputLayout),
-        model: Opened<ModelUnderTest>,
-        table: Opened<Table>,
+        model: Opened<ModelUnderTest<'m>>,
+        table: Opened<Cow<'m, Table>>,
         protected: Vec<String>,
-    ) -> Result<TableCase, AuditError> {
+    ) -> Result<TableCase<'m>, AuditError> {
         let domain = TabularDomain::new(&schema, &layout, &positions(&schema, &protected)?)?;
         let hashes = [("model", model.sha256), ("data", table.sha256)];
         let (model, table) = (model.value, table.value);
@@ -94,14 +98,14 @@ impl TableCase {
         specification: &AuditSpecification,
         model: &Path,
         device: &ComputeDevice,
-    ) -> Result<TableCase, AuditError> {
+    ) -> Result<TableCase<'m>, AuditError> {
         let opened = open_model(model)?;
         let (schema, network) = (opened.value.schema, opened.value.network);
         let protected = protected_or_marked(&specification.protected, &schema);
         // Said before the data are read, which may take long.
         TabularDomain::new(&schema, &network.layout, &positions(&schema, &protected)?)?;
         let read = reading_schema(&schema, specification.out_of_domain)?;
-        let table = open_table(&specification.data, &read, Labels::Optional)?;
+        let table = open_table(&specification.data, &read, Labels::Optional)?.map(Cow::Owned);
         let model = Opened {
             value: ModelUnderTest::network(&network, device),
             sha256: opened.sha256,
@@ -113,11 +117,11 @@ impl TableCase {
     fn of_predictor(
         specification: &AuditSpecification,
         predictor: &PredictorOptions,
-    ) -> Result<TableCase, AuditError> {
+    ) -> Result<TableCase<'m>, AuditError> {
         let schema = predictor.schema.clone();
         let protected = protected_or_marked(&specification.protected, &schema);
         // A predictor is started last: what is wrong with the data is said without it.
-        let table = open_table(&specification.data, &schema, Labels::Optional)?;
+        let table = open_table(&specification.data, &schema, Labels::Optional)?.map(Cow::Owned);
         let OpenPredictor { classifier, ender } = predictor.open()?;
         let model = Opened {
             value: ModelUnderTest::classifier(classifier),
@@ -158,7 +162,7 @@ fn predictor_of(
     Ok(Some(predictor))
 }
 
-impl Modality for TableCase {
+impl<'m> Modality for TableCase<'m> {
     const NAME: ModalityName = ModalityName::Table;
     type Domain = TabularDomain;
     type Tally = ();
@@ -168,7 +172,7 @@ impl Modality for TableCase {
     fn open(
         specification: &AuditSpecification,
         device: &ComputeDevice,
-    ) -> Result<TableCase, AuditError> {
+    ) -> Result<TableCase<'m>, AuditError> {
         match predictor_of(specification)? {
             Some(predictor) => TableCase::of_predictor(specification, &predictor),
             None => TableCase::of_network(specification, specification.model()?, device),
@@ -183,7 +187,11 @@ impl Modality for TableCase {
         &self.protected
     }
 
-    fn model(&self) -> &ModelUnderTest {
+    fn classes(&self) -> &[String] {
+        &self.schema.label.classes
+    }
+
+    fn model(&self) -> &ModelUnderTest<'_> {
         &self.model
     }
 
@@ -213,7 +221,7 @@ impl Modality for TableCase {
             tuning: method.tuning,
             seed: method.seed,
         };
-        with_strategy(method.strategy, &ingredients, work)
+        Ok(with_strategy(method.strategy, &ingredients, work)?)
     }
 
     fn estimated_sets(
@@ -239,6 +247,22 @@ impl Modality for TableCase {
 
     fn instability(&self) -> f32 {
         self.instability
+    }
+
+    fn shown(&self, pair: &Pair<'_>) -> ShownPair<'_> {
+        let mut other = Vec::with_capacity(pair.row.len());
+        self.domain
+            .write_variant(pair.row, pair.variant as usize, &mut other);
+        let values = |codes: &[i32]| {
+            let attributes = self.schema.attributes.iter().zip(codes);
+            attributes
+                .map(|(attribute, &code)| (attribute.name.as_str(), attribute.decode(code)))
+                .collect()
+        };
+        ShownPair {
+            sides: [values(pair.row), values(&other)],
+            changed: changes(&self.schema, pair.row, &other),
+        }
     }
 
     fn columns(&self) -> ArrowSchema {
@@ -374,7 +398,11 @@ impl<'a> TableColumns<'a> {
             }
         }
         let sides = rows.iter().zip(&others);
-        let changed = sides.map(|(row, other)| self.changed(row, other));
+        let changed = sides.map(|(row, other)| {
+            let changes = changes(self.schema, row, other).into_iter();
+            let changes: Vec<String> = changes.map(|change| change.to_string()).collect();
+            changes.join("; ")
+        });
         arrays.push(Arc::new(StringArray::from_iter_values(changed)));
         Ok(RecordBatch::try_new(Arc::new(columns.clone()), arrays)?)
     }
@@ -385,21 +413,20 @@ impl<'a> TableColumns<'a> {
             .write_variant(pair.row, pair.variant as usize, &mut other);
         other
     }
+}
 
-    fn changed(&self, row: &[i32], other: &[i32]) -> String {
-        let mut changed = Vec::new();
-        for ((attribute, &from), &to) in self.schema.attributes.iter().zip(row).zip(other) {
-            if from != to {
-                changed.push(format!(
-                    "{}: {} -> {}",
-                    attribute.name,
-                    attribute.decode(from),
-                    attribute.decode(to)
-                ));
-            }
-        }
-        changed.join("; ")
-    }
+/// What differs between the inputs `row` and `other` of `schema`.
+fn changes(schema: &Schema, row: &[i32], other: &[i32]) -> Vec<Change> {
+    let sides = row.iter().zip(other);
+    let attributes = schema.attributes.iter().zip(sides);
+    attributes
+        .filter(|(_, (from, to))| from != to)
+        .map(|(attribute, (&from, &to))| Change {
+            attribute: attribute.name.clone(),
+            from: attribute.decode(from),
+            to: attribute.decode(to),
+        })
+        .collect()
 }
 
 /// Whether every code of the attribute is written as itself.

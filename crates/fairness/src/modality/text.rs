@@ -5,6 +5,7 @@
 //! texts (random words are no text, as section 5.2 of the paper says), drawn without replacement, with the interval of
 //! a binomial share: what the texts say of the source that they were drawn from.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,19 +15,22 @@ use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{Answers, EstimatedSet, Method, Modality, ModalityName, Sample, SampleInputs, Witness};
+use super::{
+    Answers, Change, EstimatedSet, Method, Modality, ModalityName, Sample, SampleInputs, ShownPair,
+    Witness,
+};
 use crate::audit_error::AuditError;
 use crate::check::check_all;
 use crate::domain::Domain;
 use crate::estimate::estimated_sets;
 use crate::model_under_test::{ModelAccess, ModelUnderTest};
-use crate::opened::{open_lexicon, open_text_model, open_texts};
+use crate::opened::{Opened, open_encoder, open_terms, open_text_model, open_texts};
 use crate::pairs::Pair;
 use crate::samples::walk_columns;
 use crate::search::Phase;
 use crate::seeds::clustered_seeds;
 use crate::specification::AuditSpecification;
-use crate::strategies::{NeedsGradients, StrategyName, WithStrategy, expect_fitting};
+use crate::strategies::{StrategyName, WithStrategy};
 use crate::text::domain::{TextDomain, text_of};
 use crate::text::encoder::Encoder;
 use crate::text::judge::{Embed, Judge, ValidityMeans};
@@ -41,10 +45,8 @@ use probity_data::table::Table;
 use probity_nn::text::TextNetwork;
 use probity_nn::text_model::{EncodedText, TextModel};
 use probity_nn::{Classifier, ModelError, Rows, predicted_class};
-use probity_run::run_directory::file_sha256;
 use probity_run::stream::{Purpose, permutation};
 use probity_tensor::device::{ComputeDevice, DeviceName};
-use probity_text::lexicon::Lexicon;
 use probity_text::tokenizer::Tokenizer;
 use probity_text::validity::Validity;
 
@@ -58,12 +60,11 @@ const CLUSTER_SCALE: f32 = 1000.0;
 /// A model of texts, its protected terms, and the texts where a search begins.
 ///
 /// The seeds belong to it: the order in which protected values are tried is measured on them.
-pub struct TextCase {
-    model: TextModel,
-    searched: ModelUnderTest,
+pub struct TextCase<'m> {
+    model: Cow<'m, TextModel>,
+    searched: ModelUnderTest<'m>,
     domain: TextDomain,
     candidates: Candidates,
-    attributes: Vec<String>,
     protected: ProtectedTerms,
     counts: TextCounts,
     /// All texts with a protected term, in the order of the file.
@@ -122,35 +123,46 @@ pub struct TextTally {
     pub validity: ValiditySummary,
 }
 
-impl TextCase {
-    /// The same as [`Modality::open`] for those of the texts whose positions `keep` takes, as if the file held no
-    /// others.
+/// What a case of texts is made of, opened.
+pub struct TextParts<'m, 't> {
+    /// The model.
+    pub model: Opened<Cow<'m, TextModel>>,
+    /// Where it lies, if it does: the neighbours of its words are kept there.
+    pub directory: Option<&'t Path>,
+    /// Its protected terms, with the hash of their lexicon.
+    pub terms: Opened<ProtectedTerms>,
+    /// The texts that seeds come from.
+    pub texts: Opened<Vec<&'t str>>,
+    /// What judges whether a changed text means the same.
+    pub encoder: Option<Opened<Encoder>>,
+}
+
+impl<'m> TextCase<'m> {
+    /// The case of `parts`, searched as `specification` says, with those of the texts whose positions
+    /// `keep` takes, as if there were no others.
     ///
     /// # Errors
-    /// See [`AuditError`].
-    pub fn of_rows(
+    /// When none of them holds a protected term, or the model cannot read or answer them.
+    pub fn new(
         specification: &AuditSpecification,
+        parts: TextParts<'m, '_>,
         keep: &dyn Fn(usize) -> bool,
         device: &ComputeDevice,
-    ) -> Result<TextCase, AuditError> {
-        let directory = specification.model()?;
+    ) -> Result<TextCase<'m>, AuditError> {
         let options = &specification.text;
-        let model = open_text_model(directory)?;
-        let mut sha256 = BTreeMap::from([("model".to_owned(), model.sha256)]);
-        let model = model.value;
-        let encoder = options.encoder.as_deref().map(Encoder::open).transpose()?;
-        if let Some(file) = &options.encoder {
-            sha256.insert("encoder".to_owned(), file_sha256(file)?);
-        }
-        let lexicon = open_lexicon(options.lexicon.as_deref())?;
-        sha256.insert("lexicon".to_owned(), lexicon.sha256);
-        let attributes = named_or_all(&specification.protected, &lexicon.value);
-        let mut protected = ProtectedTerms::new(&lexicon.value, &attributes, &model)?;
-        let corpus = open_texts(&specification.data, options.column.as_deref())?;
-        sha256.insert("data".to_owned(), corpus.sha256);
-        let encoded: Vec<EncodedText> = corpus
-            .value
+        let (model, mut protected) = (parts.model.value, parts.terms.value);
+        let mut sha256 = BTreeMap::from([
+            ("model".to_owned(), parts.model.sha256),
+            ("lexicon".to_owned(), parts.terms.sha256),
+            ("data".to_owned(), parts.texts.sha256),
+        ]);
+        let encoder = parts.encoder.map(|encoder| {
+            sha256.insert("encoder".to_owned(), encoder.sha256);
+            encoder.value
+        });
+        let encoded: Vec<EncodedText> = parts
             .texts
+            .value
             .par_iter()
             .map(|text| model.encode(text))
             .collect::<Result<_, _>>()?;
@@ -166,7 +178,7 @@ impl TextCase {
             return Err(AuditError::NoProtectedTerm {
                 file: specification.data.clone(),
                 texts: kept.len(),
-                attributes: attributes.join(", "),
+                attributes: protected.attributes().join(", "),
             });
         }
         let ids = |&text: &usize| encoded[text].ids.clone();
@@ -196,7 +208,7 @@ impl TextCase {
         Ok(TextCase {
             searched: ModelUnderTest::differentiable(Box::new(network), reference),
             domain: domain(&protected)?,
-            candidates: candidates(&model, directory, &is_protected, count, device)?,
+            candidates: candidates(&model, parts.directory, &is_protected, count, device)?,
             counts: TextCounts {
                 texts: kept.len() as u64,
                 with_protected_term: has_term.len() as u64,
@@ -206,7 +218,6 @@ impl TextCase {
             seed_ids: seeds.iter().map(|seed| seed.ids.clone()).collect(),
             source_rows: chosen.iter().map(|seed| number(seed) as u64 + 1).collect(),
             model,
-            attributes,
             protected,
             texts,
             seeds,
@@ -231,28 +242,33 @@ impl TextCase {
         }
     }
 
-    /// A pair, rendered and judged.
-    fn shown<'p>(&self, pair: Pair<'p>, judge: &Judge<'_>) -> Result<ShownPair<'p>, AuditError> {
+    /// x and x' as texts, and what differs: the value and the token where it stands in x.
+    fn sides(&self, pair: &Pair<'_>) -> Result<([String; 2], Option<(Change, u32)>), AuditError> {
         let seed = &self.seeds[pair.seed as usize];
         let text = text_of(pair.row);
-        let replacement = self.domain.replacement(pair.row, pair.variant as usize);
-        let terms = self.domain.terms().all();
         let x = render(&self.model, seed, text, None)?;
-        let (other, attribute, from, to, position) = match &replacement {
-            None => (x.clone(), String::new(), String::new(), String::new(), 0),
-            Some(replacement) => {
-                let from = &terms[replacement.occurrence.term as usize];
-                let to = &terms[replacement.by as usize];
-                let other = render(&self.model, seed, text, Some((replacement, &to.tokens)))?;
-                (
-                    other,
-                    self.attributes[from.attribute].clone(),
-                    words(&self.model, &from.tokens),
-                    words(&self.model, &to.tokens),
-                    replacement.occurrence.start as u32,
-                )
-            }
+        let Some(replacement) = self.domain.replacement(pair.row, pair.variant as usize) else {
+            return Ok(([x.clone(), x], None));
         };
+        let terms = self.domain.terms().all();
+        let from = &terms[replacement.occurrence.term as usize];
+        let to = &terms[replacement.by as usize];
+        let other = render(&self.model, seed, text, Some((&replacement, &to.tokens)))?;
+        let change = Change {
+            attribute: self.protected.attributes()[from.attribute].clone(),
+            from: words(&self.model, &from.tokens),
+            to: words(&self.model, &to.tokens),
+        };
+        let position = replacement.occurrence.start as u32;
+        Ok(([x, other], Some((change, position))))
+    }
+
+    /// A pair, rendered and judged.
+    fn judged<'p>(&self, pair: Pair<'p>, judge: &Judge<'_>) -> Result<JudgedPair<'p>, AuditError> {
+        let seed = &self.seeds[pair.seed as usize];
+        let text = text_of(pair.row);
+        let ([x, other], change) = self.sides(&pair)?;
+        let (change, position) = change.unzip();
         let tokens = seed.ids.iter().zip(text).enumerate();
         let changed: Vec<String> = tokens
             .filter(|(_, (from, to))| from != to)
@@ -261,27 +277,16 @@ impl TextCase {
                 format!("{position}: {} -> {by}", seed.words[position])
             })
             .collect();
-        Ok(ShownPair {
+        Ok(JudgedPair {
             validity: judge.judge(seed, text)?,
             pair,
             x,
             other,
-            attribute,
-            from,
-            to,
-            position,
+            change: change.unwrap_or_default(),
+            position: position.unwrap_or_default(),
             changed: changed.join("; "),
         })
     }
-}
-
-/// The attributes `named`, else all of `lexicon`.
-pub fn named_or_all(named: &[String], lexicon: &Lexicon) -> Vec<String> {
-    if !named.is_empty() {
-        return named.to_vec();
-    }
-    let all = lexicon.attributes().iter();
-    all.map(|attribute| attribute.name.clone()).collect()
 }
 
 /// The texts' mean word vectors as integers, for the clustering.
@@ -332,7 +337,7 @@ fn influence(
     Ok(sums.into_iter().map(mean).collect())
 }
 
-impl Modality for TextCase {
+impl<'m> Modality for TextCase<'m> {
     const NAME: ModalityName = ModalityName::Text;
     type Domain = TextDomain;
     type Tally = TextTally;
@@ -342,8 +347,25 @@ impl Modality for TextCase {
     fn open(
         specification: &AuditSpecification,
         device: &ComputeDevice,
-    ) -> Result<TextCase, AuditError> {
-        TextCase::of_rows(specification, &|_| true, device)
+    ) -> Result<TextCase<'m>, AuditError> {
+        let directory = specification.model()?;
+        let options = &specification.text;
+        let model = open_text_model(directory)?.map(Cow::Owned);
+        let encoder = options.encoder.as_deref().map(open_encoder).transpose()?;
+        let protected = &specification.protected;
+        let terms = open_terms(options.lexicon.as_deref(), protected, &model.value)?;
+        let corpus = open_texts(&specification.data, options.column.as_deref())?;
+        let parts = TextParts {
+            model,
+            directory: Some(directory),
+            terms,
+            texts: Opened {
+                value: corpus.value.texts.iter().map(String::as_str).collect(),
+                sha256: corpus.sha256,
+            },
+            encoder,
+        };
+        TextCase::new(specification, parts, &|_| true, device)
     }
 
     fn sha256(&self) -> &BTreeMap<String, String> {
@@ -351,10 +373,14 @@ impl Modality for TextCase {
     }
 
     fn protected(&self) -> &[String] {
-        &self.attributes
+        self.protected.attributes()
     }
 
-    fn model(&self) -> &ModelUnderTest {
+    fn classes(&self) -> &[String] {
+        &self.model.classes
+    }
+
+    fn model(&self) -> &ModelUnderTest<'_> {
         &self.searched
     }
 
@@ -374,9 +400,9 @@ impl Modality for TextCase {
         work: W,
     ) -> Result<W::Output, AuditError> {
         let strategy = method.strategy;
-        expect_fitting(strategy, ModalityName::Text)?;
+        strategy.expect_fitting("strategy", ModalityName::Text)?;
         let ModelAccess::Gradients(model) = model else {
-            return Err(NeedsGradients { strategy }.into());
+            return Err(strategy.refused_without_gradients("strategy").into());
         };
         let options = method.text;
         self.with_judge(|judge| {
@@ -411,7 +437,7 @@ impl Modality for TextCase {
         let count = self.texts.len() as u32;
         let order = permutation(seed, Purpose::UniformInput, 0, count);
         let most = usize::try_from(inputs).unwrap_or(usize::MAX);
-        let sets = estimated_sets(&self.attributes).into_iter();
+        let sets = estimated_sets(self.protected.attributes()).into_iter();
         sets.map(|protected| {
             let terms = Arc::new(self.protected.only(&protected));
             let texts = order.iter().map(|&text| &self.texts[text as usize]);
@@ -424,6 +450,22 @@ impl Modality for TextCase {
             })
         })
         .collect()
+    }
+
+    fn shown(&self, pair: &Pair<'_>) -> ShownPair<'_> {
+        // What the tokenizer made it can split again; were it not so, the words would still be right.
+        let spelled = |_| {
+            let mut other = Vec::with_capacity(self.domain.width());
+            self.domain
+                .write_variant(pair.row, pair.variant as usize, &mut other);
+            let sides = [pair.row, &other].map(|row| words(&self.model, text_of(row)));
+            (sides, None)
+        };
+        let (sides, change) = self.sides(pair).unwrap_or_else(spelled);
+        ShownPair {
+            sides: sides.map(|text| vec![("text", text)]),
+            changed: change.into_iter().map(|(change, _)| change).collect(),
+        }
     }
 
     fn columns(&self) -> ArrowSchema {
@@ -459,8 +501,8 @@ impl Modality for TextCase {
         tally: &mut TextTally,
     ) -> Result<RecordBatch, AuditError> {
         let rows = self.with_judge(|judge| {
-            let shown = pairs.par_iter().map(|pair| self.shown(*pair, judge));
-            shown.collect::<Result<Vec<_>, _>>()
+            let judged = pairs.par_iter().map(|pair| self.judged(*pair, judge));
+            judged.collect::<Result<Vec<_>, _>>()
         })?;
         for row in &rows {
             let is_global = row.pair.phase == Phase::Global;
@@ -472,13 +514,13 @@ impl Modality for TextCase {
             let is_seed = text_of(row.pair.row) == self.seed_ids[row.pair.seed as usize];
             tally.raw_discriminatory += u64::from(is_global && is_seed);
         }
-        let text = |of: &dyn Fn(&ShownPair<'_>) -> String| -> ArrayRef {
+        let text = |of: &dyn Fn(&JudgedPair<'_>) -> String| -> ArrayRef {
             Arc::new(StringArray::from_iter_values(rows.iter().map(of)))
         };
-        let number = |of: &dyn Fn(&ShownPair<'_>) -> f32| -> ArrayRef {
+        let number = |of: &dyn Fn(&JudgedPair<'_>) -> f32| -> ArrayRef {
             Arc::new(Float32Array::from_iter_values(rows.iter().map(of)))
         };
-        let count = |of: &dyn Fn(&ShownPair<'_>) -> u32| -> ArrayRef {
+        let count = |of: &dyn Fn(&JudgedPair<'_>) -> u32| -> ArrayRef {
             Arc::new(UInt32Array::from_iter_values(rows.iter().map(of)))
         };
         let class = |label: u32| self.model.classes[label as usize].clone();
@@ -493,9 +535,9 @@ impl Modality for TextCase {
             step,
             text(&|row| row.x.clone()),
             text(&|row| row.other.clone()),
-            text(&|row| row.attribute.clone()),
-            text(&|row| row.from.clone()),
-            text(&|row| row.to.clone()),
+            text(&|row| row.change.attribute.clone()),
+            text(&|row| row.change.from.clone()),
+            text(&|row| row.change.to.clone()),
             count(&|row| row.position),
             text(&|row| row.changed.clone()),
             text(&|row| class(row.pair.label)),
@@ -534,12 +576,11 @@ impl Modality for TextCase {
             Some(model) => model,
             None => specification.model()?,
         })?;
-        let lexicon = open_lexicon(specification.text.lexicon.as_deref())?;
-        let attributes = named_or_all(&specification.protected, &lexicon.value);
-        let protected = ProtectedTerms::new(&lexicon.value, &attributes, &model.value)?;
-        let width = model.value.max_length + protected.terms().growth();
-        let terms = Arc::new(protected.terms().clone());
-        let hashes = [("model", model.sha256), ("lexicon", lexicon.sha256)];
+        let lexicon = specification.text.lexicon.as_deref();
+        let protected = open_terms(lexicon, &specification.protected, &model.value)?;
+        let width = model.value.max_length + protected.value.terms().growth();
+        let terms = Arc::new(protected.value.terms().clone());
+        let hashes = [("model", model.sha256), ("lexicon", protected.sha256)];
         Ok(TextWitness {
             domain: TextDomain::new(width, terms, Arc::default())?,
             network: model.value.network(width, &ComputeDevice::flex())?,
@@ -551,13 +592,11 @@ impl Modality for TextCase {
 }
 
 /// One pair, rendered and judged.
-struct ShownPair<'p> {
+struct JudgedPair<'p> {
     pair: Pair<'p>,
     x: String,
     other: String,
-    attribute: String,
-    from: String,
-    to: String,
+    change: Change,
     position: u32,
     changed: String,
     validity: Validity,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::mean::Mean;
+use crate::statistics::Mean;
 use probity_nn::metrics::Metrics;
 
 /// What is reported of one network.

@@ -19,9 +19,7 @@ use crate::domain::Domain;
 use probity_nn::{Classifier, ModelError, Rows, predicted_class};
 
 /// How a sample is labelled.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LabelRule {
     /// The class that the model gives to most of its variants

@@ -42,8 +42,9 @@ mod trainer;
 
 pub use self::error::RepairError;
 pub use self::repairable::Repairable;
-pub use self::run::{Repair, RepairProgress};
+pub use self::run::Repair;
 pub use self::specification::RepairSpecification;
 pub use self::store::RepairState;
 pub use self::table::TableRepair;
 pub use self::text::TextRepair;
+pub use self::trainer::RepairProgress;

@@ -4,7 +4,6 @@
 //! same number of *control* networks learn the training part alone, from the same first weights: what they gain or lose is not owed
 //! to the samples.
 
-use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::change::{Figures, changes};
@@ -14,29 +13,12 @@ use super::repairable::Repairable;
 use super::specification::RepairSpecification;
 use super::store::{CheckpointStore, RepairState, Trained};
 use super::summary::{Chosen, NetworkFigures, RepairSummary, RunSummary, SharePoint};
-use super::trainer::Trainer;
+use super::trainer::{Observe, RepairProgress, Trainer};
 use crate::record::{expect_unchanged, identity};
 use probity_run::run_directory::RunDirectory;
 use probity_run::specification::file::Record;
 use probity_run::specification::{Checked, Specification};
 use probity_tensor::device::ComputeDevice;
-
-/// What a repair is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RepairProgress {
-    /// It searches.
-    Search,
-    /// It trains.
-    Train {
-        /// Epochs trained, of all networks.
-        epochs: u64,
-        /// Epochs at most.
-        all: u64,
-    },
-}
-
-/// Told what goes on, by any thread; may stop the repair.
-pub type Observe<'a> = dyn Fn(RepairProgress) -> ControlFlow<()> + Sync + 'a;
 
 /// A repair whose inputs are opened and checked; nothing is written yet.
 pub struct Repair<R> {

@@ -17,9 +17,7 @@ use probity_nn::train::options::Learning;
 use probity_run::specification::{FieldError, Specification};
 
 /// By what a model is repaired.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RepairMethod {
     /// Retraining on the data and the samples that audits found

@@ -3,6 +3,7 @@
 //! Several networks are trained at a time. Labels, choices and figures come from the reference device, like
 //! the estimates of an audit.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
@@ -12,11 +13,27 @@ use super::error::RepairError;
 use super::labels::LabelRule;
 use super::pool::draw;
 use super::repairable::{Drawn, Remedy, Repairable, TrainingSet};
-use super::run::{Observe, RepairProgress};
 use super::specification::{RepairMethod, RepairSpecification};
 use super::store::{CheckpointStore, Known, Trained};
 use probity_nn::Classifier;
 use probity_run::stream::{Purpose, Words};
+
+/// What a repair is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RepairProgress {
+    /// It searches.
+    Search,
+    /// It trains.
+    Train {
+        /// Epochs trained, of all networks.
+        epochs: u64,
+        /// Epochs at most.
+        all: u64,
+    },
+}
+
+/// Told what goes on, by any thread; may stop the repair.
+pub type Observe<'a> = dyn Fn(RepairProgress) -> ControlFlow<()> + Sync + 'a;
 
 /// First weights that a network may be given. Narrow networks sometimes learn nothing but the most frequent class; such a network
 /// treats all alike, which is no repair.

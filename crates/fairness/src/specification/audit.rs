@@ -7,14 +7,34 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BudgetSpecification, FREE, PredictorSpecification, SearchSpecification, TextSpecification,
-    fits, named_once, needed, tuned, unused,
+    named_once, needed, tuned, unused,
 };
-use crate::modality::ModalityName;
-use crate::samples::SamplesFormat;
 use crate::strategies::StrategyName;
 use crate::strategies::tuning::Tuning;
 use probity_data::schema::Outside;
+use probity_nn::modality::ModalityName;
 use probity_run::specification::{FieldError, Specification};
+
+/// How samples are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SamplesFormat {
+    /// `samples.parquet`
+    #[default]
+    Parquet,
+    /// `samples.csv`
+    Csv,
+}
+
+impl SamplesFormat {
+    /// Name of the file in the run directory.
+    pub fn file_name(self) -> &'static str {
+        match self {
+            SamplesFormat::Parquet => "samples.parquet",
+            SamplesFormat::Csv => "samples.csv",
+        }
+    }
+}
 
 /// Everything that determines an audit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -100,7 +120,7 @@ impl Specification for AuditSpecification {
         let is_text = self.modality == ModalityName::Text;
         let given: Vec<StrategyName> = self.strategy.into_iter().collect();
         for strategy in given.iter().chain(&self.text.local_strategy) {
-            fits("strategy", *strategy, self.modality)?;
+            strategy.expect_fitting("strategy", self.modality)?;
         }
         tuned(&self.tuning, &[self.strategy()])?;
         if is_text {
@@ -131,7 +151,7 @@ impl AuditSpecification {
             .unwrap_or(match (self.modality, &self.predictor.source) {
                 (ModalityName::Text, _) => StrategyName::AdfAsc,
                 (ModalityName::Table, None) => StrategyName::Adf,
-                (ModalityName::Table, Some(_)) => StrategyName::AequitasFully,
+                (ModalityName::Table, Some(_)) => StrategyName::WITHOUT_GRADIENTS,
             })
     }
 

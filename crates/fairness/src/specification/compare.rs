@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AuditSpecification, BudgetSpecification, PredictorSpecification, SearchSpecification, fits,
+    AuditSpecification, BudgetSpecification, PredictorSpecification, SearchSpecification,
     named_once, needed, tuned,
 };
 use crate::modality::ModalityName;
@@ -105,7 +105,7 @@ impl Specification for CompareSpecification {
             .map(|strategy| strategy.name().to_owned());
         named_once("strategies", &names.collect::<Vec<_>>())?;
         for strategy in &self.strategies {
-            fits("strategies", *strategy, ModalityName::Table)?;
+            strategy.expect_fitting("strategies", ModalityName::Table)?;
         }
         tuned(&self.tuning, &self.strategies())?;
         self.predictor.rules(self.model.is_some())

@@ -14,15 +14,15 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use audit::AuditSpecification;
+pub use audit::{AuditSpecification, SamplesFormat};
 pub use compare::CompareSpecification;
 pub use predictor::PredictorSpecification;
 
-use super::modality::ModalityName;
 use super::search::SearchOptions;
 use super::strategies::StrategyName;
 use super::strategies::tuning::Tuning;
 use probity_nn::Objective;
+use probity_nn::modality::ModalityName;
 use probity_run::specification::{FieldError, Seconds};
 
 /// What changes no result of an audit.
@@ -205,24 +205,6 @@ pub(crate) fn named_once(field: &str, names: &[String]) -> Result<(), FieldError
             Err(FieldError::new(field, &names[place], expected))
         }
     }
-}
-
-/// Refuses a strategy that does not search inputs of `modality`.
-fn fits(field: &str, strategy: StrategyName, modality: ModalityName) -> Result<(), FieldError> {
-    if strategy.fits(modality) {
-        return Ok(());
-    }
-    let names = StrategyName::of(modality).iter().map(|name| name.name());
-    let expected = match modality {
-        ModalityName::Table => "one that searches tables",
-        ModalityName::Text => "one that searches texts",
-    };
-    let names = names.collect::<Vec<_>>().join(", ");
-    Err(FieldError::new(
-        field,
-        strategy.name(),
-        format!("{expected}: {names}"),
-    ))
 }
 
 /// Refuses options of strategies that are not among `strategies`.

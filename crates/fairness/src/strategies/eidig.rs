@@ -12,31 +12,20 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::TabularDomain;
-use crate::guidance::{StepKey, descend, draw, flip_gradients, pair_gradients, weigh};
+use crate::adf::Adf;
+use crate::guidance::{draw, weigh};
 use crate::strategy::{GlobalStep, LocalWalker, Strategy};
-use probity_nn::{Differentiable, ModelError, Objective};
-use probity_run::stream::{Purpose, stream};
+use probity_nn::ModelError;
 
 /// What remains of a gradient after a step, as in the paper's experiments.
 pub const DECAY: f32 = 0.5;
 
 /// The strategy `eidig`.
 pub struct Eidig<'a> {
-    /// The model under audit.
-    pub model: &'a dyn Differentiable,
-    /// Its inputs.
-    pub domain: &'a TabularDomain,
-    /// What is differentiated.
-    pub objective: Objective,
-    /// Codes an attribute moves in one global step.
-    pub step_global: u32,
-    /// Codes an attribute moves in one local step.
-    pub step_local: u32,
+    /// What it is made of, and how it steps.
+    pub adf: Adf<'a>,
     /// Successful local steps after which the gradient is computed anew; 0: never.
     pub refresh: u32,
-    /// Seed of its random choices.
-    pub seed: u64,
 }
 
 /// What EIDIG remembers of a walker.
@@ -65,21 +54,16 @@ impl Strategy for Eidig<'_> {
         _shared: &(),
         walkers: &mut [GlobalStep<'_, EidigMemory>],
     ) -> Result<(), ModelError> {
-        let gradients = pair_gradients(self.model, self.domain, self.objective, walkers)?;
-        let features = self.model.features();
+        let gradients = self.adf.pair_gradients(walkers)?;
+        let features = self.adf.model.features();
         for (walker, pair) in walkers.iter_mut().zip(gradients.chunks_exact(2 * features)) {
-            let momentum = &mut walker.memory.momentum;
+            let mut momentum = std::mem::take(&mut walker.memory.momentum);
             momentum.resize(2 * features, 0.0);
             for (sum, gradient) in momentum.iter_mut().zip(pair) {
                 *sum = DECAY * *sum + gradient;
             }
-            let key = StepKey {
-                seed: self.seed,
-                id: walker.id,
-                iteration: walker.iteration,
-            };
-            let sums = momentum.split_at(features);
-            descend(self.domain, walker.row, sums, self.step_global, key);
+            self.adf.descend(walker, momentum.split_at(features));
+            walker.memory.momentum = momentum;
         }
         Ok(())
     }
@@ -92,15 +76,11 @@ impl Strategy for Eidig<'_> {
     ) -> Result<(), ModelError> {
         self.refresh_due(walkers)?;
         for walker in walkers {
-            let mut stream = stream(self.seed, Purpose::LocalMove, walker.id, u64::from(trial));
-            let memory = &walker.memory;
-            let weights = memory.away.as_ref().unwrap_or(&memory.at_start);
-            let attribute = self.domain.free()[draw(weights, &mut stream)];
-            let row = &walker.away.as_ref().unwrap_or(&walker.start).row;
-            walker.candidate.clone_from(row);
-            walker.candidate[attribute] =
-                self.domain
-                    .random_step(attribute, row[attribute], self.step_local, &mut stream);
+            let weights = walker.memory.away.as_ref();
+            let weights = weights.unwrap_or(&walker.memory.at_start);
+            let (adf, mut stream) = (&self.adf, self.adf.local_stream(walker.id, trial));
+            let attribute = adf.domain.free()[draw(weights, &mut stream)];
+            walker.step_along(adf.domain, attribute, adf.step_local, &mut stream);
         }
         Ok(())
     }
@@ -134,20 +114,20 @@ impl Eidig<'_> {
         let due = walkers.iter().filter(|walker| self.is_due(walker));
         let positions = due.map(LocalWalker::position);
         // The global phase has put the flip that differs most first.
-        let gradients = flip_gradients(self.model, self.domain, self.objective, positions, 1)?;
-        let mut gradients = gradients.chunks_exact(self.model.features());
+        let gradients = self.adf.flip_gradients(positions, 1)?;
+        let mut gradients = gradients.chunks_exact(self.adf.model.features());
         for walker in walkers.iter_mut() {
             if !self.is_due(walker) {
                 continue;
             }
-            let position = walker.away.as_ref().unwrap_or(&walker.start);
+            let position = walker.position();
             let here = gradients.next().unwrap_or_default();
             let there = match position.check.flips.first() {
                 Some(_) => gradients.next().unwrap_or_default(),
                 None => here,
             };
-            let mut weights = Vec::with_capacity(self.domain.free().len());
-            weigh(self.domain, &position.row, here, there, &mut weights);
+            let mut weights = Vec::with_capacity(self.adf.domain.free().len());
+            weigh(self.adf.domain, &position.row, here, there, &mut weights);
             walker.memory.successes = 0;
             match &walker.away {
                 Some(_) if !walker.memory.at_start.is_empty() => {

@@ -61,12 +61,8 @@ impl Strategy for RandomWalk<'_> {
         let free = self.domain.free();
         for walker in walkers {
             let mut stream = stream(self.seed, Purpose::LocalMove, walker.id, u64::from(trial));
-            let row = &walker.away.as_ref().unwrap_or(&walker.start).row;
-            walker.candidate.clone_from(row);
             let attribute = free[stream.random_range(0..free.len())];
-            walker.candidate[attribute] =
-                self.domain
-                    .random_step(attribute, row[attribute], self.step_local, &mut stream);
+            walker.step_along(self.domain, attribute, self.step_local, &mut stream);
         }
         Ok(())
     }

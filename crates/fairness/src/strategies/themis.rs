@@ -13,8 +13,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::TabularDomain;
-use crate::estimate::clopper_pearson;
-use crate::strategy::{AfterFind, GlobalStep, LocalWalker, Strategy};
+use crate::statistics::clopper_pearson;
+use crate::strategy::{AfterFind, CausalDiscrimination, GlobalStep, LocalWalker, Strategy};
 use probity_nn::ModelError;
 use probity_run::stream::{Purpose, stream};
 
@@ -38,25 +38,6 @@ pub struct Themis<'a> {
 pub struct Drawn {
     sampled: u64,
     discriminatory: u64,
-}
-
-/// The score that `themis` ends with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CausalDiscrimination {
-    /// Inputs drawn.
-    pub sampled: u64,
-    /// Discriminatory ones among them.
-    pub discriminatory: u64,
-    /// Their share.
-    pub score: f64,
-    /// Its interval at `confidence` (Clopper-Pearson).
-    pub interval: [f64; 2],
-    /// Confidence of the interval.
-    pub confidence: f64,
-    /// Half the width that was asked for.
-    pub error_bound: f64,
-    /// Whether the interval is that narrow.
-    pub is_reached: bool,
 }
 
 impl Strategy for Themis<'_> {

@@ -8,7 +8,7 @@ use probity_nn::ModelError;
 use probity_predictor::encoder::SentenceEncoder;
 
 /// A sentence encoder.
-pub(crate) struct Encoder {
+pub struct Encoder {
     #[cfg(feature = "onnx")]
     inner: SentenceEncoder,
 }
@@ -16,14 +16,20 @@ pub(crate) struct Encoder {
 #[cfg(feature = "onnx")]
 impl Encoder {
     /// The encoder in `file`.
-    pub(crate) fn open(file: &Path) -> Result<Encoder, AuditError> {
+    ///
+    /// # Errors
+    /// When it is no sentence encoder.
+    pub fn open(file: &Path) -> Result<Encoder, AuditError> {
         let failed = |problem: String| AuditError::Model(ModelError::Encoder(problem));
         let inner = SentenceEncoder::open(file, None).map_err(|error| failed(error.to_string()))?;
         Ok(Encoder { inner })
     }
 
     /// The vector of `text`.
-    pub(crate) fn embed(&self, text: &str) -> Result<Vec<f32>, ModelError> {
+    ///
+    /// # Errors
+    /// When the encoder cannot answer.
+    pub fn embed(&self, text: &str) -> Result<Vec<f32>, ModelError> {
         let vector = self.inner.embed(text);
         vector.map_err(|error| ModelError::Encoder(error.to_string()))
     }
@@ -32,14 +38,20 @@ impl Encoder {
 #[cfg(not(feature = "onnx"))]
 impl Encoder {
     /// Refuses every file.
-    pub(crate) fn open(_file: &Path) -> Result<Encoder, AuditError> {
+    ///
+    /// # Errors
+    /// Always.
+    pub fn open(_file: &Path) -> Result<Encoder, AuditError> {
         Err(AuditError::Model(ModelError::Encoder(
             "this build has no ONNX runtime; build it with the feature onnx".into(),
         )))
     }
 
     /// Never called: there is no encoder.
-    pub(crate) fn embed(&self, _text: &str) -> Result<Vec<f32>, ModelError> {
+    ///
+    /// # Errors
+    /// Always.
+    pub fn embed(&self, _text: &str) -> Result<Vec<f32>, ModelError> {
         Err(ModelError::Encoder("none is open".into()))
     }
 }

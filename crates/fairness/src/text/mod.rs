@@ -6,7 +6,7 @@
 //! how close a text stays to its seed.
 
 pub mod domain;
-pub(crate) mod encoder;
+pub mod encoder;
 pub mod judge;
 pub mod limits;
 pub mod neighbourhood;

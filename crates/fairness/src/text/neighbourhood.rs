@@ -35,13 +35,14 @@ struct Cache {
 /// of them `is_protected`, all of them words with a letter or digit that the tokenizer leaves
 /// whole. Other tokens have no candidates and are none: a full stop has no synonym.
 ///
-/// The neighbours come from the cache in `directory`, which is made where it can be written.
+/// The neighbours come from the cache in the model's `directory`, where it has one, which is made where
+/// it can be written.
 ///
 /// # Errors
 /// When the tokenizer cannot split a word.
 pub fn candidates(
     model: &TextModel,
-    directory: &Path,
+    directory: Option<&Path>,
     is_protected: &(dyn Fn(i32) -> bool + Sync),
     count: usize,
     device: &ComputeDevice,
@@ -89,16 +90,17 @@ pub fn candidates(
 
 fn cached_neighbours(
     model: &TextModel,
-    directory: &Path,
+    directory: Option<&Path>,
     is_word: &[bool],
     queries: &[u32],
     count: usize,
     device: &ComputeDevice,
 ) -> Neighbours {
-    let file = directory.join(NEIGHBOURS);
+    let file = directory.map(|directory| directory.join(NEIGHBOURS));
     let key = cache_key(model.table.vectors(), queries, count);
-    let cached = fs::read(&file)
-        .ok()
+    let cached = file
+        .as_ref()
+        .and_then(|file| fs::read(file).ok())
         .and_then(|bytes| postcard::from_bytes::<Cache>(&bytes).ok());
     if let Some(cache) = cached
         && cache.key == key
@@ -118,7 +120,9 @@ fn cached_neighbours(
         device,
     );
     let cache = Cache { key, neighbours };
-    if let Ok(bytes) = postcard::to_stdvec(&cache) {
+    if let Some(file) = file
+        && let Ok(bytes) = postcard::to_stdvec(&cache)
+    {
         // A model in a place that cannot be written has no cache; the result is the same.
         let _ = write_atomically(&file, &bytes);
     }

@@ -32,16 +32,22 @@ pub struct ProtectedTerms {
 }
 
 impl ProtectedTerms {
-    /// The terms of the attributes called `names` in `lexicon`, for `model`.
+    /// The terms of the attributes called `names` in `lexicon`, or of all of them where none is
+    /// named, for `model`.
     ///
     /// # Errors
-    /// When no attribute is named, one is named twice or unknown, or the model has vectors for
+    /// When there is no attribute, one is named twice or unknown, or the model has vectors for
     /// fewer than two values of one.
     pub fn new(
         lexicon: &Lexicon,
         names: &[String],
         model: &TextModel,
     ) -> Result<ProtectedTerms, AuditError> {
+        let of_lexicon = lexicon.attributes().iter();
+        let names: Vec<String> = match names {
+            [] => of_lexicon.map(|attribute| attribute.name.clone()).collect(),
+            names => names.to_vec(),
+        };
         if names.is_empty() {
             return Err(DomainError::NothingProtected.into());
         }
@@ -75,10 +81,15 @@ impl ProtectedTerms {
         counts.used = all.len() as u64;
         Ok(ProtectedTerms {
             terms: Terms::new(all),
-            attributes: names.to_vec(),
+            attributes: names,
             words,
             counts,
         })
+    }
+
+    /// Names of the attributes.
+    pub fn attributes(&self) -> &[String] {
+        &self.attributes
     }
 
     /// The terms.

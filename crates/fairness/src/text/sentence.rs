@@ -62,10 +62,10 @@ pub struct Examination {
 pub fn examine(
     model: &TextModel,
     protected: &ProtectedTerms,
-    attributes: &[String],
     text: &str,
     device: &ComputeDevice,
 ) -> Result<Examination, AuditError> {
+    let attributes = protected.attributes();
     let encoded = model.encode(text)?;
     if !protected.is_in(&encoded.ids) {
         return Err(AuditError::NoTermInText {

@@ -2,29 +2,25 @@
 //! for row i, as `nn.Embedding` counts them.
 
 use std::collections::HashMap;
-use std::io::{self, Read};
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::TextImportError;
 use crate::weights::Weight;
 use probity_data::compressed;
-use probity_text::embeddings::EmbeddingTable;
-use probity_text::tokenizer::Tokenizer;
+use probity_data::read::ReadError;
+use probity_data::source::{DataFile, Hashed};
+use probity_text::embeddings::{EmbeddingError, EmbeddingTable};
+use probity_text::tokenizer::{Tokenizer, TokenizerError};
 use probity_text::words::WordList;
 
 /// Why a vocabulary cannot be used.
 #[derive(Debug, Error)]
 pub enum RowWordsError {
     /// The file cannot be read.
-    #[error("cannot read {}: {source}", file.display())]
-    Read {
-        /// The file.
-        file: PathBuf,
-        /// The operating system's word.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Read(#[from] ReadError),
     /// It is not text.
     #[error("{}, line {line}: not valid UTF-8", file.display())]
     Encoding {
@@ -35,7 +31,7 @@ pub enum RowWordsError {
     },
     /// A row without a word.
     #[error(
-        "line {line} of the vocabulary is blank; expected the word of row {} (rows of padding and unknown words are named with --padding-row and --unknown-row)",
+        "line {line} of the vocabulary is blank; expected the word of row {} (rows of padding and unknown words are named in text.padding_row and text.unknown_row)",
         line - 1
     )]
     Blank {
@@ -77,7 +73,7 @@ pub enum RowWordsError {
     Empty,
     /// A word that the tokenizer keeps for itself.
     #[error(
-        "'{word}' is among the words, but stands for all unknown ones; name its row in the table, counted from 0, with --unknown-row, or take it out"
+        "'{word}' is among the words, but stands for all unknown ones; name its row in the table, counted from 0, in text.unknown_row, or take it out"
     )]
     Reserved {
         /// The word.
@@ -91,6 +87,12 @@ pub enum RowWordsError {
         /// The first word.
         first: String,
     },
+    /// Words and vectors make no table.
+    #[error(transparent)]
+    Embeddings(#[from] EmbeddingError),
+    /// The words cannot be looked for in texts.
+    #[error(transparent)]
+    Tokenizer(#[from] TokenizerError),
 }
 
 /// The words of an embedding table's rows.
@@ -105,15 +107,17 @@ pub struct RowWords {
 }
 
 impl RowWords {
-    /// Reads the rows' words, a line each, from a text file that may be compressed (gzip, xz).
+    /// Reads the rows' words, a line each, from a text file that may be compressed (gzip, xz), with the
+    /// file's hash.
     ///
     /// # Errors
     /// When the file cannot be read or is not UTF-8.
-    pub fn read_words(file: &Path) -> Result<Vec<String>, RowWordsError> {
+    pub fn read_words(file: &Path) -> Result<Hashed<Vec<String>>, RowWordsError> {
+        let opened = DataFile::open(file)?;
         let mut bytes = Vec::new();
-        compressed::open(file)
+        compressed::decompress(BufReader::new(opened.clone()))
             .and_then(|mut input| input.read_to_end(&mut bytes))
-            .map_err(|source| RowWordsError::Read {
+            .map_err(|source| ReadError::Io {
                 file: file.to_owned(),
                 source,
             })?;
@@ -125,12 +129,12 @@ impl RowWords {
             }
         })?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        Ok(text.lines().map(str::to_owned).collect())
+        Ok(opened.hashed(text.lines().map(str::to_owned).collect())?)
     }
 
     /// The words and their rows of `table`, `[rows, width]`, without the special rows; the unknown
     /// word's row is the last.
-    pub(super) fn table(&self, table: &Weight) -> Result<EmbeddingTable, TextImportError> {
+    pub(super) fn table(&self, table: &Weight) -> Result<EmbeddingTable, RowWordsError> {
         let (rows, width) = (table.shape[0], table.shape[1]);
         self.check(rows)?;
         let mut lines: HashMap<&str, usize> = HashMap::with_capacity(rows);
@@ -142,7 +146,7 @@ impl RowWords {
             }
             let line = row + 1;
             if word.trim().is_empty() {
-                return Err(RowWordsError::Blank { line }.into());
+                return Err(RowWordsError::Blank { line });
             }
             if let Some(first) = lines.insert(word, line) {
                 let (word, second) = (word.clone(), line);
@@ -150,14 +154,13 @@ impl RowWords {
                     word,
                     first,
                     second,
-                }
-                .into());
+                });
             }
             words.push(word.as_str());
             vectors.extend_from_slice(&table.values[row * width..line * width]);
         }
         if words.is_empty() {
-            return Err(RowWordsError::Empty.into());
+            return Err(RowWordsError::Empty);
         }
         Ok(match self.unknown_row {
             Some(row) => {
@@ -189,13 +192,13 @@ impl RowWords {
 pub(super) fn unreachable<'a>(
     words: &'a WordList,
     tokenizer: &Tokenizer,
-) -> Result<Vec<&'a str>, TextImportError> {
+) -> Result<Vec<&'a str>, RowWordsError> {
     if let Some((_, word)) = (0..)
         .zip(words.iter())
         .find(|&(id, word)| tokenizer.id(word) != id)
     {
         let word = word.to_owned();
-        return Err(RowWordsError::Reserved { word }.into());
+        return Err(RowWordsError::Reserved { word });
     }
     let all: Vec<&str> = words.iter().collect();
     let tokens = tokenizer.tokens_of_all(&all)?;
@@ -208,7 +211,7 @@ pub(super) fn unreachable<'a>(
     match unreachable.first() {
         Some(&first) if unreachable.len() == all.len() => {
             let first = first.to_owned();
-            Err(RowWordsError::Unreachable { first }.into())
+            Err(RowWordsError::Unreachable { first })
         }
         _ => Ok(unreachable),
     }

@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::TextImportError;
+use super::error::TextImportError;
 use crate::recurrent::network::{CellKind, RecurrentWeights, Shape, TensorSpan};
 use crate::weights::{Weight, WeightFile};
 

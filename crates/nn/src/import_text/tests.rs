@@ -1,6 +1,7 @@
 //! Which tensors are taken for what, and every way in which a file or its words can be refused.
 //! Numbers are checked against PyTorch's own in tests/import_recurrent.rs.
 
+use super::error::list;
 use super::*;
 use crate::recurrent::network::CellKind;
 use crate::weights::{Weight, WeightFormat};
@@ -371,7 +372,7 @@ fn vocabularies_are_lines_of_text() {
     let path = folder.path().join("words.txt");
     std::fs::write(&path, "\u{feff}the\r\nof\n\nand").unwrap();
     assert_eq!(
-        RowWords::read_words(&path).unwrap(),
+        RowWords::read_words(&path).unwrap().value,
         ["the", "of", "", "and"]
     );
     std::fs::write(&path, b"the\nof\n\xff\n").unwrap();

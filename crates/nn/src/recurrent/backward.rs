@@ -10,7 +10,7 @@ use super::block::{Block, Keep, Workspace, by_length, set_zero};
 use super::cell::GATE_ROWS;
 use super::kernels::{EmbeddingTable, Kernels, last_states};
 use super::lanes::{LANES, OuterPass, ProductPass, Row, dispatch};
-use super::layer::{Direction, Run};
+use super::layer::{Differentiable, Run};
 
 /// Blocks whose parameter gradients are held at a time.
 const BLOCKS_AT_ONCE: usize = 16;
@@ -192,7 +192,6 @@ impl Kernels {
         inputs: bool,
     ) {
         let outputs = self.shape.outputs();
-        let units = self.shape.units;
         let mut d_last = vec![Row::ZERO; outputs];
         dispatch(ProductPass {
             product: &self.from_head,
@@ -201,34 +200,7 @@ impl Kernels {
             y: &mut d_last,
             y_stride: outputs,
         });
-        for (layer, directions) in self.layers.iter().enumerate().rev() {
-            let is_last = layer + 1 == self.layers.len();
-            let (below, trace) = workspace.layers.split_at_mut(layer);
-            let trace = &mut trace[0];
-            for (d, direction) in directions.iter().enumerate() {
-                let states = &mut trace.directions[d];
-                if is_last {
-                    states.hidden.copy_from_slice(&d_last[d * units..][..units]);
-                } else {
-                    states.hidden.fill(Row::ZERO);
-                }
-                states.cell.fill(Row::ZERO);
-                let run = Run {
-                    block,
-                    trace: states,
-                    stride: outputs,
-                    offset: d * units,
-                };
-                let upstream = (!is_last).then_some(&trace.gradients[..]);
-                direction.backward(run, &trace.outputs, upstream);
-            }
-            if let Some(below) = below.last_mut() {
-                set_zero(&mut below.gradients, block.steps * outputs);
-                for (d, direction) in directions.iter().enumerate() {
-                    to_inputs(direction, &trace.directions[d].gates, &mut below.gradients);
-                }
-            }
-        }
+        through_layers(&self.layers, workspace, block, &d_last);
         if inputs {
             self.first_layer_inputs(workspace, block.steps);
         }
@@ -345,18 +317,58 @@ impl Kernels {
     }
 }
 
+/// Gates of all layers become their gradients; `d_last` holds those with respect to the last states of
+/// the last layer.
+pub(super) fn through_layers<D: Differentiable>(
+    layers: &[Vec<D>],
+    workspace: &mut Workspace,
+    block: &Block<'_, '_>,
+    d_last: &[Row],
+) {
+    let stride = d_last.len();
+    for (layer, directions) in layers.iter().enumerate().rev() {
+        let is_last = layer + 1 == layers.len();
+        let units = stride / directions.len();
+        let (below, trace) = workspace.layers.split_at_mut(layer);
+        let trace = &mut trace[0];
+        for (d, direction) in directions.iter().enumerate() {
+            let states = &mut trace.directions[d];
+            if is_last {
+                states.hidden.copy_from_slice(&d_last[d * units..][..units]);
+            } else {
+                states.hidden.fill(Row::ZERO);
+            }
+            states.cell.fill(Row::ZERO);
+            let run = Run {
+                block,
+                trace: states,
+                stride,
+                offset: d * units,
+            };
+            let upstream = (!is_last).then_some(&trace.gradients[..]);
+            direction.backward(run, &trace.outputs, upstream);
+        }
+        if let Some(below) = below.last_mut() {
+            set_zero(&mut below.gradients, block.steps * stride);
+            for (d, direction) in directions.iter().enumerate() {
+                to_inputs(direction, &trace.directions[d].gates, &mut below.gradients);
+            }
+        }
+    }
+}
+
 /// Adds what comes through a direction's gates to the gradient with respect to its inputs.
-fn to_inputs(direction: &Direction, d_gates: &[Row], d_inputs: &mut [Row]) {
+fn to_inputs<D: Differentiable>(direction: &D, d_gates: &[Row], d_inputs: &mut [Row]) {
     if d_inputs.is_empty() {
         return;
     }
-    let rows = direction.input_rows();
+    let (plain, products) = direction.parts();
     dispatch(ProductPass {
-        product: &direction.to_input,
-        x: &d_gates[rows.start..],
-        x_stride: GATE_ROWS * direction.units,
+        product: &products.to_input,
+        x: &d_gates[D::ROWS * plain.input_rows().start..],
+        x_stride: D::ROWS * GATE_ROWS * plain.units,
         y: d_inputs,
-        y_stride: direction.inputs,
+        y_stride: D::ROWS * plain.inputs,
     });
 }
 

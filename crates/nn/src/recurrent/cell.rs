@@ -1,4 +1,5 @@
-//! What one unit of an LSTM or GRU does at one step, forwards and backwards.
+//! What one unit of an LSTM or GRU does at one step, forwards and backwards, with numbers or with bounds
+//! on them ([`super::bounds`]).
 //!
 //! Both cells have four gate rows a unit, so that one driver serves both:
 //!
@@ -17,43 +18,46 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::activation::{sigmoid, tanh};
+use super::bounds::{
+    Bounds, Slack, blend, corners, from_corners, minus, plus, sigmoid, tanh, through_sigmoid,
+    through_tanh, times, times_plus, zero,
+};
 
 /// Gate rows a unit.
 pub const GATE_ROWS: usize = 4;
 
 /// A unit's state and what the backward pass needs of the step that made it.
-pub struct Stepped<S: Simd> {
+pub struct Stepped<S: Simd, const N: usize> {
     /// Gates after their activation (LSTM i, f, g, o; GRU n, r, z, nₕ).
-    pub gates: [S::f32s; GATE_ROWS],
+    pub gates: [Bounds<S, N>; GATE_ROWS],
     /// New hidden state.
-    pub hidden: S::f32s,
+    pub hidden: Bounds<S, N>,
     /// New cell state (LSTM).
-    pub cell: S::f32s,
+    pub cell: Bounds<S, N>,
     /// tanh of the new cell state (LSTM).
-    pub squashed: S::f32s,
+    pub squashed: Bounds<S, N>,
 }
 
 /// The step that a gradient goes back through.
-pub struct Past<S: Simd> {
+pub struct Past<S: Simd, const N: usize> {
     /// [`Stepped::gates`].
-    pub gates: [S::f32s; GATE_ROWS],
+    pub gates: [Bounds<S, N>; GATE_ROWS],
     /// [`Stepped::squashed`].
-    pub squashed: S::f32s,
+    pub squashed: Bounds<S, N>,
     /// Hidden state before the step.
-    pub hidden: S::f32s,
+    pub hidden: Bounds<S, N>,
     /// Cell state before the step.
-    pub cell: S::f32s,
+    pub cell: Bounds<S, N>,
 }
 
 /// Gradients before a step.
-pub struct Back<S: Simd> {
+pub struct Back<S: Simd, const N: usize> {
     /// With respect to the gate rows before their activation.
-    pub gates: [S::f32s; GATE_ROWS],
+    pub gates: [Bounds<S, N>; GATE_ROWS],
     /// With respect to the hidden state before, less what comes through the gates.
-    pub hidden: S::f32s,
+    pub hidden: Bounds<S, N>,
     /// With respect to the cell state before.
-    pub cell: S::f32s,
+    pub cell: Bounds<S, N>,
 }
 
 /// A kind of recurrent cell.
@@ -70,15 +74,22 @@ pub trait Cell {
     const HAS_CELL: bool;
 
     /// One step of one unit: `gates` before their activation.
-    fn forward<S: Simd>(
+    fn forward<S: Simd, const N: usize>(
         simd: S,
-        gates: [S::f32s; GATE_ROWS],
-        hidden: S::f32s,
-        cell: S::f32s,
-    ) -> Stepped<S>;
+        gates: [Bounds<S, N>; GATE_ROWS],
+        hidden: Bounds<S, N>,
+        cell: Bounds<S, N>,
+        slack: Slack,
+    ) -> Stepped<S, N>;
 
-    /// The gradients before a step, from those with respect to its new states.
-    fn backward<S: Simd>(simd: S, past: &Past<S>, hidden: S::f32s, cell: S::f32s) -> Back<S>;
+    /// The gradients before a step, from those with respect to its new states. Through bounds they hold
+    /// without slack; at a kink one side's slope is taken.
+    fn backward<S: Simd, const N: usize>(
+        simd: S,
+        past: &Past<S, N>,
+        hidden: Bounds<S, N>,
+        cell: Bounds<S, N>,
+    ) -> Back<S, N>;
 }
 
 /// Long short-term memory; stored gates in the order i, f, g, o.
@@ -89,20 +100,6 @@ pub struct Lstm;
 #[derive(Debug, Clone, Copy)]
 pub struct Gru;
 
-/// y·(1 − y)·d: back through y = σ(x).
-#[inline(always)]
-pub(super) fn through_sigmoid<S: Simd>(simd: S, y: S::f32s, d: S::f32s) -> S::f32s {
-    let slope = simd.negate_mul_add_f32s(y, y, y);
-    simd.mul_f32s(slope, d)
-}
-
-/// (1 − y²)·d: back through y = tanh(x).
-#[inline(always)]
-pub(super) fn through_tanh<S: Simd>(simd: S, y: S::f32s, d: S::f32s) -> S::f32s {
-    let slope = simd.negate_mul_add_f32s(y, y, simd.splat_f32s(1.0));
-    simd.mul_f32s(slope, d)
-}
-
 impl Cell for Lstm {
     const GATES: usize = 4;
     const STORED: [usize; GATE_ROWS] = [0, 1, 2, 3];
@@ -111,40 +108,55 @@ impl Cell for Lstm {
     const HAS_CELL: bool = true;
 
     #[inline(always)]
-    fn forward<S: Simd>(
+    fn forward<S: Simd, const N: usize>(
         simd: S,
-        [i, f, g, o]: [S::f32s; GATE_ROWS],
-        _hidden: S::f32s,
-        cell: S::f32s,
-    ) -> Stepped<S> {
-        let i = sigmoid(simd, i);
-        let f = sigmoid(simd, f);
-        let g = tanh(simd, g);
-        let o = sigmoid(simd, o);
-        let cell = simd.mul_add_f32s(f, cell, simd.mul_f32s(i, g));
-        let squashed = tanh(simd, cell);
+        [i, f, g, o]: [Bounds<S, N>; GATE_ROWS],
+        _hidden: Bounds<S, N>,
+        cell: Bounds<S, N>,
+        slack: Slack,
+    ) -> Stepped<S, N> {
+        let i = sigmoid(simd, i, slack);
+        let f = sigmoid(simd, f, slack);
+        let g = tanh(simd, g, slack);
+        let o = sigmoid(simd, o, slack);
+        let new = times(simd, corners(simd, i, g), g);
+        let cell = times_plus(simd, corners(simd, f, cell), cell, new);
+        let squashed = tanh(simd, cell, slack);
         Stepped {
             gates: [i, f, g, o],
-            hidden: simd.mul_f32s(o, squashed),
+            hidden: times(simd, corners(simd, o, squashed), squashed),
             cell,
             squashed,
         }
     }
 
     #[inline(always)]
-    fn backward<S: Simd>(simd: S, past: &Past<S>, hidden: S::f32s, cell: S::f32s) -> Back<S> {
+    fn backward<S: Simd, const N: usize>(
+        simd: S,
+        past: &Past<S, N>,
+        hidden: Bounds<S, N>,
+        cell: Bounds<S, N>,
+    ) -> Back<S, N> {
         let [i, f, g, o] = past.gates;
-        let through_output = simd.mul_f32s(hidden, o);
-        let cell = simd.add_f32s(cell, through_tanh(simd, past.squashed, through_output));
+        let through_output = times(simd, hidden, corners(simd, o, past.squashed));
+        let cell = plus(
+            simd,
+            cell,
+            through_tanh(simd, past.squashed, through_output),
+        );
+        let d_i = from_corners(simd, g, times(simd, cell, g));
+        let d_f = from_corners(simd, past.cell, times(simd, cell, past.cell));
+        let d_g = times(simd, cell, corners(simd, i, g));
+        let d_o = from_corners(simd, past.squashed, times(simd, hidden, past.squashed));
         Back {
             gates: [
-                through_sigmoid(simd, i, simd.mul_f32s(cell, g)),
-                through_sigmoid(simd, f, simd.mul_f32s(cell, past.cell)),
-                through_tanh(simd, g, simd.mul_f32s(cell, i)),
-                through_sigmoid(simd, o, simd.mul_f32s(hidden, past.squashed)),
+                through_sigmoid(simd, i, d_i),
+                through_sigmoid(simd, f, d_f),
+                through_tanh(simd, g, d_g),
+                through_sigmoid(simd, o, d_o),
             ],
-            hidden: simd.splat_f32s(0.0),
-            cell: simd.mul_f32s(cell, f),
+            hidden: zero(simd),
+            cell: times(simd, cell, corners(simd, f, past.cell)),
         }
     }
 }
@@ -157,37 +169,51 @@ impl Cell for Gru {
     const HAS_CELL: bool = false;
 
     #[inline(always)]
-    fn forward<S: Simd>(
+    fn forward<S: Simd, const N: usize>(
         simd: S,
-        [input, r, z, recurrent]: [S::f32s; GATE_ROWS],
-        hidden: S::f32s,
-        cell: S::f32s,
-    ) -> Stepped<S> {
-        let r = sigmoid(simd, r);
-        let z = sigmoid(simd, z);
-        let n = tanh(simd, simd.mul_add_f32s(r, recurrent, input));
+        [input, r, z, recurrent]: [Bounds<S, N>; GATE_ROWS],
+        hidden: Bounds<S, N>,
+        cell: Bounds<S, N>,
+        slack: Slack,
+    ) -> Stepped<S, N> {
+        let r = sigmoid(simd, r, slack);
+        let z = sigmoid(simd, z, slack);
+        let before = times_plus(simd, corners(simd, r, recurrent), recurrent, input);
+        let n = tanh(simd, before, slack);
         Stepped {
             gates: [n, r, z, recurrent],
-            hidden: simd.mul_add_f32s(z, simd.sub_f32s(hidden, n), n),
+            hidden: blend(simd, z, hidden, n, slack),
             cell,
             squashed: cell,
         }
     }
 
     #[inline(always)]
-    fn backward<S: Simd>(simd: S, past: &Past<S>, hidden: S::f32s, cell: S::f32s) -> Back<S> {
+    fn backward<S: Simd, const N: usize>(
+        simd: S,
+        past: &Past<S, N>,
+        hidden: Bounds<S, N>,
+        cell: Bounds<S, N>,
+    ) -> Back<S, N> {
         let [n, r, z, recurrent] = past.gates;
-        let d_n = simd.negate_mul_add_f32s(hidden, z, hidden);
+        let difference = minus(simd, past.hidden, n);
+        let d_hidden = times(simd, hidden, corners(simd, z, difference));
+        let d_n = match N {
+            // The same, rounded once.
+            1 => [simd.negate_mul_add_f32s(hidden[0], z[0], hidden[0]); N],
+            _ => minus(simd, hidden, d_hidden),
+        };
         let d_input = through_tanh(simd, n, d_n);
-        let d_z = simd.mul_f32s(hidden, simd.sub_f32s(past.hidden, n));
+        let d_r = from_corners(simd, recurrent, times(simd, d_input, recurrent));
+        let d_z = from_corners(simd, difference, times(simd, hidden, difference));
         Back {
             gates: [
                 d_input,
-                through_sigmoid(simd, r, simd.mul_f32s(d_input, recurrent)),
+                through_sigmoid(simd, r, d_r),
                 through_sigmoid(simd, z, d_z),
-                simd.mul_f32s(d_input, r),
+                times(simd, d_input, corners(simd, r, recurrent)),
             ],
-            hidden: simd.mul_f32s(hidden, z),
+            hidden: d_hidden,
             cell,
         }
     }

@@ -242,7 +242,7 @@ impl WithSimd for Project<'_> {
             .iter()
             .map(|&bias| Row::splat(bias))
             .collect();
-        direction.input.add(simd, &x, &mut y);
+        direction.products.input.add(simd, &x, &mut y);
         for (lane, line) in lines.chunks_exact_mut(width).enumerate() {
             for (value, row) in line.iter_mut().zip(&y) {
                 *value = row.0[lane];

@@ -4,14 +4,19 @@
 //! added, and every unit takes its step ([`Cell`]). A lane whose text has no token at a step keeps
 //! its state: that is the whole treatment of padding. The forward direction visits the positions
 //! upwards, the backward direction downwards, so that it first meets each text's last token.
+//!
+//! The drivers compute with numbers, which have a row each, or with bounds on them, which have two: row r
+//! is then rows 2r and 2r + 1 ([`super::bounds`]).
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
 use super::block::{Block, DirectionTrace, Keep};
+use super::bounds::{Bounds, Slack, load, plus, select, store, zero};
 use super::cell::{Cell, GATE_ROWS, Gru, Lstm, Past};
-use super::lanes::{Product, Row, dispatch, load, parts, store};
+use super::lanes::{self, Product, Row, dispatch, parts};
 use super::network::{CellKind, RecurrentWeights};
 
 /// The weights of one direction of one layer, ready for the kernels.
@@ -24,6 +29,19 @@ pub(super) struct Direction {
     pub reverse: bool,
     /// Gate rows' biases, gate by gate; what has two biases has their sum.
     pub bias: Vec<f32>,
+    /// Products with its weights.
+    pub products: Products,
+    /// [`Cell::INPUT`]
+    input_gates: Range<usize>,
+    /// [`Cell::RECURRENT`]
+    recurrent_gates: Range<usize>,
+    /// [`Cell::STORED`]
+    stored_gates: [usize; GATE_ROWS],
+}
+
+/// The matrices of one direction, laid out for rows.
+#[derive(Debug, Clone)]
+pub(super) struct Products {
     /// Inputs to the gate rows [`Cell::INPUT`].
     pub input: Product,
     /// Hidden states to the gate rows [`Cell::RECURRENT`].
@@ -38,13 +56,16 @@ pub(super) struct Direction {
 #[derive(Clone, Copy)]
 pub(super) enum Source<'a> {
     /// Products of the input weights with every embedding, biases included, one line a token
-    /// with a number for each input gate row.
+    /// with a number for each input gate row; no bounds.
     Projected(&'a [f32]),
+    /// Rows of the input gate rows, the input's product and biases included:
+    /// `[steps, input gate rows]`.
+    Gates(&'a [Row]),
     /// The values at each step: `[steps, inputs]` rows.
     Values(&'a [Row]),
 }
 
-/// What both passes over a direction share.
+/// What both passes over a direction share. Strides and offsets count rows.
 pub(super) struct Run<'a> {
     pub block: &'a Block<'a, 'a>,
     pub trace: &'a mut DirectionTrace,
@@ -93,262 +114,365 @@ impl Direction {
             inputs,
             reverse: direction == 1,
             bias: bias.collect(),
-            input: Product::new(input_rows, inputs, input),
-            recurrent: Product::new(recurrent_rows, units, recurrent),
-            to_input: Product::new(inputs, input_rows, |i, row| input(row, i)),
-            to_hidden: Product::new(units, recurrent_rows, |unit, row| recurrent(row, unit)),
+            products: Products {
+                input: Product::new(input_rows, inputs, input),
+                recurrent: Product::new(recurrent_rows, units, recurrent),
+                to_input: Product::new(inputs, input_rows, |i, row| input(row, i)),
+                to_hidden: Product::new(units, recurrent_rows, |unit, row| recurrent(row, unit)),
+            },
+            input_gates: C::INPUT,
+            recurrent_gates: C::RECURRENT,
+            stored_gates: C::STORED,
         }
     }
 
     /// Gate rows that the input's product adds to.
-    pub fn input_rows(&self) -> std::ops::Range<usize> {
-        let gates = match self.kind {
-            CellKind::Lstm => Lstm::INPUT,
-            CellKind::Gru => Gru::INPUT,
-        };
-        gates.start * self.units..gates.end * self.units
+    pub fn input_rows(&self) -> Range<usize> {
+        self.input_gates.start * self.units..self.input_gates.end * self.units
     }
 
     /// Gate rows that the recurrent product adds to.
-    pub fn recurrent_rows(&self) -> std::ops::Range<usize> {
-        let gates = match self.kind {
-            CellKind::Lstm => Lstm::RECURRENT,
-            CellKind::Gru => Gru::RECURRENT,
-        };
-        gates.start * self.units..gates.end * self.units
+    pub fn recurrent_rows(&self) -> Range<usize> {
+        self.recurrent_gates.start * self.units..self.recurrent_gates.end * self.units
     }
 
     /// The row of the stored tensors behind a gate row.
     pub fn stored_row(&self, row: usize) -> usize {
-        let stored = match self.kind {
-            CellKind::Lstm => Lstm::STORED,
-            CellKind::Gru => Gru::STORED,
-        };
-        stored[row / self.units] * self.units + row % self.units
-    }
-
-    /// Runs all steps from the state in `run.trace`, which then holds the last one; writes the
-    /// hidden state at each position to `outputs`.
-    pub fn forward(&self, run: Run<'_>, source: Source<'_>, keep: Keep, outputs: &mut [Row]) {
-        match self.kind {
-            CellKind::Lstm => dispatch(Forward::<Lstm>(
-                self,
-                run,
-                source,
-                keep,
-                outputs,
-                PhantomData,
-            )),
-            CellKind::Gru => dispatch(Forward::<Gru>(
-                self,
-                run,
-                source,
-                keep,
-                outputs,
-                PhantomData,
-            )),
-        }
-    }
-
-    /// Turns the gates of a [`Keep::All`] pass from a zero state into the gradients with respect
-    /// to the gate rows before activation. `run.trace.hidden` holds the gradient with respect to
-    /// the last hidden state; `upstream`, where given, those with respect to the outputs.
-    pub fn backward(&self, run: Run<'_>, outputs: &[Row], upstream: Option<&[Row]>) {
-        match self.kind {
-            CellKind::Lstm => dispatch(Backward::<Lstm>(self, run, outputs, upstream, PhantomData)),
-            CellKind::Gru => dispatch(Backward::<Gru>(self, run, outputs, upstream, PhantomData)),
-        }
+        self.stored_gates[row / self.units] * self.units + row % self.units
     }
 
     /// Position of the `i`-th step.
     fn position(&self, i: usize, steps: usize) -> usize {
         if self.reverse { steps - 1 - i } else { i }
     }
+
+    /// Runs all steps from the state in `run.trace`, which then holds the last one; writes the
+    /// hidden state at each position to `outputs`.
+    pub fn forward(&self, run: Run<'_>, source: Source<'_>, keep: Keep, outputs: &mut [Row]) {
+        let (products, slack) = (&self.products, Slack::NONE);
+        let pass = Forward::<1> {
+            direction: self,
+            products,
+            run,
+            source,
+            keep,
+            slack,
+            outputs,
+        };
+        pass.run();
+    }
 }
 
-struct Forward<'a, C>(
-    &'a Direction,
-    Run<'a>,
-    Source<'a>,
-    Keep,
-    &'a mut [Row],
-    PhantomData<C>,
-);
+/// A direction that gradients go back through, on numbers of [`Differentiable::ROWS`] rows.
+pub(super) trait Differentiable {
+    /// Rows of a number.
+    const ROWS: usize;
 
-impl<C: Cell> WithSimd for Forward<'_, C> {
-    type Output = ();
+    /// The direction on plain numbers, and its products with numbers of so many rows.
+    fn parts(&self) -> (&Direction, &Products);
+
+    /// Turns the gates of a [`Keep::All`] pass without slack from a zero state into the gradients with
+    /// respect to the gate rows before activation. `run.trace.hidden` holds the gradient with respect to
+    /// the last hidden state; `upstream`, where given, those with respect to the outputs.
+    fn backward(&self, run: Run<'_>, outputs: &[Row], upstream: Option<&[Row]>);
+}
+
+impl Differentiable for Direction {
+    const ROWS: usize = 1;
+
+    fn parts(&self) -> (&Direction, &Products) {
+        (self, &self.products)
+    }
+
+    fn backward(&self, run: Run<'_>, outputs: &[Row], upstream: Option<&[Row]>) {
+        Backward::<1>(self.parts(), run, outputs, upstream).run();
+    }
+}
+
+/// All steps of a direction on numbers of N rows.
+pub(super) struct Forward<'a, const N: usize> {
+    pub direction: &'a Direction,
+    /// With numbers of N rows.
+    pub products: &'a Products,
+    pub run: Run<'a>,
+    pub source: Source<'a>,
+    pub keep: Keep,
+    pub slack: Slack,
+    pub outputs: &'a mut [Row],
+}
+
+impl<const N: usize> Forward<'_, N> {
+    /// Runs them; see [`Direction::forward`]. Gives a row that, with bounds, is zero where all gates were
+    /// finite and NaN elsewhere.
+    pub fn run(self) -> Row {
+        match self.direction.kind {
+            CellKind::Lstm => dispatch(Of::<_, Lstm>(self, PhantomData)),
+            CellKind::Gru => dispatch(Of::<_, Gru>(self, PhantomData)),
+        }
+    }
+}
+
+/// A pass over a direction of cells of one kind.
+struct Of<P, C>(P, PhantomData<C>);
+
+/// The rows of each number of a unit's four gates.
+#[inline(always)]
+fn by_gate<const N: usize>(gates: &mut [Row], units: usize) -> [&mut [[Row; N]]; GATE_ROWS] {
+    let (first, second) = gates.as_chunks_mut::<N>().0.split_at_mut(2 * units);
+    let (row0, row1) = first.split_at_mut(units);
+    let (row2, row3) = second.split_at_mut(units);
+    [row0, row1, row2, row3]
+}
+
+impl<C: Cell, const N: usize> WithSimd for Of<Forward<'_, N>, C> {
+    type Output = Row;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Forward(direction, run, source, keep, outputs, _) = self;
+    fn with_simd<S: Simd>(self, simd: S) -> Row {
+        let Forward {
+            direction,
+            products,
+            run,
+            source,
+            keep,
+            slack,
+            outputs,
+        } = self.0;
         let units = direction.units;
         let (gate_stride, cell_stride) = keep.strides(units);
         let trace = run.trace;
+        let mut poison = Row::ZERO;
         for i in 0..run.block.steps {
             let t = direction.position(i, run.block.steps);
-            let gates = &mut trace.gates[t * gate_stride..][..GATE_ROWS * units];
-            start_gates::<S, C>(simd, direction, run.block, source, t, gates);
-            let recurrent = C::RECURRENT.start * units..C::RECURRENT.end * units;
-            direction
+            let gates = &mut trace.gates[t * N * gate_stride..][..N * GATE_ROWS * units];
+            start_gates::<S, C, N>(simd, direction, products, run.block, source, t, gates);
+            let recurrent = N * C::RECURRENT.start * units..N * C::RECURRENT.end * units;
+            products
                 .recurrent
                 .add(simd, &trace.hidden, &mut gates[recurrent]);
-            let (first, second) = gates.split_at_mut(2 * units);
-            let (row0, row1) = first.split_at_mut(units);
-            let (row2, row3) = second.split_at_mut(units);
-            let outputs = &mut outputs[t * run.stride + run.offset..][..units];
+            let [row0, row1, row2, row3] = by_gate::<N>(gates, units);
+            let outputs = &mut outputs[t * run.stride + run.offset..][..N * units];
+            let outputs = outputs.as_chunks_mut::<N>().0;
+            let hidden_rows = &mut trace.hidden.as_chunks_mut::<N>().0[..units];
+            let cell_rows = trace.cell.as_chunks_mut::<N>().0;
             for u in 0..units {
                 for part in 0..parts::<S>() {
                     let active = run.block.active(simd, t, part);
-                    let hidden = load::<S>(&trace.hidden[u], part);
+                    let hidden = load::<S, N>(&hidden_rows[u], part);
                     let cell = if C::HAS_CELL {
-                        load::<S>(&trace.cell[u], part)
+                        load::<S, N>(&cell_rows[u], part)
                     } else {
                         hidden
                     };
                     let before = [
-                        load::<S>(&row0[u], part),
-                        load::<S>(&row1[u], part),
-                        load::<S>(&row2[u], part),
-                        load::<S>(&row3[u], part),
+                        load::<S, N>(&row0[u], part),
+                        load::<S, N>(&row1[u], part),
+                        load::<S, N>(&row2[u], part),
+                        load::<S, N>(&row3[u], part),
                     ];
-                    let next = C::forward(simd, before, hidden, cell);
-                    let hidden = simd.select_f32s(active, next.hidden, hidden);
-                    store::<S>(&mut trace.hidden[u], part, hidden);
-                    store::<S>(&mut outputs[u], part, hidden);
+                    if N > 1 {
+                        let poisoned =
+                            poisoned_by::<S, N>(simd, before, lanes::load::<S>(&poison, part));
+                        lanes::store::<S>(&mut poison, part, poisoned);
+                    }
+                    let next = C::forward::<S, N>(simd, before, hidden, cell, slack);
+                    let hidden = select::<S, N>(simd, active, next.hidden, hidden);
+                    store::<S, N>(&mut hidden_rows[u], part, hidden);
+                    store::<S, N>(&mut outputs[u], part, hidden);
                     if C::HAS_CELL {
-                        let cell = simd.select_f32s(active, next.cell, cell);
-                        store::<S>(&mut trace.cell[u], part, cell);
+                        let cell = select::<S, N>(simd, active, next.cell, cell);
+                        store::<S, N>(&mut cell_rows[u], part, cell);
                         if cell_stride > 0 {
-                            store::<S>(&mut trace.cells[t * cell_stride + u], part, cell);
+                            let cells = trace.cells.as_chunks_mut::<N>().0;
+                            store::<S, N>(&mut cells[t * cell_stride + u], part, cell);
                         }
                     }
                     if gate_stride > 0 {
-                        store::<S>(&mut row0[u], part, next.gates[0]);
-                        store::<S>(&mut row1[u], part, next.gates[1]);
-                        store::<S>(&mut row2[u], part, next.gates[2]);
-                        store::<S>(&mut row3[u], part, next.gates[3]);
+                        store::<S, N>(&mut row0[u], part, next.gates[0]);
+                        store::<S, N>(&mut row1[u], part, next.gates[1]);
+                        store::<S, N>(&mut row2[u], part, next.gates[2]);
+                        store::<S, N>(&mut row3[u], part, next.gates[3]);
                         if C::HAS_CELL {
-                            store::<S>(&mut trace.squashed[t * units + u], part, next.squashed);
+                            let squashed = trace.squashed.as_chunks_mut::<N>().0;
+                            store::<S, N>(&mut squashed[t * units + u], part, next.squashed);
                         }
                     }
                 }
             }
         }
+        poison
     }
+}
+
+/// `before` where all of `gates` are finite, NaN elsewhere.
+#[inline(always)]
+fn poisoned_by<S: Simd, const N: usize>(
+    simd: S,
+    gates: [Bounds<S, N>; GATE_ROWS],
+    before: S::f32s,
+) -> S::f32s {
+    let zero = simd.splat_f32s(0.0);
+    let mut poison = before;
+    for gate in gates {
+        for end in gate {
+            poison = simd.mul_add_f32s(end, zero, poison);
+        }
+    }
+    poison
 }
 
 /// Gates of step t before the recurrent product: bias plus the input's product.
 #[inline(always)]
-fn start_gates<S: Simd, C: Cell>(
+fn start_gates<S: Simd, C: Cell, const N: usize>(
     simd: S,
     direction: &Direction,
+    products: &Products,
     block: &Block<'_, '_>,
     source: Source<'_>,
     t: usize,
     gates: &mut [Row],
 ) {
     let units = direction.units;
-    let input = C::INPUT.start * units..C::INPUT.end * units;
+    let input = N * C::INPUT.start * units..N * C::INPUT.end * units;
+    // Rows whose input comes with its bias; C::INPUT begins at 0.
+    let biased = match source {
+        Source::Values(_) => 0,
+        Source::Projected(_) | Source::Gates(_) => C::INPUT.end * units,
+    };
+    let rows = &mut gates.as_chunks_mut::<N>().0[biased..];
+    for (rows, &bias) in rows.iter_mut().zip(&direction.bias[biased..]) {
+        *rows = [Row::splat(bias); N];
+    }
     match source {
-        Source::Projected(table) => {
-            for (row, &bias) in gates[input.end..]
-                .iter_mut()
-                .zip(&direction.bias[input.end..])
-            {
-                *row = Row::splat(bias);
-            }
-            block.gather(t, table, &mut gates[input]);
+        Source::Projected(table) => block.gather(t, table, &mut gates[input]),
+        Source::Gates(started) => {
+            let width = input.len();
+            gates[input].copy_from_slice(&started[t * width..][..width]);
         }
         Source::Values(values) => {
-            for (row, &bias) in gates.iter_mut().zip(&direction.bias) {
-                *row = Row::splat(bias);
-            }
-            let x = &values[t * direction.inputs..][..direction.inputs];
-            direction.input.add(simd, x, &mut gates[input]);
+            let width = N * direction.inputs;
+            let x = &values[t * width..][..width];
+            products.input.add(simd, x, &mut gates[input]);
         }
     }
 }
 
-struct Backward<'a, C>(
-    &'a Direction,
-    Run<'a>,
-    &'a [Row],
-    Option<&'a [Row]>,
-    PhantomData<C>,
+/// So many numbers of N rows from row `start` on.
+#[inline(always)]
+fn numbers_at<const N: usize>(rows: &[Row], start: usize, numbers: usize) -> &[[Row; N]] {
+    rows[start..][..N * numbers].as_chunks::<N>().0
+}
+
+/// The gradients of all steps of a direction on numbers of N rows; see [`Differentiable::backward`].
+pub(super) struct Backward<'a, const N: usize>(
+    pub (&'a Direction, &'a Products),
+    pub Run<'a>,
+    pub &'a [Row],
+    pub Option<&'a [Row]>,
 );
 
-impl<C: Cell> WithSimd for Backward<'_, C> {
+impl<const N: usize> Backward<'_, N> {
+    /// Computes them.
+    pub fn run(self) {
+        match self.0.0.kind {
+            CellKind::Lstm => dispatch(Of::<_, Lstm>(self, PhantomData)),
+            CellKind::Gru => dispatch(Of::<_, Gru>(self, PhantomData)),
+        }
+    }
+}
+
+impl<C: Cell, const N: usize> WithSimd for Of<Backward<'_, N>, C> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Backward(direction, run, outputs, upstream, _) = self;
+        let Backward((direction, products), run, outputs, upstream) = self.0;
         let units = direction.units;
+        let stride = N * GATE_ROWS * units;
         let steps = run.block.steps;
         let trace = run.trace;
-        let zero = simd.splat_f32s(0.0);
+        let zero = zero::<S, N>(simd);
+        let (cells, squashed) = (
+            trace.cells.as_chunks::<N>().0,
+            trace.squashed.as_chunks::<N>().0,
+        );
         for i in (0..steps).rev() {
             let t = direction.position(i, steps);
             let before = i
                 .checked_sub(1)
                 .map(|before| direction.position(before, steps));
-            let gates = &mut trace.gates[t * GATE_ROWS * units..][..GATE_ROWS * units];
-            let (first, second) = gates.split_at_mut(2 * units);
-            let (row0, row1) = first.split_at_mut(units);
-            let (row2, row3) = second.split_at_mut(units);
-            let upstream = upstream.map(|rows| &rows[t * run.stride + run.offset..][..units]);
+            let gates = &mut trace.gates[t * stride..][..stride];
+            let [row0, row1, row2, row3] = by_gate::<N>(gates, units);
+            let upstream =
+                upstream.map(|rows| numbers_at::<N>(rows, t * run.stride + run.offset, units));
+            let outputs = before
+                .map(|before| numbers_at::<N>(outputs, before * run.stride + run.offset, units));
+            let hidden_rows = &mut trace.hidden.as_chunks_mut::<N>().0[..units];
+            let cell_rows = trace.cell.as_chunks_mut::<N>().0;
             for u in 0..units {
                 for part in 0..parts::<S>() {
                     let active = run.block.active(simd, t, part);
-                    let mut d_hidden = load::<S>(&trace.hidden[u], part);
+                    let mut d_hidden = load::<S, N>(&hidden_rows[u], part);
                     if let Some(upstream) = upstream {
-                        d_hidden = simd.add_f32s(d_hidden, load::<S>(&upstream[u], part));
+                        d_hidden = plus::<S, N>(simd, d_hidden, load::<S, N>(&upstream[u], part));
                     }
                     let d_cell = if C::HAS_CELL {
-                        load::<S>(&trace.cell[u], part)
+                        load::<S, N>(&cell_rows[u], part)
                     } else {
                         zero
                     };
-                    let mut past = Past {
+                    let mut past = Past::<S, N> {
                         gates: [
-                            load::<S>(&row0[u], part),
-                            load::<S>(&row1[u], part),
-                            load::<S>(&row2[u], part),
-                            load::<S>(&row3[u], part),
+                            load::<S, N>(&row0[u], part),
+                            load::<S, N>(&row1[u], part),
+                            load::<S, N>(&row2[u], part),
+                            load::<S, N>(&row3[u], part),
                         ],
                         squashed: zero,
                         hidden: zero,
                         cell: zero,
                     };
-                    if let Some(before) = before {
-                        let row = &outputs[before * run.stride + run.offset + u];
-                        past.hidden = load::<S>(row, part);
+                    if let Some(outputs) = outputs {
+                        past.hidden = load::<S, N>(&outputs[u], part);
                     }
                     if C::HAS_CELL {
-                        past.squashed = load::<S>(&trace.squashed[t * units + u], part);
+                        past.squashed = load::<S, N>(&squashed[t * units + u], part);
                         if let Some(before) = before {
-                            past.cell = load::<S>(&trace.cells[before * units + u], part);
+                            past.cell = load::<S, N>(&cells[before * units + u], part);
                         }
                     }
-                    let back = C::backward(simd, &past, d_hidden, d_cell);
-                    let mut d_gates = back.gates;
-                    for gate in &mut d_gates {
-                        *gate = simd.select_f32s(active, *gate, zero);
-                    }
-                    store::<S>(&mut row0[u], part, d_gates[0]);
-                    store::<S>(&mut row1[u], part, d_gates[1]);
-                    store::<S>(&mut row2[u], part, d_gates[2]);
-                    store::<S>(&mut row3[u], part, d_gates[3]);
-                    let d_hidden = simd.select_f32s(active, back.hidden, d_hidden);
-                    store::<S>(&mut trace.hidden[u], part, d_hidden);
+                    let back = C::backward::<S, N>(simd, &past, d_hidden, d_cell);
+                    let [gate0, gate1, gate2, gate3] = back.gates;
+                    store::<S, N>(
+                        &mut row0[u],
+                        part,
+                        select::<S, N>(simd, active, gate0, zero),
+                    );
+                    store::<S, N>(
+                        &mut row1[u],
+                        part,
+                        select::<S, N>(simd, active, gate1, zero),
+                    );
+                    store::<S, N>(
+                        &mut row2[u],
+                        part,
+                        select::<S, N>(simd, active, gate2, zero),
+                    );
+                    store::<S, N>(
+                        &mut row3[u],
+                        part,
+                        select::<S, N>(simd, active, gate3, zero),
+                    );
+                    let d_hidden = select::<S, N>(simd, active, back.hidden, d_hidden);
+                    store::<S, N>(&mut hidden_rows[u], part, d_hidden);
                     if C::HAS_CELL {
-                        let d_cell = simd.select_f32s(active, back.cell, d_cell);
-                        store::<S>(&mut trace.cell[u], part, d_cell);
+                        let d_cell = select::<S, N>(simd, active, back.cell, d_cell);
+                        store::<S, N>(&mut cell_rows[u], part, d_cell);
                     }
                 }
             }
-            let recurrent = C::RECURRENT.start * units..C::RECURRENT.end * units;
-            direction
+            let recurrent = N * C::RECURRENT.start * units..N * C::RECURRENT.end * units;
+            products
                 .to_hidden
                 .add(simd, &gates[recurrent], &mut trace.hidden);
         }

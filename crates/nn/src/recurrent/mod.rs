@@ -3,7 +3,7 @@
 //! * [`network`]: shape and parameters, in PyTorch's layout.
 //! * [`kernels`], [`backward`], [`prefix`]: hand-derived CPU kernels for logits, gradients with
 //!   respect to inputs and parameters, and texts that share a prefix. Sixteen texts run side by side
-//!   (`lanes`); `cell` and `activation` say what a unit does at a step.
+//!   (`lanes`); `cell`, `bounds` and `activation` say what a unit does at a step.
 //! * [`interval`]: bounds on the logits over replacements of a word, and learning from them.
 //! * [`tensor`]: the same network as burn operations, for other devices.
 //!
@@ -13,6 +13,7 @@
 mod activation;
 pub mod backward;
 mod block;
+mod bounds;
 mod cell;
 pub mod interval;
 pub mod kernels;

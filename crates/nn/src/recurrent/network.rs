@@ -22,19 +22,7 @@ use super::cell::{Cell, Gru, Lstm};
 use probity_run::stream::{Purpose, stream};
 
 /// The kind of recurrent cell.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    Default,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-    clap::ValueEnum,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CellKind {
     /// Long short-term memory

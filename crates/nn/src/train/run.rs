@@ -14,7 +14,6 @@ use thiserror::Error;
 
 use super::fitting::{EpochReport, Observe};
 use super::specification::TrainSpecification;
-use super::text_set::TextSetSummary;
 use super::{Split, TrainError};
 use crate::ModelError;
 use crate::metrics::Metrics;
@@ -161,7 +160,22 @@ pub enum DataCounts {
     /// Of a table: what reading it changed or left out.
     Table(ReadCounts),
     /// Of texts: how much of them the vocabulary covers.
-    Text(TextSetSummary),
+    Text(TextCounts),
+}
+
+/// How much of the texts the vocabulary covers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TextCounts {
+    /// Texts.
+    pub texts: u64,
+    /// Tokens of all texts.
+    pub tokens: u64,
+    /// Tokens with a vector of their own.
+    pub known_tokens: u64,
+    /// Texts cut to the length limit.
+    pub truncated: u64,
+    /// Words of the model's vocabulary.
+    pub words: u64,
 }
 
 /// `summary.json` of a training.

@@ -15,7 +15,6 @@ use crate::model::Model;
 use probity_data::named_schema::named_schema;
 use probity_data::schema::Schema;
 use probity_data::table::{Labels, Table};
-use probity_run::run_directory::file_sha256;
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 
@@ -46,9 +45,9 @@ impl Trainable for TableSet {
         let options = specification.table_options();
         options.check(schema.label.classes.len())?;
         record.sha256.insert("schema".to_owned(), named.sha256);
-        let sha256 = file_sha256(&specification.data)?;
-        record.sha256.insert("data".to_owned(), sha256);
-        let table = Table::read(&specification.data, &schema, Labels::Required)?;
+        let read = Table::read_hashed(&specification.data, &schema, Labels::Required)?;
+        record.sha256.insert("data".to_owned(), read.sha256);
+        let table = read.value;
         plan_split(&table, &schema, &options)?;
         Ok(TableSet {
             table,

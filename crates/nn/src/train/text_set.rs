@@ -4,11 +4,9 @@
 
 use std::path::Path;
 
-use serde::Serialize;
-
 use super::Split;
 use super::fitting::Observe;
-use super::run::{DataCounts, Fit, Trainable, TrainingError};
+use super::run::{DataCounts, Fit, TextCounts, Trainable, TrainingError};
 use super::specification::TrainSpecification;
 use super::split::count_classes;
 use super::text::{LabelledTexts, TextCheckpoint, TrainedText, text_logits, train_text};
@@ -20,40 +18,12 @@ use crate::recurrent::network::RecurrentWeights;
 use crate::text_model::TextModel;
 use crate::vocabulary::{Vocabulary, VocabularyError};
 use probity_data::fetch::default_cache_dir;
-use probity_run::run_directory::{RunError, file_sha256};
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
-use probity_text::corpus::{TextColumns, TextCorpus, read_texts};
+use probity_text::corpus::{TextColumns, TextCorpus, read_texts_hashed};
 use probity_text::embeddings::{EmbeddingError, EmbeddingTable, LoadOptions, SHIPPED, shipped};
 use probity_text::frequencies::WordFrequencies;
 use probity_text::validity::SentenceEmbedder;
-
-/// How much of the texts the vocabulary covers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct TextSetSummary {
-    /// Texts.
-    pub texts: u64,
-    /// Tokens of all texts.
-    pub tokens: u64,
-    /// Tokens with a vector of their own.
-    pub known_tokens: u64,
-    /// Texts cut to the length limit.
-    pub truncated: u64,
-    /// Words of the model's vocabulary.
-    pub words: u64,
-}
-
-/// The SHA-256 of a file of word vectors; empty for the table that ships.
-///
-/// # Errors
-/// When the file cannot be read.
-pub fn embeddings_sha256(file: &Path) -> Result<String, RunError> {
-    if file == Path::new(SHIPPED) {
-        Ok(String::new())
-    } else {
-        file_sha256(file)
-    }
-}
 
 /// The word vectors in `file`, or those that ship, called `shipped`. A cache that cannot lie beside the file
 /// lies in the user's cache folder, if there is one.
@@ -64,11 +34,27 @@ pub fn load_embeddings(file: &Path) -> Result<EmbeddingTable, EmbeddingError> {
     if file == Path::new(SHIPPED) {
         return shipped();
     }
-    let options = LoadOptions {
+    EmbeddingTable::load(file, &load_options())
+}
+
+/// The same, with the hash of a file that does not ship noted in `record`.
+///
+/// # Errors
+/// See [`load_embeddings`].
+pub fn open_embeddings(file: &Path, record: &mut Record) -> Result<EmbeddingTable, EmbeddingError> {
+    if file == Path::new(SHIPPED) {
+        return shipped();
+    }
+    let read = EmbeddingTable::load_hashed(file, &load_options())?;
+    record.sha256.insert("embeddings".to_owned(), read.sha256);
+    Ok(read.value)
+}
+
+fn load_options() -> LoadOptions {
+    LoadOptions {
         user_cache: default_cache_dir().ok(),
         ..LoadOptions::default()
-    };
-    EmbeddingTable::load(file, &options)
+    }
 }
 
 /// Labelled texts over their vocabulary.
@@ -122,9 +108,9 @@ impl TextSet {
     }
 
     /// How much of the texts the vocabulary covers.
-    fn summary(&self, max_length: usize) -> TextSetSummary {
+    fn summary(&self, max_length: usize) -> TextCounts {
         let truncated = self.ids.iter().filter(|ids| ids.len() > max_length).count();
-        TextSetSummary {
+        TextCounts {
             texts: self.ids.len() as u64,
             tokens: self.vocabulary.tokens,
             known_tokens: self.vocabulary.known_tokens,
@@ -210,18 +196,14 @@ impl Trainable for TextSet {
             text: specification.text_column.clone(),
             label: specification.label_column.clone(),
         };
-        let sha256 = file_sha256(&specification.data)?;
-        record.sha256.insert("data".to_owned(), sha256);
-        let corpus = read_texts(&specification.data, &columns)?;
+        let read = read_texts_hashed(&specification.data, &columns)?;
+        record.sha256.insert("data".to_owned(), read.sha256);
+        let corpus = read.value;
         options.check(corpus.classes.len())?;
         let split = Split::new(corpus.texts.len(), &options.learning);
         count_classes(&corpus.labels, &split.train, corpus.classes.len())?;
         let file = &options.network.embeddings;
-        if file != Path::new(SHIPPED) {
-            let sha256 = file_sha256(file)?;
-            record.sha256.insert("embeddings".to_owned(), sha256);
-        }
-        let table = load_embeddings(file)?;
+        let table = open_embeddings(file, record)?;
         let common = options.network.common_words as usize;
         Ok(TextSet::new(corpus, &table, file, common)?)
     }

@@ -6,8 +6,9 @@ use std::io::Read;
 use npyz::{DType, Endianness, NpyHeader, TypeChar};
 use zip::ZipArchive;
 
+use super::collector::Collector;
 use super::element::{Element, Order};
-use super::{Collector, WeightsError};
+use super::error::WeightsError;
 
 /// The longest header that is read, in bytes; NumPy's own default limit.
 const LONGEST_HEADER: usize = 10_000;

@@ -2,8 +2,9 @@
 
 use pytorch_reader::{DType, PickleValue, PytorchReader};
 
+use super::collector::Collector;
 use super::element::{Element, Order};
-use super::{Collector, WeightsError};
+use super::error::WeightsError;
 
 /// Under which keys training scripts keep the state dictionary, the likeliest first.
 ///

@@ -15,10 +15,22 @@ pub(crate) struct IntervalRow {
     pub label: Text,
     /// The share.
     pub share: f64,
-    /// Its interval, where there is one.
-    pub interval: Option<[f64; 2]>,
+    /// Its interval.
+    pub interval: [f64; 2],
     /// The number of its colour.
     pub colour: usize,
+}
+
+impl IntervalRow {
+    /// The share of `label` with its interval, in the colour of this number.
+    pub fn new(label: &str, share: f64, interval: [f64; 2], colour: usize) -> IntervalRow {
+        IntervalRow {
+            label: Text::value(label),
+            share,
+            interval,
+            colour,
+        }
+    }
 }
 
 /// Shares over one axis.
@@ -30,10 +42,8 @@ pub(crate) struct Intervals<'a> {
 impl Chart for Intervals<'_> {
     fn draw(&self, canvas: &mut Canvas) {
         let rows = Rows::of(canvas, STEP);
-        let ends = self.rows.iter().flat_map(|row| {
-            let most = row.interval.map_or(row.share, |ends| ends[1]);
-            [100.0 * row.share, 100.0 * most]
-        });
+        let ends = self.rows.iter();
+        let ends = ends.flat_map(|row| [100.0 * row.share, 100.0 * row.interval[1]]);
         let axis = Scale::of_percentages(ends, (rows.left, rows.right));
         let bottom = STEP * self.rows.len() as f64 + 6.0;
         for (x, label) in axis.ticks() {
@@ -42,13 +52,11 @@ impl Chart for Intervals<'_> {
         }
         for (place, row) in self.rows.iter().enumerate() {
             let middle = 13.0 + rows.head(canvas, place, (&row.label, &percent(row.share)));
-            if let Some(ends) = row.interval {
-                let [from, to] = ends.map(|end| axis.at(100.0 * end));
-                let class = line(row.colour);
-                canvas.line((from, middle), (to, middle), &class);
-                for end in [from, to] {
-                    canvas.line((end, middle - 5.0), (end, middle + 5.0), &class);
-                }
+            let [from, to] = row.interval.map(|end| axis.at(100.0 * end));
+            let class = line(row.colour);
+            canvas.line((from, middle), (to, middle), &class);
+            for end in [from, to] {
+                canvas.line((end, middle - 5.0), (end, middle + 5.0), &class);
             }
             let at = (axis.at(100.0 * row.share), middle);
             canvas.dot(at, 4.0, &fill(row.colour));

@@ -5,11 +5,11 @@ use super::super::document::{Block, Part, Table};
 use super::super::model::{AuditFindings, Modality, Phase, Quality, Trace, Validity};
 use super::super::pairs::{GAP_BINS, Gaps, Searched};
 use super::super::text::{Text, count, counted, interval, number, percent, seconds};
-use super::shares::{self, Asked, crossed};
-use super::{Extent, pairs};
+use super::pairs;
+use super::shares::{self, Asked, crossed, four_digits};
 
 /// The verdict, and the parts that follow what was audited.
-pub(super) fn parts(audit: &AuditFindings, id: &str, extent: Extent) -> (Vec<Text>, Vec<Part>) {
+pub(super) fn parts(audit: &AuditFindings, id: &str, most_pairs: usize) -> (Vec<Text>, Vec<Part>) {
     let mut parts = vec![shares_part(audit, id), found(audit, id)];
     parts.extend(pairs::flips(audit, id));
     parts.extend(
@@ -22,7 +22,7 @@ pub(super) fn parts(audit: &AuditFindings, id: &str, extent: Extent) -> (Vec<Tex
     if audit.pairs.pairs > 0 {
         parts.push(gaps(&audit.pairs.gaps, audit.pairs.pairs, id));
     }
-    parts.push(pairs::browsable(audit, id, extent));
+    parts.push(pairs::browsable(audit, id, most_pairs));
     parts.extend(audit.summary.validity.as_ref().map(validity));
     parts.push(groups_and_quality(audit));
     parts.push(limits(audit));
@@ -174,48 +174,38 @@ fn trace_figure(trace: &Trace, id: &str) -> Block {
         .zip(&trace.model_gradients)
         .map(|(rows, gradients)| rows + gradients)
         .collect();
-    let title = Text::new("Distinct discriminatory individuals against model calls");
     let (all, most) = (
         calls.last().copied().unwrap_or(0),
         trace.found.last().copied().unwrap_or(0),
     );
     let half = trace.found.iter().position(|&found| 2 * found >= most);
     let half = half.map_or(0, |place| calls[place]);
-    let description = Text::new(format!(
+    let description = format!(
         "{} individuals after {} calls, half of them after {}. A call is a prediction or a gradient.",
         count(most),
         count(all),
         count(half)
-    ));
+    );
     let points = calls.iter().zip(&trace.found);
-    let points: Vec<(f64, f64)> = points
-        .map(|(&calls, &found)| (calls as f64, found as f64))
-        .collect();
-    let mut start = vec![(0.0, 0.0)];
-    start.extend(points);
+    let points = points.map(|(&calls, &found)| (calls as f64, found as f64));
+    let points = std::iter::once((0.0, 0.0)).chain(points).collect();
     let chart = Plot {
         x: ("model calls".to_owned(), Spacing::FromZero),
         y: ("individuals found".to_owned(), Spacing::FromZero),
-        series: vec![Series::curve(0, "found", start)],
+        series: vec![Series::curve(0, "found", points)],
     };
-    let id = format!("{id}-trace");
     // A few dozen rows tell as much as a chart can.
     let step = calls.len().div_ceil(30).max(1);
     let last = calls.len() - 1;
     let rows = (0..calls.len())
         .filter(|place| place % step == 0 || *place == last)
         .map(|place| vec![count(calls[place]), count(trace.found[place])]);
-    Block::figure(
-        &chart,
-        Table::new(
-            title.clone(),
-            &["Model calls", "Individuals found"],
-            rows.collect(),
-        ),
-        id,
-        title,
-        description,
-    )
+    let table = Table::new(
+        "Distinct discriminatory individuals against model calls",
+        &["Model calls", "Individuals found"],
+        rows.collect(),
+    );
+    Block::figure(&chart, format!("{id}-trace"), description, table)
 }
 
 fn searched_part(audit: &AuditFindings, searched: &Searched, id: &str) -> Part {
@@ -240,7 +230,6 @@ fn searched_part(audit: &AuditFindings, searched: &Searched, id: &str) -> Part {
     if changed.iter().all(|(_, count)| *count == 0) {
         return part.say("None of them differs.");
     }
-    let title = Text::new(format!("Pairs with a changed {}", name.to_lowercase()));
     let description = changed.first().map(|(name, pairs)| {
         format!(
             "‘{}’ is changed most often, in {} of {} pairs compared.",
@@ -249,36 +238,26 @@ fn searched_part(audit: &AuditFindings, searched: &Searched, id: &str) -> Part {
             count(searched.compared)
         )
     });
-    let description = Text::new(description.unwrap_or_default());
     let rows: Vec<(Text, u64)> = changed
         .iter()
         .map(|(name, count)| (Text::value(name), *count))
         .collect();
-    let id = format!("{id}-searched");
     let share = |pairs: u64| percent(pairs as f64 / searched.compared.max(1) as f64);
+    let cells = rows
+        .iter()
+        .map(|(name, pairs)| vec![name.clone(), count(*pairs).into(), share(*pairs).into()]);
+    let table = Table {
+        caption: format!("Pairs with a changed {}", name.to_lowercase()).into(),
+        header: [name, "Pairs", "Share of the pairs compared"]
+            .map(Text::from)
+            .into(),
+        rows: cells.collect(),
+    };
     part = part.with(Block::figure(
         &Bars { rows: &rows },
-        Table {
-            caption: title.clone(),
-            header: vec![
-                name.into(),
-                "Pairs".into(),
-                "Share of the pairs compared".into(),
-            ],
-            rows: changed
-                .iter()
-                .map(|(name, pairs)| {
-                    vec![
-                        Text::value(name),
-                        count(*pairs).into(),
-                        share(*pairs).into(),
-                    ]
-                })
-                .collect(),
-        },
-        id,
-        title,
-        description,
+        format!("{id}-searched"),
+        description.unwrap_or_default(),
+        table,
     ));
     if searched.others > 0 {
         part = part.say(format!(
@@ -290,13 +269,12 @@ fn searched_part(audit: &AuditFindings, searched: &Searched, id: &str) -> Part {
 }
 
 fn gaps(gaps: &Gaps, pairs: u64, id: &str) -> Part {
-    let title = Text::new("Pairs by how far their score moves");
-    let description = Text::new(format!(
+    let description = format!(
         "The score is the model's probability of the class that it predicts for the first side of a pair. Between the sides it falls by {} on \
          average and by {} at most.",
         number(gaps.mean),
         number(gaps.largest)
-    ));
+    );
     let chart = Histogram {
         bins: &gaps.bins,
         x_label: "how far the score moves",
@@ -310,14 +288,10 @@ fn gaps(gaps: &Gaps, pairs: u64, id: &str) -> Part {
             percent(number as f64 / pairs.max(1) as f64),
         ]
     });
-    let id = format!("{id}-gaps");
-    Part::new("How far the score moves").with(Block::figure(
-        &chart,
-        Table::new(title.clone(), &["Gap", "Pairs", "Share"], rows.collect()),
-        id,
-        title,
-        description,
-    ))
+    let title = "Pairs by how far their score moves";
+    let table = Table::new(title, &["Gap", "Pairs", "Share"], rows.collect());
+    let figure = Block::figure(&chart, format!("{id}-gaps"), description, table);
+    Part::new("How far the score moves").with(figure)
 }
 
 fn validity(validity: &Validity) -> Part {
@@ -358,7 +332,7 @@ fn groups_and_quality(audit: &AuditFindings) -> Part {
 }
 
 /// How a model does on rows that it has not seen.
-pub(super) fn quality_table(quality: &Quality) -> Block {
+fn quality_table(quality: &Quality) -> Block {
     Block::Table(Table::new(
         format!(
             "The model on {} that it was not trained on.",
@@ -375,10 +349,8 @@ pub(super) fn quality_table(quality: &Quality) -> Block {
             percent(quality.accuracy),
             percent(quality.majority_share),
             percent(quality.balanced_accuracy),
-            quality
-                .auc
-                .map_or("–".to_owned(), |auc| format!("{auc:.4}")),
-            format!("{:.4}", quality.f1),
+            four_digits(quality.auc),
+            four_digits(Some(quality.f1)),
         ]],
     ))
 }
@@ -416,6 +388,5 @@ fn limits(audit: &AuditFindings) -> Part {
     }
     limits.push("Found individuals depend on where the search began and how long it went on; their number is not a measure of how unfair the model is. The share is.".to_owned());
     limits.push("Intervals cover chance in the drawing of inputs (95 %, exact by Clopper and Pearson), not what was left out.".to_owned());
-    Part::new("What this does not say")
-        .with(Block::List(limits.into_iter().map(Text::from).collect()))
+    Part::limits(limits)
 }

@@ -3,7 +3,7 @@
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Part, Table};
 use super::super::model::CertifyFindings;
-use super::super::text::{Text, count, counted, interval, percent, seconds};
+use super::super::text::{Text, count, counted, estimate, interval, percent, seconds};
 use super::shares::crossed;
 
 /// The verdict and the parts.
@@ -36,10 +36,7 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
             counted(refuted, "certificate was", "certificates were")
         )));
     }
-    let title = Text::new("Share of inputs that are proved fair");
-    let description = Text::new(
-        "Dots are shares of the inputs, lines their 95 % intervals. The second colour, where there is one, is the share that is fair when every change is tried.",
-    );
+    let description = "Dots are shares of the inputs, lines their 95 % intervals. The second colour, where there is one, is the share that is fair when every change is tried.";
     let rows: Vec<IntervalRow> = certify
         .sets
         .iter()
@@ -51,12 +48,12 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
         })
         .filter_map(|(label, portion, colour)| {
             let portion = portion?;
-            Some(IntervalRow {
-                label: Text::value(&label),
-                share: portion.share,
-                interval: Some(portion.ci95),
+            Some(IntervalRow::new(
+                &label,
+                portion.share,
+                portion.ci95,
                 colour,
-            })
+            ))
         })
         .collect();
     let table = certify.sets.iter().map(|set| {
@@ -64,11 +61,7 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
             crossed(&set.protected),
             count(set.inputs),
             percent(set.one_box.share),
-            format!(
-                "{} ({})",
-                percent(set.certified.share),
-                interval(set.certified.ci95)
-            ),
+            estimate(set.certified.share, set.certified.ci95),
             set.fair
                 .as_ref()
                 .map_or("not counted".to_owned(), |fair| percent(fair.share)),
@@ -76,7 +69,6 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
             seconds(set.seconds),
         ]
     });
-    let id = format!("{id}-certified");
     let part = Part::new("Inputs that are proved fair")
         .say(format!(
             "Of the part ‘{}’ of the data.",
@@ -84,8 +76,10 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
         ))
         .with(Block::figure(
             &Intervals { rows: &rows },
+            format!("{id}-certified"),
+            description,
             Table::new(
-                title.clone(),
+                "Share of inputs that are proved fair",
                 &[
                     "Attributes",
                     "Inputs",
@@ -97,16 +91,11 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
                 ],
                 table.collect(),
             ),
-            id,
-            title,
-            description,
         ));
     let limits = [
         "A certificate is a proof for one input. An input without one may be fair or not: the bounds are not exact.",
         "The share is of these inputs; the interval speaks of others only as far as these were drawn like them.",
         "Of texts, one protected term at a time is replaced.",
     ];
-    let limits =
-        Part::new("What this does not say").with(Block::List(limits.map(Text::from).into()));
-    (verdict, vec![part, limits])
+    (verdict, vec![part, Part::limits(limits)])
 }

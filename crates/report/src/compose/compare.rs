@@ -48,9 +48,7 @@ pub(super) fn parts(compare: &CompareFindings, id: &str) -> (Vec<Text>, Vec<Part
         "Found individuals for a number of calls say how good a search is, not how unfair the model is.",
         "Times are of one machine at one time; calls are the same everywhere.",
     ];
-    let limits =
-        Part::new("What this does not say").with(Block::List(limits.map(Text::from).into()));
-    (verdict, vec![part, limits])
+    (verdict, vec![part, Part::limits(limits)])
 }
 
 fn in_brackets(mean: &Mean) -> String {
@@ -61,11 +59,8 @@ fn in_brackets(mean: &Mean) -> String {
 }
 
 fn figure(compare: &CompareFindings, id: String, title: &str, effort: Effort) -> Block {
-    let title = Text::new(title);
-    let description = Text::new(
-        "Distinct discriminatory individuals, mean over the searches of each strategy as far as the shortest goes; both axes are \
-         logarithmic.",
-    );
+    let description = "Distinct discriminatory individuals, mean over the searches of each strategy as far as the shortest goes; both axes are \
+         logarithmic.";
     let chart = plots::found(compare, effort);
     // The last point of each curve, and what it had at a tenth and a hundredth of that.
     let rows = chart.series.iter().map(|curve| {
@@ -86,23 +81,15 @@ fn figure(compare: &CompareFindings, id: String, title: &str, effort: Effort) ->
         Effort::ModelCalls => "Calls at the end",
         Effort::Seconds => "Seconds at the end",
     };
-    Block::figure(
-        &chart,
-        Table::new(
-            title.clone(),
-            &[
-                "Strategy",
-                end,
-                "Found after a hundredth",
-                "After a tenth",
-                "At the end",
-            ],
-            rows.collect(),
-        ),
-        id,
-        title,
-        description,
-    )
+    let header = [
+        "Strategy",
+        end,
+        "Found after a hundredth",
+        "After a tenth",
+        "At the end",
+    ];
+    let table = Table::new(title, &header, rows.collect());
+    Block::figure(&chart, id, description, table)
 }
 
 fn table(compare: &CompareFindings) -> Block {

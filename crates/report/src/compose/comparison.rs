@@ -71,12 +71,7 @@ fn figure(id: &str, words: [&str; 2], first: &AuditFindings, second: &AuditFindi
         for (colour, share) in [Some(share), twin].into_iter().enumerate() {
             let Some(share) = share else { continue };
             let name = format!("{}, {}", crossed(&share.protected), words[colour]);
-            rows.push(IntervalRow {
-                label: Text::value(&name),
-                share: share.rate,
-                interval: Some(share.ci95),
-                colour,
-            });
+            rows.push(IntervalRow::new(&name, share.rate, share.ci95, colour));
             table.push(vec![
                 name,
                 percent(share.rate),
@@ -85,27 +80,18 @@ fn figure(id: &str, words: [&str; 2], first: &AuditFindings, second: &AuditFindi
             ]);
         }
     }
-    let title = Text::new("Discriminatory share in both audits");
-    let description = Text::new(format!(
-        "Dots are estimates, lines their 95 % intervals, {} and {}.",
-        words[0], words[1]
-    ));
-    let id = format!("{id}-shares");
+    let [first, second] = words;
+    let header = [
+        "Attributes changed",
+        "Share",
+        "95 % interval",
+        "Inputs drawn",
+    ];
     Block::figure(
         &Intervals { rows: &rows },
-        Table::new(
-            title.clone(),
-            &[
-                "Attributes changed",
-                "Share",
-                "95 % interval",
-                "Inputs drawn",
-            ],
-            table,
-        ),
-        id,
-        title,
-        description,
+        format!("{id}-shares"),
+        format!("Dots are estimates, lines their 95 % intervals, {first} and {second}."),
+        Table::new("Discriminatory share in both audits", &header, table),
     )
 }
 

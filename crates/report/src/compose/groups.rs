@@ -3,7 +3,7 @@
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Part, Table};
 use super::super::model::{Gap, Group, GroupGaps, GroupReport, GroupRunFindings, GroupSet, Rate};
-use super::super::text::{Text, count, interval, number, percent};
+use super::super::text::{Text, count, estimate, number};
 use super::shares::crossed;
 
 /// Groups of a set that are shown.
@@ -71,26 +71,22 @@ fn set_part(set: &GroupSet, report: &GroupReport, id: String) -> Part {
         .iter()
         .filter_map(|group| {
             let rate = group.selection_rate.as_ref()?;
-            Some(IntervalRow {
-                label: Text::value(&group.values.join(", ")),
-                share: rate.value,
-                interval: Some(rate.ci95),
-                colour: 0,
-            })
+            let name = group.values.join(", ");
+            Some(IntervalRow::new(&name, rate.value, rate.ci95, 0))
         })
         .collect();
-    let title = Text::new(format!(
+    let title = format!(
         "Share predicted ‘{}’ by {by}",
         Text::value(&report.favourable)
-    ));
-    let description = Text::new(format!(
+    );
+    let description = format!(
         "Dots are shares, lines their exact 95 % intervals. {} of {} groups have at least {} rows.",
         judged.len(),
         groups.len(),
         report.min_group
-    ));
+    );
     let shown = |rate: &Option<Rate>| match rate {
-        Some(rate) => format!("{} ({})", percent(rate.value), interval(rate.ci95)),
+        Some(rate) => estimate(rate.value, rate.ci95),
         None => "–".to_owned(),
     };
     let rows = groups.iter().map(|group| {
@@ -123,12 +119,12 @@ fn set_part(set: &GroupSet, report: &GroupReport, id: String) -> Part {
     );
     part = match judged.is_empty() {
         true => part.with(Block::Table(data)),
-        false => part.with(Block::figure(
+        false => part.with(Block::titled_figure(
             &Intervals { rows: &judged },
-            data,
             id,
             title,
             description,
+            data,
         )),
     };
     part.with(gaps_table(
@@ -221,6 +217,5 @@ fn limits(report: &GroupReport) -> Part {
         "Several definitions of fairness cannot hold at once where groups differ in how often the favourable class is right; which one matters is a decision, not a measurement.".to_owned(),
         "Equal rates of groups do not mean that individuals are treated alike; probity audit looks at that.".to_owned(),
     ];
-    Part::new("What this does not say")
-        .with(Block::List(limits.into_iter().map(Text::from).collect()))
+    Part::limits(limits)
 }

@@ -36,16 +36,12 @@ pub(super) fn parts(knn: &KnnFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
                 .to_owned()
         }
     };
-    parts.push(Part::new("What this does not say").with(Block::List(
-        [
+    parts.push(Part::limits([
             "Certified means proved: whichever n training rows or fewer are poisoned, the prediction is the same. Falsified means that removing the rows listed changes it; whether anyone poisoned them is another question.".to_owned(),
             "Unknown means that the time limit came first, or that the method cannot tell; such an input may be robust or not.".to_owned(),
             "Only rows added by an attacker are considered, for K-nearest-neighbour classifiers that learn K by cross-validation.".to_owned(),
             accuracy,
-        ]
-        .map(Text::from)
-        .into(),
-    )));
+        ]));
     (verdict.into_iter().map(Text::from).collect(), parts)
 }
 
@@ -71,10 +67,7 @@ fn sentence(figures: &KnnFigures, rows: u64) -> String {
 
 fn verdicts(sweep: &[KnnFigures], id: &str) -> Part {
     let chart = plots::verdicts(sweep);
-    let title = Text::new("Verdicts against the number of poisoned rows");
-    let description = Text::new(
-        "Each bar is all inputs: at the bottom those proved robust, above them those whose prediction can be changed, at the top the undecided ones.",
-    );
+    let description = "Each bar is all inputs: at the bottom those proved robust, above them those whose prediction can be changed, at the top the undecided ones.";
     let rows = sweep.iter().map(|figures| {
         vec![
             count(figures.poison),
@@ -89,11 +82,12 @@ fn verdicts(sweep: &[KnnFigures], id: &str) -> Part {
             seconds(figures.seconds_per_input.max),
         ]
     });
-    let id = format!("{id}-verdicts");
     Part::new("Verdicts").with(Block::figure(
         &chart,
+        format!("{id}-verdicts"),
+        description,
         Table::new(
-            title.clone(),
+            "Verdicts against the number of poisoned rows",
             &[
                 "n",
                 "Certified quickly",
@@ -108,9 +102,6 @@ fn verdicts(sweep: &[KnnFigures], id: &str) -> Part {
             ],
             rows.collect(),
         ),
-        id,
-        title,
-        description,
     ))
 }
 

@@ -16,22 +16,15 @@ use super::document::{Block, Document, Part, Section};
 use super::model::{Fact, Findings, Report, RunReport};
 use super::text::Text;
 
-/// How much is shown.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Extent {
-    /// Pairs of each audit at most.
-    pub pairs: usize,
-}
-
-/// The document of `report`.
-pub(super) fn document(report: &Report, extent: Extent) -> Document {
+/// The document of `report`, with at most `most_pairs` pairs of each audit.
+pub(super) fn document(report: &Report, most_pairs: usize) -> Document {
     let mut sections: Vec<Section> = report
         .runs
         .iter()
         .enumerate()
         .map(|(place, run)| {
             let number = (report.runs.len() > 1).then_some(place + 1);
-            section(run, number, &format!("run{}", place + 1), extent)
+            section(run, number, &format!("run{}", place + 1), most_pairs)
         })
         .collect();
     for (place, comparison) in report.comparisons.iter().enumerate() {
@@ -72,9 +65,9 @@ fn kind(run: &RunReport) -> &'static str {
     }
 }
 
-fn section(run: &RunReport, number: Option<usize>, id: &str, extent: Extent) -> Section {
+fn section(run: &RunReport, number: Option<usize>, id: &str, most_pairs: usize) -> Section {
     let (verdict, mut parts) = match &run.findings {
-        Findings::Audit(audit) => audit::parts(audit, id, extent),
+        Findings::Audit(audit) => audit::parts(audit, id, most_pairs),
         Findings::Repair(repair) => repair::parts(repair, id),
         Findings::TextRepair(repair) => repair::text_parts(repair, id),
         Findings::Groups(groups) => groups::parts(groups, id),

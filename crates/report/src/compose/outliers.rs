@@ -121,5 +121,5 @@ fn limits() -> Part {
         "Each further query on the same data adds to the price, whoever asks it.",
         "A private answer cannot be computed again: its random bits are gone.",
     ];
-    Part::new("What this does not say").with(Block::List(limits.map(Text::from).into()))
+    Part::limits(limits)
 }

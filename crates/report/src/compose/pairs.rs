@@ -7,7 +7,6 @@ use super::super::pairs::{
     AttributeFlips, OTHERS, PairFindings, ShownInputs, ShownPair, replacements,
 };
 use super::super::text::{Text, count, percent};
-use super::Extent;
 use super::shares::crossed;
 
 /// Columns of a table of pairs that show attributes.
@@ -56,7 +55,6 @@ fn heat(flips: &AttributeFlips, id: String) -> Block {
             Text::new("columns: value of the second side"),
         ),
     };
-    let title = Text::new(format!("Pairs by the values of {attribute}"));
     let values: Vec<Text> = flips
         .values
         .iter()
@@ -68,7 +66,6 @@ fn heat(flips: &AttributeFlips, id: String) -> Block {
         values: &values,
         counts: &flips.counts,
     };
-    let description = Text::new(most_frequent(flips, &values));
     let corner = match &flips.classes {
         Some([first, second]) => format!("‘{}’ \\ ‘{}’", Text::value(first), Text::value(second)),
         None => "first \\ second".to_owned(),
@@ -80,17 +77,12 @@ fn heat(flips: &AttributeFlips, id: String) -> Block {
         row.extend(counts.iter().map(|&number| Text::new(count(number))));
         row
     });
-    Block::figure(
-        &chart,
-        Table {
-            caption: title.clone(),
-            header,
-            rows: rows.collect(),
-        },
-        id,
-        title,
-        description,
-    )
+    let table = Table {
+        caption: format!("Pairs by the values of {attribute}").into(),
+        header,
+        rows: rows.collect(),
+    };
+    Block::figure(&chart, id, most_frequent(flips, &values), table)
 }
 
 /// The most frequent cell in words.
@@ -133,13 +125,13 @@ fn most_frequent(flips: &AttributeFlips, values: &[Text]) -> String {
 type Cells<'a> = Box<dyn Fn(&ShownPair) -> Vec<PairCell> + 'a>;
 
 /// Pairs to browse.
-pub(super) fn browsable(audit: &AuditFindings, id: &str, extent: Extent) -> Part {
+pub(super) fn browsable(audit: &AuditFindings, id: &str, most_pairs: usize) -> Part {
     let pairs = &audit.pairs;
     let part = Part::new("The pairs");
     if pairs.pairs == 0 {
         return part.say("The search found no pair.");
     }
-    let shown: Vec<&ShownPair> = thinned(&pairs.shown, extent.pairs);
+    let shown: Vec<&ShownPair> = thinned(&pairs.shown, most_pairs);
     if shown.is_empty() {
         return part.say(format!(
             "{} pairs are in the samples file; none is shown here.",

@@ -6,9 +6,9 @@ use super::super::model::{
     CertifiedShare, Mean, RepairFindings, Share, TextNetwork, TextRepairFindings,
 };
 use super::super::model::{ModelFigures, Part as Portion};
-use super::super::text::{Text, count, interval, number, percent};
+use super::super::text::{Text, count, estimate, interval, number, percent};
 use super::groups;
-use super::shares::{Asked, crossed};
+use super::shares::{Asked, crossed, four_digits};
 
 /// The verdict and the parts of a repair of a classifier of tables.
 pub(super) fn parts(repair: &RepairFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
@@ -50,7 +50,7 @@ pub(super) fn parts(repair: &RepairFindings, id: &str) -> (Vec<Text>, Vec<Part>)
         &repair.groups_before,
         &repair.groups_after,
     ));
-    parts.push(limits(&[
+    parts.push(Part::limits([
         "The shares are of random inputs that took no part in training or choosing; accuracy is of rows held out from both.",
         "A lower share does not mean that no one is discriminated against. Audit the repaired model: a search may find what random inputs do not show.",
         "Only the attributes that were audited were repaired. What the repair does to others is not measured here.",
@@ -111,19 +111,9 @@ struct Row {
 
 /// Rows in turn before and after.
 fn before_after_figure(id: String, title: &str, rows: Vec<Row>) -> Block {
-    let title = Text::new(title);
-    let description = Text::new(
-        "Dots are estimates, lines their 95 % intervals; the two colours are before and after.",
-    );
-    let bars: Vec<IntervalRow> = rows
-        .iter()
-        .enumerate()
-        .map(|(place, row)| IntervalRow {
-            label: Text::value(&row.name),
-            share: row.share,
-            interval: Some(row.ci95),
-            colour: place % 2,
-        })
+    let bars: Vec<IntervalRow> = (0..)
+        .zip(&rows)
+        .map(|(place, row)| IntervalRow::new(&row.name, row.share, row.ci95, place % 2))
         .collect();
     let table = rows.into_iter().map(|row| {
         vec![
@@ -133,16 +123,12 @@ fn before_after_figure(id: String, title: &str, rows: Vec<Row>) -> Block {
             count(row.of),
         ]
     });
+    let header = ["Of what", "Share", "95 % interval", "Inputs"];
     Block::figure(
         &Intervals { rows: &bars },
-        Table::new(
-            title.clone(),
-            &["Of what", "Share", "95 % interval", "Inputs"],
-            table.collect(),
-        ),
         id,
-        title,
-        description,
+        "Dots are estimates, lines their 95 % intervals; the two colours are before and after.",
+        Table::new(title, &header, table.collect()),
     )
 }
 
@@ -153,10 +139,8 @@ fn quality(before: &ModelFigures, after: &ModelFigures) -> Part {
             name.to_owned(),
             percent(quality.accuracy),
             percent(quality.balanced_accuracy),
-            quality
-                .auc
-                .map_or("–".to_owned(), |auc| format!("{auc:.4}")),
-            format!("{:.4}", quality.f1),
+            four_digits(quality.auc),
+            four_digits(Some(quality.f1)),
         ]
     };
     Part::new("Quality before and after").with(Block::Table(Table::new(
@@ -202,7 +186,7 @@ fn certified(before: &[CertifiedShare], after: &[CertifiedShare], id: &str) -> O
 
 fn points(repair: &RepairFindings) -> Part {
     let mean = |mean: &Mean| match mean.ci95 {
-        Some(ends) => format!("{} ({})", percent(mean.mean), interval(ends)),
+        Some(ends) => estimate(mean.mean, ends),
         None => percent(mean.mean),
     };
     let rows = repair.points.iter().flat_map(|point| {
@@ -285,7 +269,7 @@ pub(super) fn text_parts(repair: &TextRepairFindings, id: &str) -> (Vec<Text>, V
     let parts = vec![
         part,
         text_networks(repair),
-        limits(&[
+        Part::limits([
             "Fair means: no replacement of one protected term by another of its list changes the decision. Other wordings are not covered.",
             "The independent set was found by searches on the model before; a search on the repaired model may find other texts.",
         ]),
@@ -295,8 +279,7 @@ pub(super) fn text_parts(repair: &TextRepairFindings, id: &str) -> (Vec<Text>, V
 
 fn text_networks(repair: &TextRepairFindings) -> Part {
     let row = |name: String, network: &TextNetwork| {
-        let portion =
-            |portion: &Portion| format!("{} ({})", percent(portion.share), interval(portion.ci95));
+        let portion = |portion: &Portion| estimate(portion.share, portion.ci95);
         vec![
             name,
             percent(network.held_out.accuracy),
@@ -326,9 +309,4 @@ fn text_networks(repair: &TextRepairFindings) -> Part {
         &["Network", "Accuracy", "Of the found texts, repaired", "Proved fair", "Fair"],
         rows,
     )))
-}
-
-fn limits(sentences: &[&str]) -> Part {
-    let sentences = sentences.iter().map(|&sentence| sentence.into()).collect();
-    Part::new("What this does not say").with(Block::List(sentences))
 }

@@ -3,11 +3,16 @@
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Table};
 use super::super::model::Share;
-use super::super::text::{Text, count, interval, listed, percent};
+use super::super::text::{count, interval, listed, percent};
 
 /// `sex`, `sex × origin`.
 pub(super) fn crossed(protected: &[String]) -> String {
     protected.join(" × ")
+}
+
+/// A figure of quality, if there is one.
+pub(super) fn four_digits(figure: Option<f64>) -> String {
+    figure.map_or("–".to_owned(), |figure| format!("{figure:.4}"))
 }
 
 /// What was asked of inputs of a kind.
@@ -57,17 +62,8 @@ impl Asked {
 pub(super) fn figure(id: String, asked: Asked, shares: &[Share]) -> Block {
     let rows: Vec<IntervalRow> = shares
         .iter()
-        .map(|share| IntervalRow {
-            label: Text::value(&crossed(&share.protected)),
-            share: share.rate,
-            interval: Some(share.ci95),
-            colour: 0,
-        })
+        .map(|share| IntervalRow::new(&crossed(&share.protected), share.rate, share.ci95, 0))
         .collect();
-    let title = Text::new(format!(
-        "Share of {} that get another decision",
-        asked.inputs
-    ));
     let largest = shares.iter().max_by(|a, b| a.rate.total_cmp(&b.rate));
     let description = largest.map(|share| {
         format!(
@@ -76,9 +72,8 @@ pub(super) fn figure(id: String, asked: Asked, shares: &[Share]) -> Block {
             crossed(&share.protected)
         )
     });
-    let description = Text::new(description.unwrap_or_default());
     let data = Table::new(
-        title.clone(),
+        format!("Share of {} that get another decision", asked.inputs),
         &[
             "Attributes changed",
             "Share",
@@ -99,5 +94,6 @@ pub(super) fn figure(id: String, asked: Asked, shares: &[Share]) -> Block {
             })
             .collect(),
     );
-    Block::figure(&Intervals { rows: &rows }, data, id, title, description)
+    let description = description.unwrap_or_default();
+    Block::figure(&Intervals { rows: &rows }, id, description, data)
 }

@@ -89,10 +89,7 @@ fn exactness(is_exact: bool) -> Text {
 }
 
 fn curves(bench: &KMeansFindings, id: String) -> Block {
-    let title = Text::new("Seconds against deletions");
-    let description = Text::new(
-        "One training and the deletions after it, mean over the replicates of each algorithm; both axes are logarithmic.",
-    );
+    let description = "One training and the deletions after it, mean over the replicates of each algorithm; both axes are logarithmic.";
     let chart = plots::deletions(bench);
     let rows = chart.series.iter().map(|curve| {
         let last = curve.points.last().copied().unwrap_or((0.0, 0.0));
@@ -106,17 +103,9 @@ fn curves(bench: &KMeansFindings, id: String) -> Block {
         };
         vec![curve.name.to_string(), cell(half), cell(last)]
     });
-    Block::figure(
-        &chart,
-        Table::new(
-            title.clone(),
-            &["Algorithm", "Half way", "At the end"],
-            rows.collect(),
-        ),
-        id,
-        title,
-        description,
-    )
+    let header = ["Algorithm", "Half way", "At the end"];
+    let table = Table::new("Seconds against deletions", &header, rows.collect());
+    Block::figure(&chart, id, description, table)
 }
 
 /// The verdict and the parts of a benchmark of sum-product networks.
@@ -173,5 +162,5 @@ fn limits() -> Part {
         "Times are of one machine at one time; what is the same everywhere is that the models are exact.",
         "A deleted row is gone from the model. Copies of the data, of earlier models and of what was derived from them are not touched.",
     ];
-    Part::new("What this does not say").with(Block::List(limits.map(Text::from).into()))
+    Part::limits(limits)
 }

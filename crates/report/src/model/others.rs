@@ -247,7 +247,6 @@ pub struct Spread {
     /// Mean.
     pub mean: f64,
     /// Standard deviation.
-    #[serde(alias = "deviation")]
     pub sd: f64,
 }
 

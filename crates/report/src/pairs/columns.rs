@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::gather::{Gather, Pair};
-use super::{Difference, PairFindings, Searched, ShownInputs, bad_cell};
+use super::findings::{Difference, Pair, PairFindings, Searched, ShownInputs};
+use super::gather::Gather;
 use crate::error::PageError;
 use probity_data::read::{Record, Records};
 
@@ -125,7 +125,7 @@ fn scores(
         .iter()
         .position(|class| class == label)
         .ok_or_else(|| {
-            bad_cell(
+            PageError::cell(
                 file,
                 record,
                 ("label_x", label),
@@ -140,7 +140,7 @@ fn scores(
             let cell = record.cell(place)?;
             let logit: f64 = cell
                 .parse()
-                .map_err(|_| bad_cell(file, record, ("logit", cell), "a number"))?;
+                .map_err(|_| PageError::cell(file, record, ("logit", cell), "a number"))?;
             logits.push(logit);
         }
         *score = softmax(&logits, class);

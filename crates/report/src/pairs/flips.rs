@@ -5,9 +5,7 @@
 
 use std::collections::HashMap;
 
-use serde::Serialize;
-
-use super::gather::Pair;
+use super::findings::{AttributeFlips, OTHERS, Pair};
 
 /// Values that a matrix has at most; others are put together.
 const VALUES: usize = 12;
@@ -15,23 +13,6 @@ const VALUES: usize = 12;
 const KINDS: usize = 200_000;
 /// Ranges that numbers are put into.
 const RANGES: usize = 8;
-/// What values beyond the twelfth are called.
-pub(crate) const OTHERS: &str = "other values";
-
-/// Pairs by the values of one attribute.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct AttributeFlips {
-    /// The attribute.
-    pub attribute: String,
-    /// Pairs that differ in it.
-    pub pairs: u64,
-    /// The classes of rows and columns, if there are two.
-    pub classes: Option<[String; 2]>,
-    /// The values, or ranges of them.
-    pub values: Vec<String>,
-    /// `counts[row][column]`: pairs whose first side has the value of the row and whose second side that of the column.
-    pub counts: Vec<Vec<u64>>,
-}
 
 /// What was counted so far of one attribute.
 pub(super) struct FlipCounts {
@@ -202,7 +183,7 @@ fn range(first: f64, width: f64, number: f64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Difference, ShownInputs};
+    use super::super::findings::{Difference, ShownInputs};
     use super::*;
 
     fn counted(classes: &[&str], pairs: &[(&str, &str, &str)]) -> Option<AttributeFlips> {

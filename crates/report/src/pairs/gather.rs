@@ -2,20 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::findings::{GAP_BINS, Gaps, Pair, PairFindings, ShownPair, Together};
 use super::flips::FlipCounts;
 use super::selection::Selection;
-use super::{Difference, GAP_BINS, Gaps, PairFindings, ShownInputs, ShownPair, Together};
 
 /// Combinations of attributes that are listed.
 const COMBINATIONS: usize = 12;
-
-/// A pair as it is read.
-pub(super) struct Pair {
-    pub labels: [String; 2],
-    pub scores: [f64; 2],
-    pub differences: Vec<Difference>,
-    pub inputs: ShownInputs,
-}
 
 /// What was counted so far.
 pub(super) struct Gather {

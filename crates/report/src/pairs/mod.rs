@@ -4,6 +4,7 @@
 //! how far the score moves: the probability of the class predicted for x, at x less at the other side.
 
 mod columns;
+mod findings;
 mod flips;
 mod gather;
 mod selection;
@@ -11,122 +12,18 @@ mod texts;
 
 use std::path::Path;
 
-use serde::Serialize;
-
 use super::error::PageError;
 use probity_data::read::Records;
 use probity_data::schema::Format;
 
-pub use flips::AttributeFlips;
-pub(super) use flips::OTHERS;
+pub use findings::{
+    AttributeFlips, Difference, Gaps, PairFindings, Searched, ShownInputs, ShownPair, Together,
+};
+pub(super) use findings::{GAP_BINS, OTHERS};
 pub(super) use selection::MOST as MOST_SHOWN;
 pub(super) use texts::replacements;
 
-/// Bins of the distribution of gaps.
-pub const GAP_BINS: usize = 20;
-
-/// What the pairs of an audit show.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct PairFindings {
-    /// Pairs in the file.
-    pub pairs: u64,
-    /// Names of the columns of tables; empty for texts.
-    pub columns: Vec<String>,
-    /// Predicted classes, in their order.
-    pub classes: Vec<String>,
-    /// For each protected attribute, which of its values flip decisions.
-    pub flips: Vec<AttributeFlips>,
-    /// Which attributes differ together, the most frequent first.
-    pub together: Vec<Together>,
-    /// What the search changed besides.
-    pub searched: Option<Searched>,
-    /// How far scores move.
-    pub gaps: Gaps,
-    /// The pairs that are shown, the most severe first.
-    pub shown: Vec<ShownPair>,
-}
-
-/// Pairs that differ in exactly these attributes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Together {
-    /// The attributes.
-    pub attributes: Vec<String>,
-    /// The pairs.
-    pub pairs: u64,
-}
-
-/// What the search changed that is not protected.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Searched {
-    /// Pairs that were compared with what the search had started from.
-    pub compared: u64,
-    /// Attributes (tables) or words (texts) and how many of those pairs had them changed, the most frequent first.
-    pub changed: Vec<(String, u64)>,
-    /// Words that are not listed.
-    pub others: u64,
-}
-
-/// How far scores move.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Gaps {
-    /// Pairs by their gap in equal bins from 0 to 1.
-    pub bins: Vec<u64>,
-    /// Mean gap.
-    pub mean: f64,
-    /// The largest gap.
-    pub largest: f64,
-}
-
-/// A pair that is shown.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ShownPair {
-    /// Its number in the samples file, from 1.
-    pub number: u64,
-    /// How far the score moves.
-    pub gap: f64,
-    /// Predicted class of x and of the other.
-    pub labels: [String; 2],
-    /// Probability of the class of x, at x and at the other.
-    pub scores: [f64; 2],
-    /// What differs.
-    pub differences: Vec<Difference>,
-    /// The inputs.
-    #[serde(flatten)]
-    pub inputs: ShownInputs,
-}
-
-/// A protected attribute that differs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Difference {
-    /// The attribute.
-    pub attribute: String,
-    /// Its value in x, or the term of a text.
-    pub from: String,
-    /// That of the other.
-    pub to: String,
-}
-
-/// The inputs of a pair.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ShownInputs {
-    /// Values of x, in the order of the columns.
-    Values(Vec<String>),
-    /// Two texts.
-    Texts {
-        /// x.
-        x: String,
-        /// The other.
-        other: String,
-        /// What the search changed in the seed.
-        changed: String,
-    },
-}
-
 /// Reads the pairs in `file`, of an audit with these `protected` attributes.
-///
-/// # Errors
-/// When the file cannot be read or is no samples file.
 pub(super) fn read_pairs(
     file: &Path,
     protected: &[String],
@@ -137,25 +34,8 @@ pub(super) fn read_pairs(
         Err(probity_data::read::ReadError::Empty { .. }) => return Ok(PairFindings::default()),
         other => other?,
     };
-    if is_text {
-        texts::read(&mut records, file, protected)
-    } else {
-        columns::read(&mut records, file, protected)
-    }
-}
-
-/// The error of a cell.
-fn bad_cell(
-    file: &Path,
-    records: &probity_data::read::Record<'_>,
-    (column, value): (&str, &str),
-    expected: &'static str,
-) -> PageError {
-    PageError::Cell {
-        file: file.to_owned(),
-        place: records.place().to_string(),
-        column: column.to_owned(),
-        value: value.to_owned(),
-        expected,
+    match is_text {
+        true => texts::read(&mut records, file, protected),
+        false => columns::read(&mut records, file, protected),
     }
 }

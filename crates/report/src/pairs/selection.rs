@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::ShownPair;
+use super::findings::ShownPair;
 
 /// Pairs kept at most.
 pub(crate) const MOST: usize = 300;
@@ -100,7 +100,7 @@ impl Selection {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Difference, ShownInputs};
+    use super::super::findings::{Difference, ShownInputs};
     use super::*;
 
     fn pair(number: u64, gap: f64, attribute: &str) -> ShownPair {

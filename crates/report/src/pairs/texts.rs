@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use super::gather::{Gather, Pair};
-use super::{Difference, PairFindings, Searched, ShownInputs, bad_cell};
+use super::findings::{Difference, Pair, PairFindings, Searched, ShownInputs};
+use super::gather::Gather;
 use crate::error::PageError;
 use probity_data::read::{Record, Records};
 
@@ -87,11 +87,11 @@ fn probability(
 ) -> Result<f64, PageError> {
     let Some((_, place)) = side.iter().find(|(class, _)| class == label) else {
         let expected = "a class that the columns of probabilities name";
-        return Err(bad_cell(file, record, ("label_x", label), expected));
+        return Err(PageError::cell(file, record, ("label_x", label), expected));
     };
     let cell = record.cell(*place)?;
     cell.parse()
-        .map_err(|_| bad_cell(file, record, ("p", cell), "a number"))
+        .map_err(|_| PageError::cell(file, record, ("p", cell), "a number"))
 }
 
 /// Which words of the seeds were replaced, each counted once for a pair.

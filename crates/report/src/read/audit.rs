@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::RunFiles;
+use super::files::RunFiles;
 use crate::error::PageError;
 use crate::model::{AuditFindings, AuditSummary, Modality, Quality};
 use crate::pairs::{PairFindings, read_pairs};

@@ -1,6 +1,6 @@
 //! k-NN runs: the summary, and which inputs were falsified by which rows.
 
-use super::RunFiles;
+use super::files::RunFiles;
 use crate::error::PageError;
 use crate::model::{FalsifiedInput, KnnFindings, KnnSummary};
 use probity_data::read::{ReadError, Records};
@@ -70,13 +70,9 @@ fn falsified(files: &RunFiles, name: &str) -> Result<(Vec<FalsifiedInput>, u64),
         }
         let number = |place: usize| -> Result<u64, PageError> {
             let value = cell(place)?;
-            value.parse().map_err(|_| PageError::Cell {
-                file: file.clone(),
-                place: record.place().to_string(),
-                column: names[place].to_owned(),
-                value,
-                expected: "a whole number",
-            })
+            let said = (names[place], value.as_str());
+            let wrong = |_| PageError::cell(&file, &record, said, "a whole number");
+            value.parse().map_err(wrong)
         };
         listed.push(FalsifiedInput {
             poison: number(1)?,

@@ -1,6 +1,6 @@
 //! What was looked at, and how: the facts of `run.toml`.
 
-use super::RunFiles;
+use super::files::RunFiles;
 use crate::model::Fact;
 
 /// Keys that say what was looked at, with their names.

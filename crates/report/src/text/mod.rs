@@ -8,7 +8,7 @@ mod numbers;
 
 use std::fmt;
 
-pub(super) use numbers::{brief, decimal, number, seconds};
+pub(super) use numbers::{brief, decimal, estimate, number, seconds};
 pub use numbers::{count, counted, interval, percent, signed};
 
 /// Characters of a value that are shown at most.

@@ -101,6 +101,11 @@ pub(crate) fn seconds(value: f64) -> String {
     }
 }
 
+/// A share with its interval in brackets.
+pub(crate) fn estimate(share: f64, ends: [f64; 2]) -> String {
+    format!("{} ({})", percent(share), interval(ends))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

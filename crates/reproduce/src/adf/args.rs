@@ -13,6 +13,15 @@ use probity_nn::recurrent::network::CellKind;
 /// The paper.
 pub const PAPER: &str = "Zhang et al.: Automatic Fairness Testing of Neural Classifiers through Adversarial Sampling. TSE 2021";
 
+/// A kind of cell by its name.
+fn cell(name: &str) -> Result<CellKind, &'static str> {
+    match name {
+        "lstm" => Ok(CellKind::Lstm),
+        "gru" => Ok(CellKind::Gru),
+        _ => Err("expected lstm or gru"),
+    }
+}
+
 /// Arguments of `probity-reproduce adf`.
 #[derive(Debug, Args)]
 #[command(
@@ -28,7 +37,7 @@ pub struct AdfArgs {
     #[command(flatten)]
     pub data: DataFolders,
     /// Texts: only these cells [default: both]
-    #[arg(long, value_enum, value_delimiter = ',')]
+    #[arg(long, value_parser = cell, value_delimiter = ',')]
     pub models: Vec<CellKind>,
     /// Only these data sets (census, bank, credit); texts: only these attributes (country,
     /// ethnicity, race, religion)

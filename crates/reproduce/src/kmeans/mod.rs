@@ -10,11 +10,12 @@ use crate::interrupt::Interrupt;
 use crate::options::{DataFolders, Only, Threads, missing, not_found};
 use crate::output::{Output, table};
 use paper::{PaperCase, PaperFigures, Printed, paper_cases};
-use probity_unlearning::kmeans::benchmark::{AlgorithmFigures, BenchmarkOptions, Labelled, Spread};
+use probity_unlearning::kmeans::benchmark::{AlgorithmFigures, BenchmarkOptions, Labelled};
 use probity_unlearning::kmeans::comparison::{
     BaselineFigures, Comparison, ComparisonProgress, compare,
 };
 use probity_unlearning::kmeans::{Algorithm, Points, Tree};
+use probity_unlearning::spread::Spread;
 
 /// Iterations of every training, as in the paper.
 const ITERATIONS: usize = 10;
@@ -178,56 +179,45 @@ impl KMeansArgs {
 /// What a table is about.
 struct Figure {
     title: &'static str,
-    decimals: usize,
     paper: fn(&PaperFigures) -> Printed,
     ours: fn(&AlgorithmFigures) -> Option<Spread>,
     baseline: fn(&BaselineFigures) -> Option<Spread>,
 }
 
+/// The figure called `NAME` in the paper, in ours and in those of the baseline.
+macro_rules! figure {
+    ($name:ident, $title:literal) => {
+        Figure {
+            title: $title,
+            paper: |paper| paper.$name,
+            ours: |ours| ours.$name,
+            baseline: |baselines| baselines.$name,
+        }
+    };
+}
+
 const FIGURES: [Figure; 4] = [
-    Figure {
-        title: "loss over the loss of k-means that has converged",
-        decimals: 3,
-        paper: |paper| paper.loss_ratio,
-        ours: |ours| ours.loss_ratio,
-        baseline: |baselines| baselines.loss_ratio,
-    },
-    Figure {
-        title: "silhouette coefficient",
-        decimals: 3,
-        paper: |paper| paper.silhouette,
-        ours: |ours| ours.silhouette,
-        baseline: |baselines| baselines.silhouette,
-    },
-    Figure {
-        title: "normalized mutual information",
-        decimals: 3,
-        paper: |paper| paper.nmi,
-        ours: |ours| ours.nmi,
-        baseline: |baselines| baselines.nmi,
-    },
-    Figure {
-        title: "seconds of one training and all deletions",
-        decimals: 3,
-        paper: |paper| paper.seconds,
-        ours: |ours| ours.seconds,
-        baseline: |baselines| baselines.seconds,
-    },
+    figure!(
+        loss_ratio,
+        "loss over the loss of k-means that has converged"
+    ),
+    figure!(silhouette, "silhouette coefficient"),
+    figure!(nmi, "normalized mutual information"),
+    figure!(seconds, "seconds of one training and all deletions"),
 ];
+
+/// Decimals of the figures.
+const DECIMALS: usize = 3;
 
 fn render(summary: &ReproduceSummary) -> String {
     let figure = &FIGURES[usize::from(summary.table) - 1];
-    let decimals = figure.decimals;
     let beside = |paper: Printed, ours: Option<Spread>| {
         let paper = Spread {
             mean: paper.0,
             sd: paper.1,
         };
-        format!(
-            "{} / {}",
-            spread(Some(paper), decimals),
-            spread(ours, decimals)
-        )
+        let [paper, ours] = [Some(paper), ours].map(|figure| spread(figure, DECIMALS));
+        format!("{paper} / {ours}")
     };
     let speeds = summary.table == 4;
     let mut rows = Vec::new();

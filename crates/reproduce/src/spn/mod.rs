@@ -11,8 +11,9 @@ use crate::interrupt::Interrupt;
 use crate::options::{DataFolders, Only, not_found};
 use crate::output::{Output, table};
 use paper::{CASES, PROTOCOL, PaperCase, PaperSeconds};
-use probity_unlearning::spn::benchmark::{BenchmarkFigures, Protocol, Spread, run as measure};
+use probity_unlearning::spn::benchmark::{BenchmarkFigures, Protocol, run as measure};
 use probity_unlearning::spn::{Independence, SpnParameters};
+use probity_unlearning::spread::Spread;
 
 /// Arguments of `probity-reproduce spn`.
 #[derive(Debug, Args)]
@@ -148,7 +149,7 @@ pub fn run(args: &SpnArgs, output: &Output) -> anyhow::Result<()> {
 
 /// A time with its deviation.
 fn seconds(spread: &Spread) -> String {
-    format!("{:.4} ± {:.4}", spread.mean, spread.deviation)
+    format!("{:.4} ± {:.4}", spread.mean, spread.sd)
 }
 
 fn render(summary: &ReproduceSummary) -> String {

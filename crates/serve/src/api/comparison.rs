@@ -1,14 +1,11 @@
 //! `/api/v1/comparison`
 
 use axum::Json;
-use axum::extract::State;
 use serde::Deserialize;
 
 use super::extract::{Access, Asked};
-use crate::Service;
 use crate::identifier::Id;
-use crate::operations::results;
-use crate::operations::results::Comparison;
+use crate::operations::results::{self, Comparison};
 use crate::problem::{Problem, ProblemDocument};
 
 /// Which jobs.
@@ -20,18 +17,12 @@ pub(super) struct ComparisonQuery {
 
 /// Jobs side by side.
 #[utoipa::path(
-    get,
-    path = "/api/v1/comparison",
-    tag = "results",
+    get, path = "/api/v1/comparison", tag = "results",
     params(("jobs" = String, Query, description = "Identifiers of up to 20 jobs, separated by commas")),
-    responses(
-        (status = 200, description = "The jobs with their figures", body = Comparison),
-        (status = "4XX", description = "A problem", body = ProblemDocument, content_type = "application/problem+json")
-    )
+    responses((status = 200, description = "The jobs with their figures", body = Comparison), ProblemDocument)
 )]
 pub(super) async fn compare(
-    State(service): State<Service>,
-    _: Access,
+    access: Access,
     Asked(query): Asked<ComparisonQuery>,
 ) -> Result<Json<Comparison>, Problem> {
     let ids = query
@@ -40,5 +31,5 @@ pub(super) async fn compare(
         .map(str::parse)
         .collect::<Result<Vec<Id>, _>>()
         .map_err(|_| Problem::invalid("'jobs' is a list of identifiers, separated by commas."))?;
-    Ok(Json(results::compare(&service, &ids).await?))
+    Ok(Json(results::compare(&access.service, &ids).await?))
 }

@@ -1,14 +1,11 @@
 //! `/api/v1/data`
 
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
 use utoipa::ToSchema;
 
-use super::extract::{Access, Identifier, Sent};
-use crate::Service;
-use crate::identifier::Id;
+use super::extract::{Access, Created, One, Sent};
 use crate::operations::data as operations;
 use crate::operations::data::NewDataSet;
 use crate::operations::form::Form;
@@ -30,7 +27,8 @@ pub(super) struct DataForm {
     /// The form of the file, as the ending of a name; left out: by the name of the file.
     #[schema(example = "csv")]
     form: Option<String>,
-    /// Field separator of a table: one character, `tab` or `space`; left out: a comma.
+    /// Field separator of a table: one character, `comma`, `semicolon`, `tab` or `space`; left out: a tab for TSV,
+    /// else a comma.
     separator: Option<String>,
     /// Column names of a table by position, separated by commas, where its first line does not name them.
     columns: Option<String>,
@@ -38,145 +36,77 @@ pub(super) struct DataForm {
 
 /// All data sets.
 #[utoipa::path(
-    get,
-    path = "/api/v1/data",
-    tag = "data",
-    responses(
-        (status = 200, description = "The data sets, the newest first", body = Vec<DataSet>),
-        (status = "4XX", description = "A problem", body = ProblemDocument, content_type = "application/problem+json")
-    )
+    get, path = "/api/v1/data", tag = "data",
+    responses((status = 200, description = "The data sets, the newest first", body = Vec<DataSet>), ProblemDocument)
 )]
-pub(super) async fn list(
-    State(service): State<Service>,
-    _: Access,
-) -> Result<Json<Vec<DataSet>>, Problem> {
-    Ok(Json(operations::list_data(&service).await?))
+pub(super) async fn list(access: Access) -> Result<Json<Vec<DataSet>>, Problem> {
+    Ok(Json(access.service.all().await?))
 }
 
 /// Upload a table or texts.
 #[utoipa::path(
-    post,
-    path = "/api/v1/data",
-    tag = "data",
+    post, path = "/api/v1/data", tag = "data",
     request_body(content = DataForm, content_type = "multipart/form-data"),
-    responses(
-        (status = 201, description = "The data set", body = DataSet),
-        (status = "4XX", description = "A problem", body = ProblemDocument, content_type = "application/problem+json"),
-        (status = 507, description = "Nothing more can be stored", body = ProblemDocument, content_type = "application/problem+json")
-    )
+    responses((status = 201, description = "The data set", body = DataSet), ProblemDocument)
 )]
-pub(super) async fn upload(
-    State(service): State<Service>,
-    access: Access,
-    request: Request,
-) -> Result<Response, Problem> {
-    let mut form = Form::receive(&service, request).await?;
+pub(super) async fn upload(access: Access, request: Request) -> Result<Created<DataSet>, Problem> {
+    let mut form = Form::receive(&access.service, request).await?;
     let file = form.take_file()?;
-    let data = operations::upload_data(&service, &access.caller, NewDataSet::of_form(&form)?, file)
-        .await?;
-    Ok((StatusCode::CREATED, Json(data)).into_response())
+    let new = NewDataSet::of_form(&form)?;
+    let data = operations::upload_data(&access.service, &access.caller, new, file).await?;
+    Ok(Created(data))
 }
 
 /// One data set.
 #[utoipa::path(
-    get,
-    path = "/api/v1/data/{id}",
-    tag = "data",
-    params(("id" = Id, Path, description = "The data set")),
-    responses(
-        (status = 200, description = "The data set", body = DataSet),
-        (status = "4XX", description = "A problem", body = ProblemDocument, content_type = "application/problem+json")
-    )
+    get, path = "/api/v1/data/{id}", tag = "data", params(One),
+    responses((status = 200, description = "The data set", body = DataSet), ProblemDocument)
 )]
-pub(super) async fn get(
-    State(service): State<Service>,
-    _: Access,
-    Identifier(id): Identifier,
-) -> Result<Json<DataSet>, Problem> {
-    Ok(Json(operations::data_set(&service, &id).await?))
+pub(super) async fn get(one: One) -> Result<Json<DataSet>, Problem> {
+    Ok(Json(one.service.find(&one.id).await?))
 }
 
 /// Delete a data set that no unfinished job reads.
 #[utoipa::path(
-    delete,
-    path = "/api/v1/data/{id}",
-    tag = "data",
-    params(("id" = Id, Path, description = "The data set")),
-    responses(
-        (status = 204, description = "It is gone"),
-        (status = "4XX", description = "A problem", body = ProblemDocument, content_type = "application/problem+json")
-    )
+    delete, path = "/api/v1/data/{id}", tag = "data", params(One),
+    responses((status = 204, description = "It is gone"), ProblemDocument)
 )]
-pub(super) async fn delete(
-    State(service): State<Service>,
-    _: Access,
-    Identifier(id): Identifier,
-) -> Result<StatusCode, Problem> {
-    operations::delete_data(&service, &id).await?;
+pub(super) async fn delete(one: One) -> Result<StatusCode, Problem> {
+    operations::delete_data(&one.service, &one.id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// The schema of a table.
 #[utoipa::path(
-    get,
-    path = "/api/v1/data/{id}/schema",
-    tag = "data",
-    params(("id" = Id, Path, description = "The data set")),
-    responses(
-        (status = 200, description = "The schema", body = TableSchema),
-        (status = "4XX", description = "A problem", body = ProblemDocument, content_type = "application/problem+json")
-    )
+    get, path = "/api/v1/data/{id}/schema", tag = "data", params(One),
+    responses((status = 200, description = "The schema", body = TableSchema), ProblemDocument)
 )]
-pub(super) async fn schema(
-    State(service): State<Service>,
-    _: Access,
-    Identifier(id): Identifier,
-) -> Result<Json<TableSchema>, Problem> {
-    Ok(Json(operations::schema(&service, &id).await?))
+pub(super) async fn schema(one: One) -> Result<Json<TableSchema>, Problem> {
+    Ok(Json(operations::schema(&one.service, &one.id).await?))
 }
 
 /// Replace the schema of a table; the whole file is read by it first.
 #[utoipa::path(
-    put,
-    path = "/api/v1/data/{id}/schema",
-    tag = "data",
-    params(("id" = Id, Path, description = "The data set")),
-    request_body = TableSchema,
-    responses(
-        (status = 200, description = "The schema as it is kept", body = TableSchema),
-        (status = "4XX", description = "A problem", body = ProblemDocument, content_type = "application/problem+json")
-    )
+    put, path = "/api/v1/data/{id}/schema", tag = "data", params(One), request_body = TableSchema,
+    responses((status = 200, description = "The schema as it is kept", body = TableSchema), ProblemDocument)
 )]
 pub(super) async fn replace_schema(
-    State(service): State<Service>,
-    _: Access,
-    Identifier(id): Identifier,
+    one: One,
     Sent(schema): Sent<TableSchema>,
 ) -> Result<Json<TableSchema>, Problem> {
-    Ok(Json(
-        operations::replace_schema(&service, &id, schema).await?,
-    ))
+    let kept = operations::replace_schema(&one.service, &one.id, schema).await?;
+    Ok(Json(kept))
 }
 
 /// Draft the schema of a table from its file, and keep the draft.
 #[utoipa::path(
-    post,
-    path = "/api/v1/data/{id}/schema/draft",
-    tag = "data",
-    params(("id" = Id, Path, description = "The data set")),
-    request_body = DraftRequest,
-    responses(
-        (status = 200, description = "The draft", body = TableSchema),
-        (status = "4XX", description = "A problem", body = ProblemDocument, content_type = "application/problem+json")
-    )
+    post, path = "/api/v1/data/{id}/schema/draft", tag = "data", params(One), request_body = DraftRequest,
+    responses((status = 200, description = "The draft", body = TableSchema), ProblemDocument)
 )]
 pub(super) async fn draft_schema(
-    State(service): State<Service>,
-    _: Access,
-    Identifier(id): Identifier,
+    one: One,
     Sent(request): Sent<DraftRequest>,
 ) -> Result<Json<TableSchema>, Problem> {
-    Ok(Json(
-        operations::draft_schema(&service, &id, request).await?,
-    ))
+    let draft = operations::draft_schema(&one.service, &one.id, request).await?;
+    Ok(Json(draft))
 }

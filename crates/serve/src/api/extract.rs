@@ -1,22 +1,29 @@
 //! What handlers take from requests; whatever is wrong with it is a problem document.
 
+use std::ops::Deref;
 use std::time::Duration;
 
+use axum::Json;
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
-use axum::http::HeaderMap;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
 use axum_extra::headers::authorization::{Authorization, Bearer};
 use axum_extra::headers::{ContentType, HeaderMapExt};
 use mime::Mime;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_stream::StreamExt;
+use utoipa::openapi::Required;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::{IntoParams, PartialSchema};
 
-use crate::Service;
 use crate::identifier::Id;
 use crate::problem::{Problem, ProblemKind};
+use crate::service::Service;
 use crate::store::Caller;
 
 /// Bytes of a JSON body.
@@ -30,6 +37,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A request of somebody with a valid token, and its place among the requests of that token.
 pub(super) struct Access {
+    /// What is asked.
+    pub service: Service,
     /// Who asks.
     pub caller: Caller,
     _place: OwnedSemaphorePermit,
@@ -51,34 +60,65 @@ impl FromRequestParts<Service> for Access {
             .store(move |store| store.authenticate(&token))
             .await?
             .ok_or_else(|| refused("The token is not known, or was revoked."))?;
-        let place = service.gate().enter_as(&caller.token)?;
+        let place = service.gate.enter_as(&caller.token)?;
         Ok(Access {
+            service: service.clone(),
             caller,
             _place: place,
         })
     }
 }
 
-/// The identifier in the path.
-pub(super) struct Identifier(pub Id);
+/// Such a request about one thing: that with the identifier in the path.
+pub(super) struct One {
+    access: Access,
+    /// The identifier.
+    pub id: Id,
+}
 
-impl FromRequestParts<Service> for Identifier {
+impl Deref for One {
+    type Target = Access;
+
+    fn deref(&self) -> &Access {
+        &self.access
+    }
+}
+
+impl FromRequestParts<Service> for One {
     type Rejection = Problem;
 
-    async fn from_request_parts(
-        parts: &mut Parts,
-        service: &Service,
-    ) -> Result<Identifier, Problem> {
-        let unknown = || {
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<One, Problem> {
+        let access = Access::from_request_parts(parts, service).await?;
+        let path = Path::<String>::from_request_parts(parts, service).await;
+        let id = path.ok().and_then(|Path(text)| text.parse().ok());
+        let id = id.ok_or_else(|| {
             Problem::new(
                 ProblemKind::NotFound,
                 "An identifier is sixteen characters of 0-9 and a-f; this is none.",
             )
-        };
-        let Path(text) = Path::<String>::from_request_parts(parts, service)
-            .await
-            .map_err(|_| unknown())?;
-        text.parse().map(Identifier).map_err(|_| unknown())
+        })?;
+        Ok(One { access, id })
+    }
+}
+
+impl IntoParams for One {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let parameter = ParameterBuilder::new()
+            .name("id")
+            .parameter_in(ParameterIn::Path)
+            .required(Required::True)
+            .description(Some("Its identifier"))
+            .schema(Some(Id::schema()));
+        vec![parameter.build()]
+    }
+}
+
+/// Says that something was made, and shows it.
+pub(super) struct Created<T>(pub T);
+
+impl<T: Serialize> IntoResponse for Created<T> {
+    fn into_response(self) -> Response {
+        (StatusCode::CREATED, Json(self.0)).into_response()
     }
 }
 

@@ -16,7 +16,7 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::Service;
+use super::service::Service;
 
 /// Whether the API answers for `path`.
 pub fn owns(path: &str) -> bool {

@@ -1,14 +1,11 @@
 //! `/api/v1/models`
 
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
 use utoipa::ToSchema;
 
-use super::extract::{Access, Identifier};
-use crate::Service;
-use crate::identifier::Id;
+use super::extract::{Access, Created, One};
 use crate::operations::form::Form;
 use crate::operations::models as operations;
 use crate::problem::{Problem, ProblemDocument};
@@ -27,80 +24,42 @@ pub(super) struct ModelForm {
 
 /// All models.
 #[utoipa::path(
-    get,
-    path = "/api/v1/models",
-    tag = "models",
-    responses(
-        (status = 200, description = "The models, the newest first", body = Vec<Model>),
-        (status = "4XX", description = "A problem", body = ProblemDocument, content_type = "application/problem+json")
-    )
+    get, path = "/api/v1/models", tag = "models",
+    responses((status = 200, description = "The models, the newest first", body = Vec<Model>), ProblemDocument)
 )]
-pub(super) async fn list(
-    State(service): State<Service>,
-    _: Access,
-) -> Result<Json<Vec<Model>>, Problem> {
-    Ok(Json(operations::list_models(&service).await?))
+pub(super) async fn list(access: Access) -> Result<Json<Vec<Model>>, Problem> {
+    Ok(Json(access.service.all().await?))
 }
 
 /// Upload a model.
 #[utoipa::path(
-    post,
-    path = "/api/v1/models",
-    tag = "models",
+    post, path = "/api/v1/models", tag = "models",
     request_body(content = ModelForm, content_type = "multipart/form-data"),
-    responses(
-        (status = 201, description = "The model", body = Model),
-        (status = "4XX", description = "A problem", body = ProblemDocument, content_type = "application/problem+json"),
-        (status = 507, description = "Nothing more can be stored", body = ProblemDocument, content_type = "application/problem+json")
-    )
+    responses((status = 201, description = "The model", body = Model), ProblemDocument)
 )]
-pub(super) async fn upload(
-    State(service): State<Service>,
-    access: Access,
-    request: Request,
-) -> Result<Response, Problem> {
-    let mut form = Form::receive(&service, request).await?;
+pub(super) async fn upload(access: Access, request: Request) -> Result<Created<Model>, Problem> {
+    let mut form = Form::receive(&access.service, request).await?;
     let file = form.take_file()?;
-    let model =
-        operations::upload_model(&service, &access.caller, form.text("label"), file).await?;
-    Ok((StatusCode::CREATED, Json(model)).into_response())
+    let label = form.text("label");
+    let model = operations::upload_model(&access.service, &access.caller, label, file).await?;
+    Ok(Created(model))
 }
 
 /// One model.
 #[utoipa::path(
-    get,
-    path = "/api/v1/models/{id}",
-    tag = "models",
-    params(("id" = Id, Path, description = "The model")),
-    responses(
-        (status = 200, description = "The model", body = Model),
-        (status = "4XX", description = "A problem", body = ProblemDocument, content_type = "application/problem+json")
-    )
+    get, path = "/api/v1/models/{id}", tag = "models", params(One),
+    responses((status = 200, description = "The model", body = Model), ProblemDocument)
 )]
-pub(super) async fn get(
-    State(service): State<Service>,
-    _: Access,
-    Identifier(id): Identifier,
-) -> Result<Json<Model>, Problem> {
-    Ok(Json(operations::model(&service, &id).await?))
+pub(super) async fn get(one: One) -> Result<Json<Model>, Problem> {
+    Ok(Json(one.service.find(&one.id).await?))
 }
 
 /// Delete an uploaded model that no unfinished job reads.
 #[utoipa::path(
-    delete,
-    path = "/api/v1/models/{id}",
-    tag = "models",
-    params(("id" = Id, Path, description = "The model")),
-    responses(
-        (status = 204, description = "It is gone"),
-        (status = "4XX", description = "A problem", body = ProblemDocument, content_type = "application/problem+json")
-    )
+    delete, path = "/api/v1/models/{id}", tag = "models", params(One),
+    responses((status = 204, description = "It is gone"), ProblemDocument)
 )]
-pub(super) async fn delete(
-    State(service): State<Service>,
-    _: Access,
-    Identifier(id): Identifier,
-) -> Result<StatusCode, Problem> {
-    operations::delete_model(&service, &id).await?;
+pub(super) async fn delete(one: One) -> Result<StatusCode, Problem> {
+    operations::delete_model(&one.service, &one.id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

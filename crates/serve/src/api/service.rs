@@ -1,13 +1,11 @@
 //! What can be known about the service itself.
 
 use axum::Json;
-use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::extract::Access;
-use crate::Service;
-use crate::operations::lexicon_attributes;
+use crate::operations::specifications::lexicon_attributes;
 use crate::problem::ProblemDocument;
 
 /// The service: its version, what the token is called, and its limits.
@@ -48,16 +46,11 @@ struct AboutLimits {
 
 /// The service and its limits.
 #[utoipa::path(
-    get,
-    path = "/api/v1/service",
-    tag = "service",
-    responses(
-        (status = 200, description = "The service", body = About),
-        (status = "4XX", description = "A problem", body = ProblemDocument, content_type = "application/problem+json")
-    )
+    get, path = "/api/v1/service", tag = "service",
+    responses((status = 200, description = "The service", body = About), ProblemDocument)
 )]
-pub(super) async fn about(State(service): State<Service>, access: Access) -> Json<About> {
-    let limits = service.limits();
+pub(super) async fn about(access: Access) -> Json<About> {
+    let limits = &access.service.limits;
     Json(About {
         version: env!("CARGO_PKG_VERSION"),
         token_label: access.caller.label,

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use zip::ZipArchive;
 
-use super::InspectionError;
+use super::error::InspectionError;
 use probity_nn::model::{DESCRIPTION, WEIGHTS};
 use probity_nn::provenance::PROVENANCE;
 use probity_nn::text_model::{SENTENCES, TOKENIZER};

@@ -5,22 +5,20 @@
 //! error of the process is the user's: the file is not what it should be.
 
 mod archive;
+mod error;
 mod model;
 mod sketch;
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
+pub use self::error::InspectionError;
 use crate::store::{DataKind, Layout};
-use probity_data::infer::{InferError, InferOptions, infer};
-use probity_data::read::ReadError;
-use probity_data::schema::{Format, Schema, SchemaError};
+use probity_data::infer::{InferOptions, infer};
+use probity_data::schema::Schema;
 use probity_data::table::{Labels, Table};
-use probity_nn::model::StoreError;
-use probity_run::run_directory::{RunError, write_atomically};
+use probity_run::run_directory::write_atomically;
 
 /// Whole numbers spread over more values than this get bins in a draft.
 const MAX_INTEGER_SPAN: i64 = 200;
@@ -84,57 +82,13 @@ pub enum Inspection {
     },
 }
 
-/// What is wrong with what a user sent.
-#[derive(Debug, Error)]
-pub enum InspectionError {
-    /// The table or the texts cannot be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// No schema can be inferred.
-    #[error(transparent)]
-    Infer(#[from] InferError),
-    /// The schema is wrong.
-    #[error(transparent)]
-    Schema(#[from] SchemaError),
-    /// The model cannot be loaded.
-    #[error(transparent)]
-    Model(#[from] StoreError),
-    /// A file cannot be written.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// A file cannot be read or written.
-    #[error("{}: {source}", file.display())]
-    Io {
-        /// The file.
-        file: PathBuf,
-        /// The operating system's word.
-        source: std::io::Error,
-    },
-    /// The answer or the request has no JSON form.
-    #[error(transparent)]
-    Json(#[from] serde_json::Error),
-    /// The archive is none.
-    #[error("the file is no .zip archive that can be read: {0}")]
-    Archive(#[from] zip::result::ZipError),
-    /// Anything else.
-    #[error("{0}")]
-    Refused(String),
-}
-
 impl Inspection {
     /// Reads what is to be done from the file `request`.
     ///
     /// # Errors
     /// When it cannot be read or is of another form.
     pub fn read(request: &Path) -> Result<Inspection, InspectionError> {
-        let mut text = String::new();
-        std::fs::File::open(request)
-            .and_then(|mut file| file.read_to_string(&mut text))
-            .map_err(|source| InspectionError::Io {
-                file: request.to_owned(),
-                source,
-            })?;
-        Ok(serde_json::from_str(&text)?)
+        Ok(serde_json::from_str(&text(request)?)?)
     }
 
     /// Does it, and gives the answer.
@@ -170,7 +124,7 @@ impl Inspection {
                 ignore,
             } => {
                 let options = InferOptions {
-                    format: format(layout),
+                    format: layout.format(),
                     label: label.clone(),
                     protected: protected.clone(),
                     ignore: ignore.clone(),
@@ -181,12 +135,7 @@ impl Inspection {
                 serde_json::to_value(infer(file, &options)?)?
             }
             Inspection::Check { file, schema } => {
-                let text =
-                    std::fs::read_to_string(schema).map_err(|source| InspectionError::Io {
-                        file: schema.clone(),
-                        source,
-                    })?;
-                Table::read(file, &Schema::from_toml(&text)?, Labels::Optional)?;
+                Table::read(file, &Schema::from_toml(&text(schema)?)?, Labels::Optional)?;
                 serde_json::Value::Null
             }
             Inspection::Unpack {
@@ -211,12 +160,9 @@ impl Inspection {
     }
 }
 
-/// The layout of a table as its readers take it.
-fn format(layout: &Layout) -> Format {
-    Format {
-        separator: layout.separator,
-        header: layout.columns.is_empty(),
-        columns: layout.columns.clone(),
-        ..Format::default()
-    }
+fn text(file: &Path) -> Result<String, InspectionError> {
+    std::fs::read_to_string(file).map_err(|source| InspectionError::Io {
+        file: file.to_owned(),
+        source,
+    })
 }

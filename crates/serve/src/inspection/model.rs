@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::InspectionError;
+use super::error::InspectionError;
 use crate::store::{ModelDescription, ModelKind};
 use probity_nn::model::Model;
 use probity_nn::provenance::{PROVENANCE, Provenance};

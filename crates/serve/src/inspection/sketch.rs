@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use super::{InspectionError, format};
+use super::error::InspectionError;
 use crate::store::{ColumnKind, ColumnSketch, DataKind, Layout, Sketch};
 use probity_data::compressed;
 use probity_data::infer::is_missing;
@@ -58,7 +58,7 @@ pub(super) fn table(
     bounds: &Bounds,
 ) -> Result<Sketch, InspectionError> {
     let format = match kind {
-        DataKind::Table => format(layout),
+        DataKind::Table => layout.format(),
         // As the reader of texts takes them: the form of the file says how columns are separated.
         DataKind::Texts => Format {
             separator: layout.separator,

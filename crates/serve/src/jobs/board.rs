@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::progress::Progress;
 use crate::identifier::Id;
-use crate::store::Job;
+use crate::store::{Job, JobState};
 
 /// A job, and how far it is.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -69,6 +69,19 @@ impl Board {
     pub fn change(&self, id: &Id, change: impl FnOnce(&mut JobView)) {
         if let Some(sender) = self.views().get(id) {
             sender.send_modify(change);
+        }
+    }
+
+    /// Shows each of the `jobs` that waits how many of them wait before it.
+    pub fn show_order(&self, jobs: &[Job]) {
+        let waiting = jobs.iter().filter(|job| job.state == JobState::Queued);
+        for (ahead, job) in (0..).zip(waiting) {
+            self.change(&job.id, |view| {
+                // It may have begun since.
+                if view.job.state == JobState::Queued {
+                    view.ahead = Some(ahead);
+                }
+            });
         }
     }
 

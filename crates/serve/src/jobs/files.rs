@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::specification::{Asked, JobSpecification};
+use super::specification::{Asked, JobSpecification, whichever};
 use crate::identifier::Id;
 use crate::places::Places;
 use crate::store::{DataSet, Model};
@@ -62,18 +62,11 @@ impl Files {
 
 impl FileSpecification {
     /// Refuses what is out of the bounds of its type or of `limits`.
-    ///
-    /// # Errors
-    /// The first field that is.
     pub fn check(&self, limits: &Limits) -> Result<(), FieldError> {
         fn checked<S: Specification>(asked: &S, limits: &Limits) -> Result<(), FieldError> {
             limits.check(&*asked.clone().check()?)
         }
-        match &self.0 {
-            Asked::Train(train) => checked(&**train, limits)?,
-            Asked::Audit(audit) => checked(&**audit, limits)?,
-            Asked::Repair(repair) => checked(&**repair, limits)?,
-        }
+        whichever!(&self.0, one => checked(&**one, limits)?);
         // What TOML has no form for, a process cannot be told.
         self.to_toml().map(drop).map_err(|problem| {
             let expected = format!("one that TOML can say: {problem}");
@@ -86,15 +79,9 @@ impl FileSpecification {
     }
 
     /// As a file that the command runs.
-    ///
-    /// # Errors
-    /// When a value has no form in TOML.
+    /// Fails when a value has no form in TOML.
     pub fn to_toml(&self) -> Result<String, String> {
-        let text = match &self.0 {
-            Asked::Train(train) => to_toml(&**train, None),
-            Asked::Audit(audit) => to_toml(&**audit, None),
-            Asked::Repair(repair) => to_toml(&**repair, None),
-        };
+        let text = whichever!(&self.0, one => to_toml(&**one, None));
         text.map_err(|error| error.to_string())
     }
 }

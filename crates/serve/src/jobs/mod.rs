@@ -14,3 +14,4 @@ mod run;
 pub mod schema;
 pub mod specification;
 mod state_of_run;
+mod worker;

@@ -62,9 +62,6 @@ pub struct LastWords {
 
 impl Process {
     /// Starts `executable` with `arguments`. What it prints is the answer's if there is to be one.
-    ///
-    /// # Errors
-    /// When it cannot be started.
     pub fn start(
         executable: &Path,
         arguments: &[OsString],
@@ -101,9 +98,6 @@ impl Process {
     }
 
     /// The next line of its standard error; `None` at the end.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub async fn line(&mut self) -> io::Result<Option<Line>> {
         let Some(text) = self.lines.next_line().await? else {
             return Ok(None);
@@ -125,9 +119,6 @@ impl Process {
     }
 
     /// Waits for its end.
-    ///
-    /// # Errors
-    /// When the operating system cannot tell.
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         self.child.wait().await
     }
@@ -175,9 +166,6 @@ pub enum Answer {
 }
 
 /// Runs a process to its end, and gives what it printed.
-///
-/// # Errors
-/// When it cannot be started or watched.
 pub async fn ask(
     executable: &Path,
     arguments: &[OsString],

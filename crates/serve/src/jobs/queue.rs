@@ -1,28 +1,11 @@
-//! The queue: which job runs when, and what is written about it.
-//!
-//! One task takes jobs in the order in which they were asked for, as many at a time as the limits allow. The database says
-//! where a job stands; the [`super::board::Board`] shows it to whoever watches.
+//! What the jobs that run are told, and when to look for the next ones.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, watch};
-use tokio::task::JoinSet;
 
-use super::board::JobView;
-use super::run::{Ending, run};
 use crate::identifier::Id;
-use crate::log;
-use crate::operations::models::register_model;
-use crate::store::{Job, JobKind, JobState};
-use crate::{Service, ServiceError};
-
-/// Attempts of a job that the service may be killed in; then the job is taken for the cause.
-const ATTEMPTS: u32 = 5;
-
-/// How long the queue waits after a fault of the database.
-const AFTER_FAULT: Duration = Duration::from_secs(1);
 
 /// What a running job is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,12 +21,12 @@ pub(super) enum Call {
 /// The queue of a service.
 #[derive(Default)]
 pub struct Queue {
-    changed: Notify,
+    pub(super) changed: Notify,
     running: Mutex<HashMap<Id, watch::Sender<Call>>>,
 }
 
 impl Queue {
-    fn running(&self) -> MutexGuard<'_, HashMap<Id, watch::Sender<Call>>> {
+    pub(super) fn running(&self) -> MutexGuard<'_, HashMap<Id, watch::Sender<Call>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -52,18 +35,15 @@ impl Queue {
         self.changed.notify_one();
     }
 
-    /// Asks a running job to stop; false when it does not run.
-    pub fn stop(&self, id: &Id) -> bool {
-        match self.running().get(id) {
-            Some(calls) => {
-                calls.send_replace(Call::Stop);
-                true
-            }
-            None => false,
+    /// Asks a job to stop, if it runs.
+    pub fn stop(&self, id: &Id) {
+        if let Some(calls) = self.running().get(id) {
+            calls.send_replace(Call::Stop);
         }
     }
 
-    fn pause_all(&self) {
+    /// Asks all running jobs to pause.
+    pub(super) fn pause_all(&self) {
         for calls in self.running().values() {
             calls.send_if_modified(|call| {
                 let goes_on = *call == Call::GoOn;
@@ -72,143 +52,6 @@ impl Queue {
                 }
                 goes_on
             });
-        }
-    }
-}
-
-impl Service {
-    /// Works off the queue until `ends`, which also pauses the jobs that run.
-    pub(crate) async fn work_off(&self, mut ends: watch::Receiver<bool>) {
-        let mut running = JoinSet::new();
-        loop {
-            let is_full = running.len() >= self.limits().jobs;
-            let claimed = match is_full || *ends.borrow() {
-                true => Ok(None),
-                false => self.store(|store| store.claim_job()).await,
-            };
-            match claimed {
-                Ok(Some(job)) => {
-                    let (sender, calls) = watch::channel(Call::GoOn);
-                    self.queue().running().insert(job.id.clone(), sender);
-                    let service = self.clone();
-                    running.spawn(async move { service.work_on(job, calls).await });
-                    self.show_queue().await;
-                    continue;
-                }
-                Ok(None) => {}
-                Err(_) => tokio::time::sleep(AFTER_FAULT).await,
-            }
-            if *ends.borrow() {
-                break;
-            }
-            tokio::select! {
-                () = self.queue().changed.notified() => {}
-                Some(_) = running.join_next() => {}
-                _ = ends.changed() => {}
-            }
-        }
-        self.queue().pause_all();
-        while running.join_next().await.is_some() {}
-    }
-
-    /// Puts the jobs that ran when the service ended back into the queue.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub(crate) async fn take_up(&self) -> Result<(), ServiceError> {
-        let jobs = self
-            .store(|store| {
-                for job in store.unfinished_jobs()? {
-                    match job.state {
-                        JobState::Stopping => {
-                            store.end_job(&job.id, JobState::Stopped, None, 0.0)?;
-                        }
-                        JobState::Running if job.attempts >= ATTEMPTS => {
-                            let message = "The service ended each time that it ran.";
-                            store.end_job(&job.id, JobState::Failed, Some(message), 0.0)?;
-                        }
-                        JobState::Running => store.requeue_job(&job.id, 0.0, true)?,
-                        _ => {}
-                    }
-                }
-                store.unfinished_jobs()
-            })
-            .await
-            .map_err(|problem| ServiceError::Queue(problem.detail))?;
-        for (ahead, job) in (0..).zip(jobs) {
-            log::job(&job.id, job.kind, "waits");
-            self.board().show(JobView {
-                ahead: Some(ahead),
-                ..job.into()
-            });
-        }
-        Ok(())
-    }
-
-    /// Shows every waiting job how many are before it.
-    pub(crate) async fn show_queue(&self) {
-        let Ok(jobs) = self.store(|store| store.unfinished_jobs()).await else {
-            return;
-        };
-        let waiting = jobs.into_iter().filter(|job| job.state == JobState::Queued);
-        for (ahead, job) in (0..).zip(waiting) {
-            self.board().change(&job.id, |view| {
-                // It may have begun since.
-                if view.job.state == JobState::Queued {
-                    view.ahead = Some(ahead);
-                }
-            });
-        }
-    }
-
-    /// Whether a user stopped a job between its turn and its beginning.
-    async fn was_stopped(&self, id: &Id) -> bool {
-        let id = id.clone();
-        let job = self.store(move |store| store.job(&id)).await;
-        matches!(job, Ok(Some(job)) if job.state == JobState::Stopping)
-    }
-
-    /// Runs a job to an end and writes what became of it.
-    async fn work_on(&self, job: Job, calls: watch::Receiver<Call>) {
-        log::job(&job.id, job.kind, "begins");
-        self.board().show(job.clone().into());
-        let began = Instant::now();
-        let mut ending = match self.was_stopped(&job.id).await {
-            true => Ending::Stopped,
-            false => run(self, &job, calls).await,
-        };
-        if matches!(ending, Ending::Done(_))
-            && job.kind != JobKind::Audit
-            && let Err(problem) = register_model(self, &job).await
-        {
-            ending = Ending::Failed(problem.detail);
-        }
-        self.queue().running().remove(&job.id);
-        let seconds = began.elapsed().as_secs_f64();
-        let (state, message) = match ending {
-            Ending::Done(message) => (JobState::Done, message),
-            Ending::Stopped => (JobState::Stopped, None),
-            Ending::OutOfTime => {
-                let limit = humantime::format_duration(self.limits().job_time);
-                let message = format!("It reached the time limit of {limit}.");
-                (JobState::Stopped, Some(message))
-            }
-            Ending::Paused => (JobState::Queued, None),
-            Ending::Failed(message) => (JobState::Failed, Some(message)),
-        };
-        log::job(&job.id, job.kind, state.name());
-        let id = job.id.clone();
-        let written = self
-            .store(move |store| {
-                match state {
-                    JobState::Queued => store.requeue_job(&id, seconds, false)?,
-                    state => store.end_job(&id, state, message.as_deref(), seconds)?,
-                }
-                store.job(&id)
-            })
-            .await;
-        if let Ok(Some(job)) = written {
-            self.board().show(job.into());
         }
     }
 }

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -11,12 +10,14 @@ use tokio::sync::watch;
 
 use super::process::{Bounds, LastWords, Line, Process};
 use super::queue::Call;
+use super::specification::JobKind;
 use super::state_of_run::{StateOfRun, state_of_run};
-use crate::Service;
-use crate::operations::files;
 use crate::operations::inspect::sentence;
+use crate::operations::specifications::files;
+use crate::places::gone;
 use crate::problem::Problem;
-use crate::store::{Job, JobKind};
+use crate::service::Service;
+use crate::store::Job;
 
 /// Time that a process has to end its work once it was asked to.
 const GRACE: Duration = Duration::from_secs(20);
@@ -55,14 +56,13 @@ async fn attempt(
     let Some(arguments) = begin(service, job).await? else {
         return Ok(Ending::Done(None));
     };
-    let limits = service.limits();
-    let lock = service.places().lock(&job.id);
+    let limits = &service.limits;
+    let lock = service.places.lock(&job.id);
     let bounds = Bounds {
         memory: limits.job_memory,
         lock: Some(&lock),
     };
-    let mut process = Process::start(service.executable(), &arguments, &bounds, Stdio::null())
-        .map_err(|error| Problem::internal(&error))?;
+    let mut process = Process::start(&service.executable, &arguments, &bounds, Stdio::null())?;
     let spent = Duration::try_from_secs_f64(job.seconds).unwrap_or_default();
     let deadline = Instant::now() + limits.job_time.saturating_sub(spent).max(LEAST_TIME);
     let mut watched = Watched {
@@ -72,31 +72,26 @@ async fn attempt(
         call: Call::GoOn,
         is_out_of_time: false,
     };
-    let status = watched.watch(&mut process, &mut calls, deadline).await;
-    let status = status.map_err(|error| Problem::internal(&error))?;
+    let status = watched.watch(&mut process, &mut calls, deadline).await?;
     watched.ending(status).await
 }
 
 /// The arguments that the process begins or goes on with; none when the run came to its end before. Waits for an earlier
 /// process of the same job, which a killed service may have left.
 async fn begin(service: &Service, job: &Job) -> Result<Option<Vec<OsString>>, Problem> {
-    let places = service.places();
+    let places = &service.places;
     let files = files(service, &job.specification).await?;
-    let text = job
-        .specification
-        .of_files(&files)
-        .to_toml()
-        .map_err(|error| Problem::internal(&error))?;
+    let text = job.specification.of_files(&files).to_toml();
+    let text = text.map_err(|error| Problem::internal(&error))?;
     let (lock, directory) = (places.lock(&job.id), places.run(&job.id));
     let (file, kind) = (places.specification(&job.id), job.kind);
     let state = service.blocking(move || {
-        let failed = |error: io::Error| Problem::internal(&error);
-        let lock = File::create(lock).map_err(failed)?;
-        lock.lock().map_err(failed)?;
+        let lock = File::create(lock)?;
+        lock.lock()?;
         let state = state_of_run(&directory, kind);
         if state == StateOfRun::Nothing {
-            remove(&directory).map_err(failed)?;
-            fs::write(file, text).map_err(failed)?;
+            gone(fs::remove_dir_all(&directory))?;
+            fs::write(file, text)?;
         }
         Ok(state)
     });
@@ -112,15 +107,8 @@ async fn begin(service: &Service, job: &Job) -> Result<Option<Vec<OsString>>, Pr
         }
     }
     arguments.push("--device=flex".into());
-    arguments.push(format!("--threads={}", service.limits().job_threads).into());
+    arguments.push(format!("--threads={}", service.limits.job_threads).into());
     Ok(Some(arguments))
-}
-
-fn remove(directory: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(directory) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }
 
 /// A process that is watched.
@@ -156,14 +144,12 @@ impl Watched<'_> {
                     }
                 }
                 () = tokio::time::sleep_until(next.into()) => {
-                    if is_asked {
-                        process.kill();
-                        next = Instant::now() + GRACE;
-                    } else {
-                        self.is_out_of_time = true;
-                        process.interrupt();
-                        next = Instant::now() + GRACE;
+                    match is_asked {
+                        true => process.kill(),
+                        false => process.interrupt(),
                     }
+                    self.is_out_of_time |= !is_asked;
+                    next = Instant::now() + GRACE;
                 }
             }
         }
@@ -173,7 +159,7 @@ impl Watched<'_> {
         match line {
             Line::Progress(progress) => self
                 .service
-                .board()
+                .board
                 .change(&self.job.id, |view| view.progress = Some(progress)),
             line => self.words.hear(line),
         }
@@ -181,7 +167,7 @@ impl Watched<'_> {
 
     /// What became of the process that ended with `status`.
     async fn ending(self, status: ExitStatus) -> Result<Ending, Problem> {
-        let directory = self.service.places().run(&self.job.id);
+        let directory = self.service.places.run(&self.job.id);
         let kind = self.job.kind;
         let state = self
             .service
@@ -212,13 +198,13 @@ impl Watched<'_> {
 
     fn failure(&self, status: ExitStatus) -> String {
         if self.words.out_of_memory {
-            let mebibytes = self.service.limits().job_memory >> 20;
+            let mebibytes = self.service.limits.job_memory >> 20;
             return format!(
                 "It needs more memory than the {mebibytes} MiB that a job may take here."
             );
         }
         match &self.words.error {
-            Some(error) => sentence(&self.service.places().without_paths(error)),
+            Some(error) => sentence(&self.service.places.without_paths(error)),
             None => format!("Its process ended unexpectedly ({status})."),
         }
     }

@@ -105,8 +105,7 @@ fn without_flags(schema: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jobs::specification::fields;
-    use crate::store::JobKind;
+    use crate::jobs::specification::{JobKind, fields};
 
     #[test]
     fn the_schema_has_every_field_that_can_be_given_and_no_other() {

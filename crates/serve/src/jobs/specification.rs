@@ -13,7 +13,6 @@ use utoipa::openapi::{Object, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::identifier::Id;
-use crate::store::JobKind;
 use probity_fairness::repair::RepairSpecification;
 use probity_fairness::specification::AuditSpecification;
 use probity_nn::modality::ModalityName;
@@ -25,6 +24,29 @@ pub(super) const IDENTIFIERS: [&str; 3] = ["data", "model", "runs"];
 
 /// Fields and tables that name files or programs, though not as paths.
 pub(super) const REFUSED: [&str; 3] = ["predictor", "schema", "recurrent.embeddings"];
+
+/// The command that a job runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum JobKind {
+    /// `probity train`.
+    Train,
+    /// `probity audit`.
+    Audit,
+    /// `probity repair`.
+    Repair,
+}
+
+impl JobKind {
+    /// As in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            JobKind::Train => "train",
+            JobKind::Audit => "audit",
+            JobKind::Repair => "repair",
+        }
+    }
+}
 
 /// A specification whose paths are identifiers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,6 +63,18 @@ pub(super) enum Asked {
     Audit(Box<AuditSpecification>),
     Repair(Box<RepairSpecification>),
 }
+
+/// Does the same with the specification of any kind.
+macro_rules! whichever {
+    ($asked:expr, $one:ident => $result:expr) => {
+        match $asked {
+            Asked::Train($one) => $result,
+            Asked::Audit($one) => $result,
+            Asked::Repair($one) => $result,
+        }
+    };
+}
+pub(super) use whichever;
 
 /// What a job reads.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,11 +133,7 @@ impl JobSpecification {
 
     /// What the data hold and the model classifies.
     pub fn modality(&self) -> ModalityName {
-        match &self.asked {
-            Asked::Train(train) => train.modality,
-            Asked::Audit(audit) => audit.modality,
-            Asked::Repair(repair) => repair.modality,
-        }
+        whichever!(&self.asked, one => one.modality)
     }
 
     /// The data set that it reads.
@@ -222,11 +252,7 @@ impl From<JobSpecification> for Value {
             }
             value
         }
-        match &specification.asked {
-            Asked::Train(train) => written(&**train),
-            Asked::Audit(audit) => written(&**audit),
-            Asked::Repair(repair) => written(&**repair),
-        }
+        whichever!(&specification.asked, one => written(&**one))
     }
 }
 

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::store::JobKind;
+use crate::jobs::specification::JobKind;
+
 use probity_run::run_directory::{CHECKPOINT, RUN, SUMMARY};
 
 /// How far a run is.

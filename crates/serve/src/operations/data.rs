@@ -1,19 +1,18 @@
 //! Data sets: upload, schema, list, delete.
 
 use std::fs;
-use std::io;
 
-use super::form::Form;
+use super::form::{Form, ReceivedFile};
 use super::inspect::inspect;
 use super::jobs::refuse_if_needed;
 use super::schema::{DraftRequest, TableSchema};
 use super::texts::{column_name, label};
-use super::upload::ReceivedFile;
-use crate::Service;
 use crate::identifier::Id;
 use crate::inspection::Inspection;
 use crate::moment::Moment;
+use crate::places::gone;
 use crate::problem::Problem;
+use crate::service::Service;
 use crate::store::{Caller, DataKind, DataSet, FileForm, Layout, Sketch};
 use probity_data::schema::Schema;
 use probity_run::run_directory::write_atomically;
@@ -21,22 +20,15 @@ use probity_run::run_directory::write_atomically;
 /// What a user says about a file of data.
 #[derive(Debug, Clone)]
 pub struct NewDataSet {
-    /// What it shall be called; may be empty.
-    pub label: String,
-    /// What it holds.
-    pub kind: DataKind,
-    /// Form of the file.
-    pub form: FileForm,
-    /// How a table is laid out.
-    pub layout: Layout,
+    label: String,
+    kind: DataKind,
+    form: FileForm,
+    layout: Layout,
 }
 
 impl NewDataSet {
     /// What the fields `label`, `kind`, `form`, `separator` and `columns` of a form say; the form of the file is told by its
-    /// name where none is given.
-    ///
-    /// # Errors
-    /// When one of them makes no sense.
+    /// name where none is given. Fails when one of them makes no sense.
     pub fn of_form(form: &Form) -> Result<NewDataSet, Problem> {
         let kind = match form.text("kind") {
             "table" => DataKind::Table,
@@ -48,93 +40,92 @@ impl NewDataSet {
             ending => format!(".{ending}"),
         };
         let file_form = FileForm::of_name(&name).ok_or_else(|| {
-            let endings = FileForm::ALL.map(FileForm::ending).join(", ");
+            let endings = FileForm::ALL.map(|form| format!(".{}", form.ending()));
+            let endings = endings.join(", ");
             Problem::invalid(format!(
-                "The name of the file does not tell its form: it ends with one of {endings}. Or say it in the field 'form'."
+                "The name of the file does not tell its form; it must end in {endings}."
             ))
         })?;
-        let separator = match form.text("separator") {
-            "" => ',',
-            "tab" | "\\t" => '\t',
-            "space" => ' ',
-            other => other
-                .parse()
-                .map_err(|_| Problem::invalid("'separator' is one character, 'tab' or 'space'."))?,
+        if kind == DataKind::Table && file_form.is_lines() {
+            return Err(Problem::invalid(
+                "A file with a text on each line is no table; upload it as texts.",
+            ));
+        }
+        let mut layout = Layout {
+            separator: match file_form.is_tabs() {
+                true => '\t',
+                false => ',',
+            },
+            columns: Vec::new(),
         };
-        let columns = form.text("columns").split(',').map(str::trim);
-        let columns = columns.filter(|name| !name.is_empty());
+        if kind == DataKind::Table {
+            layout = told(form, layout)?;
+        }
+        let typed = label(form.text("label"), "")?;
         Ok(NewDataSet {
-            label: match form.text("label").trim() {
-                "" => form
-                    .file_name
-                    .chars()
-                    .filter(|c| !c.is_control())
-                    .take(100)
-                    .collect(),
-                label => label.to_owned(),
+            label: match typed.is_empty() {
+                true => {
+                    let plain = form.file_name.chars().filter(|c| !c.is_control());
+                    label(&plain.take(100).collect::<String>(), "Data")?
+                }
+                false => typed,
             },
             kind,
             form: file_form,
-            layout: Layout {
-                separator,
-                columns: columns.map(str::to_owned).collect(),
-            },
+            layout,
         })
-    }
-
-    fn check(mut self) -> Result<NewDataSet, Problem> {
-        self.label = label(&self.label, "Data")?;
-        let form = self.form;
-        match self.kind {
-            DataKind::Table if form.is_lines() => {
-                return Err(Problem::invalid(
-                    "A file with a text on each line is no table; upload it as texts.",
-                ));
-            }
-            DataKind::Table => {}
-            DataKind::Texts => {
-                self.layout = Layout {
-                    separator: if form.is_tabs() { '\t' } else { ',' },
-                    columns: Vec::new(),
-                };
-            }
-        }
-        if !self.layout.separator.is_ascii() || matches!(self.layout.separator, '\n' | '\r' | '"') {
-            return Err(Problem::invalid(
-                "A separator is one ASCII character other than a quote or a line break.",
-            ));
-        }
-        for name in &self.layout.columns {
-            column_name(name)?;
-        }
-        Ok(self)
     }
 }
 
+/// The layout of a table as `form` says it, else that of its file's ending.
+fn told(form: &Form, mut layout: Layout) -> Result<Layout, Problem> {
+    layout.separator = match form.text("separator").trim() {
+        "" => layout.separator,
+        "comma" => ',',
+        "semicolon" => ';',
+        "tab" | "\\t" => '\t',
+        "space" => ' ',
+        other => other.parse().map_err(|_| {
+            Problem::invalid(
+                "'separator' is one character, 'comma', 'semicolon', 'tab' or 'space'.",
+            )
+        })?,
+    };
+    if !layout.separator.is_ascii() || matches!(layout.separator, '\n' | '\r' | '"') {
+        return Err(Problem::invalid(
+            "A separator is one ASCII character other than a quote or a line break.",
+        ));
+    }
+    let columns = form.text("columns").split(',').map(str::trim);
+    let columns = columns.filter(|name| !name.is_empty());
+    layout.columns = columns.map(str::to_owned).collect();
+    layout
+        .columns
+        .iter()
+        .try_for_each(|name| column_name(name))?;
+    Ok(layout)
+}
+
 /// Takes a file of data, after looking through all of it.
-///
-/// # Errors
-/// When the file is broken, or larger than allowed.
+/// Fails when the file is broken, or larger than allowed.
 pub async fn upload_data(
     service: &Service,
     caller: &Caller,
     new: NewDataSet,
     file: ReceivedFile,
 ) -> Result<DataSet, Problem> {
-    let new = new.check()?;
-    let id = Id::random().map_err(|error| Problem::internal(&error))?;
+    let id = Id::random()?;
     let bytes = file.bytes;
     let (folder, target) = (
-        service.places().data(&id),
-        service.places().data_file(&id, new.form),
+        service.places.data(&id),
+        service.places.data_file(&id, new.form),
     );
     // Readers tell the form by the name, so the file gets its own before it is looked at.
     let kept = service
         .blocking(move || {
-            fs::create_dir(&folder)
-                .and_then(|()| file.file.persist(&target).map_err(|error| error.error))
-                .map_err(|error| Problem::internal(&error))
-                .map(|_| target)
+            fs::create_dir(&folder)?;
+            file.file.persist(&target).map_err(|error| error.error)?;
+            Ok(target)
         })
         .await?;
     let inspection = Inspection::Data {
@@ -142,8 +133,8 @@ pub async fn upload_data(
         kind: new.kind,
         is_lines: new.form.is_lines(),
         layout: new.layout,
-        rows: service.limits().rows,
-        cell_bytes: service.limits().cell_bytes,
+        rows: service.limits.rows,
+        cell_bytes: service.limits.cell_bytes,
     };
     let sketch: Sketch = match inspect(service, inspection).await {
         Ok(sketch) => sketch,
@@ -171,37 +162,14 @@ pub async fn upload_data(
 }
 
 async fn remove_folder(service: &Service, id: &Id) -> Result<(), Problem> {
-    let folder = service.places().data(id);
+    let folder = service.places.data(id);
     service
-        .blocking(move || match fs::remove_dir_all(folder) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Problem::internal(&error)),
-            _ => Ok(()),
-        })
+        .blocking(move || Ok(gone(fs::remove_dir_all(folder))?))
         .await
 }
 
-/// All data sets, the newest first.
-///
-/// # Errors
-/// When the database fails.
-pub async fn list_data(service: &Service) -> Result<Vec<DataSet>, Problem> {
-    service.store(|store| store.data_sets()).await
-}
-
-/// One data set.
-///
-/// # Errors
-/// When there is none with this identifier.
-pub async fn data_set(service: &Service, id: &Id) -> Result<DataSet, Problem> {
-    let id = id.clone();
-    service
-        .store(move |store| store.data_set(&id))
-        .await?
-        .ok_or_else(|| Problem::not_found("data set"))
-}
-
 async fn table(service: &Service, id: &Id) -> Result<DataSet, Problem> {
-    let data = data_set(service, id).await?;
+    let data: DataSet = service.find(id).await?;
     match data.kind {
         DataKind::Table => Ok(data),
         DataKind::Texts => Err(Problem::conflict(
@@ -211,9 +179,7 @@ async fn table(service: &Service, id: &Id) -> Result<DataSet, Problem> {
 }
 
 /// Drafts the schema of a table from its file, and keeps the draft.
-///
-/// # Errors
-/// When it is no table, or no schema can be inferred.
+/// Fails when it is no table, or no schema can be inferred.
 pub async fn draft_schema(
     service: &Service,
     id: &Id,
@@ -223,7 +189,7 @@ pub async fn draft_schema(
     let schema: Schema = inspect(
         service,
         Inspection::Draft {
-            file: service.places().file_of(&data),
+            file: service.places.file_of(&data),
             layout: data.sketch.layout,
             name: data.label,
             label: request.label,
@@ -232,39 +198,38 @@ pub async fn draft_schema(
         },
     )
     .await?;
-    for name in names(&schema) {
-        column_name(name)?;
-    }
-    keep(service, id, &schema).await?;
-    TableSchema::of(&schema)
+    check_names(&schema)?;
+    keep(service, id, schema).await
 }
 
-/// All names of columns in a schema.
-fn names(schema: &Schema) -> impl Iterator<Item = &str> {
-    let attributes = schema.attributes.iter();
-    attributes
-        .map(|attribute| attribute.name.as_str())
-        .chain([schema.label.name.as_str()])
-}
-
-async fn keep(service: &Service, id: &Id, schema: &Schema) -> Result<(), Problem> {
-    let text = schema
-        .to_toml()
-        .map_err(|error| Problem::internal(&error))?;
-    let file = service.places().schema(id);
+async fn keep(service: &Service, id: &Id, schema: Schema) -> Result<TableSchema, Problem> {
+    let file = service.places.schema(id);
+    let (text, seen) = (to_toml(&schema)?, TableSchema::of(&schema)?);
     service
         .blocking(move || {
             write_atomically(&file, text.as_bytes()).map_err(|error| Problem::internal(&error))
         })
         .await?;
     let id = id.clone();
-    service.store(move |store| store.note_schema(&id)).await
+    service.store(move |store| store.note_schema(&id)).await?;
+    Ok(seen)
+}
+
+fn to_toml(schema: &Schema) -> Result<String, Problem> {
+    schema.to_toml().map_err(|error| Problem::internal(&error))
+}
+
+/// Refuses a schema with a name of a column that the service cannot take.
+fn check_names(schema: &Schema) -> Result<(), Problem> {
+    let attributes = schema.attributes.iter();
+    attributes
+        .map(|attribute| attribute.name.as_str())
+        .chain([schema.label.name.as_str()])
+        .try_for_each(column_name)
 }
 
 /// The schema of a table.
-///
-/// # Errors
-/// When it has none.
+/// Fails when it has none.
 pub async fn schema(service: &Service, id: &Id) -> Result<TableSchema, Problem> {
     let data = table(service, id).await?;
     if !data.has_schema {
@@ -273,10 +238,10 @@ pub async fn schema(service: &Service, id: &Id) -> Result<TableSchema, Problem> 
             "The table has no schema yet; draft one.",
         ));
     }
-    let file = service.places().schema(id);
+    let file = service.places.schema(id);
     let schema = service
         .blocking(move || {
-            let text = fs::read_to_string(file).map_err(|error| Problem::internal(&error))?;
+            let text = fs::read_to_string(file)?;
             Schema::from_toml(&text).map_err(|error| Problem::internal(&error))
         })
         .await?;
@@ -284,9 +249,7 @@ pub async fn schema(service: &Service, id: &Id) -> Result<TableSchema, Problem> 
 }
 
 /// Replaces the schema of a table, after reading the whole file by it.
-///
-/// # Errors
-/// When the schema is wrong, or the file does not fit it.
+/// Fails when the schema is wrong, or the file does not fit it.
 pub async fn replace_schema(
     service: &Service,
     id: &Id,
@@ -294,44 +257,32 @@ pub async fn replace_schema(
 ) -> Result<TableSchema, Problem> {
     let data = table(service, id).await?;
     let checked = schema.check()?;
-    for name in names(&checked) {
-        column_name(name)?;
-    }
-    let text = checked
-        .to_toml()
-        .map_err(|error| Problem::internal(&error))?;
-    let folder = service.places().uploads();
+    check_names(&checked)?;
+    let (text, places) = (to_toml(&checked)?, service.places.clone());
     let candidate = service
         .blocking(move || {
-            let file = tempfile::Builder::new()
-                .prefix("schema-")
-                .tempfile_in(folder)
-                .map_err(|error| Problem::internal(&error))?
-                .into_temp_path();
-            fs::write(&file, text).map_err(|error| Problem::internal(&error))?;
+            let file = places.temporary("schema-")?.into_temp_path();
+            fs::write(&file, text)?;
             Ok(file)
         })
         .await?;
     let check = Inspection::Check {
-        file: service.places().file_of(&data),
+        file: service.places.file_of(&data),
         schema: candidate.to_path_buf(),
     };
     let () = inspect(service, check).await?;
-    keep(service, id, &checked).await?;
-    TableSchema::of(&checked)
+    keep(service, id, checked).await
 }
 
 /// Deletes a data set that no unfinished job reads.
-///
-/// # Errors
-/// When there is none, or a job needs it.
+/// Fails when there is none, or a job needs it.
 pub async fn delete_data(service: &Service, id: &Id) -> Result<(), Problem> {
-    data_set(service, id).await?;
+    service.find::<DataSet>(id).await?;
     let wanted = id.clone();
     refuse_if_needed(service, move |job| *job.data() == wanted).await?;
     let row = id.clone();
     service
-        .store(move |store| store.remove_data_set(&row))
+        .store(move |store| store.remove::<DataSet>(&row))
         .await?;
     remove_folder(service, id).await
 }

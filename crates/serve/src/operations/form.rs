@@ -3,16 +3,17 @@
 //! The file is streamed to disk as it arrives. The other fields are short texts.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::time::Duration;
 
 use axum::extract::multipart::{Field, Multipart, MultipartError};
 use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
+use tempfile::NamedTempFile;
 use tokio::time::timeout;
 
-use super::upload::{ReceivedFile, Upload};
-use crate::Service;
 use crate::problem::{Problem, ProblemKind};
+use crate::service::Service;
 
 /// Name of the field with the file.
 const FILE: &str = "file";
@@ -24,6 +25,12 @@ const FIELDS: usize = 20;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How much of a file that is refused is still read, in times of the limit, so that its sender hears why.
 const LINGER: u64 = 2;
+
+/// A file that has arrived whole. Dropped, it is gone.
+pub struct ReceivedFile {
+    pub(super) file: NamedTempFile,
+    pub(super) bytes: u64,
+}
 
 /// A form that has arrived.
 pub struct Form {
@@ -37,23 +44,19 @@ pub struct Form {
 
 impl Form {
     /// Reads the form in `request`.
-    ///
-    /// # Errors
-    /// When it is no form, is cut off, or is too much or too slow.
+    /// Fails when it is no form, is cut off, or is too much or too slow.
     pub async fn receive(service: &Service, request: Request) -> Result<Form, Problem> {
         Form::receive_if(service, request, |_| Ok(())).await
     }
 
     /// Reads the form in `request`; its file only if `may_store` lets pass the texts that came before it.
-    ///
-    /// # Errors
-    /// As above, and those of `may_store`.
+    /// Fails as above, and as `may_store` does.
     pub async fn receive_if(
         service: &Service,
         request: Request,
         may_store: impl Fn(&Form) -> Result<(), Problem>,
     ) -> Result<Form, Problem> {
-        let limit = service.limits().upload_bytes;
+        let limit = service.limits.upload_bytes;
         let announced = request
             .headers()
             .get(header::CONTENT_LENGTH)
@@ -117,9 +120,7 @@ impl Form {
     }
 
     /// The file.
-    ///
-    /// # Errors
-    /// When none was sent, or something is wrong with it.
+    /// Fails when none was sent, or something is wrong with it.
     pub fn take_file(&mut self) -> Result<ReceivedFile, Problem> {
         self.file.take().unwrap_or_else(|| {
             let missing = format!("There is no file: send it in the field '{FILE}'.");
@@ -133,16 +134,28 @@ async fn piece(field: &mut Field<'_>) -> Result<Option<axum::body::Bytes>, Probl
     next.map_err(|_| too_slow())?.map_err(broken)
 }
 
+/// Streams the file in `field` to disk.
 async fn file(service: &Service, mut field: Field<'_>) -> Result<ReceivedFile, Problem> {
-    let mut upload = Upload::begin(service).await?;
-    while let Some(bytes) = piece(&mut field).await? {
-        if let Err(problem) = upload.write(&bytes) {
-            drop(upload);
-            linger(&mut field, service.limits().upload_bytes * LINGER).await;
-            return Err(problem);
+    service.check_storage().await?;
+    let places = service.places.clone();
+    let mut file = service
+        .blocking(move || Ok(places.temporary("upload-")?))
+        .await?;
+    let (mut bytes, limit) = (0, service.limits.upload_bytes);
+    while let Some(piece) = piece(&mut field).await? {
+        bytes += piece.len() as u64;
+        if bytes > limit {
+            drop(file);
+            linger(&mut field, limit * LINGER).await;
+            return Err(too_large(limit));
         }
+        file.write_all(&piece)?;
     }
-    upload.finish()
+    if bytes == 0 {
+        return Err(Problem::invalid("The file is empty."));
+    }
+    file.flush()?;
+    Ok(ReceivedFile { file, bytes })
 }
 
 /// Reads what else comes, up to `bytes`: a sender that is cut off in the middle does not listen to why.

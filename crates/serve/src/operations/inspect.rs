@@ -1,70 +1,86 @@
-//! Has the process of an [`Inspection`] run, and turns its answer into a value or a problem.
+//! Has processes of this executable look at what users sent and make reports, and turns their answers into values or problems.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
-use crate::Service;
 use crate::inspection::Inspection;
-use crate::jobs::process::{Answer, Bounds, ask};
+use crate::jobs::process::{self, Answer, Bounds};
 use crate::problem::{Problem, ProblemKind};
+use crate::service::Service;
 
-/// How long a look may take.
+/// How long a process may take.
 const TIME: Duration = Duration::from_secs(120);
 
-/// The answer to `inspection`.
-///
-/// # Errors
-/// When what the user sent is refused, or is too much for the memory or the time that a look may take.
+/// What a process does, for those who hear that it does not.
+pub(super) struct Task {
+    /// As in "To … takes too long".
+    pub name: &'static str,
+    /// What to do instead.
+    pub instead: &'static str,
+    /// The kind of problem that its refusal is.
+    pub refusal: ProblemKind,
+}
+
+/// What a process with `arguments` prints, once there is a turn for it.
+pub(super) async fn ask(
+    service: &Service,
+    task: Task,
+    arguments: &[OsString],
+) -> Result<Vec<u8>, Problem> {
+    let turn = service.inspections.acquire().await;
+    let _turn = turn.map_err(|error| Problem::internal(&error))?;
+    let bounds = Bounds {
+        memory: service.limits.job_memory,
+        lock: None,
+    };
+    let Task { name, instead, .. } = task;
+    let too_much = |detail: String| Err(Problem::new(ProblemKind::TooLarge, detail));
+    match process::ask(&service.executable, arguments, &bounds, TIME).await? {
+        Answer::Given(printed) => Ok(printed),
+        Answer::Refused(why) => {
+            let detail = sentence(&service.places.without_paths(&why));
+            Err(Problem::new(task.refusal, detail))
+        }
+        Answer::OutOfMemory => too_much(format!(
+            "To {name} takes more memory than is allowed here{instead}."
+        )),
+        Answer::OutOfTime => too_much(format!(
+            "To {name} takes more than {} seconds{instead}.",
+            TIME.as_secs()
+        )),
+        Answer::Broken(status) => Err(Problem::internal(&format_args!(
+            "a process that was to {name} ended with {status}"
+        ))),
+    }
+}
+
+/// The answer to `inspection`. Fails when what the user sent is refused, or is too much for the memory or the time that a
+/// look may take.
 pub async fn inspect<T: DeserializeOwned>(
     service: &Service,
     inspection: Inspection,
 ) -> Result<T, Problem> {
-    let _turn = service.turn_to_inspect().await?;
-    let folder = service.places().uploads();
+    let places = service.places.clone();
     let request = service
         .blocking(move || {
-            let request = tempfile::Builder::new()
-                .prefix("inspection-")
-                .tempfile_in(folder)
-                .map_err(|error| Problem::internal(&error))?
-                .into_temp_path();
+            let request = places.temporary("inspection-")?.into_temp_path();
             inspection
                 .write(&request)
                 .map_err(|error| Problem::internal(&error))?;
             Ok(request)
         })
         .await?;
-    let arguments = ["serve".into(), "inspect".into(), request.as_os_str().into()];
-    let bounds = Bounds {
-        memory: service.limits().job_memory,
-        lock: None,
+    let task = Task {
+        name: "read the file",
+        instead: "",
+        refusal: ProblemKind::Invalid,
     };
-    let answer = ask(service.executable(), &arguments, &bounds, TIME)
-        .await
-        .map_err(|error| Problem::internal(&error))?;
-    match answer {
-        Answer::Given(json) => {
-            serde_json::from_slice(&json).map_err(|error| Problem::internal(&error))
-        }
-        Answer::Refused(why) => Err(Problem::invalid(sentence(
-            &service.places().without_paths(&why),
-        ))),
-        Answer::OutOfMemory => Err(Problem::new(
-            ProblemKind::TooLarge,
-            "To read the file takes more memory than is allowed here.",
-        )),
-        Answer::OutOfTime => Err(Problem::new(
-            ProblemKind::TooLarge,
-            format!(
-                "To read the file takes more than {} seconds.",
-                TIME.as_secs()
-            ),
-        )),
-        Answer::Broken(status) => Err(Problem::internal(&format_args!(
-            "an inspection ended with {status}"
-        ))),
-    }
+    let arguments = ["serve".into(), "inspect".into(), request.as_os_str().into()];
+    Ok(serde_json::from_slice(
+        &ask(service, task, &arguments).await?,
+    )?)
 }
 
 /// A message as a sentence. One that begins with the name of a file keeps it as it is.

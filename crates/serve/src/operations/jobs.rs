@@ -1,24 +1,23 @@
 //! Jobs: start, list, watch, stop, go on, delete.
 
 use std::fs;
-use std::io;
+use std::path::PathBuf;
 
 use tokio::sync::watch;
 
-use super::results::ReportForm;
 use super::specifications::check;
 use super::texts::label;
-use crate::Service;
+use crate::download::ReportForm;
 use crate::identifier::Id;
 use crate::jobs::board::JobView;
 use crate::jobs::specification::JobSpecification;
+use crate::places::gone;
 use crate::problem::{Problem, ProblemKind};
-use crate::store::{Caller, Job, JobState, NewJob};
+use crate::service::Service;
+use crate::store::{Caller, Job, JobState, Model, NewJob};
 
 /// Puts a training, an audit or a repair into the queue.
-///
-/// # Errors
-/// When the specification makes no sense, or the queue is full.
+/// Fails when the specification makes no sense, or the queue is full.
 pub async fn start_job(
     service: &Service,
     caller: &Caller,
@@ -32,14 +31,14 @@ pub async fn start_job(
         specification,
     };
     service.check_storage().await?;
-    let queue = service.limits().queue;
+    let queue = service.limits.queue;
     let added = service
         .store(move |store| store.add_job(new, queue))
         .await?;
     let Some(job) = added else {
         return Err(queue_full(queue));
     };
-    service.board().show(job.clone().into());
+    service.board.show(job.clone().into());
     queued(service, &job.id).await
 }
 
@@ -50,26 +49,30 @@ fn queue_full(queue: usize) -> Problem {
     )
 }
 
+/// Shows every waiting job how many are before it.
+pub async fn show_queue(service: &Service) {
+    if let Ok(jobs) = service.store(|store| store.unfinished_jobs()).await {
+        service.board.show_order(&jobs);
+    }
+}
+
 /// Shows that a job waits, and has the queue look.
 async fn queued(service: &Service, id: &Id) -> Result<JobView, Problem> {
-    service.show_queue().await;
+    show_queue(service).await;
     let view = job(service, id).await;
-    service.queue().wake();
+    service.queue.wake();
     view
 }
 
 /// All jobs, the newest first.
-///
-/// # Errors
-/// When the database fails.
 pub async fn list_jobs(service: &Service) -> Result<Vec<JobView>, Problem> {
-    let jobs = service.store(|store| store.jobs()).await?;
+    let jobs = service.all().await?;
     Ok(jobs.into_iter().map(|job| view(service, job)).collect())
 }
 
 /// What is shown of `job` at present.
 fn view(service: &Service, job: Job) -> JobView {
-    match service.board().view(&job.id) {
+    match service.board.view(&job.id) {
         Some(shown) if !job.state.is_final() => JobView {
             progress: shown.progress.filter(|_| job.state != JobState::Queued),
             ahead: shown.ahead.filter(|_| job.state == JobState::Queued),
@@ -80,22 +83,13 @@ fn view(service: &Service, job: Job) -> JobView {
 }
 
 /// One job.
-///
-/// # Errors
-/// When there is none with this identifier.
 pub async fn job(service: &Service, id: &Id) -> Result<JobView, Problem> {
-    let id = id.clone();
-    let job = service.store(move |store| store.job(&id)).await?;
-    let job = job.ok_or_else(|| Problem::not_found("job"))?;
-    Ok(view(service, job))
+    Ok(view(service, service.find(id).await?))
 }
 
 /// A channel that shows the job now and whenever something about it changes; it ends with the job.
-///
-/// # Errors
-/// When there is none with this identifier.
 pub async fn watch_job(service: &Service, id: &Id) -> Result<watch::Receiver<JobView>, Problem> {
-    if let Some(channel) = service.board().watch(id) {
+    if let Some(channel) = service.board.watch(id) {
         return Ok(channel);
     }
     let (_, channel) = watch::channel(job(service, id).await?);
@@ -103,9 +97,7 @@ pub async fn watch_job(service: &Service, id: &Id) -> Result<watch::Receiver<Job
 }
 
 /// Asks a job to stop. What an audit has found by then is kept.
-///
-/// # Errors
-/// When there is none, or it is at an end.
+/// Fails when there is none, or it is at an end.
 pub async fn stop_job(service: &Service, id: &Id) -> Result<JobView, Problem> {
     job(service, id).await?;
     let row = id.clone();
@@ -122,13 +114,13 @@ pub async fn stop_job(service: &Service, id: &Id) -> Result<JobView, Problem> {
     match stopped {
         Some(JobState::Stopping) => {
             service
-                .board()
+                .board
                 .change(id, |view| view.job.state = JobState::Stopping);
-            service.queue().stop(id);
+            service.queue.stop(id);
         }
         Some(_) => {
-            service.board().show(job(service, id).await?);
-            service.show_queue().await;
+            service.board.show(job(service, id).await?);
+            show_queue(service).await;
         }
         None => {
             let state = job(service, id).await?.job.state;
@@ -142,16 +134,14 @@ pub async fn stop_job(service: &Service, id: &Id) -> Result<JobView, Problem> {
 }
 
 /// Puts a stopped job back into the queue; it goes on where it was.
-///
-/// # Errors
-/// When there is none, it was not stopped, or its time is used up.
+/// Fails when there is none, it was not stopped, or its time is used up.
 pub async fn resume_job(service: &Service, id: &Id) -> Result<JobView, Problem> {
     let stopped = job(service, id).await?.job;
-    if stopped.seconds >= service.limits().job_time.as_secs_f64() {
+    if stopped.seconds >= service.limits.job_time.as_secs_f64() {
         return Err(Problem::conflict("The job has used up its run time."));
     }
     check(service, &stopped.specification).await?;
-    let (row, queue) = (id.clone(), service.limits().queue);
+    let (row, queue) = (id.clone(), service.limits.queue);
     let moved = service
         .store(move |store| store.resume_job(&row, queue))
         .await?;
@@ -166,14 +156,12 @@ pub async fn resume_job(service: &Service, id: &Id) -> Result<JobView, Problem> 
         Some(true) => forget_reports(service, id).await?,
     }
     let waiting = job(service, id).await?;
-    service.board().show(waiting);
+    service.board.show(waiting);
     queued(service, id).await
 }
 
 /// Deletes a job that is at an end, with its run directory and the model that it made.
-///
-/// # Errors
-/// When there is none, it is not at an end, or another job needs it.
+/// Fails when there is none, it is not at an end, or another job needs it.
 pub async fn delete_job(service: &Service, id: &Id) -> Result<(), Problem> {
     if !job(service, id).await?.job.state.is_final() {
         return Err(Problem::conflict(
@@ -188,18 +176,16 @@ pub async fn delete_job(service: &Service, id: &Id) -> Result<(), Problem> {
     let row = id.clone();
     service
         .store(move |store| {
-            store.remove_model(&row)?;
-            store.remove_job(&row)
+            store.remove::<Model>(&row)?;
+            store.remove::<Job>(&row)
         })
         .await?;
-    let places = service.places();
+    let places = &service.places;
     let (directory, files) = (places.run(id), [places.specification(id), places.lock(id)]);
     service
         .blocking(move || {
             gone(fs::remove_dir_all(directory))?;
-            files
-                .into_iter()
-                .try_for_each(|file| gone(fs::remove_file(file)))
+            remove_files(&files)
         })
         .await?;
     forget_reports(service, id).await
@@ -207,22 +193,15 @@ pub async fn delete_job(service: &Service, id: &Id) -> Result<(), Problem> {
 
 /// Removes the reports on a run, which is about to change.
 async fn forget_reports(service: &Service, id: &Id) -> Result<(), Problem> {
-    let files = ReportForm::ALL.map(|form| service.places().report(id, form.ending()));
-    service
-        .blocking(move || {
-            files
-                .into_iter()
-                .try_for_each(|file| gone(fs::remove_file(file)))
-        })
-        .await
+    let files = ReportForm::ALL.map(|form| service.places.report(id, form));
+    service.blocking(move || remove_files(&files)).await
 }
 
-/// A file that is not there need not be removed.
-fn gone(removed: io::Result<()>) -> Result<(), Problem> {
-    match removed {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Problem::internal(&error)),
-        _ => Ok(()),
+fn remove_files(files: &[PathBuf]) -> Result<(), Problem> {
+    for file in files {
+        gone(fs::remove_file(file))?;
     }
+    Ok(())
 }
 
 /// Refuses to delete what an unfinished job reads.

@@ -4,14 +4,10 @@
 
 pub mod data;
 pub mod form;
-pub(super) mod inspect;
+pub mod inspect;
 pub mod jobs;
 pub mod models;
 pub mod results;
 pub mod schema;
-mod specifications;
+pub mod specifications;
 mod texts;
-pub mod upload;
-
-pub(super) use specifications::files;
-pub use specifications::lexicon_attributes;

@@ -2,95 +2,30 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::inspect::sentence;
+use super::inspect::{Task, ask};
 use super::jobs::job;
-use crate::Service;
+use crate::download::{Document, ReportForm, RunFile};
 use crate::identifier::Id;
 use crate::jobs::board::JobView;
-use crate::jobs::process::{Answer, Bounds, ask};
+use crate::jobs::specification::JobKind;
 use crate::problem::{Problem, ProblemKind};
-use crate::store::{Job, JobKind};
+use crate::service::Service;
+use crate::store::{DataSet, Job, Model};
 use probity_fairness::samples::SamplesFormat;
 use probity_run::run_directory::SUMMARY;
 
-/// The form of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ReportForm {
-    /// One self-contained page.
-    #[default]
-    Html,
-    /// Markdown.
-    Markdown,
-    /// JSON.
-    Json,
-}
-
-impl ReportForm {
-    /// All forms.
-    pub const ALL: [ReportForm; 3] = [ReportForm::Html, ReportForm::Markdown, ReportForm::Json];
-
-    /// As on the command line.
-    fn word(self) -> &'static str {
-        match self {
-            ReportForm::Html => "html",
-            ReportForm::Markdown => "markdown",
-            ReportForm::Json => "json",
-        }
-    }
-
-    /// How the names of such files end.
-    pub fn ending(self) -> &'static str {
-        match self {
-            ReportForm::Html => "html",
-            ReportForm::Markdown => "md",
-            ReportForm::Json => "json",
-        }
-    }
-
-    /// Type of its content.
-    fn media_type(self) -> &'static str {
-        match self {
-            ReportForm::Html => "text/html; charset=utf-8",
-            ReportForm::Markdown => "text/markdown; charset=utf-8",
-            ReportForm::Json => "application/json",
-        }
-    }
-}
-
-/// A text that was made for a user.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Document {
-    /// Type of its content.
-    pub media_type: &'static str,
-    /// The text.
-    pub text: String,
-}
-
-/// A file of a run, to be sent as it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunFile {
-    /// Where it lies.
-    pub path: PathBuf,
-    /// Type of its content.
-    pub media_type: &'static str,
-    /// What it shall be called at the user's.
-    pub name: String,
-}
-
 /// The discriminatory share of random inputs, for some protected attributes.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ShareFigure {
     /// The attributes.
     pub protected: Vec<String>,
     /// The share.
+    #[serde(rename(deserialize = "rate"))]
     pub share: f64,
     /// The 95 % confidence interval.
     pub ci95: [f64; 2],
@@ -141,86 +76,45 @@ pub struct Comparison {
 /// Jobs that are compared at most.
 const COMPARED: usize = 20;
 
-/// How long a report may take.
-const REPORT_TIME: Duration = Duration::from_secs(120);
-
-/// The report of a job's run. It is made once and kept. It names files by their paths in the data directory.
-///
-/// # Errors
-/// When there is no job, or nothing to report on.
+/// The report of a job's run. It is made once and kept. It names files by their paths in the data directory. Fails when
+/// there is no job, or nothing to report on.
 pub async fn report(service: &Service, id: &Id, form: ReportForm) -> Result<Document, Problem> {
-    let job = job(service, id).await?.job;
+    let job: Job = service.find(id).await?;
     if job.kind == JobKind::Train {
         return Err(Problem::conflict(
             "There are reports on audits and repairs; a training has a summary.",
         ));
     }
     summary(service, id).await?;
-    let kept = service.places().report(id, form.ending());
+    let (word, ending, media_type) = form.facts();
+    let kept = service.places.report(id, form);
     let file = kept.clone();
-    let found = service
-        .blocking(move || Ok(fs::read_to_string(file).ok()))
+    let is_made = service.blocking(move || Ok(file.is_file())).await?;
+    if !is_made {
+        let task = Task {
+            name: "make the report",
+            instead: "; download the samples",
+            refusal: ProblemKind::Conflict,
+        };
+        let mut out = OsString::from("--out=");
+        out.push(&kept);
+        let directory = service.places.run(id).into_os_string();
+        let format = format!("--format={word}").into();
+        ask(service, task, &["report".into(), directory, format, out]).await?;
+    }
+    let text = service
+        .blocking(move || Ok(fs::read_to_string(kept)?))
         .await?;
-    let text = match found {
-        Some(text) => text,
-        None => make_report(service, id, form, &kept).await?,
-    };
     Ok(Document {
-        media_type: form.media_type(),
-        text: service.places().relative(&text),
+        media_type,
+        text: service.places.relative(&text),
+        name: format!("report-{id}.{ending}"),
     })
 }
 
-async fn make_report(
-    service: &Service,
-    id: &Id,
-    form: ReportForm,
-    kept: &Path,
-) -> Result<String, Problem> {
-    let _turn = service.turn_to_inspect().await?;
-    let mut out = OsString::from("--out=");
-    out.push(kept);
-    let arguments = [
-        "report".into(),
-        service.places().run(id).into_os_string(),
-        format!("--format={}", form.word()).into(),
-        out,
-    ];
-    let bounds = Bounds {
-        memory: service.limits().job_memory,
-        lock: None,
-    };
-    let answer = ask(service.executable(), &arguments, &bounds, REPORT_TIME)
-        .await
-        .map_err(|error| Problem::internal(&error))?;
-    match answer {
-        Answer::Given(_) => {
-            let file = kept.to_owned();
-            service
-                .blocking(move || {
-                    fs::read_to_string(file).map_err(|error| Problem::internal(&error))
-                })
-                .await
-        }
-        Answer::Refused(why) => Err(Problem::conflict(sentence(
-            &service.places().without_paths(&why),
-        ))),
-        Answer::OutOfMemory | Answer::OutOfTime => Err(Problem::new(
-            ProblemKind::TooLarge,
-            "To make the report takes more memory or time than is allowed here; download the samples.",
-        )),
-        Answer::Broken(status) => Err(Problem::internal(&format_args!(
-            "a report ended with {status}"
-        ))),
-    }
-}
-
 /// The summary of a job's run, as the command line writes it.
-///
-/// # Errors
-/// When there is no job, or no summary yet.
 pub async fn summary(service: &Service, id: &Id) -> Result<Value, Problem> {
-    let job = job(service, id).await?.job;
+    let job: Job = service.find(id).await?;
     match read_summary(service, &job).await? {
         Some(summary) => Ok(summary),
         None => Err(Problem::conflict(format!(
@@ -235,25 +129,21 @@ async fn read_summary(service: &Service, job: &Job) -> Result<Option<Value>, Pro
     if !job.state.is_final() {
         return Ok(None);
     }
-    let file = service.places().run(&job.id).join(SUMMARY);
+    let file = service.places.run(&job.id).join(SUMMARY);
     service
         .blocking(move || {
             let Ok(bytes) = fs::read(file) else {
                 return Ok(None);
             };
-            serde_json::from_slice(&bytes)
-                .map(Some)
-                .map_err(|error| Problem::internal(&error))
+            Ok(Some(serde_json::from_slice(&bytes)?))
         })
         .await
 }
 
 /// The samples that an audit found.
-///
-/// # Errors
-/// When there is no job, it is no audit, or it has found nothing yet.
+/// Fails when there is no job, it is no audit, or it has found nothing yet.
 pub async fn samples(service: &Service, id: &Id) -> Result<RunFile, Problem> {
-    let job = job(service, id).await?.job;
+    let job: Job = service.find(id).await?;
     let Some(audit) = job.specification.as_audit() else {
         return Err(Problem::conflict("Only audits find samples."));
     };
@@ -264,7 +154,7 @@ pub async fn samples(service: &Service, id: &Id) -> Result<RunFile, Problem> {
     };
     Ok(RunFile {
         path: service
-            .places()
+            .places
             .run(id)
             .join(audit.samples_format.file_name()),
         media_type,
@@ -273,9 +163,7 @@ pub async fn samples(service: &Service, id: &Id) -> Result<RunFile, Problem> {
 }
 
 /// Jobs side by side.
-///
-/// # Errors
-/// When one of them does not exist, or too many are asked for.
+/// Fails when one of them does not exist, or too many are asked for.
 pub async fn compare(service: &Service, ids: &[Id]) -> Result<Comparison, Problem> {
     if ids.is_empty() || ids.len() > COMPARED {
         return Err(Problem::invalid(format!(
@@ -294,9 +182,9 @@ async fn compared(service: &Service, id: &Id) -> Result<ComparedJob, Problem> {
     let specification = view.job.specification.clone();
     let (data, model) = service
         .store(move |store| {
-            let data = store.data_set(specification.data())?;
-            let model = match specification.model() {
-                Some(id) => store.model(id)?,
+            let data: Option<DataSet> = store.find(specification.data())?;
+            let model: Option<Model> = match specification.model() {
+                Some(id) => store.find(id)?,
                 None => None,
             };
             Ok((data, model))
@@ -321,7 +209,7 @@ struct Summary {
     strategy: String,
     protected: Vec<String>,
     total: Total,
-    fairness: Vec<Share>,
+    fairness: Vec<ShareFigure>,
 }
 
 #[derive(Deserialize)]
@@ -331,15 +219,7 @@ struct Total {
     seconds: f64,
 }
 
-#[derive(Deserialize)]
-struct Share {
-    protected: Vec<String>,
-    rate: f64,
-    ci95: [f64; 2],
-}
-
 fn figures(summary: Summary) -> AuditFigures {
-    let shares = summary.fairness.into_iter();
     AuditFigures {
         ending: summary.ending,
         strategy: summary.strategy,
@@ -347,12 +227,6 @@ fn figures(summary: Summary) -> AuditFigures {
         generated: summary.total.generated,
         discriminatory: summary.total.discriminatory,
         seconds: summary.total.seconds,
-        shares: shares
-            .map(|share| ShareFigure {
-                protected: share.protected,
-                share: share.rate,
-                ci95: share.ci95,
-            })
-            .collect(),
+        shares: summary.fairness,
     }
 }

@@ -150,9 +150,6 @@ pub struct AttributeColumn {
 
 impl TableSchema {
     /// The form of `schema` that users see.
-    ///
-    /// # Errors
-    /// When the two forms do not fit each other, which a test rules out.
     pub fn of(schema: &Schema) -> Result<TableSchema, Problem> {
         serde_json::to_value(schema)
             .and_then(serde_json::from_value)
@@ -160,9 +157,6 @@ impl TableSchema {
     }
 
     /// The checked schema.
-    ///
-    /// # Errors
-    /// Whatever is wrong with it.
     pub fn check(&self) -> Result<Schema, Problem> {
         let schema: Schema = serde_json::to_value(self)
             .and_then(serde_json::from_value)

@@ -1,14 +1,11 @@
 //! What a job is asked for, before it waits in the queue: what it reads exists and fits. The bounds of its fields are those of
 //! its type and of the operator; what only reading the files can tell, the job itself finds out.
 
-use super::data::data_set;
-use super::jobs::job;
-use super::models::model;
-use crate::Service;
 use crate::jobs::files::Files;
-use crate::jobs::specification::JobSpecification;
+use crate::jobs::specification::{JobKind, JobSpecification};
 use crate::problem::Problem;
-use crate::store::{DataKind, DataSet, JobKind, JobState, Model, ModelKind};
+use crate::service::Service;
+use crate::store::{DataKind, DataSet, Job, JobState, Model, ModelKind};
 use probity_fairness::repair::RepairSpecification;
 use probity_fairness::specification::AuditSpecification;
 use probity_nn::modality::ModalityName;
@@ -17,9 +14,6 @@ use probity_run::specification::FieldError;
 use probity_text::lexicon::Lexicon;
 
 /// Checks `specification`, and gives a name for its job.
-///
-/// # Errors
-/// The first thing that is wrong with it.
 pub(super) async fn check(
     service: &Service,
     specification: &JobSpecification,
@@ -46,11 +40,11 @@ pub(super) async fn check(
         check_repair(repair, model)?;
     }
     check_runs(service, specification).await?;
-    let places = service.places();
+    let places = &service.places;
     let files = Files::of(places, &data, model.as_ref(), specification.runs());
     let checked = specification
         .of_files(&files)
-        .check(&service.limits().specifications);
+        .check(&service.limits.specifications);
     checked.map_err(|error| {
         let problem = Problem::from(error);
         let detail = places.without_paths(&problem.detail);
@@ -60,16 +54,14 @@ pub(super) async fn check(
 }
 
 /// The files that a run of `specification` reads.
-///
-/// # Errors
-/// When the data set or the model is not there any more.
+/// Fails when the data set or the model is not there any more.
 pub(crate) async fn files(
     service: &Service,
     specification: &JobSpecification,
 ) -> Result<Files, Problem> {
     let (data, model) = read_by(service, specification).await?;
     let runs = specification.runs();
-    Ok(Files::of(service.places(), &data, model.as_ref(), runs))
+    Ok(Files::of(&service.places, &data, model.as_ref(), runs))
 }
 
 /// The data set and the model that `specification` reads.
@@ -77,9 +69,9 @@ async fn read_by(
     service: &Service,
     specification: &JobSpecification,
 ) -> Result<(DataSet, Option<Model>), Problem> {
-    let data = data_set(service, specification.data()).await?;
+    let data = service.find(specification.data()).await?;
     let model = match specification.model() {
-        Some(id) => Some(model(service, id).await?),
+        Some(id) => Some(service.find(id).await?),
         None => None,
     };
     Ok((data, model))
@@ -198,7 +190,7 @@ fn check_repair(repair: &RepairSpecification, model: &Model) -> Result<(), Probl
 /// Checks that the runs are audits of the model that came to their end.
 async fn check_runs(service: &Service, specification: &JobSpecification) -> Result<(), Problem> {
     for id in specification.runs() {
-        let audit = job(service, id).await?.job;
+        let audit: Job = service.find(id).await?;
         let is_of_this =
             audit.kind == JobKind::Audit && audit.specification.model() == specification.model();
         if !is_of_this {

@@ -6,9 +6,7 @@ use crate::problem::Problem;
 const LABEL: usize = 100;
 
 /// `label` without blanks at its ends, or `instead` where nothing else is left.
-///
-/// # Errors
-/// When it is too long, or holds a control character.
+/// Fails when it is too long, or holds a control character.
 pub fn label(label: &str, instead: &str) -> Result<String, Problem> {
     let label = label.trim();
     if label.is_empty() {
@@ -26,9 +24,7 @@ pub fn label(label: &str, instead: &str) -> Result<String, Problem> {
 }
 
 /// Refuses the name of a column that a list of names on the command line cannot hold.
-///
-/// # Errors
-/// When it has a comma in it, or is no plain text.
+/// Fails when it has a comma in it, or is no plain text.
 pub fn column_name(name: &str) -> Result<(), Problem> {
     if name.contains(',') || name.chars().any(char::is_control) {
         return Err(Problem::invalid(format!(

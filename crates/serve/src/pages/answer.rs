@@ -4,26 +4,16 @@ use askama::Template;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 
-use super::form::Form;
 use crate::problem::Problem;
 
-/// What a page's function gives.
-pub(super) type Answer = Result<Response, Failure>;
+/// What a page's function gives: a page, or what is to be seen in its place.
+pub(super) type Answer = Result<Response, Response>;
 
 /// A problem on its way to becoming a page: [`super::session::with_session`] draws it, because it knows who is logged in.
-#[derive(Debug)]
-pub(super) struct Failure(pub Problem);
-
-impl From<Problem> for Failure {
-    fn from(problem: Problem) -> Failure {
-        Failure(problem)
-    }
-}
-
-impl IntoResponse for Failure {
-    fn into_response(self) -> Response {
-        let mut response = self.0.status().into_response();
-        response.extensions_mut().insert(self.0);
+impl From<Problem> for Response {
+    fn from(problem: Problem) -> Response {
+        let mut response = problem.status().into_response();
+        response.extensions_mut().insert(problem);
         response
     }
 }
@@ -45,18 +35,6 @@ pub(super) fn page_with(status: StatusCode, template: &impl Template) -> Answer 
 pub(super) fn redirect(address: &str) -> Response {
     match HeaderValue::try_from(address) {
         Ok(location) => (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response(),
-        Err(error) => Failure(Problem::internal(&error)).into_response(),
+        Err(error) => Problem::from(error).into(),
     }
-}
-
-/// Notes a problem that the user can do something about in the form that comes back.
-///
-/// # Errors
-/// When it is a fault of the service.
-pub(super) fn note(form: &mut Form, problem: Problem) -> Result<(), Failure> {
-    if problem.status().is_server_error() {
-        return Err(Failure(problem));
-    }
-    form.refuse(problem.field.unwrap_or_default(), problem.detail);
-    Ok(())
 }

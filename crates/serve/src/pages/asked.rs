@@ -2,29 +2,25 @@
 
 use super::views::Fact;
 use super::words::{list, moment, percent};
-use crate::Service;
-use crate::operations::{data, jobs, models};
-use crate::store::Job;
+use crate::service::Service;
+use crate::store::{DataSet, Job, Model};
 
 /// What `job` was asked for. Of things that were deleted since, nothing is said.
 pub(super) async fn facts(service: &Service, job: &Job) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(id) = job.specification.model()
-        && let Ok(model) = models::model(service, id).await
+        && let Ok(model) = service.find::<Model>(id).await
     {
         facts.push(Fact::linked("Model", model.label, format!("/models/{id}")));
     }
     let id = job.specification.data();
-    if let Ok(data) = data::data_set(service, id).await {
+    if let Ok(data) = service.find::<DataSet>(id).await {
         facts.push(Fact::linked("Data", data.label, format!("/data/{id}")));
     }
     for id in job.specification.runs() {
-        if let Ok(audit) = jobs::job(service, id).await {
-            facts.push(Fact::linked(
-                "Learns from",
-                audit.job.label,
-                format!("/runs/{id}"),
-            ));
+        if let Ok(audit) = service.find::<Job>(id).await {
+            let address = format!("/runs/{id}");
+            facts.push(Fact::linked("Learns from", audit.label, address));
         }
     }
     if let Some(audit) = job.specification.as_audit() {

@@ -1,74 +1,91 @@
 //! Audit a model.
 
-use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::answer::{Answer, note, page_with, redirect};
+use super::answer::{Answer, page_with};
+use super::filled::{FormPage, Taken, start};
 use super::form::{Choice, Form};
-use super::named::Named;
 use super::options::{Options, insert, names, specified};
 use super::sent::SentForm;
 use super::session::Visitor;
 use super::views::AuditPage;
 use super::words::list;
-use crate::Service;
 use crate::identifier::Id;
-use crate::jobs::specification::JobSpecification;
-use crate::operations::{data, jobs, lexicon_attributes, models};
-use crate::problem::Problem;
-use crate::store::{ColumnKind, DataKind, DataSet, JobKind, Model, ModelKind};
+use crate::jobs::specification::{JobKind, JobSpecification};
+use crate::operations::specifications::lexicon_attributes;
+use crate::service::Service;
+use crate::store::{ColumnKind, DataKind, DataSet, Model, ModelKind};
 use probity_fairness::strategies::StrategyName;
 use probity_nn::modality::ModalityName;
 
 /// A model, and the data sets that its search can start from.
-struct Subject {
+pub(super) struct AuditForm {
     model: Model,
     data: Vec<DataSet>,
 }
 
-/// The form.
-pub(super) async fn show(
-    State(service): State<Service>,
-    visitor: Visitor,
-    Named(id): Named,
-) -> Answer {
-    let subject = Subject::of(&service, &id).await?;
-    draw(StatusCode::OK, &visitor, &subject, &initial(&subject))
-}
-
-/// Starts the audit.
-pub(super) async fn start(
-    State(service): State<Service>,
-    Named(id): Named,
-    sent: SentForm,
-) -> Answer {
-    let subject = Subject::of(&service, &id).await?;
-    let mut form = sent.form;
-    if let Some((label, asked)) = specification(&mut form, &subject) {
-        match jobs::start_job(&service, sent.visitor.caller(), &label, asked).await {
-            Ok(view) => return Ok(redirect(&format!("/jobs/{}", view.job.id))),
-            Err(problem) => note(&mut form, problem)?,
-        }
-    }
-    draw(
-        StatusCode::UNPROCESSABLE_ENTITY,
-        &sent.visitor,
-        &subject,
-        &form,
-    )
-}
-
-impl Subject {
-    async fn of(service: &Service, id: &Id) -> Result<Subject, Problem> {
-        let model = models::model(service, id).await?;
-        let mut data = data::list_data(service).await?;
+impl FormPage for AuditForm {
+    async fn about(service: &Service, id: &Id) -> Result<AuditForm, Response> {
+        let model: Model = service.find(id).await?;
+        let mut data: Vec<DataSet> = service.all().await?;
         data.retain(|data| fits(&model, data));
         // The data that the model learnt from come first.
         data.sort_by_key(|data| model.data.as_ref() != Some(&data.id));
-        Ok(Subject { model, data })
+        Ok(AuditForm { model, data })
     }
 
+    fn first(&self) -> Form {
+        let mut form = Form::default();
+        let (first, advanced) = self.options();
+        first.fill(&mut form);
+        advanced.fill(&mut form);
+        // The answer to "how long" says how far, unless a number does.
+        for field in EFFORT {
+            form.set(field, "");
+        }
+        form.set("effort", "standard");
+        form.set("samples_format", "csv");
+        for name in &self.model.description.protected {
+            form.add("protected", name);
+        }
+        form
+    }
+
+    async fn take(&self, service: &Service, sent: &mut SentForm) -> Taken {
+        let (label, asked) = self.specification(&mut sent.form)?;
+        Some(start(service, sent, &label, asked).await)
+    }
+
+    fn draw(&self, status: StatusCode, visitor: &Visitor, form: &Form) -> Answer {
+        let (first, advanced) = self.options();
+        let fields = advanced.inputs();
+        let attributes = self.attributes();
+        let attributes = attributes.iter().map(|name| Choice::new(name, name));
+        page_with(
+            status,
+            &AuditPage {
+                frame: &visitor.frame(""),
+                form,
+                id: self.model.id.as_str(),
+                label: &self.model.label,
+                data: &self.starts(),
+                attributes: &attributes.collect::<Vec<_>>(),
+                efforts: &Choice::list(&[
+                    ("quick", "Quick: a first look, a minute at most"),
+                    ("standard", "Standard: five minutes at most"),
+                    ("thorough", "Thorough: half an hour at most"),
+                ]),
+                fail_above: &first.input("fail_above"),
+                advanced: &names(&fields),
+                fields: &fields,
+            },
+        )
+    }
+}
+
+impl AuditForm {
     fn is_of_texts(&self) -> bool {
         self.model.description.kind == ModelKind::Texts
     }
@@ -125,6 +142,54 @@ impl Subject {
             false => self.model.description.attributes.clone(),
         }
     }
+
+    /// The fields of an audit that the page shows, those that most people leave alone from the second on.
+    fn options(&self) -> (Options, Options) {
+        let strategies = StrategyName::of(self.modality()).iter();
+        let words: Vec<&str> = strategies.map(|strategy| strategy.name()).collect();
+        let advanced = [
+            "strategy",
+            "search.seeds",
+            "search.local",
+            "budget.time",
+            "estimate",
+            "samples_format",
+            "seed",
+        ];
+        let advanced = Options::of(JobKind::Audit, &advanced).only("strategy", &words);
+        (Options::of(JobKind::Audit, &["fail_above"]), advanced)
+    }
+
+    /// What the form asks for and what it is called, or errors in the form.
+    fn specification(&self, form: &mut Form) -> Option<(String, JobSpecification)> {
+        let attributes = self.attributes();
+        let mut protected = form.all("protected").to_vec();
+        protected.retain(|name| attributes.contains(name));
+        if protected.is_empty() {
+            form.refuse("protected", "Choose at least one protected attribute.");
+        }
+        let start = self.start(form.value("data"));
+        if start.is_none() {
+            form.refuse("data", "Choose the data that the search starts from.");
+        }
+        let (data, text_column) = start?;
+        let label = format!("{} by {}", self.model.label, list(&protected));
+        let mut asked = json!({
+            "kind": JobKind::Audit, "modality": self.modality(), "model": self.model.id, "data": data,
+            "protected": protected,
+        });
+        if let Some(column) = text_column {
+            insert(&mut asked, "text.column", column.into());
+        }
+        for (field, value) in EFFORT.into_iter().zip(effort(form.value("effort"))) {
+            insert(&mut asked, field, value);
+        }
+        let (first, advanced) = self.options();
+        first.read(form, &mut asked);
+        advanced.read(form, &mut asked);
+        let specification = specified(form, asked)?;
+        Some((label.chars().take(100).collect(), specification))
+    }
 }
 
 /// Whether a data set has what the model looks at.
@@ -141,42 +206,6 @@ fn fits(model: &Model, data: &DataSet) -> bool {
     }
 }
 
-/// The fields of an audit that the page shows, those that most people leave alone from the second on.
-fn options(subject: &Subject) -> (Options, Options) {
-    let words: Vec<&str> = StrategyName::of(subject.modality())
-        .iter()
-        .map(|strategy| strategy.name())
-        .collect();
-    let advanced = [
-        "strategy",
-        "search.seeds",
-        "search.local",
-        "budget.time",
-        "estimate",
-        "samples_format",
-        "seed",
-    ];
-    let advanced = Options::of(JobKind::Audit, &advanced).only("strategy", &words);
-    (Options::of(JobKind::Audit, &["fail_above"]), advanced)
-}
-
-fn initial(subject: &Subject) -> Form {
-    let mut form = Form::default();
-    let (first, advanced) = options(subject);
-    first.fill(&mut form);
-    advanced.fill(&mut form);
-    // The answer to "how long" says how far, unless a number does.
-    for field in EFFORT {
-        form.set(field, "");
-    }
-    form.set("effort", "standard");
-    form.set("samples_format", "csv");
-    for name in &subject.model.description.protected {
-        form.add("protected", name);
-    }
-    form
-}
-
 /// The fields that the answer to "how long" fills in.
 const EFFORT: [&str; 3] = ["search.seeds", "search.local", "budget.time"];
 
@@ -187,68 +216,4 @@ fn effort(answer: &str) -> [Value; 3] {
         "thorough" => [5000.into(), 2000.into(), "30m".into()],
         _ => [1000.into(), 1000.into(), "5m".into()],
     }
-}
-
-/// What the form asks for and what it is called, or errors in the form.
-fn specification(form: &mut Form, subject: &Subject) -> Option<(String, JobSpecification)> {
-    let attributes = subject.attributes();
-    let protected: Vec<String> = form
-        .all("protected")
-        .iter()
-        .filter(|name| attributes.contains(name))
-        .cloned()
-        .collect();
-    if protected.is_empty() {
-        form.refuse("protected", "Choose at least one protected attribute.");
-    }
-    let start = subject.start(form.value("data"));
-    if start.is_none() {
-        form.refuse("data", "Choose the data that the search starts from.");
-    }
-    let (data, text_column) = start?;
-    let label = format!("{} by {}", subject.model.label, list(&protected));
-    let mut asked = json!({
-        "kind": JobKind::Audit, "modality": subject.modality(), "model": subject.model.id, "data": data,
-        "protected": protected,
-    });
-    if let Some(column) = text_column {
-        insert(&mut asked, "text.column", column.into());
-    }
-    for (field, value) in EFFORT.into_iter().zip(effort(form.value("effort"))) {
-        insert(&mut asked, field, value);
-    }
-    let (first, advanced) = options(subject);
-    first.read(form, &mut asked);
-    advanced.read(form, &mut asked);
-    let specification = specified(form, asked)?;
-    Some((label.chars().take(100).collect(), specification))
-}
-
-fn draw(status: StatusCode, visitor: &Visitor, subject: &Subject, form: &Form) -> Answer {
-    let (first, advanced) = options(subject);
-    let fields = advanced.inputs();
-    let attributes: Vec<Choice> = subject
-        .attributes()
-        .iter()
-        .map(|name| Choice::new(name, name))
-        .collect();
-    page_with(
-        status,
-        &AuditPage {
-            frame: &visitor.frame(""),
-            form,
-            id: subject.model.id.as_str(),
-            label: &subject.model.label,
-            data: &subject.starts(),
-            attributes: &attributes,
-            efforts: &Choice::list(&[
-                ("quick", "Quick: a first look, a minute at most"),
-                ("standard", "Standard: five minutes at most"),
-                ("thorough", "Thorough: half an hour at most"),
-            ]),
-            fail_above: &first.input("fail_above"),
-            advanced: &names(&fields),
-            fields: &fields,
-        },
-    )
 }

@@ -1,20 +1,21 @@
 //! Say what the columns of a table are, and get a draft of its schema.
 
-use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::Response;
 
-use super::answer::{Answer, note, page_with, redirect};
+use super::answer::{Answer, page_with};
 use super::data::preview;
+use super::filled::{FormPage, Taken};
 use super::form::{Choice, Form};
-use super::named::Named;
 use super::sent::SentForm;
 use super::session::Visitor;
 use super::views::{DataColumnsPage, RawColumn};
 use super::words::list;
-use crate::Service;
+use crate::identifier::Id;
 use crate::operations::data;
-use crate::operations::schema::DraftRequest;
+use crate::operations::schema::{DraftRequest, TableSchema};
 use crate::problem::{Problem, ProblemKind};
+use crate::service::Service;
 use crate::store::{ColumnKind, ColumnSketch, DataKind, DataSet};
 
 /// Words in the names of columns that usually hold a protected attribute.
@@ -44,54 +45,67 @@ const DECISION: [&str; 10] = [
 /// Different words from which on a column is no category.
 const MANY: u64 = 100;
 
-/// The form.
-pub(super) async fn show(
-    State(service): State<Service>,
-    visitor: Visitor,
-    Named(id): Named,
-) -> Answer {
-    let data = table(&service, &id).await?;
-    let form = match data.has_schema {
-        true => described(&data, &data::schema(&service, &id).await?),
-        false => guessed(&data.sketch.columns),
-    };
-    draw(StatusCode::OK, &visitor, &data, &form)
+/// A table, and its schema where it has one.
+pub(super) struct ColumnsForm {
+    data: DataSet,
+    schema: Option<TableSchema>,
 }
 
-/// Takes the form, and drafts the schema.
-pub(super) async fn draft(
-    State(service): State<Service>,
-    Named(id): Named,
-    sent: SentForm,
-) -> Answer {
-    let data = table(&service, &id).await?;
-    let mut form = sent.form;
-    if let Some(request) = request(&mut form, &data.sketch.columns) {
-        match data::draft_schema(&service, &id, request).await {
-            Ok(_) => return Ok(redirect(&format!("/data/{id}/schema"))),
-            Err(problem) => note(&mut form, problem)?,
+impl FormPage for ColumnsForm {
+    async fn about(service: &Service, id: &Id) -> Result<ColumnsForm, Response> {
+        let data: DataSet = service.find(id).await?;
+        if data.kind == DataKind::Texts {
+            return Err(Problem::new(
+                ProblemKind::NotFound,
+                "Texts have no columns to describe; train a model on them right away.",
+            )
+            .into());
+        }
+        let schema = match data.has_schema {
+            true => Some(data::schema(service, id).await?),
+            false => None,
+        };
+        Ok(ColumnsForm { data, schema })
+    }
+
+    fn first(&self) -> Form {
+        match &self.schema {
+            Some(schema) => described(&self.data, schema),
+            None => guessed(&self.data.sketch.columns),
         }
     }
-    draw(
-        StatusCode::UNPROCESSABLE_ENTITY,
-        &sent.visitor,
-        &data,
-        &form,
-    )
-}
 
-/// The table `id`.
-pub(super) async fn table(
-    service: &Service,
-    id: &crate::identifier::Id,
-) -> Result<DataSet, Problem> {
-    let data = data::data_set(service, id).await?;
-    match data.kind {
-        DataKind::Table => Ok(data),
-        DataKind::Texts => Err(Problem::new(
-            ProblemKind::NotFound,
-            "Texts have no columns to describe; train a model on them right away.",
-        )),
+    async fn take(&self, service: &Service, sent: &mut SentForm) -> Taken {
+        let request = request(&mut sent.form, &self.data.sketch.columns)?;
+        let id = &self.data.id;
+        let drafted = data::draft_schema(service, id, request).await;
+        Some(drafted.map(|_| format!("/data/{id}/schema")))
+    }
+
+    fn draw(&self, status: StatusCode, visitor: &Visitor, form: &Form) -> Answer {
+        let columns = self.data.sketch.columns.iter().enumerate();
+        let columns = columns.map(|(position, column)| RawColumn {
+            field: field(position),
+            name: column.name.clone(),
+            examples: examples(column),
+        });
+        page_with(
+            status,
+            &DataColumnsPage {
+                frame: &visitor.frame(""),
+                form,
+                id: self.data.id.as_str(),
+                label: &self.data.label,
+                columns: &columns.collect::<Vec<_>>(),
+                roles: &Choice::list(&[
+                    ("input", "An input of the model"),
+                    ("protected", "A protected attribute"),
+                    ("label", "The decision to predict"),
+                    ("ignore", "Nothing: leave it out"),
+                ]),
+                rows: &preview(&self.data),
+            },
+        )
     }
 }
 
@@ -142,7 +156,7 @@ fn words(name: &str) -> impl Iterator<Item = String> {
 }
 
 /// The form as a schema has it.
-fn described(data: &DataSet, schema: &crate::operations::schema::TableSchema) -> Form {
+fn described(data: &DataSet, schema: &TableSchema) -> Form {
     let mut form = Form::default();
     for (position, column) in data.sketch.columns.iter().enumerate() {
         let attribute = schema
@@ -202,35 +216,6 @@ fn request(form: &mut Form, columns: &[ColumnSketch]) -> Option<DraftRequest> {
         protected: with("protected", form),
         ignore: with("ignore", form),
     })
-}
-
-fn draw(status: StatusCode, visitor: &Visitor, data: &DataSet, form: &Form) -> Answer {
-    let columns: Vec<RawColumn> = data
-        .sketch
-        .columns
-        .iter()
-        .enumerate()
-        .map(|(position, column)| RawColumn {
-            field: field(position),
-            name: column.name.clone(),
-            examples: examples(column),
-        })
-        .collect();
-    let template = DataColumnsPage {
-        frame: &visitor.frame(""),
-        form,
-        id: data.id.as_str(),
-        label: &data.label,
-        columns: &columns,
-        roles: &Choice::list(&[
-            ("input", "An input of the model"),
-            ("protected", "A protected attribute"),
-            ("label", "The decision to predict"),
-            ("ignore", "Nothing: leave it out"),
-        ]),
-        rows: &preview(data),
-    };
-    page_with(status, &template)
 }
 
 fn examples(column: &ColumnSketch) -> String {

@@ -9,9 +9,9 @@ use super::session::Visitor;
 use super::things;
 use super::views::{ComparePage, ComparedLine, Link};
 use super::words::{count, interval, list, moment, percent};
-use crate::Service;
 use crate::identifier::Id;
 use crate::operations::results::{self, AuditFigures, ComparedJob};
+use crate::service::Service;
 
 /// The page; `run` may be given several times.
 pub(super) async fn show(
@@ -51,24 +51,22 @@ pub(super) async fn show(
 
 /// Why shares must not be compared, if so.
 fn warning(audited: &[(&ComparedJob, &AuditFigures)]) -> &'static str {
-    let differ =
-        |same: fn(&(&ComparedJob, &AuditFigures), &(&ComparedJob, &AuditFigures)) -> bool| {
-            audited.windows(2).any(|pair| !same(&pair[0], &pair[1]))
-        };
-    if differ(|(_, one), (_, other)| one.protected == other.protected) {
-        if differ(|(one, _), (other, _)| {
-            one.job.job.specification.data() == other.job.job.specification.data()
-        }) {
-            return "These audits differ in their protected attributes and in their data: their shares speak of different things.";
+    let pairs = || audited.windows(2).map(|pair| (&pair[0], &pair[1]));
+    let data = |job: &ComparedJob| job.job.job.specification.data().clone();
+    let other_attributes = pairs().any(|(one, other)| one.1.protected != other.1.protected);
+    let other_data = pairs().any(|(one, other)| data(one.0) != data(other.0));
+    match (other_attributes, other_data) {
+        (true, true) => {
+            "These audits differ in their protected attributes and in their data: their shares speak of different things."
         }
-        return "These audits differ in their protected attributes: their shares speak of different things.";
+        (true, false) => {
+            "These audits differ in their protected attributes: their shares speak of different things."
+        }
+        (false, true) => {
+            "These audits started from different data. Their shares can be compared only where both describe the same possible values."
+        }
+        (false, false) => "",
     }
-    if differ(|(one, _), (other, _)| {
-        one.job.job.specification.data() == other.job.job.specification.data()
-    }) {
-        return "These audits started from different data. Their shares can be compared only where both describe the same possible values.";
-    }
-    ""
 }
 
 fn lines(audited: &[(&ComparedJob, &AuditFigures)]) -> Vec<ComparedLine> {

@@ -1,6 +1,7 @@
 //! Data sets: upload one, look at it.
 
 use axum::extract::State;
+use axum::http::StatusCode;
 
 use super::answer::{Answer, page, page_with, redirect};
 use super::form::{Choice, Form};
@@ -10,64 +11,49 @@ use super::session::Visitor;
 use super::things;
 use super::views::{DataNewPage, DataPage, DescribedColumn, Fact, Preview, Thing};
 use super::words::{bytes, list, moment};
-use crate::Service;
 use crate::operations::data::{self, NewDataSet};
-use crate::operations::models;
 use crate::operations::schema::{AttributeColumn, AttributeKind, TableSchema};
 use crate::problem::Problem;
-use crate::store::{Caller, DataKind, DataSet, FileForm, Layout};
+use crate::service::Service;
+use crate::store::{DataKind, DataSet, Model};
 
 /// Values of a column that are shown.
 const SHOWN: usize = 8;
 
 /// The form of an upload.
 pub(super) async fn show_new(State(service): State<Service>, visitor: Visitor) -> Answer {
-    page(&new_page(&service, &visitor, &Form::default()).view())
+    draw_new(StatusCode::OK, &service, &visitor, &Form::default())
 }
 
 /// Takes an upload.
-pub(super) async fn upload(State(service): State<Service>, sent: SentFile) -> Answer {
-    let visitor = sent.visitor.clone();
-    let mut form = sent.form.clone();
-    match store(&service, visitor.caller(), sent).await {
+pub(super) async fn upload(State(service): State<Service>, mut sent: SentFile) -> Answer {
+    match store(&service, &mut sent).await {
         Ok(data) if data.kind == DataKind::Table => {
             Ok(redirect(&format!("/data/{}/columns", data.id)))
         }
         Ok(data) => Ok(redirect(&format!("/data/{}", data.id))),
         Err(problem) => {
             let status = problem.status();
-            form.refuse("file", problem.detail);
-            page_with(status, &new_page(&service, &visitor, &form).view())
+            sent.form.refuse("file", problem.detail);
+            draw_new(status, &service, &sent.visitor, &sent.form)
         }
     }
 }
 
-async fn store(service: &Service, caller: &Caller, sent: SentFile) -> Result<DataSet, Problem> {
-    let SentFile {
-        form, name, file, ..
-    } = sent;
-    if name.is_empty() {
-        return Err(Problem::invalid("Choose a file."));
+async fn store(service: &Service, sent: &mut SentFile) -> Result<DataSet, Problem> {
+    let file = sent.take_file()?;
+    let received = &mut sent.received;
+    let kind = match received.text("kind") {
+        "texts" => "texts",
+        _ => "table",
+    };
+    received.texts.insert("kind".to_owned(), kind.to_owned());
+    if received.text("label").trim().is_empty() {
+        let label = stem(&received.file_name).to_owned();
+        received.texts.insert("label".to_owned(), label);
     }
-    let file_form = FileForm::of_name(&name).ok_or_else(|| {
-        Problem::invalid(
-            "The name of the file must end in .csv, .tsv, .txt (these also with .gz or .xz) or .parquet.",
-        )
-    })?;
-    let kind = match form.value("kind") {
-        "texts" => DataKind::Texts,
-        _ => DataKind::Table,
-    };
-    let new = NewDataSet {
-        label: match form.value("label") {
-            "" => stem(&name).to_owned(),
-            label => label.to_owned(),
-        },
-        kind,
-        form: file_form,
-        layout: layout(&form, file_form),
-    };
-    data::upload_data(service, caller, new, file?).await
+    let new = NewDataSet::of_form(received)?;
+    data::upload_data(service, sent.visitor.caller(), new, file).await
 }
 
 /// The name of a file without its endings.
@@ -77,72 +63,30 @@ fn stem(name: &str) -> &str {
     name.split('.').next().unwrap_or(name)
 }
 
-fn layout(form: &Form, file_form: FileForm) -> Layout {
-    let is_tsv = matches!(file_form, FileForm::Tsv | FileForm::TsvGz | FileForm::TsvXz);
-    let separator = match form.value("separator") {
-        "comma" => ',',
-        "semicolon" => ';',
-        "tab" => '\t',
-        "space" => ' ',
-        _ if is_tsv => '\t',
-        _ => ',',
-    };
-    let columns = form.value("columns").split(',').map(str::trim);
-    Layout {
-        separator,
-        columns: columns
-            .filter(|name| !name.is_empty())
-            .map(str::to_owned)
-            .collect(),
-    }
-}
-
-/// What the form of an upload is drawn from.
-struct NewPage<'a> {
-    frame: super::views::Frame,
-    form: &'a Form,
-    separators: Vec<Choice>,
-    limit: String,
-}
-
-fn new_page<'a>(service: &Service, visitor: &Visitor, form: &'a Form) -> NewPage<'a> {
-    NewPage {
-        frame: visitor.frame("data"),
+fn draw_new(status: StatusCode, service: &Service, visitor: &Visitor, form: &Form) -> Answer {
+    let page = DataNewPage {
+        frame: &visitor.frame("data"),
         form,
-        separators: Choice::list(&[
+        separators: &Choice::list(&[
             ("", "What the file's ending says: commas, or tabs in .tsv"),
             ("comma", "Commas"),
             ("semicolon", "Semicolons"),
             ("tab", "Tabs"),
             ("space", "Spaces"),
         ]),
-        limit: bytes(service.limits().upload_bytes),
-    }
-}
-
-impl NewPage<'_> {
-    fn view(&self) -> DataNewPage<'_> {
-        DataNewPage {
-            frame: &self.frame,
-            form: self.form,
-            separators: &self.separators,
-            limit: self.limit.clone(),
-        }
-    }
+        limit: bytes(service.limits.upload_bytes),
+    };
+    page_with(status, &page)
 }
 
 /// A data set.
-pub(super) async fn show(
-    State(service): State<Service>,
-    visitor: Visitor,
-    Named(id): Named,
-) -> Answer {
-    let data = data::data_set(&service, &id).await?;
+pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
+    let data: DataSet = service.find(&id).await?;
     let schema = match data.has_schema {
         true => Some(data::schema(&service, &id).await?),
         false => None,
     };
-    let models = models::list_models(&service).await?;
+    let models: Vec<Model> = service.all().await?;
     let trained: Vec<Thing> = models
         .iter()
         .filter(|model| model.data.as_ref() == Some(&id))
@@ -227,16 +171,5 @@ mod tests {
         assert_eq!(stem("C:\\fakepath\\people.csv"), "people");
         assert_eq!(stem("../../etc/passwd.csv"), "passwd");
         assert_eq!(stem(""), "");
-    }
-
-    #[test]
-    fn the_ending_chooses_the_separator_unless_told() {
-        let told = Form::default()
-            .with("separator", "semicolon")
-            .with("columns", "a, b ,,c");
-        assert_eq!(layout(&told, FileForm::Csv).separator, ';');
-        assert_eq!(layout(&told, FileForm::Csv).columns, ["a", "b", "c"]);
-        assert_eq!(layout(&Form::default(), FileForm::Csv).separator, ',');
-        assert_eq!(layout(&Form::default(), FileForm::TsvGz).separator, '\t');
     }
 }

@@ -3,55 +3,52 @@
 use axum::extract::State;
 
 use super::answer::{Answer, page, redirect};
-use super::named::Named;
+use super::named::{Named, Path};
 use super::sent::SentForm;
 use super::session::Visitor;
+use super::things;
 use super::views::DeletePage;
-use crate::Service;
 use crate::operations::{data, jobs, models};
-use crate::store::ModelOrigin;
+use crate::service::Service;
+use crate::store::{DataSet, Model, ModelOrigin};
 
-/// Asks about a data set.
-pub(super) async fn ask_data(
-    State(service): State<Service>,
-    visitor: Visitor,
-    Named(id): Named,
-) -> Answer {
-    let data = data::data_set(&service, &id).await?;
+/// Asks whether the thing at the address `at` shall be deleted.
+fn ask(visitor: &Visitor, label: &str, consequence: &str, at: &str, back: &str) -> Answer {
     page(&DeletePage {
         frame: &visitor.frame(""),
-        label: &data.label,
-        consequence: "The file and its description are deleted. Models that learnt from it and their audits stay.",
-        action: &format!("/data/{id}/delete"),
-        back: &format!("/data/{id}"),
+        label,
+        consequence,
+        action: &format!("{at}/delete"),
+        back,
     })
 }
 
+/// Asks about a data set.
+pub(super) async fn ask_data(Named(service, visitor, id): Named) -> Answer {
+    let data: DataSet = service.find(&id).await?;
+    let at = format!("/data/{id}");
+    let consequence = "The file and its description are deleted. Models that learnt from it and their audits stay.";
+    ask(&visitor, &data.label, consequence, &at, &at)
+}
+
 /// Deletes a data set.
-pub(super) async fn data(State(service): State<Service>, Named(id): Named, _: SentForm) -> Answer {
+pub(super) async fn data(State(service): State<Service>, Path(id): Path, _: SentForm) -> Answer {
     data::delete_data(&service, &id).await?;
     Ok(redirect("/"))
 }
 
 /// Asks about a model.
-pub(super) async fn ask_model(
-    State(service): State<Service>,
-    visitor: Visitor,
-    Named(id): Named,
-) -> Answer {
-    let model = models::model(&service, &id).await?;
-    page(&DeletePage {
-        frame: &visitor.frame(""),
-        label: &model.label,
-        consequence: "The model is deleted. Audits of it stay.",
-        action: &format!("/models/{id}/delete"),
-        back: &format!("/models/{id}"),
-    })
+pub(super) async fn ask_model(Named(service, visitor, id): Named) -> Answer {
+    let model: Model = service.find(&id).await?;
+    let at = format!("/models/{id}");
+    let consequence = "The model is deleted. Audits of it stay.";
+    ask(&visitor, &model.label, consequence, &at, &at)
 }
 
 /// Deletes a model, together with the job that made it.
-pub(super) async fn model(State(service): State<Service>, Named(id): Named, _: SentForm) -> Answer {
-    match models::model(&service, &id).await?.origin {
+pub(super) async fn model(State(service): State<Service>, Path(id): Path, _: SentForm) -> Answer {
+    let model: Model = service.find(&id).await?;
+    match model.origin {
         ModelOrigin::Uploaded => models::delete_model(&service, &id).await?,
         ModelOrigin::Trained | ModelOrigin::Repaired => jobs::delete_job(&service, &id).await?,
     }
@@ -59,23 +56,17 @@ pub(super) async fn model(State(service): State<Service>, Named(id): Named, _: S
 }
 
 /// Asks about a job.
-pub(super) async fn ask_job(
-    State(service): State<Service>,
-    visitor: Visitor,
-    Named(id): Named,
-) -> Answer {
+pub(super) async fn ask_job(Named(service, visitor, id): Named) -> Answer {
     let view = jobs::job(&service, &id).await?;
-    page(&DeletePage {
-        frame: &visitor.frame(""),
-        label: &view.job.label,
-        consequence: "Everything that it found is deleted, and the model that it made if it made one.",
-        action: &format!("/jobs/{id}/delete"),
-        back: &super::things::address(&view),
-    })
+    let at = format!("/jobs/{id}");
+    let consequence =
+        "Everything that it found is deleted, and the model that it made if it made one.";
+    let back = things::address(&view);
+    ask(&visitor, &view.job.label, consequence, &at, &back)
 }
 
 /// Deletes a job.
-pub(super) async fn job(State(service): State<Service>, Named(id): Named, _: SentForm) -> Answer {
+pub(super) async fn job(State(service): State<Service>, Path(id): Path, _: SentForm) -> Answer {
     jobs::delete_job(&service, &id).await?;
     Ok(redirect("/"))
 }

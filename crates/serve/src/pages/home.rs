@@ -6,16 +6,17 @@ use super::answer::{Answer, page};
 use super::session::Visitor;
 use super::things;
 use super::views::{HomePage, Thing};
-use crate::Service;
 use crate::jobs::board::JobView;
-use crate::operations::{data, jobs, models};
-use crate::store::{JobKind, JobState};
+use crate::jobs::specification::JobKind;
+use crate::operations::jobs;
+use crate::service::Service;
+use crate::store::{DataSet, JobState, Model};
 
 /// The page.
 pub(super) async fn show(State(service): State<Service>, visitor: Visitor) -> Answer {
     let jobs = jobs::list_jobs(&service).await?;
-    let models = models::list_models(&service).await?;
-    let data = data::list_data(&service).await?;
+    let models: Vec<Model> = service.all().await?;
+    let data: Vec<DataSet> = service.all().await?;
     let active: Vec<&JobView> = jobs
         .iter()
         .filter(|view| !view.job.state.is_final())

@@ -4,40 +4,25 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::extract::State;
+use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use axum::response::{IntoResponse, Response};
-use serde::Serialize;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::WatchStream;
 
 use super::answer::{Answer, page, redirect};
 use super::asked::facts;
-use super::named::Named;
+use super::named::{Named, Path};
 use super::sent::SentForm;
-use super::session::Visitor;
-use super::views::JobPage;
+use super::views::{JobPage, Shown};
 use super::words::{kind, message, percent_done, phase, state};
-use crate::Service;
 use crate::jobs::board::JobView;
+use crate::jobs::specification::JobKind;
 use crate::operations::jobs;
-use crate::store::{JobKind, JobState};
+use crate::service::Service;
+use crate::store::JobState;
 
 /// Time between two looks at a job, at least.
 const PACE: Duration = Duration::from_millis(250);
-
-/// A job as its page shows it, and as an event tells the page.
-#[derive(Debug, Serialize)]
-struct Shown {
-    state: &'static str,
-    state_class: &'static str,
-    state_text: String,
-    phase: String,
-    percent: Option<u32>,
-    message: String,
-    is_over: bool,
-    is_done: bool,
-    can_resume: bool,
-}
 
 impl Shown {
     fn of(view: &JobView) -> Shown {
@@ -64,11 +49,7 @@ impl Shown {
 }
 
 /// The page.
-pub(super) async fn show(
-    State(service): State<Service>,
-    visitor: Visitor,
-    Named(id): Named,
-) -> Answer {
+pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
     let view = jobs::job(&service, &id).await?;
     let shown = Shown::of(&view);
     let facts = facts(&service, &view.job).await;
@@ -91,13 +72,7 @@ pub(super) async fn show(
         kind: kind(view.job.kind),
         heading: &view.job.label,
         events: &events,
-        state: &state(view.job.state),
-        phase: &shown.phase,
-        percent: shown.percent,
-        message: &shown.message,
-        is_over: shown.is_over,
-        is_done: shown.is_done,
-        can_resume: shown.can_resume,
+        shown: &shown,
         stop_hint,
         result: &result,
         result_text,
@@ -106,12 +81,8 @@ pub(super) async fn show(
 }
 
 /// The job's events: what its page shows, whenever that changes, until the job is over.
-pub(super) async fn events(
-    State(service): State<Service>,
-    _: Visitor,
-    Named(id): Named,
-) -> Result<Response, super::answer::Failure> {
-    let place = service.gate().enter_stream()?;
+pub(super) async fn events(Named(service, _, id): Named) -> Answer {
+    let place = service.gate.enter_stream()?;
     let views = jobs::watch_job(&service, &id).await?;
     let events = WatchStream::new(views)
         .throttle(PACE)
@@ -128,17 +99,13 @@ pub(super) async fn events(
 }
 
 /// Asks a job to stop.
-pub(super) async fn stop(State(service): State<Service>, Named(id): Named, _: SentForm) -> Answer {
+pub(super) async fn stop(State(service): State<Service>, Path(id): Path, _: SentForm) -> Answer {
     jobs::stop_job(&service, &id).await?;
     Ok(redirect(&format!("/jobs/{id}")))
 }
 
 /// Lets a stopped job go on.
-pub(super) async fn resume(
-    State(service): State<Service>,
-    Named(id): Named,
-    _: SentForm,
-) -> Answer {
+pub(super) async fn resume(State(service): State<Service>, Path(id): Path, _: SentForm) -> Answer {
     jobs::resume_job(&service, &id).await?;
     Ok(redirect(&format!("/jobs/{id}")))
 }

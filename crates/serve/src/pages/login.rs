@@ -2,25 +2,27 @@
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 
-use super::answer::{Answer, page, page_with, redirect};
+use super::answer::{Answer, page_with, redirect};
 use super::form::Form;
 use super::sent::{LoginForm, SentForm};
 use super::session::{self, LOGIN, MaybeSession};
 use super::views::LoginPage;
-use crate::Service;
+use crate::service::Service;
 use axum::Extension;
+
+fn draw(status: StatusCode, form: &Form) -> Answer {
+    let frame = &session::frame(None, "");
+    page_with(status, &LoginPage { frame, form })
+}
 
 /// The page.
 pub(super) async fn show(Extension(MaybeSession(session)): Extension<MaybeSession>) -> Answer {
-    if session.is_some() {
-        return Ok(redirect("/"));
+    match session {
+        Some(_) => Ok(redirect("/")),
+        None => draw(StatusCode::OK, &Form::default()),
     }
-    page(&LoginPage {
-        frame: &session::frame(None, ""),
-        form: &Form::default(),
-    })
 }
 
 /// Logs in. There is no limit to attempts: a token holds 256 random bits, and a limit would let anybody lock its owner out.
@@ -38,13 +40,7 @@ pub(super) async fn log_in(
         .await?;
     let Some(secrets) = secrets else {
         form.refuse("token", "This token is not known here, or was withdrawn.");
-        return page_with(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            &LoginPage {
-                frame: &session::frame(None, ""),
-                form: &form,
-            },
-        );
+        return draw(StatusCode::UNPROCESSABLE_ENTITY, &form);
     };
     let cookie = session::set_cookie(&secrets.cookie, &headers)?;
     Ok(([(header::SET_COOKIE, cookie)], redirect("/")).into_response())
@@ -55,7 +51,7 @@ pub(super) async fn log_out(
     State(service): State<Service>,
     headers: HeaderMap,
     _: SentForm,
-) -> Result<Response, super::answer::Failure> {
+) -> Answer {
     if let Some(secret) = session::cookie(&headers) {
         service
             .store(move |store| store.close_session(&secret))

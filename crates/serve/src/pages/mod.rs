@@ -10,7 +10,7 @@
 //! | `jobs`     | how far a job is                                                 |
 //! | `runs`, `compare` | what was found                                            |
 //!
-//! What a page is filled with is in `views`, forms between two answers in `form`. Three rules hold for all of them. No GET
+//! What a page is filled with is in `views`, forms between two answers in `form`, what pages with a form share in `filled`. Three rules hold for all of them. No GET
 //! changes anything, and each POST is checked twice (`sent`). Every answer has a content-security policy that allows nothing
 //! inline (`headers`). And whatever a user typed or uploaded is escaped by the templates, none of which marks a value as safe.
 
@@ -23,6 +23,7 @@ mod compare;
 mod data;
 mod delete;
 mod figures;
+mod filled;
 mod form;
 mod headers;
 mod home;
@@ -49,11 +50,17 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
-use self::answer::Failure;
+use self::audit::AuditForm;
+use self::columns::ColumnsForm;
+use self::filled::{show, submit};
 pub use self::headers::secured;
+use self::repair::RepairForm;
+use self::schema::SchemaForm;
 pub(super) use self::session::LOGIN;
+use self::train::TrainForm;
+use super::api;
 use super::problem::{Problem, ProblemKind};
-use super::{Service, api};
+use super::service::Service;
 
 /// The routes of all pages.
 pub fn router(service: &Service) -> Router<Service> {
@@ -73,16 +80,25 @@ fn pages() -> Router<Service> {
         .route("/data/{id}", get(data::show))
         .route(
             "/data/{id}/columns",
-            get(columns::show).post(columns::draft),
+            get(show::<ColumnsForm>).post(submit::<ColumnsForm>),
         )
-        .route("/data/{id}/schema", get(schema::show).post(schema::save))
-        .route("/data/{id}/train", get(train::show).post(train::start))
+        .route(
+            "/data/{id}/schema",
+            get(show::<SchemaForm>).post(submit::<SchemaForm>),
+        )
+        .route(
+            "/data/{id}/train",
+            get(show::<TrainForm>).post(submit::<TrainForm>),
+        )
         .route(
             "/data/{id}/delete",
             get(delete::ask_data).post(delete::data),
         )
         .route("/models/{id}", get(models::show))
-        .route("/models/{id}/audit", get(audit::show).post(audit::start))
+        .route(
+            "/models/{id}/audit",
+            get(show::<AuditForm>).post(submit::<AuditForm>),
+        )
         .route(
             "/models/{id}/delete",
             get(delete::ask_model).post(delete::model),
@@ -98,7 +114,10 @@ fn pages() -> Router<Service> {
         .route("/runs/{id}/report.json", get(runs::json))
         .route("/runs/{id}/summary.json", get(runs::summary))
         .route("/runs/{id}/samples", get(runs::samples))
-        .route("/runs/{id}/repair", get(repair::show).post(repair::start))
+        .route(
+            "/runs/{id}/repair",
+            get(show::<RepairForm>).post(submit::<RepairForm>),
+        )
         .route("/compare", get(compare::show))
 }
 
@@ -116,15 +135,14 @@ async fn no_page(address: Uri) -> Response {
         true => {
             Problem::new(ProblemKind::NotFound, "There is nothing at this address.").into_response()
         }
-        false => Failure(named::no_page()).into_response(),
+        false => named::no_page().into(),
     }
 }
 
-async fn wrong_method() -> Failure {
-    Failure(Problem::new(
-        ProblemKind::MethodNotAllowed,
-        "This address is not asked for in this way. Follow the links and forms of the pages.",
-    ))
+async fn wrong_method() -> Response {
+    let detail =
+        "This address is not asked for in this way. Follow the links and forms of the pages.";
+    Problem::new(ProblemKind::MethodNotAllowed, detail).into()
 }
 
 /// A problem as a page, for requests that no page has seen.

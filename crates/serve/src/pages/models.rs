@@ -1,6 +1,7 @@
 //! Models: upload one, look at it.
 
 use axum::extract::State;
+use axum::http::StatusCode;
 
 use super::answer::{Answer, page, page_with, redirect};
 use super::figures::qualities;
@@ -11,56 +12,46 @@ use super::session::Visitor;
 use super::things;
 use super::views::{Fact, ModelNewPage, ModelPage, Thing};
 use super::words::{bytes, count, list, moment};
-use crate::Service;
-use crate::operations::{data, jobs, models, results};
+use crate::operations::{jobs, models, results};
 use crate::problem::Problem;
-use crate::store::{Caller, Model, ModelOrigin};
+use crate::service::Service;
+use crate::store::{DataSet, Model, ModelOrigin};
 
 /// The form of an upload.
 pub(super) async fn show_new(State(service): State<Service>, visitor: Visitor) -> Answer {
-    page(&ModelNewPage {
-        frame: &visitor.frame("models"),
-        form: &Form::default(),
-        limit: bytes(service.limits().upload_bytes),
-    })
+    draw_new(StatusCode::OK, &service, &visitor, &Form::default())
 }
 
 /// Takes an upload.
-pub(super) async fn upload(State(service): State<Service>, sent: SentFile) -> Answer {
-    let visitor = sent.visitor.clone();
-    let mut form = sent.form.clone();
-    match store(&service, visitor.caller(), sent).await {
+pub(super) async fn upload(State(service): State<Service>, mut sent: SentFile) -> Answer {
+    match store(&service, &mut sent).await {
         Ok(model) => Ok(redirect(&format!("/models/{}", model.id))),
         Err(problem) => {
             let status = problem.status();
-            form.refuse("file", problem.detail);
-            page_with(
-                status,
-                &ModelNewPage {
-                    frame: &visitor.frame("models"),
-                    form: &form,
-                    limit: bytes(service.limits().upload_bytes),
-                },
-            )
+            sent.form.refuse("file", problem.detail);
+            draw_new(status, &service, &sent.visitor, &sent.form)
         }
     }
 }
 
-async fn store(service: &Service, caller: &Caller, sent: SentFile) -> Result<Model, Problem> {
-    if sent.name.is_empty() {
-        return Err(Problem::invalid("Choose a file."));
-    }
-    let label = sent.form.filled("label").unwrap_or("model").to_owned();
-    models::upload_model(service, caller, &label, sent.file?).await
+fn draw_new(status: StatusCode, service: &Service, visitor: &Visitor, form: &Form) -> Answer {
+    let page = ModelNewPage {
+        frame: &visitor.frame("models"),
+        form,
+        limit: bytes(service.limits.upload_bytes),
+    };
+    page_with(status, &page)
+}
+
+async fn store(service: &Service, sent: &mut SentFile) -> Result<Model, Problem> {
+    let file = sent.take_file()?;
+    let label = sent.form.filled("label").unwrap_or("model");
+    models::upload_model(service, sent.visitor.caller(), label, file).await
 }
 
 /// A model.
-pub(super) async fn show(
-    State(service): State<Service>,
-    visitor: Visitor,
-    Named(id): Named,
-) -> Answer {
-    let model = models::model(&service, &id).await?;
+pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
+    let model: Model = service.find(&id).await?;
     let jobs = jobs::list_jobs(&service).await?;
     let runs: Vec<Thing> = jobs
         .iter()
@@ -101,7 +92,7 @@ async fn facts(service: &Service, model: &Model) -> Result<Vec<Fact>, Problem> {
     }
     if let Some(id) = &model.data {
         // The data of a model may have been deleted since.
-        if let Ok(data) = data::data_set(service, id).await {
+        if let Ok(data) = service.find::<DataSet>(id).await {
             facts.push(Fact::linked("Data", data.label, format!("/data/{id}")));
         }
     }

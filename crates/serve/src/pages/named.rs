@@ -1,24 +1,37 @@
 //! The identifier in a page's address.
 
-use axum::extract::{FromRequestParts, Path};
+use axum::extract::{FromRequestParts, Path as Segment};
 use axum::http::request::Parts;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 
-use super::answer::Failure;
+use super::session::Visitor;
 use crate::identifier::Id;
 use crate::problem::{Problem, ProblemKind};
+use crate::service::Service;
 
 /// The `{id}` of a route. An address with anything else in its place does not exist.
-pub(super) struct Named(pub Id);
+pub(super) struct Path(pub Id);
 
-impl<S: Sync + Send> FromRequestParts<S> for Named {
+impl FromRequestParts<Service> for Path {
     type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Named, Response> {
-        let path = Path::<String>::from_request_parts(parts, state).await;
-        let id = path.ok().and_then(|Path(text)| text.parse().ok());
-        id.map(Named)
-            .ok_or_else(|| Failure(no_page()).into_response())
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Path, Response> {
+        let path = Segment::<String>::from_request_parts(parts, service).await;
+        let id = path.ok().and_then(|Segment(text)| text.parse().ok());
+        Ok(id.map(Path).ok_or_else(no_page)?)
+    }
+}
+
+/// A visitor who is logged in, at the address of one thing: what is asked, who asks, and the thing.
+pub(super) struct Named(pub Service, pub Visitor, pub Id);
+
+impl FromRequestParts<Service> for Named {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Named, Response> {
+        let visitor = Visitor::from_request_parts(parts, service).await?;
+        let Path(id) = Path::from_request_parts(parts, service).await?;
+        Ok(Named(service.clone(), visitor, id))
     }
 }
 

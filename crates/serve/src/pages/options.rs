@@ -6,8 +6,8 @@
 use serde_json::{Map, Value};
 
 use super::form::{Choice, Field as Input, Form};
-use crate::jobs::specification::{JobSpecification, fields};
-use crate::store::JobKind;
+use crate::jobs::specification::{JobKind, JobSpecification, fields};
+
 use probity_run::specification::{Field, FieldKind};
 
 /// Some fields of the specifications of a kind, as a page shows them.

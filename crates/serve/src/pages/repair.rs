@@ -1,87 +1,79 @@
 //! Repair a model with what an audit found.
 
-use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::Response;
 use serde_json::json;
 
-use super::answer::{Answer, note, page_with, redirect};
+use super::answer::{Answer, page_with};
+use super::filled::{FormPage, Taken, start};
 use super::form::Form;
-use super::named::Named;
 use super::options::{Options, insert, names, specified};
 use super::sent::SentForm;
 use super::session::Visitor;
 use super::views::RepairPage;
-use crate::Service;
 use crate::identifier::Id;
-use crate::jobs::specification::JobSpecification;
-use crate::operations::{jobs, models};
+use crate::jobs::specification::{JobKind, JobSpecification};
+use crate::service::Service;
+
 use crate::problem::Problem;
-use crate::store::{Job, JobKind, JobState, Model};
+use crate::store::{Job, JobState, Model};
 use probity_nn::modality::ModalityName;
 
 /// An audit, and the model that it is of.
-struct Subject {
+pub(super) struct RepairForm {
     audit: Job,
     model: Model,
 }
 
-/// The form.
-pub(super) async fn show(
-    State(service): State<Service>,
-    visitor: Visitor,
-    Named(id): Named,
-) -> Answer {
-    let subject = Subject::of(&service, &id).await?;
-    let name = format!("{}, repaired", subject.model.label);
-    let mut form = Form::default().with("label", name);
-    let (first, advanced) = options();
-    first.fill(&mut form);
-    advanced.fill(&mut form);
-    draw(StatusCode::OK, &visitor, &subject, &form)
-}
-
-/// Starts the repair.
-pub(super) async fn start(
-    State(service): State<Service>,
-    Named(id): Named,
-    sent: SentForm,
-) -> Answer {
-    let subject = Subject::of(&service, &id).await?;
-    let mut form = sent.form;
-    if let Some(asked) = subject.specification(&mut form) {
-        let label = form
-            .filled("label")
-            .unwrap_or(&subject.model.label)
-            .to_owned();
-        match jobs::start_job(&service, sent.visitor.caller(), &label, asked).await {
-            Ok(view) => return Ok(redirect(&format!("/jobs/{}", view.job.id))),
-            Err(problem) => note(&mut form, problem)?,
+impl FormPage for RepairForm {
+    async fn about(service: &Service, id: &Id) -> Result<RepairForm, Response> {
+        let audit: Job = service.find(id).await?;
+        match audit.specification.model() {
+            Some(model) if audit.kind == JobKind::Audit && audit.state == JobState::Done => {
+                let model = service.find(model).await?;
+                Ok(RepairForm { audit, model })
+            }
+            _ => Err(Problem::conflict(
+                "A model is repaired with what an audit found, once the audit is done.",
+            )
+            .into()),
         }
     }
-    draw(
-        StatusCode::UNPROCESSABLE_ENTITY,
-        &sent.visitor,
-        &subject,
-        &form,
-    )
-}
 
-impl Subject {
-    async fn of(service: &Service, id: &Id) -> Result<Subject, Problem> {
-        let audit = jobs::job(service, id).await?.job;
-        let model = match audit.specification.model() {
-            Some(model) if audit.kind == JobKind::Audit && audit.state == JobState::Done => {
-                models::model(service, model).await?
-            }
-            _ => {
-                return Err(Problem::conflict(
-                    "A model is repaired with what an audit found, once the audit is done.",
-                ));
-            }
-        };
-        Ok(Subject { audit, model })
+    fn first(&self) -> Form {
+        let name = format!("{}, repaired", self.model.label);
+        let mut form = Form::default().with("label", name);
+        let (first, advanced) = options();
+        first.fill(&mut form);
+        advanced.fill(&mut form);
+        form
     }
 
+    async fn take(&self, service: &Service, sent: &mut SentForm) -> Taken {
+        let asked = self.specification(&mut sent.form)?;
+        let label = sent.label(&self.model.label);
+        Some(start(service, sent, &label, asked).await)
+    }
+
+    fn draw(&self, status: StatusCode, visitor: &Visitor, form: &Form) -> Answer {
+        let (first, advanced) = options();
+        let fields = advanced.inputs();
+        page_with(
+            status,
+            &RepairPage {
+                frame: &visitor.frame(""),
+                form,
+                id: self.audit.id.as_str(),
+                label: &self.audit.label,
+                max_accuracy_loss: &first.input("max_accuracy_loss"),
+                advanced: &names(&fields),
+                fields: &fields,
+            },
+        )
+    }
+}
+
+impl RepairForm {
     /// What the form asks for, or errors in the form. The model learns anew from the data that it learnt from.
     fn specification(&self, form: &mut Form) -> Option<JobSpecification> {
         let audit = &self.audit.specification;
@@ -106,22 +98,5 @@ fn options() -> (Options, Options) {
     (
         Options::of(JobKind::Repair, &["max_accuracy_loss"]),
         Options::of(JobKind::Repair, &["shares", "repeats", "seed"]),
-    )
-}
-
-fn draw(status: StatusCode, visitor: &Visitor, subject: &Subject, form: &Form) -> Answer {
-    let (first, advanced) = options();
-    let fields = advanced.inputs();
-    page_with(
-        status,
-        &RepairPage {
-            frame: &visitor.frame(""),
-            form,
-            id: subject.audit.id.as_str(),
-            label: &subject.audit.label,
-            max_accuracy_loss: &first.input("max_accuracy_loss"),
-            advanced: &names(&fields),
-            fields: &fields,
-        },
     )
 }

@@ -1,32 +1,25 @@
 //! What an audit or a repair found: the result, the report, the files.
 
-use axum::extract::State;
 use axum::http::{HeaderValue, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 
 use super::answer::{Answer, page, redirect};
 use super::asked;
 use super::figures::{caveat, of_audit, of_repair, repair_verdict, verdict};
 use super::named::Named;
-use super::session::Visitor;
 use super::views::{Fact, Link, RunPage};
 use super::words::kind;
-use crate::Service;
-use crate::download::{attach, send};
+use crate::download::{Document, ReportForm};
 use crate::identifier::Id;
-use crate::operations::jobs;
-use crate::operations::results::{self, ReportForm};
+use crate::jobs::specification::JobKind;
+use crate::operations::results;
 use crate::problem::Problem;
-use crate::store::{JobKind, JobState};
+use crate::store::{Job, JobState};
 use probity_report::content_security;
 
 /// The result.
-pub(super) async fn show(
-    State(service): State<Service>,
-    visitor: Visitor,
-    Named(id): Named,
-) -> Answer {
-    let job = jobs::job(&service, &id).await?.job;
+pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
+    let job: Job = service.find(&id).await?;
     match (job.kind, job.state) {
         (JobKind::Train, JobState::Done) => return Ok(redirect(&format!("/models/{id}"))),
         (JobKind::Audit, JobState::Done | JobState::Stopped)
@@ -86,78 +79,42 @@ fn downloads(id: &Id, has_samples: bool) -> Vec<Link> {
 }
 
 /// The report: one page that loads nothing, with a policy by the hashes of its own parts.
-pub(super) async fn report(State(service): State<Service>, _: Visitor, Named(id): Named) -> Answer {
+pub(super) async fn report(Named(service, _, id): Named) -> Answer {
     let document = results::report(&service, &id, ReportForm::Html).await?;
-    let mut response = text(document.media_type, document.text);
     let sources = content_security();
     let policy = format!(
         "default-src 'none'; style-src {}; script-src {}; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
         sources.style, sources.script
     );
-    let policy = HeaderValue::try_from(policy).map_err(|error| Problem::internal(&error))?;
-    response
-        .headers_mut()
-        .insert(header::CONTENT_SECURITY_POLICY, policy);
-    Ok(response)
+    let policy = HeaderValue::try_from(policy).map_err(Problem::from)?;
+    Ok(([(header::CONTENT_SECURITY_POLICY, policy)], document).into_response())
 }
 
 /// The report as Markdown.
-pub(super) async fn markdown(
-    State(service): State<Service>,
-    _: Visitor,
-    Named(id): Named,
-) -> Answer {
+pub(super) async fn markdown(Named(service, _, id): Named) -> Answer {
     let document = results::report(&service, &id, ReportForm::Markdown).await?;
-    attached(
-        &format!("report-{id}.md"),
-        text(document.media_type, document.text),
-    )
+    Ok(document.attached()?)
 }
 
 /// The report as JSON.
-pub(super) async fn json(State(service): State<Service>, _: Visitor, Named(id): Named) -> Answer {
+pub(super) async fn json(Named(service, _, id): Named) -> Answer {
     let document = results::report(&service, &id, ReportForm::Json).await?;
-    attached(
-        &format!("report-{id}.json"),
-        text(document.media_type, document.text),
-    )
+    Ok(document.attached()?)
 }
 
 /// The summary, as the command line writes it.
-pub(super) async fn summary(
-    State(service): State<Service>,
-    _: Visitor,
-    Named(id): Named,
-) -> Answer {
+pub(super) async fn summary(Named(service, _, id): Named) -> Answer {
     let summary = results::summary(&service, &id).await?;
-    let written =
-        serde_json::to_string_pretty(&summary).map_err(|error| Problem::internal(&error))?;
-    attached(
-        &format!("summary-{id}.json"),
-        text("application/json", written),
-    )
+    let document = Document {
+        media_type: "application/json",
+        text: serde_json::to_string_pretty(&summary).map_err(Problem::from)?,
+        name: format!("summary-{id}.json"),
+    };
+    Ok(document.attached()?)
 }
 
 /// The file of samples.
-pub(super) async fn samples(
-    State(service): State<Service>,
-    _: Visitor,
-    Named(id): Named,
-) -> Answer {
+pub(super) async fn samples(Named(service, _, id): Named) -> Answer {
     let file = results::samples(&service, &id).await?;
-    Ok(send(file).await?)
-}
-
-fn text(media_type: &'static str, text: String) -> Response {
-    (
-        [(header::CONTENT_TYPE, HeaderValue::from_static(media_type))],
-        text,
-    )
-        .into_response()
-}
-
-/// The answer as a file to be kept. `name` is one of ours: letters, digits, dots and hyphens.
-fn attached(name: &str, mut response: Response) -> Answer {
-    attach(&mut response, name)?;
-    Ok(response)
+    Ok(file.send().await?)
 }

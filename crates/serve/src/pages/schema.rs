@@ -1,89 +1,72 @@
 //! Check and correct the schema of a table.
 
-use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::Response;
 
-use super::answer::{Answer, note, page_with, redirect};
-use super::columns::table;
+use super::answer::{Answer, page_with, redirect};
 use super::data::preview;
+use super::filled::{FormPage, Taken};
 use super::form::{Choice, Form};
-use super::named::Named;
 use super::schema_form;
 use super::sent::SentForm;
 use super::session::Visitor;
 use super::views::DataSchemaPage;
-use crate::Service;
+use crate::identifier::Id;
 use crate::operations::data;
 use crate::operations::schema::TableSchema;
+use crate::service::Service;
 use crate::store::DataSet;
 
-/// The form.
-pub(super) async fn show(
-    State(service): State<Service>,
-    visitor: Visitor,
-    Named(id): Named,
-) -> Answer {
-    let data = table(&service, &id).await?;
-    if !data.has_schema {
-        return Ok(redirect(&format!("/data/{id}/columns")));
-    }
-    let schema = data::schema(&service, &id).await?;
-    let form = schema_form::filled(&schema);
-    draw(StatusCode::OK, &visitor, &data, &schema, &form)
+/// A table with the schema that it has at present.
+pub(super) struct SchemaForm {
+    data: DataSet,
+    schema: TableSchema,
 }
 
-/// Takes the corrected schema.
-pub(super) async fn save(
-    State(service): State<Service>,
-    Named(id): Named,
-    sent: SentForm,
-) -> Answer {
-    let data = table(&service, &id).await?;
-    let drafted = data::schema(&service, &id).await?;
-    let mut form = sent.form;
-    if let Some(schema) = schema_form::schema(&mut form, &drafted) {
-        match data::replace_schema(&service, &id, schema).await {
-            Ok(_) => return Ok(redirect(&format!("/data/{id}"))),
-            Err(problem) => note(&mut form, problem)?,
+impl FormPage for SchemaForm {
+    async fn about(service: &Service, id: &Id) -> Result<SchemaForm, Response> {
+        let data: DataSet = service.find(id).await?;
+        if !data.has_schema {
+            return Err(redirect(&format!("/data/{id}/columns")));
         }
+        let schema = data::schema(service, id).await?;
+        Ok(SchemaForm { data, schema })
     }
-    draw(
-        StatusCode::UNPROCESSABLE_ENTITY,
-        &sent.visitor,
-        &data,
-        &drafted,
-        &form,
-    )
-}
 
-fn draw(
-    status: StatusCode,
-    visitor: &Visitor,
-    data: &DataSet,
-    schema: &TableSchema,
-    form: &Form,
-) -> Answer {
-    page_with(
-        status,
-        &DataSchemaPage {
-            frame: &visitor.frame(""),
-            form,
-            id: data.id.as_str(),
-            label: &data.label,
-            decision: &schema.label.name,
-            columns: &schema_form::columns(form, schema),
-            kinds: &Choice::list(&[
-                ("integer", "Whole numbers"),
-                ("categorical", "Categories"),
-                ("numeric", "Numbers, sorted into ranges"),
-            ]),
-            outsides: &Choice::list(&[
-                ("reject", "The file is refused"),
-                ("level", "Counts as a value of its own"),
-                ("clip", "Becomes the nearest possible value (numbers only)"),
-                ("skip", "Its row is left out"),
-            ]),
-            rows: &preview(data),
-        },
-    )
+    fn first(&self) -> Form {
+        schema_form::filled(&self.schema)
+    }
+
+    async fn take(&self, service: &Service, sent: &mut SentForm) -> Taken {
+        let schema = schema_form::schema(&mut sent.form, &self.schema)?;
+        let id = &self.data.id;
+        let replaced = data::replace_schema(service, id, schema).await;
+        Some(replaced.map(|_| format!("/data/{id}")))
+    }
+
+    fn draw(&self, status: StatusCode, visitor: &Visitor, form: &Form) -> Answer {
+        page_with(
+            status,
+            &DataSchemaPage {
+                frame: &visitor.frame(""),
+                form,
+                id: self.data.id.as_str(),
+                label: &self.data.label,
+                decision: &self.schema.label.name,
+                columns: &schema_form::columns(form, &self.schema),
+                kinds: &Choice::list(&[
+                    ("integer", "Whole numbers"),
+                    ("categorical", "Categories"),
+                    ("numeric", "Numbers, sorted into ranges"),
+                ]),
+                outsides: &Choice::list(&[
+                    ("reject", "The file is refused"),
+                    ("level", "Counts as a value of its own"),
+                    ("clip", "Becomes the nearest possible value (numbers only)"),
+                    ("skip", "Its row is left out"),
+                ]),
+                rows: &preview(&self.data),
+            },
+        )
+    }
 }

@@ -3,9 +3,12 @@
 //! Every column has the fields of all three kinds. Those of the kinds that are not chosen are out of sight, by the style
 //! sheet alone, and hold what the chosen kind suggests for them, so that changing the kind needs no typing.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::data::values;
 use super::form::Form;
-use super::views::ColumnFields;
+use super::views::{ColumnFields, Names};
 use crate::operations::schema::{AttributeColumn, AttributeKind, OutsidePolicy, TableSchema};
 
 /// Whole numbers over more values than this are not suggested as categories.
@@ -20,7 +23,7 @@ pub(super) fn filled(schema: &TableSchema) -> Form {
     form.set("classes", schema.label.classes.join("\n"));
     for (position, attribute) in schema.attributes.iter().enumerate() {
         let names = Names::of(position);
-        form.set(&names.kind, kind_word(attribute.kind));
+        form.set(&names.kind, word(attribute.kind));
         if attribute.protected {
             form.set(&names.protected, "yes");
         }
@@ -31,7 +34,7 @@ pub(super) fn filled(schema: &TableSchema) -> Form {
             &names.missing,
             attribute.missing.clone().unwrap_or_default(),
         );
-        form.set(&names.outside, outside_word(attribute.outside));
+        form.set(&names.outside, word(attribute.outside));
         let domains = Domains::of(attribute);
         form.set(&names.min, domains.min);
         form.set(&names.max, domains.max);
@@ -82,48 +85,10 @@ pub(super) fn columns(form: &Form, schema: &TableSchema) -> Vec<ColumnFields> {
             is_protected: form.has(&names.protected, "yes"),
             is_open: all.iter().any(|name| form.error(name).is_some()),
             lines: form.value(&names.levels).lines().count().clamp(3, LINES),
-            protected: names.protected,
-            kind: names.kind,
-            min: names.min,
-            max: names.max,
-            levels: names.levels,
-            ordered: names.ordered,
-            bins: names.bins,
-            missing: names.missing,
-            outside: names.outside,
+            names,
         }
     };
     schema.attributes.iter().enumerate().map(fields).collect()
-}
-
-/// Names of the fields of one column.
-struct Names {
-    kind: String,
-    protected: String,
-    min: String,
-    max: String,
-    levels: String,
-    ordered: String,
-    bins: String,
-    missing: String,
-    outside: String,
-}
-
-impl Names {
-    fn of(position: usize) -> Names {
-        let name = |field: &str| format!("c{position}-{field}");
-        Names {
-            kind: name("kind"),
-            protected: name("protected"),
-            min: name("min"),
-            max: name("max"),
-            levels: name("levels"),
-            ordered: name("ordered"),
-            bins: name("bins"),
-            missing: name("missing"),
-            outside: name("outside"),
-        }
-    }
 }
 
 /// The domain of a column as every kind would have it.
@@ -198,14 +163,14 @@ fn quarters((min, max): (f64, f64)) -> String {
 }
 
 fn read(form: &mut Form, names: &Names, attribute: &mut AttributeColumn) {
-    let Some(kind) = kind_of(form.value(&names.kind)) else {
+    let Some(kind) = of_word(form.value(&names.kind)) else {
         form.refuse(&names.kind, "Choose a kind.");
         return;
     };
     attribute.kind = kind;
     attribute.protected = form.has(&names.protected, "yes");
     attribute.missing = form.filled(&names.missing).map(str::to_owned);
-    attribute.outside = outside_of(form.value(&names.outside));
+    attribute.outside = of_word(form.value(&names.outside)).unwrap_or_default();
     (attribute.min, attribute.max) = (None, None);
     (attribute.levels, attribute.ordered, attribute.bins) = (None, None, None);
     match kind {
@@ -284,39 +249,15 @@ fn twice(list: &[String]) -> Option<&String> {
         .find_map(|(entry, position)| list[..position].contains(entry).then_some(entry))
 }
 
-fn kind_word(kind: AttributeKind) -> &'static str {
-    match kind {
-        AttributeKind::Integer => "integer",
-        AttributeKind::Categorical => "categorical",
-        AttributeKind::Numeric => "numeric",
-    }
+/// The word for one of a few things, as the JSON of a schema has it.
+fn word<T: Serialize>(value: T) -> String {
+    let value = serde_json::to_value(value).unwrap_or_default();
+    value.as_str().unwrap_or_default().to_owned()
 }
 
-fn kind_of(word: &str) -> Option<AttributeKind> {
-    match word {
-        "integer" => Some(AttributeKind::Integer),
-        "categorical" => Some(AttributeKind::Categorical),
-        "numeric" => Some(AttributeKind::Numeric),
-        _ => None,
-    }
-}
-
-fn outside_word(outside: OutsidePolicy) -> &'static str {
-    match outside {
-        OutsidePolicy::Reject => "reject",
-        OutsidePolicy::Clip => "clip",
-        OutsidePolicy::Level => "level",
-        OutsidePolicy::Skip => "skip",
-    }
-}
-
-fn outside_of(word: &str) -> OutsidePolicy {
-    match word {
-        "clip" => OutsidePolicy::Clip,
-        "level" => OutsidePolicy::Level,
-        "skip" => OutsidePolicy::Skip,
-        _ => OutsidePolicy::Reject,
-    }
+/// What a word stands for.
+fn of_word<T: DeserializeOwned>(word: &str) -> Option<T> {
+    serde_json::from_value(word.into()).ok()
 }
 
 #[cfg(test)]

@@ -8,15 +8,13 @@ use std::time::Duration;
 
 use axum::extract::{Form as UrlEncoded, FromRequest, FromRequestParts, Request};
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 
-use super::answer::Failure;
 use super::form::Form;
 use super::session::Visitor;
-use crate::Service;
-use crate::operations::form::Form as WithFile;
-use crate::operations::upload::ReceivedFile;
+use crate::operations::form::{Form as WithFile, ReceivedFile};
 use crate::problem::{Problem, ProblemKind};
+use crate::service::Service;
 
 /// Name of the field with the session's secret.
 const CSRF: &str = "csrf";
@@ -25,9 +23,7 @@ const CSRF: &str = "csrf";
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Refuses a form that does not come from a page of this service.
-///
-/// # Errors
-/// When the request comes from elsewhere, or does not say where from.
+/// Fails when the request comes from elsewhere, or does not say where from.
 pub(super) fn check_origin(headers: &HeaderMap) -> Result<(), Problem> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let is_own = match (text("sec-fetch-site"), text("origin"), text("host")) {
@@ -61,6 +57,13 @@ pub(super) struct SentForm {
     pub form: Form,
 }
 
+impl SentForm {
+    /// What was entered as a label, else `instead`.
+    pub fn label(&self, instead: &str) -> String {
+        self.form.filled("label").unwrap_or(instead).to_owned()
+    }
+}
+
 impl FromRequest<Service> for SentForm {
     type Rejection = Response;
 
@@ -70,10 +73,10 @@ impl FromRequest<Service> for SentForm {
         let is_own = check_origin(&parts.headers);
         // Read first: a connection whose request was not read to its end cannot be used again.
         let form = read(Request::from_parts(parts, body), service).await;
-        is_own.map_err(refused)?;
-        let form = form.map_err(refused)?;
+        is_own?;
+        let form = form?;
         if !visitor.owns_form(form.value(CSRF)) {
-            return Err(refused(not_of_this_session()));
+            return Err(not_of_this_session().into());
         }
         Ok(SentForm { visitor, form })
     }
@@ -88,13 +91,9 @@ impl FromRequest<Service> for LoginForm {
     async fn from_request(request: Request, service: &Service) -> Result<LoginForm, Response> {
         let is_own = check_origin(request.headers());
         let form = read(request, service).await;
-        is_own.map_err(refused)?;
-        form.map(LoginForm).map_err(refused)
+        is_own?;
+        Ok(LoginForm(form?))
     }
-}
-
-fn refused(problem: Problem) -> Response {
-    Failure(problem).into_response()
 }
 
 async fn read(request: Request, service: &Service) -> Result<Form, Problem> {
@@ -124,10 +123,18 @@ pub(super) struct SentFile {
     pub visitor: Visitor,
     /// What was entered besides.
     pub form: Form,
-    /// What the file is called at the visitor's; empty when none was chosen.
-    pub name: String,
-    /// The file. What is wrong with it belongs to the form that comes back.
-    pub file: Result<ReceivedFile, Problem>,
+    /// All of it as it came. What is wrong with the file belongs to the form that comes back.
+    pub received: WithFile,
+}
+
+impl SentFile {
+    /// The file. Fails when none was chosen, or something is wrong with it.
+    pub fn take_file(&mut self) -> Result<ReceivedFile, Problem> {
+        match self.received.file_name.is_empty() {
+            true => Err(Problem::invalid("Choose a file.")),
+            false => self.received.take_file(),
+        }
+    }
 }
 
 impl FromRequest<Service> for SentFile {
@@ -136,22 +143,19 @@ impl FromRequest<Service> for SentFile {
     async fn from_request(request: Request, service: &Service) -> Result<SentFile, Response> {
         let (mut parts, body) = request.into_parts();
         let visitor = Visitor::from_request_parts(&mut parts, service).await?;
-        check_origin(&parts.headers).map_err(refused)?;
+        check_origin(&parts.headers)?;
         let is_own = |form: &WithFile| match visitor.owns_form(form.text(CSRF)) {
             true => Ok(()),
             false => Err(not_of_this_session()),
         };
         let request = Request::from_parts(parts, body);
-        let received = WithFile::receive_if(service, request, is_own).await;
-        let mut received = received.map_err(refused)?;
-        is_own(&received).map_err(refused)?;
-        let file = received.take_file();
-        let texts = std::mem::take(&mut received.texts);
+        let received = WithFile::receive_if(service, request, is_own).await?;
+        is_own(&received)?;
+        let texts = received.texts.clone();
         Ok(SentFile {
             visitor,
             form: Form::sent(texts.into_iter().collect()),
-            name: received.file_name,
-            file,
+            received,
         })
     }
 }

@@ -6,14 +6,14 @@ use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum_extra::extract::cookie::{Cookie, CookieJar, SameSite};
 
-use super::answer::{Failure, page_with, redirect};
+use super::answer::{page_with, redirect};
 use super::assets;
 use super::views::{Frame, ProblemPage};
-use crate::Service;
 use crate::problem::{Problem, ProblemKind};
+use crate::service::Service;
 use crate::store::{Caller, SESSION_TIME, Session};
 
 /// Name of the cookie.
@@ -56,11 +56,11 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
             _ if parts.method == Method::GET || parts.method == Method::HEAD => {
                 Err(redirect(LOGIN))
             }
-            _ => Err(Failure(Problem::new(
+            _ => Err(Problem::new(
                 ProblemKind::NotAuthenticated,
                 "You are not logged in any more. Log in, and fill the form in again.",
-            ))
-            .into_response()),
+            )
+            .into()),
         }
     }
 }
@@ -93,7 +93,7 @@ pub(super) async fn with_session(
     };
     let place = session
         .as_ref()
-        .map(|session| service.gate().enter_as(&session.caller.token));
+        .map(|session| service.gate.enter_as(&session.caller.token));
     if let Some(Err(problem)) = &place {
         return problem_page(problem, session.as_ref());
     }
@@ -123,7 +123,7 @@ pub(super) fn problem_page(problem: &Problem, session: Option<&Session>) -> Resp
     let mut response = match page_with(problem.status(), &page) {
         Ok(response) => response,
         // The one page that cannot be drawn is that of a problem: its status still says what is the matter.
-        Err(Failure(problem)) => problem.status().into_response(),
+        Err(response) => response,
     };
     if let Some(seconds) = problem.retry_after() {
         response
@@ -140,29 +140,29 @@ pub(super) fn cookie(headers: &HeaderMap) -> Option<String> {
 }
 
 /// The header that gives the browser its cookie. Behind a proxy that speaks TLS, it may be sent over TLS only.
-pub(super) fn set_cookie(secret: &str, headers: &HeaderMap) -> Result<HeaderValue, Failure> {
+pub(super) fn set_cookie(secret: &str, headers: &HeaderMap) -> Result<HeaderValue, Problem> {
     header_of(secret, SESSION_TIME, headers)
 }
 
 /// The header that takes the cookie away.
-pub(super) fn unset_cookie(headers: &HeaderMap) -> Result<HeaderValue, Failure> {
+pub(super) fn unset_cookie(headers: &HeaderMap) -> Result<HeaderValue, Problem> {
     header_of("", Duration::ZERO, headers)
 }
 
-fn header_of(secret: &str, time: Duration, headers: &HeaderMap) -> Result<HeaderValue, Failure> {
+fn header_of(secret: &str, time: Duration, headers: &HeaderMap) -> Result<HeaderValue, Problem> {
     let is_tls = headers
         .get("x-forwarded-proto")
         .is_some_and(|protocol| protocol == "https");
     let age = time
         .try_into()
-        .map_err(|_| Failure(Problem::internal(&"a session lasts too long")))?;
+        .map_err(|_| Problem::internal(&"a session lasts too long"))?;
     let cookie = Cookie::build((COOKIE, secret))
         .path("/")
         .max_age(age)
         .http_only(true)
         .same_site(SameSite::Strict)
         .secure(is_tls);
-    HeaderValue::try_from(cookie.to_string()).map_err(|error| Failure(Problem::internal(&error)))
+    Ok(HeaderValue::try_from(cookie.to_string())?)
 }
 
 #[cfg(test)]

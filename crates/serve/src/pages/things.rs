@@ -3,7 +3,8 @@
 use super::views::{Link, State, Thing};
 use super::words::{bytes, counted, duration, kind, list, moment, percent_done, phase, state};
 use crate::jobs::board::JobView;
-use crate::store::{DataKind, DataSet, JobKind, JobState, Model, ModelKind, ModelOrigin};
+use crate::jobs::specification::JobKind;
+use crate::store::{DataKind, DataSet, JobState, Model, ModelKind, ModelOrigin};
 
 /// A data set.
 pub(super) fn of_data(data: &DataSet) -> Thing {

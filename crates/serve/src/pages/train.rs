@@ -1,63 +1,90 @@
 //! Train a model on a data set.
 
-use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::Response;
 use serde_json::json;
 
-use super::answer::{Answer, Failure, note, page_with, redirect};
+use super::answer::{Answer, page_with, redirect};
+use super::filled::{FormPage, Taken, start};
 use super::form::{Choice, Form};
-use super::named::Named;
 use super::options::{Options, insert, names, specified};
 use super::sent::SentForm;
 use super::session::Visitor;
 use super::views::TrainPage;
-use crate::Service;
-use crate::jobs::specification::JobSpecification;
-use crate::operations::{data, jobs};
+use crate::identifier::Id;
+use crate::jobs::specification::{JobKind, JobSpecification};
+use crate::service::Service;
+
 use crate::problem::Problem;
-use crate::store::{ColumnKind, DataKind, DataSet, JobKind};
+use crate::store::{ColumnKind, DataKind, DataSet};
 use probity_nn::modality::ModalityName;
 
-/// The form.
-pub(super) async fn show(
-    State(service): State<Service>,
-    visitor: Visitor,
-    Named(id): Named,
-) -> Answer {
-    let data = data::data_set(&service, &id).await?;
-    if data.kind == DataKind::Table && !data.has_schema {
-        return Ok(redirect(&format!("/data/{id}/columns")));
-    }
-    let form = initial(&data);
-    draw(StatusCode::OK, &visitor, &data, &form)
-}
+/// Data that a model can learn from.
+pub(super) struct TrainForm(DataSet);
 
-/// Starts the training.
-pub(super) async fn start(
-    State(service): State<Service>,
-    Named(id): Named,
-    sent: SentForm,
-) -> Answer {
-    let data = data::data_set(&service, &id).await?;
-    let mut form = sent.form;
-    if data.kind == DataKind::Texts && data.sketch.columns.len() < 2 {
-        return Err(Failure(Problem::invalid(
-            "A training needs texts with a label: a table with a column of texts and one of labels.",
-        )));
-    }
-    if let Some(asked) = specification(&mut form, &data) {
-        let label = form.filled("label").unwrap_or(&data.label).to_owned();
-        match jobs::start_job(&service, sent.visitor.caller(), &label, asked).await {
-            Ok(view) => return Ok(redirect(&format!("/jobs/{}", view.job.id))),
-            Err(problem) => note(&mut form, problem)?,
+impl FormPage for TrainForm {
+    async fn about(service: &Service, id: &Id) -> Result<TrainForm, Response> {
+        let data: DataSet = service.find(id).await?;
+        match data.kind == DataKind::Table && !data.has_schema {
+            true => Err(redirect(&format!("/data/{id}/columns"))),
+            false => Ok(TrainForm(data)),
         }
     }
-    draw(
-        StatusCode::UNPROCESSABLE_ENTITY,
-        &sent.visitor,
-        &data,
-        &form,
-    )
+
+    fn first(&self) -> Form {
+        let data = &self.0;
+        let mut form = Form::default().with("label", &data.label);
+        options(data).fill(&mut form);
+        match data.kind {
+            // People's tables have categories without an order.
+            DataKind::Table => form.with("network.categories", "onehot"),
+            DataKind::Texts => {
+                let columns = &data.sketch.columns;
+                let texts = columns.iter().position(|column| column.distinct > 100);
+                let label = columns.iter().rposition(|column| column.distinct <= 20);
+                let position = |found: Option<usize>| found.unwrap_or_default().to_string();
+                form.set("text_column", position(texts));
+                form.with("label_column", position(label))
+            }
+        }
+    }
+
+    async fn take(&self, service: &Service, sent: &mut SentForm) -> Taken {
+        let data = &self.0;
+        if !can_train(data) {
+            return Some(Err(Problem::invalid(
+                "A training needs texts with a label: a table with a column of texts and one of labels.",
+            )));
+        }
+        let asked = specification(&mut sent.form, data)?;
+        let label = sent.label(&data.label);
+        Some(start(service, sent, &label, asked).await)
+    }
+
+    fn draw(&self, status: StatusCode, visitor: &Visitor, form: &Form) -> Answer {
+        let data = &self.0;
+        let fields = options(data).inputs();
+        page_with(
+            status,
+            &TrainPage {
+                frame: &visitor.frame(""),
+                form,
+                id: data.id.as_str(),
+                label: &data.label,
+                is_text: data.kind == DataKind::Texts,
+                can_train: can_train(data),
+                text_columns: &columns(data, |kind| kind == ColumnKind::Words),
+                label_columns: &columns(data, |_| true),
+                advanced: &names(&fields),
+                fields: &fields,
+            },
+        )
+    }
+}
+
+/// Whether the data have labels to learn.
+fn can_train(data: &DataSet) -> bool {
+    data.kind == DataKind::Table || data.sketch.columns.len() > 1
 }
 
 /// The fields of a training on `data` that the page shows.
@@ -81,23 +108,6 @@ fn options(data: &DataSet) -> Options {
         "training.seed",
     ];
     Options::of(JobKind::Train, &[network, &training].concat())
-}
-
-fn initial(data: &DataSet) -> Form {
-    let mut form = Form::default().with("label", &data.label);
-    options(data).fill(&mut form);
-    match data.kind {
-        // People's tables have categories without an order.
-        DataKind::Table => form.with("network.categories", "onehot"),
-        DataKind::Texts => {
-            let columns = &data.sketch.columns;
-            let texts = columns.iter().position(|column| column.distinct > 100);
-            let label = columns.iter().rposition(|column| column.distinct <= 20);
-            let position = |found: Option<usize>| found.unwrap_or_default().to_string();
-            form.set("text_column", position(texts));
-            form.with("label_column", position(label))
-        }
-    }
 }
 
 /// What the form asks for, or errors in the form.
@@ -146,24 +156,4 @@ fn columns(data: &DataSet, is_offered: impl Fn(ColumnKind) -> bool) -> Vec<Choic
         .filter(|(_, column)| is_offered(column.kind))
         .map(|(position, column)| Choice::new(position.to_string(), &column.name))
         .collect()
-}
-
-fn draw(status: StatusCode, visitor: &Visitor, data: &DataSet, form: &Form) -> Answer {
-    let fields = options(data).inputs();
-    let is_text = data.kind == DataKind::Texts;
-    page_with(
-        status,
-        &TrainPage {
-            frame: &visitor.frame(""),
-            form,
-            id: data.id.as_str(),
-            label: &data.label,
-            is_text,
-            can_train: !is_text || data.sketch.columns.len() > 1,
-            text_columns: &columns(data, |kind| kind == ColumnKind::Words),
-            label_columns: &columns(data, |_| true),
-            advanced: &names(&fields),
-            fields: &fields,
-        },
-    )
 }

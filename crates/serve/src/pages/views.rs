@@ -3,6 +3,7 @@
 //! Everything that is put into a template is escaped by it; nothing here is marked as safe.
 
 use askama::Template;
+use serde::Serialize;
 
 use super::form::{Choice, Field, Form};
 
@@ -173,17 +174,40 @@ pub(super) struct ColumnFields {
     pub summary: String,
     pub is_protected: bool,
     pub is_open: bool,
-    pub protected: String,
+    /// Lines of the field of levels.
+    pub lines: usize,
+    pub names: Names,
+}
+
+/// Names of the fields of one column.
+pub(super) struct Names {
     pub kind: String,
+    pub protected: String,
     pub min: String,
     pub max: String,
     pub levels: String,
-    /// Lines of the field of levels.
-    pub lines: usize,
     pub ordered: String,
     pub bins: String,
     pub missing: String,
     pub outside: String,
+}
+
+impl Names {
+    /// Those of the column at `position`.
+    pub fn of(position: usize) -> Names {
+        let name = |field: &str| format!("c{position}-{field}");
+        Names {
+            kind: name("kind"),
+            protected: name("protected"),
+            min: name("min"),
+            max: name("max"),
+            levels: name("levels"),
+            ordered: name("ordered"),
+            bins: name("bins"),
+            missing: name("missing"),
+            outside: name("outside"),
+        }
+    }
 }
 
 /// Check the description of the columns.
@@ -299,6 +323,20 @@ pub(super) struct RepairPage<'a> {
     pub advanced: &'a str,
 }
 
+/// A job as its page shows it, and as an event tells the page.
+#[derive(Debug, Serialize)]
+pub(super) struct Shown {
+    pub state: &'static str,
+    pub state_class: &'static str,
+    pub state_text: String,
+    pub phase: String,
+    pub percent: Option<u32>,
+    pub message: String,
+    pub is_over: bool,
+    pub is_done: bool,
+    pub can_resume: bool,
+}
+
 /// A job that waits, runs or has ended.
 #[derive(Template)]
 #[template(path = "service/job.html")]
@@ -309,13 +347,7 @@ pub(super) struct JobPage<'a> {
     pub heading: &'a str,
     /// Address of its events; empty when it is over.
     pub events: &'a str,
-    pub state: &'a State,
-    pub phase: &'a str,
-    pub percent: Option<u32>,
-    pub message: &'a str,
-    pub is_over: bool,
-    pub is_done: bool,
-    pub can_resume: bool,
+    pub shown: &'a Shown,
     pub stop_hint: &'a str,
     pub result: &'a str,
     pub result_text: &'a str,

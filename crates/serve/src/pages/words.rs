@@ -2,8 +2,9 @@
 
 use crate::jobs::board::JobView;
 use crate::jobs::progress::Progress;
+use crate::jobs::specification::JobKind;
 use crate::moment::Moment;
-use crate::store::{Job, JobKind, JobState};
+use crate::store::{Job, JobState};
 
 use super::views::State;
 

@@ -1,12 +1,13 @@
 //! Tables and texts that users uploaded.
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Count, InJson, Store, StoreError};
+use super::{Count, InJson, Record, Store, StoreError, put};
 use crate::identifier::Id;
 use crate::moment::Moment;
+use probity_data::schema::Format;
 
 /// What a data set holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -142,6 +143,18 @@ impl Default for Layout {
     }
 }
 
+impl Layout {
+    /// As readers of tables take it.
+    pub(crate) fn format(&self) -> Format {
+        Format {
+            separator: self.separator,
+            header: self.columns.is_empty(),
+            columns: self.columns.clone(),
+            ..Format::default()
+        }
+    }
+}
+
 /// A data set at a glance: what its upload found out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Sketch {
@@ -180,9 +193,12 @@ pub struct DataSet {
     pub has_schema: bool,
 }
 
-const COLUMNS: &str = "id, owner, label, kind, form, bytes, created, sketch, has_schema";
+impl Record for DataSet {
+    const NAME: &'static str = "data set";
+    const TABLE: &'static str = "data_sets";
+    const COLUMNS: &'static str =
+        "id, owner, label, kind, form, bytes, created, sketch, has_schema";
 
-impl DataSet {
     fn from_row(row: &Row<'_>) -> rusqlite::Result<DataSet> {
         Ok(DataSet {
             id: row.get(0)?,
@@ -200,71 +216,27 @@ impl DataSet {
 
 impl Store {
     /// Adds a data set.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn add_data_set(&self, data: &DataSet) -> Result<(), StoreError> {
-        self.connection().execute(
-            &format!("INSERT INTO data_sets ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-            params![
-                data.id,
-                data.owner,
-                data.label,
-                InJson(data.kind),
-                InJson(data.form),
-                Count(data.bytes),
-                data.created,
-                InJson(&data.sketch),
-                data.has_schema
-            ],
-        )?;
-        Ok(())
-    }
-
-    /// All data sets, the newest first.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn data_sets(&self) -> Result<Vec<DataSet>, StoreError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare(&format!(
-            "SELECT {COLUMNS} FROM data_sets ORDER BY rowid DESC"
-        ))?;
-        let rows = statement.query_map([], DataSet::from_row)?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    /// The data set `id`, if there is one.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn data_set(&self, id: &Id) -> Result<Option<DataSet>, StoreError> {
-        Ok(self
-            .connection()
-            .prepare(&format!("SELECT {COLUMNS} FROM data_sets WHERE id = ?"))?
-            .query_row(params![id], DataSet::from_row)
-            .optional()?)
+    pub(crate) fn add_data_set(&self, data: &DataSet) -> Result<(), StoreError> {
+        let values = params![
+            data.id,
+            data.owner,
+            data.label,
+            InJson(data.kind),
+            InJson(data.form),
+            Count(data.bytes),
+            data.created,
+            InJson(&data.sketch),
+            data.has_schema
+        ];
+        put::<DataSet>(&self.connection(), values)
     }
 
     /// Notes that a data set has a schema.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn note_schema(&self, id: &Id) -> Result<(), StoreError> {
+    pub(crate) fn note_schema(&self, id: &Id) -> Result<(), StoreError> {
         self.connection().execute(
             "UPDATE data_sets SET has_schema = TRUE WHERE id = ?",
             params![id],
         )?;
-        Ok(())
-    }
-
-    /// Forgets a data set.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn remove_data_set(&self, id: &Id) -> Result<(), StoreError> {
-        self.connection()
-            .execute("DELETE FROM data_sets WHERE id = ?", params![id])?;
         Ok(())
     }
 }

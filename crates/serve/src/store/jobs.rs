@@ -1,36 +1,13 @@
 //! Jobs: what users asked for, and what became of it.
 
-use rusqlite::{OptionalExtension, Row, Transaction, params};
+use rusqlite::{OptionalExtension, Row, ToSql, Transaction, params};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Count, InJson, Store, StoreError};
+use super::{Count, InJson, Record, Store, StoreError, put};
 use crate::identifier::Id;
-use crate::jobs::specification::JobSpecification;
+use crate::jobs::specification::{JobKind, JobSpecification};
 use crate::moment::Moment;
-
-/// The command that a job runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum JobKind {
-    /// `probity train`.
-    Train,
-    /// `probity audit`.
-    Audit,
-    /// `probity repair`.
-    Repair,
-}
-
-impl JobKind {
-    /// As in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            JobKind::Train => "train",
-            JobKind::Audit => "audit",
-            JobKind::Repair => "repair",
-        }
-    }
-}
 
 /// Where a job stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -111,11 +88,17 @@ pub struct Job {
     /// Seconds that it ran before it began the last time.
     #[serde(skip)]
     pub seconds: f64,
+    /// Its place in the order of all jobs.
+    #[serde(skip)]
+    number: i64,
 }
 
-const COLUMNS: &str = "id, owner, label, kind, specification, state, created, started, ended, message, attempts, seconds";
+impl Record for Job {
+    const NAME: &'static str = "job";
+    const TABLE: &'static str = "jobs";
+    const COLUMNS: &'static str = "id, owner, label, kind, specification, state, created, started, ended, message, attempts, seconds, number";
+    const ORDER: &'static str = "number";
 
-impl Job {
     fn from_row(row: &Row<'_>) -> rusqlite::Result<Job> {
         Ok(Job {
             id: row.get(0)?,
@@ -130,17 +113,15 @@ impl Job {
             message: row.get(9)?,
             attempts: row.get(10)?,
             seconds: row.get(11)?,
+            number: row.get(12)?,
         })
     }
 }
 
 impl Store {
     /// Adds a job to the queue, unless `queue` jobs wait already.
-    ///
-    /// # Errors
-    /// When the database fails, or there are no random bits.
-    pub fn add_job(&self, new: NewJob, queue: usize) -> Result<Option<Job>, StoreError> {
-        let job = Job {
+    pub(crate) fn add_job(&self, new: NewJob, queue: usize) -> Result<Option<Job>, StoreError> {
+        let mut job = Job {
             id: Id::random()?,
             owner: new.owner,
             label: new.label,
@@ -153,50 +134,43 @@ impl Store {
             message: None,
             attempts: 0,
             seconds: 0.0,
+            number: 0,
         };
         let mut connection = self.connection();
         let transaction = connection.transaction()?;
         if waiting(&transaction)? >= queue as u64 {
             return Ok(None);
         }
-        let number: i64 =
-            transaction.query_row("SELECT coalesce(max(number), 0) + 1 FROM jobs", [], |row| {
-                row.get(0)
-            })?;
-        transaction.execute(
-            &format!(
-                "INSERT INTO jobs ({COLUMNS}, number) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-            ),
-            params![
-                job.id,
-                job.owner,
-                job.label,
-                InJson(job.kind),
-                InJson(&job.specification),
-                InJson(job.state),
-                job.created,
-                job.started,
-                job.ended,
-                job.message,
-                job.attempts,
-                job.seconds,
-                number
-            ],
-        )?;
+        let last = "SELECT coalesce(max(number), 0) FROM jobs";
+        job.number = 1 + transaction.query_row(last, [], |row| row.get::<_, i64>(0))?;
+        let values = params![
+            job.id,
+            job.owner,
+            job.label,
+            InJson(job.kind),
+            InJson(&job.specification),
+            InJson(job.state),
+            job.created,
+            job.started,
+            job.ended,
+            job.message,
+            job.attempts,
+            job.seconds,
+            job.number
+        ];
+        put::<Job>(&transaction, values)?;
         transaction.commit()?;
         Ok(Some(job))
     }
 
     /// Takes the job that has waited longest out of the queue: it runs now.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn claim_job(&self) -> Result<Option<Job>, StoreError> {
+    pub(crate) fn claim_job(&self) -> Result<Option<Job>, StoreError> {
         Ok(self
             .connection()
             .prepare(&format!(
                 "UPDATE jobs SET state = ?, started = ?, attempts = attempts + 1
-                 WHERE number = (SELECT min(number) FROM jobs WHERE state = ?) RETURNING {COLUMNS}"
+                 WHERE number = (SELECT min(number) FROM jobs WHERE state = ?) RETURNING {}",
+                Job::COLUMNS
             ))?
             .query_row(
                 params![
@@ -210,10 +184,12 @@ impl Store {
     }
 
     /// Moves a job from the state `from` to `to`; false when it was not in `from`.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn move_job(&self, id: &Id, from: JobState, to: JobState) -> Result<bool, StoreError> {
+    pub(crate) fn move_job(
+        &self,
+        id: &Id,
+        from: JobState,
+        to: JobState,
+    ) -> Result<bool, StoreError> {
         let changed = self.connection().execute(
             "UPDATE jobs SET state = ? WHERE id = ? AND state = ?",
             params![InJson(to), id, InJson(from)],
@@ -223,10 +199,7 @@ impl Store {
 
     /// Puts a stopped job back into its place in the queue; false when it is not stopped, nothing when `queue` jobs wait
     /// already.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn resume_job(&self, id: &Id, queue: usize) -> Result<Option<bool>, StoreError> {
+    pub(crate) fn resume_job(&self, id: &Id, queue: usize) -> Result<Option<bool>, StoreError> {
         let mut connection = self.connection();
         let transaction = connection.transaction()?;
         if waiting(&transaction)? >= queue as u64 {
@@ -241,10 +214,7 @@ impl Store {
     }
 
     /// Writes that a job came to an end, after `seconds` more of running.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn end_job(
+    pub(crate) fn end_job(
         &self,
         id: &Id,
         state: JobState,
@@ -260,10 +230,7 @@ impl Store {
 
     /// Puts a job back into its place in the queue, after `seconds` more of running. With `is_new_attempt` false the attempt
     /// that ends here does not count.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn requeue_job(
+    pub(crate) fn requeue_job(
         &self,
         id: &Id,
         seconds: f64,
@@ -281,52 +248,11 @@ impl Store {
         Ok(())
     }
 
-    /// All jobs, the newest first.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn jobs(&self) -> Result<Vec<Job>, StoreError> {
-        let connection = self.connection();
-        let mut statement =
-            connection.prepare(&format!("SELECT {COLUMNS} FROM jobs ORDER BY number DESC"))?;
-        let rows = statement.query_map([], Job::from_row)?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
     /// The jobs that are not at an end, in the order in which they were asked for.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn unfinished_jobs(&self) -> Result<Vec<Job>, StoreError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare(&format!(
-            "SELECT {COLUMNS} FROM jobs WHERE state IN (?, ?, ?) ORDER BY number"
-        ))?;
+    pub(crate) fn unfinished_jobs(&self) -> Result<Vec<Job>, StoreError> {
         let states = [JobState::Queued, JobState::Running, JobState::Stopping].map(InJson);
-        let rows = statement.query_map(params![states[0], states[1], states[2]], Job::from_row)?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    /// The job `id`, if there is one.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn job(&self, id: &Id) -> Result<Option<Job>, StoreError> {
-        Ok(self
-            .connection()
-            .prepare(&format!("SELECT {COLUMNS} FROM jobs WHERE id = ?"))?
-            .query_row(params![id], Job::from_row)
-            .optional()?)
-    }
-
-    /// Forgets a job.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn remove_job(&self, id: &Id) -> Result<(), StoreError> {
-        self.connection()
-            .execute("DELETE FROM jobs WHERE id = ?", params![id])?;
-        Ok(())
+        let values = states.each_ref().map(|state| state as &dyn ToSql);
+        self.select("state IN (?, ?, ?) ORDER BY number", &values)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The database: tokens, sessions, and what there is about data sets, models and jobs. Everything else lies in files.
 //!
 //! One connection behind a mutex; statements are short, and asynchronous code reaches them through
-//! [`super::Service::store`], away from the threads that answer requests.
+//! `Service::store`, away from the threads that answer requests.
 
 mod data_sets;
 mod jobs;
@@ -13,12 +13,12 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::Connection;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, Row};
 use thiserror::Error;
 
 pub use data_sets::{ColumnKind, ColumnSketch, DataKind, DataSet, FileForm, Layout, Sketch};
-pub use jobs::{Job, JobKind, JobState, NewJob};
+pub use jobs::{Job, JobState, NewJob};
 pub use models::{Model, ModelDescription, ModelKind, ModelOrigin};
 pub use sessions::{SESSION_TIME, Session, SessionSecrets};
 pub use tokens::{Caller, TokenRecord};
@@ -98,6 +98,65 @@ impl Store {
     }
 }
 
+/// A thing that users have: a row of a table.
+pub(crate) trait Record: Sized + Send + 'static {
+    /// What users call one.
+    const NAME: &'static str;
+    /// Its table.
+    const TABLE: &'static str;
+    /// The columns, the identifier first.
+    const COLUMNS: &'static str;
+    /// The column that grows with the time at which things came.
+    const ORDER: &'static str = "rowid";
+
+    /// From a row with these columns.
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<Self>;
+}
+
+impl Store {
+    /// All things of a kind, the newest first.
+    pub(crate) fn all<T: Record>(&self) -> Result<Vec<T>, StoreError> {
+        self.select(&format!("1 ORDER BY {} DESC", T::ORDER), &[])
+    }
+
+    /// The thing `id` of a kind, if there is one.
+    pub(crate) fn find<T: Record>(&self, id: &Id) -> Result<Option<T>, StoreError> {
+        Ok(self.select("id = ?", &[id])?.pop())
+    }
+
+    /// The things of a kind for which `condition` holds.
+    fn select<T: Record>(
+        &self,
+        condition: &str,
+        values: &[&dyn ToSql],
+    ) -> Result<Vec<T>, StoreError> {
+        let (columns, table) = (T::COLUMNS, T::TABLE);
+        let connection = self.connection();
+        let mut statement =
+            connection.prepare(&format!("SELECT {columns} FROM {table} WHERE {condition}"))?;
+        let rows = statement.query_map(values, T::from_row)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Forgets a thing of a kind.
+    pub(crate) fn remove<T: Record>(&self, id: &Id) -> Result<(), StoreError> {
+        let statement = format!("DELETE FROM {} WHERE id = ?", T::TABLE);
+        self.connection().execute(&statement, [id])?;
+        Ok(())
+    }
+}
+
+/// Puts a thing with the `values` of its columns, in place of the one with its identifier if there is one.
+fn put<T: Record>(connection: &Connection, values: &[&dyn ToSql]) -> Result<(), StoreError> {
+    let marks = vec!["?"; values.len()].join(", ");
+    let (table, columns) = (T::TABLE, T::COLUMNS);
+    connection.execute(
+        &format!("INSERT OR REPLACE INTO {table} ({columns}) VALUES ({marks})"),
+        values,
+    )?;
+    Ok(())
+}
+
 impl ToSql for Id {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         self.as_str().to_sql()
@@ -118,10 +177,14 @@ struct Count(u64);
 
 impl ToSql for Count {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        i64::try_from(self.0)
-            .map(ToSqlOutput::from)
-            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+        unsigned(self.0)
     }
+}
+
+fn unsigned(number: u64) -> rusqlite::Result<ToSqlOutput<'static>> {
+    i64::try_from(number)
+        .map(ToSqlOutput::from)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
 
 impl FromSql for Count {
@@ -134,9 +197,7 @@ impl FromSql for Count {
 
 impl ToSql for Moment {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        i64::try_from(self.0)
-            .map(ToSqlOutput::from)
-            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+        unsigned(self.0)
     }
 }
 

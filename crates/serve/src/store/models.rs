@@ -1,10 +1,10 @@
 //! Models: uploaded, trained or repaired.
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{InJson, Store, StoreError};
+use super::{InJson, Record, Store, StoreError, put};
 use crate::identifier::Id;
 use crate::moment::Moment;
 
@@ -70,9 +70,11 @@ pub struct Model {
     pub data: Option<Id>,
 }
 
-const COLUMNS: &str = "id, owner, label, origin, created, description, data";
+impl Record for Model {
+    const NAME: &'static str = "model";
+    const TABLE: &'static str = "models";
+    const COLUMNS: &'static str = "id, owner, label, origin, created, description, data";
 
-impl Model {
     fn from_row(row: &Row<'_>) -> rusqlite::Result<Model> {
         Ok(Model {
             id: row.get(0)?,
@@ -88,56 +90,16 @@ impl Model {
 
 impl Store {
     /// Adds a model, or replaces the one with its identifier.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn put_model(&self, model: &Model) -> Result<(), StoreError> {
-        self.connection().execute(
-            &format!("INSERT OR REPLACE INTO models ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"),
-            params![
-                model.id,
-                model.owner,
-                model.label,
-                InJson(model.origin),
-                model.created,
-                InJson(&model.description),
-                model.data
-            ],
-        )?;
-        Ok(())
-    }
-
-    /// All models, the newest first.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn models(&self) -> Result<Vec<Model>, StoreError> {
-        let connection = self.connection();
-        let mut statement =
-            connection.prepare(&format!("SELECT {COLUMNS} FROM models ORDER BY rowid DESC"))?;
-        let rows = statement.query_map([], Model::from_row)?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    /// The model `id`, if there is one.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn model(&self, id: &Id) -> Result<Option<Model>, StoreError> {
-        Ok(self
-            .connection()
-            .prepare(&format!("SELECT {COLUMNS} FROM models WHERE id = ?"))?
-            .query_row(params![id], Model::from_row)
-            .optional()?)
-    }
-
-    /// Forgets a model.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn remove_model(&self, id: &Id) -> Result<(), StoreError> {
-        self.connection()
-            .execute("DELETE FROM models WHERE id = ?", params![id])?;
-        Ok(())
+    pub(crate) fn put_model(&self, model: &Model) -> Result<(), StoreError> {
+        let values = params![
+            model.id,
+            model.owner,
+            model.label,
+            InJson(model.origin),
+            model.created,
+            InJson(&model.description),
+            model.data
+        ];
+        put::<Model>(&self.connection(), values)
     }
 }

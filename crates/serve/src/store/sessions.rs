@@ -49,10 +49,7 @@ impl Session {
 
 impl Store {
     /// Opens a session of `caller`, and forgets those that are over.
-    ///
-    /// # Errors
-    /// When the database fails, or there are no random bits.
-    pub fn open_session(&self, caller: &Caller) -> Result<SessionSecrets, StoreError> {
+    pub(crate) fn open_session(&self, caller: &Caller) -> Result<SessionSecrets, StoreError> {
         let secrets = SessionSecrets {
             cookie: hex(&random_bytes::<32>()?),
             form: hex(&random_bytes::<32>()?),
@@ -73,10 +70,7 @@ impl Store {
     }
 
     /// The open session that the cookie's value `cookie` stands for.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn session(&self, cookie: &str) -> Result<Option<Session>, StoreError> {
+    pub(crate) fn session(&self, cookie: &str) -> Result<Option<Session>, StoreError> {
         let session = self
             .connection()
             .prepare(
@@ -98,10 +92,7 @@ impl Store {
     }
 
     /// Ends a session.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn close_session(&self, cookie: &str) -> Result<(), StoreError> {
+    pub(crate) fn close_session(&self, cookie: &str) -> Result<(), StoreError> {
         self.connection().execute(
             "DELETE FROM sessions WHERE secret_sha256 = ?",
             params![sha256(cookie)],

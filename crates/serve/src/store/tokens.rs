@@ -89,10 +89,7 @@ impl Store {
     }
 
     /// The owner of a token, if `text` is one that is valid.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub fn authenticate(&self, text: &str) -> Result<Option<Caller>, StoreError> {
+    pub(crate) fn authenticate(&self, text: &str) -> Result<Option<Caller>, StoreError> {
         let Some((id, secret)) = parts(text) else {
             return Ok(None);
         };

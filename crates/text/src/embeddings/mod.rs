@@ -8,9 +8,12 @@ mod parse;
 mod shipped;
 mod table;
 
+use std::io::BufReader;
 use std::path::Path;
 
 use probity_data::compressed;
+use probity_data::read::ReadError;
+use probity_data::source::{DataFile, Hashed};
 
 use self::cache::Cache;
 use self::parse::parse;
@@ -31,6 +34,24 @@ impl EmbeddingTable {
     /// [`EmbeddingError::Line`] for the first bad line: another number of numbers, one that is none or not
     /// finite, text that is not UTF-8, a word that was there before.
     pub fn load(file: &Path, options: &LoadOptions) -> Result<EmbeddingTable, EmbeddingError> {
+        Self::of(&DataFile::open_unhashed(file)?, options)
+    }
+
+    /// The same with the file's hash, from one pass over it.
+    ///
+    /// # Errors
+    /// Like [`EmbeddingTable::load`].
+    pub fn load_hashed(
+        file: &Path,
+        options: &LoadOptions,
+    ) -> Result<Hashed<EmbeddingTable>, EmbeddingError> {
+        let opened = DataFile::open(file)?;
+        let table = Self::of(&opened, options)?;
+        Ok(opened.hashed(table)?)
+    }
+
+    fn of(opened: &DataFile, options: &LoadOptions) -> Result<EmbeddingTable, EmbeddingError> {
+        let file = opened.path();
         let fits = |width: usize| match options.width {
             Some(expected) if expected != width => Err(EmbeddingError::Width {
                 file: file.to_owned(),
@@ -44,7 +65,8 @@ impl EmbeddingTable {
             fits(table.width)?;
             return Ok(table);
         }
-        let input = compressed::open(file).map_err(|source| EmbeddingError::Read {
+        let input = BufReader::with_capacity(1 << 16, opened.clone());
+        let input = compressed::decompress(input).map_err(|source| ReadError::Io {
             file: file.to_owned(),
             source,
         })?;

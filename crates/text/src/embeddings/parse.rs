@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::table::{EmbeddingError, EmbeddingTable};
 use crate::words::WordList;
+use probity_data::read::ReadError;
 
 /// Bytes of text in memory at a time.
 const BLOCK: usize = 1 << 25;
@@ -69,7 +70,7 @@ pub(super) fn parse(
             .by_ref()
             .take(BLOCK as u64)
             .read_to_end(&mut block)
-            .map_err(|source| EmbeddingError::Read {
+            .map_err(|source| ReadError::Io {
                 file: file.to_owned(),
                 source,
             })?;

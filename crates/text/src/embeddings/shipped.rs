@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::table::{EmbeddingError, EmbeddingTable};
 use probity_data::compressed;
+use probity_data::read::ReadError;
 
 /// What the table is called where a file of vectors is expected.
 pub const SHIPPED: &str = "shipped";
@@ -19,7 +20,7 @@ const TABLE: &[u8] = include_bytes!("../../../../embeddings/comments.50d.txt.xz"
 /// None in practice: the table is part of the program.
 pub fn shipped() -> Result<EmbeddingTable, EmbeddingError> {
     let file = Path::new(SHIPPED);
-    let failed = |source| EmbeddingError::Read {
+    let failed = |source| ReadError::Io {
         file: file.to_owned(),
         source,
     };

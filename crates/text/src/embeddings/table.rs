@@ -6,18 +6,14 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::words::{Repeated, WordList};
+use probity_data::read::ReadError;
 
 /// Why a table of word vectors cannot be used.
 #[derive(Debug, Error)]
 pub enum EmbeddingError {
     /// The file cannot be opened or read, or its compression is damaged.
-    #[error("cannot read {}: {source}", file.display())]
-    Read {
-        /// The file.
-        file: PathBuf,
-        /// What went wrong.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Read(#[from] ReadError),
     /// There is no vector in it.
     #[error("{} holds no word vectors; expected lines of a word and its numbers", file.display())]
     Empty {

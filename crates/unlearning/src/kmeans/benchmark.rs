@@ -12,6 +12,7 @@ use super::errors::KMeansError;
 use super::metrics::{normalized_mutual_information, silhouette};
 use super::model::{Algorithm, KMeans, Model};
 use super::points::Points;
+use crate::spread::Spread;
 use probity_run::stream::{Purpose, Words};
 
 /// Iterations after which a baseline that has not converged is taken as it is.
@@ -227,33 +228,6 @@ fn marks(deletions: usize) -> Vec<usize> {
     marks
 }
 
-/// Mean and standard deviation (of a sample; 0 of a single value).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Spread {
-    /// Mean.
-    pub mean: f64,
-    /// Standard deviation.
-    pub sd: f64,
-}
-
-impl Spread {
-    /// Of `values`; `None` if there are none.
-    pub fn of(values: &[f64]) -> Option<Spread> {
-        let n = values.len() as f64;
-        if values.is_empty() {
-            return None;
-        }
-        let mean = values.iter().sum::<f64>() / n;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let sd = if values.len() > 1 {
-            (squares / (n - 1.0)).sqrt()
-        } else {
-            0.0
-        };
-        Some(Spread { mean, sd })
-    }
-}
-
 /// All replicates of one algorithm, beside the baseline's of the same seeds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AlgorithmFigures {
@@ -330,10 +304,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spreads_and_marks() {
-        let spread = Spread::of(&[1.0, 3.0]).unwrap();
-        assert_eq!((spread.mean, spread.sd), (2.0, 2_f64.sqrt()));
-        assert_eq!(Spread::of(&[]), None);
+    fn marks_are_where_figures_are_taken() {
         assert_eq!(marks(3), [1, 2, 3]);
         assert_eq!(marks(1000).last(), Some(&1000));
     }

@@ -5,12 +5,13 @@ use std::ops::ControlFlow;
 use serde::Serialize;
 
 use super::benchmark::{
-    AlgorithmFigures, Baseline, BenchmarkOptions, Labelled, Quality, Replicate, Spread, baseline,
+    AlgorithmFigures, Baseline, BenchmarkOptions, Labelled, Quality, Replicate, baseline,
     baseline_seconds, replicate,
 };
 use super::directory::describe;
 use super::errors::KMeansError;
 use super::model::Algorithm;
+use crate::spread::Spread;
 
 /// What one data set gives.
 #[derive(Debug, Clone, Serialize)]

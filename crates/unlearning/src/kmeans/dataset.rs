@@ -28,7 +28,7 @@ pub enum DatasetError {
     },
     /// A column without declared bounds.
     #[error(
-        "{}: the column '{column}' has no declared bounds; give --bounds {column}=MIN,MAX, or --bounds MIN,MAX for all columns, or a --schema. Bounds are not taken from the rows, because a deletion could change them",
+        "{}: the column '{column}' has no declared bounds; declare them in input.bounds, for it or for all columns, or name a schema in reading.schema. Bounds are not taken from the rows, because a deletion could change them",
         file.display()
     )]
     NoBounds {
@@ -125,7 +125,7 @@ pub fn read_dataset<'a>(
     for column in options.bounds.iter().filter_map(|b| b.column.as_ref()) {
         if !numbers.columns.contains(column) {
             return Err(NumbersError::NoSuchColumn {
-                option: "bounds",
+                field: "bounds",
                 column: column.clone(),
                 file: file.to_owned(),
             }
@@ -279,7 +279,7 @@ fn take_ids(numbers: &mut Numbers, column: &str) -> Result<Vec<u64>, DatasetErro
         .iter()
         .position(|name| name == column)
         .ok_or_else(|| NumbersError::NoSuchColumn {
-            option: "id-column",
+            field: "id_column",
             column: column.to_owned(),
             file: numbers.name().to_owned(),
         })?;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::unlearn::DeletionEffort;
 use super::{Dataset, Spn, SpnError, SpnParameters, Variable};
+use crate::spread::Spread;
 use probity_run::stream::{Purpose, permutation};
 
 /// What is measured, and how often.
@@ -32,15 +33,6 @@ impl Default for Protocol {
             repeats: 10,
         }
     }
-}
-
-/// Mean and sample standard deviation over repeats.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Spread {
-    /// The mean.
-    pub mean: f64,
-    /// The standard deviation; 0 for a single repeat.
-    pub deviation: f64,
 }
 
 /// What the protocol gave, in seconds and nats.
@@ -134,7 +126,14 @@ pub fn run(
             break;
         }
     }
-    let spread = |value: fn(&Repeat) -> f64| spread(repeats.iter().map(value));
+    let nothing = Spread {
+        mean: f64::NAN,
+        sd: 0.0,
+    };
+    let spread = |value: fn(&Repeat) -> f64| {
+        let values: Vec<f64> = repeats.iter().map(value).collect();
+        Spread::of(&values).unwrap_or(nothing)
+    };
     let total = |value: fn(&Repeat) -> f64| repeats.iter().map(value).sum::<f64>();
     let mut effort = DeletionEffort::default();
     for repeat in &repeats {
@@ -220,22 +219,4 @@ fn measure(
         identical,
         effort,
     })
-}
-
-fn spread(values: impl Iterator<Item = f64>) -> Spread {
-    let values: Vec<f64> = values.collect();
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values
-        .iter()
-        .map(|value| (value - mean) * (value - mean))
-        .sum();
-    Spread {
-        mean,
-        deviation: if values.len() > 1 {
-            (squares / (count - 1.0)).sqrt()
-        } else {
-            0.0
-        },
-    }
 }

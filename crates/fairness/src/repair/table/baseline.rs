@@ -8,16 +8,16 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::opened::{Opened, open_model, reading_schema};
+use crate::opened::{Opened, open_model, open_table, reading_schema};
 use crate::repair::error::RepairError;
 use crate::repair::specification::{RepairSpecification, Start};
+use probity_data::schema::Schema;
 use probity_data::table::{Labels, Table};
 use probity_nn::fnn::Network;
 use probity_nn::model::Model;
 use probity_nn::provenance::Provenance;
 use probity_nn::train::options::{NetworkOptions, TableOptions};
 use probity_nn::train::{Split, TrainSpecification, plan_split};
-use probity_run::run_directory::file_sha256;
 
 /// Where a model comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +40,8 @@ pub struct Baseline {
     pub origin: Origin,
     /// All labelled rows.
     pub table: Table,
+    /// The schema that they are read by: the model's, with the policy that was asked for.
+    pub reading: Schema,
     /// SHA-256 of their file.
     pub data_sha256: String,
     /// Which of them train, validate and test.
@@ -61,7 +63,11 @@ impl Baseline {
             value: model,
             sha256: model_sha256,
         } = open_model(directory)?;
-        let data_sha256 = file_sha256(data)?;
+        let reading = reading_schema(&model.schema, specification.out_of_domain)?;
+        let Opened {
+            value: table,
+            sha256: data_sha256,
+        } = open_table(data, &reading, Labels::Required)?;
         let provenance = Provenance::of(directory)?;
         if let Some(trained) = &provenance
             && trained.data_sha256() != data_sha256
@@ -73,8 +79,6 @@ impl Baseline {
                 trained: trained.data_sha256().to_owned(),
             });
         }
-        let schema = reading_schema(&model.schema, specification.out_of_domain)?;
-        let table = Table::read(data, &schema, Labels::Required)?;
         let origin = match provenance {
             Some(_) => Origin::Trained,
             None => Origin::Imported,
@@ -101,6 +105,7 @@ impl Baseline {
             model,
             origin,
             table,
+            reading,
             data_sha256,
             split,
             options,

@@ -6,6 +6,7 @@
 //! one that the model is measured or chosen on, the sample is left out: its neighbourhood, and by its truth its very
 //! label, would leak.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -13,14 +14,14 @@ use super::baseline::Baseline;
 use crate::audit::{AuditSpecification, StrategyName};
 use crate::domain::{Domain, TabularDomain};
 use crate::modality::{ModalityName, TableInputs};
-use crate::opened::reading_schema;
+use crate::opened::{open_table, reading_schema};
 use crate::repair::error::RepairError;
 use crate::repair::pool::Pool;
 use crate::repair::specification::RepairSpecification;
 use crate::samples::read_samples;
 use crate::seeds::clustered_seeds;
-use probity_data::table::{Labels, Table};
-use probity_run::run_directory::{RunDirectory, SUMMARY, file_sha256};
+use probity_data::table::Labels;
+use probity_run::run_directory::{RunDirectory, SUMMARY};
 use probity_run::specification::file::Record;
 
 /// One discriminatory individual.
@@ -162,7 +163,8 @@ enum SeedRow {
 /// The rows that an audit began at, in order.
 struct Seeds {
     rows: Vec<u32>,
-    table: Table,
+    /// Classes of all rows of that table, where it has them.
+    labels: Vec<u32>,
     /// Rows of the table that are held out; empty when it is not the table of the training.
     held_out: HashSet<u32>,
 }
@@ -177,7 +179,7 @@ impl Seeds {
         if !starts_at_rows(options.strategy()) {
             return Ok(Seeds {
                 rows: Vec::new(),
-                table: Table::new(baseline.table.width(), Vec::new(), Vec::new()),
+                labels: Vec::new(),
                 held_out: HashSet::new(),
             });
         }
@@ -193,12 +195,18 @@ impl Seeds {
             data: file.to_owned(),
             problem,
         };
-        let now = file_sha256(file).map_err(|error| gone(error.to_string()))?;
-        if now != then {
-            return Err(gone(format!("SHA-256 {now}, was {then}")));
-        }
         let schema = reading_schema(&baseline.model.schema, options.out_of_domain)?;
-        let table = Table::read(file, &schema, Labels::Optional)?;
+        let table = match is_training_data && schema == baseline.reading {
+            true => Cow::Borrowed(&baseline.table),
+            false => {
+                let opened = open_table(file, &schema, Labels::Optional);
+                let opened = opened.map_err(|error| gone(error.to_string()))?;
+                if opened.sha256 != then {
+                    return Err(gone(format!("SHA-256 {}, was {then}", opened.sha256)));
+                }
+                Cow::Owned(opened.value)
+            }
+        };
         let held_out = if is_training_data && table.rows() == baseline.table.rows() {
             let split = &baseline.split;
             split
@@ -217,7 +225,7 @@ impl Seeds {
                 options.search.seeds,
                 options.seed,
             ),
-            table,
+            labels: table.labels().to_vec(),
             held_out,
         })
     }
@@ -229,7 +237,7 @@ impl Seeds {
         match row {
             Some(row) if self.held_out.contains(row) => SeedRow::HeldOut,
             Some(&row) => SeedRow::Usable {
-                truth: self.table.labels().get(row as usize).copied(),
+                truth: self.labels.get(row as usize).copied(),
             },
             None => SeedRow::Usable { truth: None },
         }

@@ -34,6 +34,7 @@ fn baseline(rows: usize, seed: u64) -> Baseline {
     let table = synthetic_census(&schema, rows, seed);
     let (split, _) = plan_split(&table, &schema, &options).unwrap();
     Baseline {
+        reading: schema.clone(),
         model: Model { schema, network },
         model_sha256: String::new(),
         origin: Origin::Trained,

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::certify::run::Share;
 use crate::repair::change::{Figures, Measure};
+use crate::statistics::Share;
 use probity_nn::metrics::Metrics;
 
 /// What is measured of one network.

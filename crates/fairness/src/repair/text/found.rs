@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::{Audit, AuditSpecification};
 use crate::domain::Domain;
-use crate::modality::{Modality, ModalityName, TextCase, TextInputs};
+use crate::modality::{Modality, ModalityName, TextCase, TextInputs, TextParts};
 use crate::repair::error::RepairError;
 use crate::repair::pool::Pool;
 use crate::samples::read_samples;
@@ -142,12 +142,13 @@ impl Reader<'_> {
     }
 }
 
-/// What the search of `specification` finds from those of its texts, of the classes `labels`, that are in `part`, called `name`.
+/// What the search of `specification` finds from those texts of `parts`, of the classes `labels`, that are in `part`, called `name`.
 ///
 /// # Errors
 /// When it finds nothing or is stopped.
 pub(super) fn search(
     specification: AuditSpecification,
+    parts: TextParts<'_, '_>,
     (part, name): (&[u32], &'static str),
     labels: &[u32],
     observe: &mut dyn FnMut() -> ControlFlow<()>,
@@ -157,7 +158,7 @@ pub(super) fn search(
         is_kept[text as usize] = true;
     }
     let device = ComputeDevice::flex();
-    let case = TextCase::of_rows(&specification, &|text| is_kept[text], &device)?;
+    let case = TextCase::new(&specification, parts, &|text| is_kept[text], &device)?;
     let audit = Audit::of(specification.check()?, case, &device)?;
     let (ending, pairs) = audit.search(&mut |_| observe())?;
     let case = audit.case();

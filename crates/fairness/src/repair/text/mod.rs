@@ -10,6 +10,7 @@ mod figures;
 mod found;
 mod training_set;
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,12 +27,13 @@ use super::pool::Pool;
 use super::repairable::{ObserveEpoch, Remedy, Repairable, TrainingSet};
 use super::specification::{RepairSpecification, TextRepairOptions};
 use super::summary::PartSizes;
-use crate::audit::AuditSpecification;
+use crate::audit::{AuditError, AuditSpecification};
 use crate::certify::exhaustive;
-use crate::certify::run::Share;
 use crate::certify::text::certify_texts;
-use crate::domain::Domain;
-use crate::opened::{Opened, open_lexicon, open_text_model};
+use crate::domain::{Domain, DomainError};
+use crate::modality::TextParts;
+use crate::opened::{Opened, open_terms, open_text_model, open_texts};
+use crate::statistics::Share;
 use crate::strategies::StrategyName;
 use crate::text::domain::TextDomain;
 use crate::text::protected::ProtectedTerms;
@@ -53,6 +55,7 @@ use probity_nn::train::text_set::TextSet;
 use probity_nn::{Classifier, ModelError, Rows, predicted_class};
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
+use probity_text::corpus::TextCorpus;
 
 /// A classifier of texts to repair.
 pub struct TextRepair {
@@ -97,6 +100,17 @@ pub struct TextDetails {
 }
 
 impl TextRepair {
+    /// What a search from `corpus` is made of.
+    fn parts_of<'a>(&'a self, corpus: &'a TextCorpus) -> TextParts<'a, 'a> {
+        TextParts {
+            model: Opened::unnamed(Cow::Borrowed(&self.model)),
+            directory: Some(&self.specification.model),
+            terms: Opened::unnamed(self.terms.clone()),
+            texts: Opened::unnamed(corpus.texts.iter().map(String::as_str).collect()),
+            encoder: None,
+        }
+    }
+
     /// The search by `strategy` from some of the texts of the training.
     fn search_specification(&self, strategy: StrategyName) -> AuditSpecification {
         let options = &self.options;
@@ -166,6 +180,9 @@ fn protected_of(specification: &RepairSpecification) -> Result<Vec<String>, Repa
             }
         }
     }
+    if protected.is_empty() {
+        return Err(AuditError::from(DomainError::NothingProtected).into());
+    }
     Ok(protected)
 }
 
@@ -227,11 +244,13 @@ impl Repairable for TextRepair {
             value: model,
             sha256: model_sha256,
         } = open_text_model(&specification.model)?;
-        let lexicon = open_lexicon(options.lexicon.as_deref())?;
         let protected = protected_of(specification)?;
-        let terms = ProtectedTerms::new(&lexicon.value, &protected, &model)?;
+        let Opened {
+            value: terms,
+            sha256: lexicon_sha256,
+        } = open_terms(options.lexicon.as_deref(), &protected, &model)?;
         let (provenance, set) = open_training(specification, device, record)?;
-        for (role, sha256) in [("model", &model_sha256), ("lexicon", &lexicon.sha256)] {
+        for (role, sha256) in [("model", &model_sha256), ("lexicon", &lexicon_sha256)] {
             record.sha256.insert(role.to_owned(), sha256.clone());
         }
         let is_own = model.recurrent.shape.inputs == set.table().dimension
@@ -249,7 +268,7 @@ impl Repairable for TextRepair {
             model: (&model, &specification.model),
             model_sha256: &model_sha256,
             texts_sha256: record.sha256_of("data"),
-            lexicon_sha256: &lexicon.sha256,
+            lexicon_sha256: &lexicon_sha256,
             split: &split,
             labels: set.labelled().labels,
             domain: &domain,
@@ -311,19 +330,27 @@ impl Repairable for TextRepair {
         save: &mut dyn FnMut(&Searched) -> Result<(), RepairError>,
         observe: &mut ObserveEpoch<'_>,
     ) -> Result<(), RepairError> {
-        let labels = self.set.labelled().labels;
         let strategy = self.options.strategy;
-        if self.pools.is_empty() && searched.samples.is_none() {
+        let is_learning = self.pools.is_empty() && searched.samples.is_none();
+        if !is_learning && searched.independent.is_some() {
+            return Ok(());
+        }
+        let column = &self.provenance.specification.text_column;
+        let corpus = open_texts(&self.specification.data, column.as_deref())?.value;
+        let mut search = |strategy, part: (&[u32], &'static str)| {
             let specification = self.search_specification(strategy);
+            let labels = self.set.labelled().labels;
+            search(specification, self.parts_of(&corpus), part, labels, observe)
+        };
+        if is_learning {
             let part = (self.split.train.as_slice(), "training");
-            searched.samples = Some(search(specification, part, labels, observe)?);
+            searched.samples = Some(search(strategy, part)?);
             save(searched)?;
         }
         if searched.independent.is_none() {
             let strategy = self.options.independent.unwrap_or(strategy);
-            let specification = self.search_specification(strategy);
             let part = (self.split.test.as_slice(), "test");
-            let found = search(specification, part, labels, observe)?;
+            let found = search(strategy, part)?;
             let texts = found.into_iter().map(|text| {
                 let [own, _] = text.texts;
                 own

@@ -11,12 +11,13 @@
 
 use rayon::prelude::*;
 
-use super::super::block::{Block, Workspace, by_length, set_zero};
+use super::super::backward::through_layers;
+use super::super::block::{Block, Workspace, by_length};
+use super::super::bounds::Slack;
 use super::super::cell::GATE_ROWS;
 use super::super::kernels::EmbeddingTable;
-use super::super::lanes::{LANES, OuterPass, ProductPass, Row, dispatch};
-use super::cell::Slack;
-use super::direction::{BoundRun, IntervalDirection};
+use super::super::lanes::{LANES, OuterPass, Row, dispatch};
+use super::direction::IntervalDirection;
 use super::lines::{Hull, Lines, Substituted};
 use super::{IntervalKernels, last_bounds};
 
@@ -45,8 +46,8 @@ pub struct WorstCaseGradients {
     pub parameters: Vec<f32>,
 }
 
-/// A lane's run: where it begins, its hull in every direction, and its centre.
-struct Run {
+/// A lane's run of replacements: where it begins, its hull in every direction, and its centre.
+struct Replaced {
     first: usize,
     hulls: Vec<Hull>,
     /// Lines of the text's own tokens.
@@ -61,12 +62,12 @@ struct Mixture {
     high: f32,
 }
 
-impl Run {
-    fn new(kernels: &IntervalKernels, item: &WorstCase<'_>, lines: &Lines) -> Run {
+impl Replaced {
+    fn new(kernels: &IntervalKernels, item: &WorstCase<'_>, lines: &Lines) -> Replaced {
         let rows = kernels.input_rows();
         let hull = |direction| lines.hull(&item.text, direction, rows);
         let line = |&token: &i32| lines.line(token) as u32;
-        Run {
+        Replaced {
             first: item.text.before.len(),
             hulls: (0..lines.values.len()).map(hull).collect(),
             own: item.own.map(|own| own.iter().map(line).collect()),
@@ -179,9 +180,9 @@ impl IntervalKernels {
         radius: f32,
     ) -> WorstCaseGradients {
         let rows = self.input_rows();
-        let runs: Vec<Run> = items
+        let runs: Vec<Replaced> = items
             .iter()
-            .map(|item| Run::new(self, item, lines))
+            .map(|item| Replaced::new(self, item, lines))
             .collect();
         let started = self.start(block, lines, |lane, direction| {
             let run = &runs[lane];
@@ -193,7 +194,7 @@ impl IntervalKernels {
             parameters: vec![0.0; self.shape.parameters()],
         };
         let d_last = self.head_gradients(workspace, items, &mut gradients);
-        self.backward(workspace, block, &d_last);
+        through_layers(&self.layers, workspace, block, &d_last);
         for layer in 1..self.layers.len() {
             self.layer_gradients(workspace, block, layer, &mut gradients.parameters);
         }
@@ -253,49 +254,6 @@ impl IntervalKernels {
             }
         }
         d_last
-    }
-
-    /// Gates of all layers become their gradients.
-    fn backward(&self, workspace: &mut Workspace, block: &Block<'_, '_>, d_last: &[Row]) {
-        let outputs = 2 * self.shape.outputs();
-        let units = 2 * self.shape.units;
-        for (layer, directions) in self.layers.iter().enumerate().rev() {
-            let is_last = layer + 1 == self.layers.len();
-            let (below, trace) = workspace.layers.split_at_mut(layer);
-            let trace = &mut trace[0];
-            for (d, direction) in directions.iter().enumerate() {
-                let states = &mut trace.directions[d];
-                if is_last {
-                    states.hidden.copy_from_slice(&d_last[d * units..][..units]);
-                } else {
-                    states.hidden.fill(Row::ZERO);
-                }
-                states.cell.fill(Row::ZERO);
-                let run = BoundRun {
-                    block,
-                    trace: states,
-                    stride: outputs,
-                    offset: d * units,
-                };
-                let upstream = (!is_last).then_some(&trace.gradients[..]);
-                direction.backward(run, &trace.outputs, upstream);
-            }
-            if let Some(below) = below.last_mut() {
-                set_zero(&mut below.gradients, block.steps * outputs);
-                for (d, direction) in directions.iter().enumerate() {
-                    let rows = direction.plain.input_rows();
-                    if block.steps > 0 {
-                        dispatch(ProductPass {
-                            product: &direction.to_input,
-                            x: &trace.directions[d].gates[2 * rows.start..],
-                            x_stride: GATE_ROWS * units,
-                            y: &mut below.gradients,
-                            y_stride: outputs,
-                        });
-                    }
-                }
-            }
-        }
     }
 
     /// Adds the gradients of all weights of a layer but the first, and of the recurrent weights and
@@ -388,7 +346,7 @@ impl IntervalKernels {
         workspace: &Workspace,
         block: &Block<'_, '_>,
         lines: &Lines,
-        runs: &[Run],
+        runs: &[Replaced],
         parameters: &mut [f32],
     ) {
         self.recurrent_gradients(workspace, block, 0, parameters);
@@ -430,7 +388,7 @@ impl IntervalKernels {
 /// of the run of lane `lane`: each bound is a mixture of products with a few embeddings.
 fn hull_gradients(
     direction: &IntervalDirection,
-    run: &Run,
+    run: &Replaced,
     (number, lane): (usize, usize),
     radius: f32,
     gates: &[Row],

@@ -18,7 +18,7 @@
 //! * *First layer.* The numbers of a run's position are those of one of its replacements
 //!   (`lines`), computed as the kernels compute them; the hull is their least and largest.
 //! * *Gates times numbers.* A gate is in [0, 1], so gate · number rises with the number, and is least
-//!   and largest at one of the gate's ends: see `cell`.
+//!   and largest at one of the gate's ends: see the module `bounds`.
 //! * *σ and tanh* as computed are not monotone to the last bit. Over all 32-bit inputs, in ascending
 //!   order, they fall at most 2⁻²⁴ (σ) and 2⁻²³ (tanh) below their running maximum, and stay in
 //!   [0, 1] and [−1, 1] (an ignored test visits them all). Bounds are moved apart by 2⁻²², of which
@@ -38,7 +38,6 @@
 //! bounds are the kernels' own states.
 
 mod backward;
-mod cell;
 mod direction;
 mod lines;
 #[cfg(test)]
@@ -47,12 +46,13 @@ mod tests;
 use rayon::prelude::*;
 
 use super::block::{Block, Keep, LayerTrace, Workspace, by_length};
+use super::bounds::Slack;
 use super::kernels::EmbeddingTable;
 use super::lanes::{LANES, Row};
+use super::layer::{Run, Source};
 use super::network::{RecurrentWeights, Shape};
 pub use backward::{WorstCase, WorstCaseGradients};
-use cell::Slack;
-use direction::{BoundRun, BoundSource, IntervalDirection};
+use direction::IntervalDirection;
 pub use lines::Substituted;
 use lines::{Hull, Lines};
 
@@ -225,10 +225,10 @@ impl IntervalKernels {
             } = &mut above[0];
             for (d, direction) in directions.iter().enumerate() {
                 let source = match below.last() {
-                    Some(below) => BoundSource::Values(&below.outputs),
-                    None => BoundSource::Gates(&started[d]),
+                    Some(below) => Source::Values(&below.outputs),
+                    None => Source::Gates(&started[d]),
                 };
-                let run = BoundRun {
+                let run = Run {
                     block,
                     trace: &mut traces[d],
                     stride: doubled.outputs(),

@@ -14,12 +14,10 @@ pub mod worst_case;
 
 use std::ops::ControlFlow;
 
-use rayon::prelude::*;
-
 use self::encodings::encodings;
 use self::parameters::{fingerprint, parameters};
-pub use self::trainer::TableState;
 use self::trainer::Trainer;
+pub use self::trainer::{TableState, parallel_logits};
 use self::worst_case::TableWorstCase;
 use super::fitting::{Checkpoint, EpochReport, Fitting, Observe, class_weights};
 use super::options::TableOptions;
@@ -28,7 +26,6 @@ use super::{Split, TrainError, plan_split};
 use crate::encoding::InputLayout;
 use crate::fnn::Network;
 use crate::optimizer::ParameterOptimizer;
-use crate::{Classifier, ModelError, Rows};
 use probity_data::schema::Schema;
 use probity_data::table::Table;
 use probity_tensor::device::ComputeDevice;
@@ -172,18 +169,4 @@ fn learn(
         history,
         finished,
     })
-}
-
-/// Logits of a whole table, tiles in parallel.
-///
-/// # Errors
-/// See [`Classifier::logits`].
-pub fn parallel_logits(model: &dyn Classifier, table: &Table) -> Result<Vec<f32>, ModelError> {
-    let width = table.width();
-    let parts: Vec<Vec<f32>> = table
-        .codes()
-        .par_chunks(4096 * width.max(1))
-        .map(|codes| model.logits(Rows::new(codes, width)))
-        .collect::<Result<_, _>>()?;
-    Ok(parts.concat())
 }

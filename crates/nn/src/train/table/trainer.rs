@@ -7,16 +7,15 @@ use rayon::prelude::*;
 
 use serde::{Deserialize, Serialize};
 
-use super::parallel_logits;
 use super::parameters::{Matrix, matrix_tensor};
 use super::worst_case::{LayerTensors, TableWorstCase};
-use crate::ModelError;
 use crate::encoding::Encoding;
 use crate::fnn::{Fnn, Network, read};
 use crate::optimizer::{OptimizerState, ParameterOptimizer};
 use crate::train::fitting::{Learner, weighted_loss};
 use crate::train::options::TableOptions;
 use crate::train::{Split, TrainError};
+use crate::{Classifier, ModelError, Rows};
 use probity_data::table::Table;
 use probity_run::stream::{Purpose, permutation, stream};
 use probity_tensor::device::ComputeDevice;
@@ -326,4 +325,18 @@ impl Trainer<'_> {
         }
         network
     }
+}
+
+/// Logits of a whole table, tiles in parallel.
+///
+/// # Errors
+/// See [`Classifier::logits`].
+pub fn parallel_logits(model: &dyn Classifier, table: &Table) -> Result<Vec<f32>, ModelError> {
+    let width = table.width();
+    let parts: Vec<Vec<f32>> = table
+        .codes()
+        .par_chunks(4096 * width.max(1))
+        .map(|codes| model.logits(Rows::new(codes, width)))
+        .collect::<Result<_, _>>()?;
+    Ok(parts.concat())
 }

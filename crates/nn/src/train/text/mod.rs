@@ -10,6 +10,7 @@
 //! rows that a batch holds.
 
 mod certified;
+mod labelled;
 #[cfg(test)]
 mod tests;
 mod trainer;
@@ -19,6 +20,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 pub use self::certified::{CertifiedLoss, Site, Substitutions};
+pub use self::labelled::{LabelledTexts, text_logits};
 pub use self::trainer::TextState;
 use self::trainer::Trainer;
 use super::fitting::{Checkpoint, EpochReport, Fitting, Observe};
@@ -26,30 +28,11 @@ use super::options::TextOptions;
 use super::split::count_classes;
 use super::{Split, TrainError};
 use crate::ModelError;
-use crate::recurrent::kernels::{EmbeddingTable, Kernels};
+use crate::recurrent::kernels::EmbeddingTable;
 use crate::recurrent::network::RecurrentWeights;
 
 /// Where a training on texts goes on.
 pub type TextCheckpoint = Checkpoint<TextState, (Vec<f32>, Option<Vec<f32>>)>;
-
-/// Labelled texts as token ids.
-#[derive(Debug, Clone, Copy)]
-pub struct LabelledTexts<'a> {
-    /// Token ids of each text: rows of the embedding table.
-    pub texts: &'a [Vec<i32>],
-    /// Class of each text, below `classes`.
-    pub labels: &'a [u32],
-    /// Number of classes.
-    pub classes: usize,
-}
-
-impl<'a> LabelledTexts<'a> {
-    /// The first `max_length` tokens of text `item`.
-    fn text(&self, item: u32, max_length: usize) -> &'a [i32] {
-        let text = &self.texts[item as usize];
-        &text[..text.len().min(max_length)]
-    }
-}
 
 /// A trained network and its course.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -133,21 +116,6 @@ fn learn(
         history: fitted.history,
         finished: fitted.finished,
     })
-}
-
-/// Logits of some texts of `corpus`, row-major `[items, classes]`.
-pub fn text_logits(
-    kernels: &Kernels,
-    table: EmbeddingTable<'_>,
-    corpus: LabelledTexts<'_>,
-    items: &[u32],
-    max_length: usize,
-) -> Vec<f32> {
-    let texts: Vec<&[i32]> = items
-        .iter()
-        .map(|&item| corpus.text(item, max_length))
-        .collect();
-    kernels.logits(table, &texts)
 }
 
 fn check_tokens(texts: &[Vec<i32>], tokens: usize) -> Result<(), TrainError> {

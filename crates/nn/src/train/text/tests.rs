@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use super::*;
 use crate::optimizer::OptimizerName;
 use crate::predicted_class;
+use crate::recurrent::kernels::Kernels;
 use crate::recurrent::network::CellKind;
 use crate::train::options::{ClassWeights, Learning, RecurrentOptions};
 use probity_run::stream::{Purpose, stream};

@@ -5,7 +5,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
 use super::certified::CertifiedLoss;
-use super::{LabelledTexts, text_logits};
+use super::labelled::{LabelledTexts, text_logits};
 use crate::fnn::read;
 use crate::optimizer::{OptimizerState, ParameterOptimizer};
 use crate::recurrent::backward::{Batch, BatchGradients, EmbeddingGradients};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::retrain::{PROTOCOLS, RepairTableSummary};
 use crate::options::not_found;
 use crate::output::{interval, table};
-use probity_fairness::mean::Mean;
+use probity_fairness::statistics::Mean;
 
 pub fn render(summary: &RepairTableSummary, folders: &[PathBuf]) -> String {
     let mut cells = Vec::new();

@@ -6,7 +6,7 @@ use super::super::args::{AdfArgs, AdfTable};
 use super::search::{ENOUGH, Row, TablesSummary};
 use crate::options::not_found;
 use crate::output::{count, interval, table};
-use probity_fairness::mean::Mean;
+use probity_fairness::statistics::Mean;
 
 pub fn render(args: &AdfArgs, summary: &TablesSummary, folders: &[PathBuf]) -> String {
     let mut text = format!(

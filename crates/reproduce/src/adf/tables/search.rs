@@ -4,6 +4,7 @@
 //! and that of ADF moves each seed up to ten times. Both is done here: that, and as many tries a
 //! seed for all.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -17,12 +18,12 @@ use crate::output::Output;
 use probity_data::builtin;
 use probity_data::schema::Schema;
 use probity_data::table::{Labels, Table};
-use probity_fairness::mean::Mean;
 use probity_fairness::modality::{Method, TableCase};
 use probity_fairness::model_under_test::ModelUnderTest;
 use probity_fairness::opened::{Opened, open_table};
 use probity_fairness::search::{Ending, SearchOptions};
 use probity_fairness::specification::{SearchSpecification, TextSpecification};
+use probity_fairness::statistics::Mean;
 use probity_fairness::strategies::StrategyName;
 use probity_fairness::strategies::tuning::Tuning;
 use probity_fairness::trial::{Begin, Trial, TrialFigures, TrialOutcome};
@@ -141,20 +142,17 @@ impl Experiment<'_> {
         file: &Path,
         network: &Network,
         attribute: &str,
-    ) -> anyhow::Result<TableCase> {
+    ) -> anyhow::Result<TableCase<'static>> {
         let schema = schema(data)?;
-        let model = Opened {
-            value: ModelUnderTest::network(network, &self.device),
-            sha256: String::new(),
-        };
-        let table = open_table(file, &schema, Labels::Optional)?;
+        let model = Opened::unnamed(ModelUnderTest::network(network, &self.device));
+        let table = open_table(file, &schema, Labels::Optional)?.map(Cow::Owned);
         let inputs = (schema, network.layout.clone());
         let protected = vec![attribute.to_owned()];
         Ok(TableCase::new(inputs, model, table, protected)?)
     }
 
     /// What each strategy comes to; `None` when interrupted.
-    fn cells(&self, data: DataSet, case: &TableCase) -> anyhow::Result<Option<Vec<Cell>>> {
+    fn cells(&self, data: DataSet, case: &TableCase<'_>) -> anyhow::Result<Option<Vec<Cell>>> {
         let searches = searches(self.args.table);
         let mut runs: Vec<Vec<(TrialFigures, usize)>> = vec![Vec::new(); searches.len()];
         for repeat in 0..u64::from(self.args.repeats) {
@@ -204,7 +202,7 @@ impl Experiment<'_> {
     fn starts(
         &self,
         data: DataSet,
-        case: &TableCase,
+        case: &TableCase<'_>,
         seed: u64,
     ) -> anyhow::Result<Option<Vec<Vec<i32>>>> {
         let options = SearchOptions {
@@ -232,7 +230,7 @@ impl Experiment<'_> {
 
     fn search(
         &self,
-        case: &TableCase,
+        case: &TableCase<'_>,
         strategy: StrategyName,
         begin: Begin<'_>,
         options: &SearchOptions,

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use super::retrain::{RemedySummary, ReproducedTextRepair, TextRepairTableSummary};
 use crate::options::not_found;
 use crate::output::{interval, table};
-use probity_fairness::mean::Mean;
 use probity_fairness::repair::specification::RepairMethod;
 use probity_fairness::repair::summary::NetworkFigures;
 use probity_fairness::repair::text::TextFigures;
+use probity_fairness::statistics::Mean;
 
 /// What a figure of each row averages to.
 type Figure = fn(&ReproducedTextRepair) -> Option<f64>;

@@ -1,0 +1,70 @@
+//! How rows become numbers: which columns, and the bounds that they are scaled by.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::idx::Reduction;
+use crate::schema::{Format, Kind, Schema};
+
+/// Bounds declared for one column, or for all that have none of their own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bounds {
+    /// The column; all of them where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// Becomes 0.
+    pub min: f64,
+    /// Becomes 1.
+    pub max: f64,
+}
+
+/// How files become rows of numbers.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NumbersOptions {
+    /// The label column of a table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Columns that are left out.
+    pub ignore: Vec<String>,
+    /// Whether values are scaled by the bounds that the schema declares.
+    pub scale_by_schema: bool,
+    /// How images are reduced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reduction: Option<Reduction>,
+    /// The layout of a table without a schema.
+    pub format: Format,
+    /// Bounds for scaling.
+    pub bounds: Vec<Bounds>,
+    /// What the columns hold; they are numbers where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Schema>,
+}
+
+/// Bounds named for the column, else those of the schema if asked for, else those for all columns.
+pub fn bounds_of(options: &NumbersOptions, column: &str) -> Option<(f64, f64)> {
+    let named = options
+        .bounds
+        .iter()
+        .find(|bounds| bounds.column.as_deref() == Some(column));
+    let common = || options.bounds.iter().find(|bounds| bounds.column.is_none());
+    let declared = || {
+        let schema = options
+            .schema
+            .as_ref()
+            .filter(|_| options.scale_by_schema)?;
+        let attribute = schema.attributes.iter().find(|a| a.name == column)?;
+        match &attribute.kind {
+            Kind::Integer { .. } | Kind::Categorical { .. } => {
+                let (min, max) = attribute.domain();
+                (min < max).then_some((f64::from(min), f64::from(max)))
+            }
+            Kind::Numeric { bins } => Some((*bins.first()?, *bins.last()?)),
+        }
+    };
+    named
+        .map(|bounds| (bounds.min, bounds.max))
+        .or_else(declared)
+        .or_else(|| common().map(|bounds| (bounds.min, bounds.max)))
+}

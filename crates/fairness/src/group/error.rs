@@ -1,0 +1,62 @@
+//! Why group figures cannot be computed.
+
+use thiserror::Error;
+
+use probity_data::schema::SchemaError;
+use probity_nn::ModelError;
+
+/// Why group figures cannot be computed.
+#[derive(Debug, Error)]
+pub enum GroupError {
+    /// A protected attribute does not exist.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// The model cannot answer.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// No attribute is protected.
+    #[error("no attribute is protected; name some")]
+    NothingProtected,
+    /// An attribute is named twice.
+    #[error("the attribute '{0}' is named twice as protected")]
+    NamedTwice(String),
+    /// Too many intersections.
+    #[error(
+        "{attributes} attributes have too many intersections, at most {most} are supported; protect fewer at a time"
+    )]
+    TooManyAttributes {
+        /// Attributes.
+        attributes: usize,
+        /// What is supported.
+        most: usize,
+    },
+    /// The favourable class does not exist.
+    #[error("groups.favourable is '{class}', but the classes are {known}")]
+    UnknownClass {
+        /// The class asked for.
+        class: String,
+        /// The classes there are.
+        known: String,
+    },
+    /// Bins that cannot be made.
+    #[error("groups.bins for '{attribute}' {problem}")]
+    Bins {
+        /// The attribute.
+        attribute: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Rows without labels.
+    #[error("the rows have no labels; group figures need the column '{0}'")]
+    NoLabels(String),
+    /// An option has no meaning.
+    #[error("{option} is {value}, but must be {expected}")]
+    Option {
+        /// Its name.
+        option: &'static str,
+        /// What was given.
+        value: u64,
+        /// What is allowed.
+        expected: &'static str,
+    },
+}

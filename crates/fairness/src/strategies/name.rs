@@ -1,0 +1,164 @@
+//! The names of all searches, and what each can be used with.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model_under_test::ModelAccess;
+use probity_nn::modality::ModalityName;
+use probity_run::specification::FieldError;
+
+/// Which search strategy.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum StrategyName {
+    /// Tables: gradient-guided global and local search (ADF)
+    #[default]
+    Adf,
+    /// Tables: ADF with momentum, and gradients that serve for several steps
+    Eidig,
+    /// Tables: ADF with gradients from differences of outputs, for models that give no others
+    AdfZeroOrder,
+    /// Tables: surrogate trees around inputs, their path constraints negated (symbolic generation)
+    Sg,
+    /// Tables: random inputs, then steps whose attribute and direction are learnt
+    AequitasFully,
+    /// Tables: random inputs, then steps whose direction is learnt
+    AequitasSemi,
+    /// Tables: random inputs, then random steps
+    AequitasRandom,
+    /// Tables: random inputs until their discriminatory share is known well enough
+    Themis,
+    /// Tables: random steps from the data, the floor that any guided search must beat
+    RandomWalk,
+    /// Texts: ADF, token by importance, word by direction (Algorithm 5)
+    AdfAsc,
+    /// Texts: ADF, token and word by first-order effect (Algorithm 6)
+    AdfHf,
+    /// Texts: adf-asc without the second input, an attack on the text alone
+    Asc,
+    /// Texts: adf-hf without the second input (HotFlip)
+    Hf,
+    /// Texts: random token, random neighbour
+    Rp,
+}
+
+impl StrategyName {
+    /// All that search tables.
+    pub const OF_TABLES: [StrategyName; 9] = [
+        StrategyName::Adf,
+        StrategyName::Eidig,
+        StrategyName::AdfZeroOrder,
+        StrategyName::Sg,
+        StrategyName::AequitasFully,
+        StrategyName::AequitasSemi,
+        StrategyName::AequitasRandom,
+        StrategyName::Themis,
+        StrategyName::RandomWalk,
+    ];
+
+    /// All that search texts.
+    pub const OF_TEXTS: [StrategyName; 5] = [
+        StrategyName::AdfAsc,
+        StrategyName::AdfHf,
+        StrategyName::Asc,
+        StrategyName::Hf,
+        StrategyName::Rp,
+    ];
+
+    /// All that search inputs of `modality`.
+    pub fn of(modality: ModalityName) -> &'static [StrategyName] {
+        match modality {
+            ModalityName::Table => &StrategyName::OF_TABLES,
+            ModalityName::Text => &StrategyName::OF_TEXTS,
+        }
+    }
+
+    /// Whether it searches inputs of `modality`.
+    pub fn fits(self, modality: ModalityName) -> bool {
+        StrategyName::of(modality).contains(&self)
+    }
+
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            StrategyName::Adf => "adf",
+            StrategyName::Eidig => "eidig",
+            StrategyName::AdfZeroOrder => "adf-zero-order",
+            StrategyName::Sg => "sg",
+            StrategyName::AequitasFully => "aequitas-fully",
+            StrategyName::AequitasSemi => "aequitas-semi",
+            StrategyName::AequitasRandom => "aequitas-random",
+            StrategyName::Themis => "themis",
+            StrategyName::RandomWalk => "random-walk",
+            StrategyName::AdfAsc => "adf-asc",
+            StrategyName::AdfHf => "adf-hf",
+            StrategyName::Asc => "asc",
+            StrategyName::Hf => "hf",
+            StrategyName::Rp => "rp",
+        }
+    }
+
+    /// Whether it asks a model for gradients, so that a plain classifier will not do.
+    pub fn needs_gradients(self) -> bool {
+        !matches!(
+            self,
+            StrategyName::AdfZeroOrder
+                | StrategyName::Sg
+                | StrategyName::AequitasFully
+                | StrategyName::AequitasSemi
+                | StrategyName::AequitasRandom
+                | StrategyName::Themis
+                | StrategyName::RandomWalk
+                | StrategyName::Rp
+        )
+    }
+
+    /// The best of those that need no gradients, for a model that gives none.
+    pub const WITHOUT_GRADIENTS: StrategyName = StrategyName::AequitasFully;
+
+    /// Refuses this strategy, which `field` names, where inputs of `modality` are searched and it does not
+    /// search them.
+    ///
+    /// # Errors
+    /// What `field` may be.
+    pub fn expect_fitting(self, field: &str, modality: ModalityName) -> Result<(), FieldError> {
+        if self.fits(modality) {
+            return Ok(());
+        }
+        let searched = match modality {
+            ModalityName::Table => "tables",
+            ModalityName::Text => "texts",
+        };
+        let names = names(StrategyName::of(modality), |_| true);
+        let expected = format!("one that searches {searched}: {names}");
+        Err(FieldError::new(field, self.name(), expected))
+    }
+
+    /// Refuses this strategy, which `field` names, where it needs gradients and `model` gives none.
+    ///
+    /// # Errors
+    /// What `field` may be.
+    pub fn expect_usable(self, field: &str, model: ModelAccess<'_>) -> Result<(), FieldError> {
+        match model {
+            ModelAccess::Outputs(_) if self.needs_gradients() => {
+                Err(self.refused_without_gradients(field))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn refused_without_gradients(self, field: &str) -> FieldError {
+        let names = names(&StrategyName::OF_TABLES, |name| !name.needs_gradients());
+        let expected = format!(
+            "another: it needs gradients, which this model does not give; these need outputs only: {names}"
+        );
+        FieldError::new(field, self.name(), expected)
+    }
+}
+
+fn names(of: &[StrategyName], is_kept: impl Fn(StrategyName) -> bool) -> String {
+    let kept = of.iter().filter(|name| is_kept(**name));
+    let names: Vec<&str> = kept.map(|name| name.name()).collect();
+    names.join(", ")
+}

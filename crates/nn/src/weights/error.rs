@@ -1,0 +1,128 @@
+//! Formats of weight files, and what can be wrong with them.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// The most values that one file may hold in all its tensors: a gibibyte as `f32`.
+pub const MAX_VALUES: usize = 1 << 28;
+
+/// The formats that [`read_weights`] knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WeightFormat {
+    /// Hugging Face safetensors.
+    Safetensors,
+    /// A state dictionary (or a checkpoint that holds one) saved by `torch.save`.
+    Pytorch,
+    /// Arrays saved by `numpy.savez` or `numpy.savez_compressed`.
+    Npz,
+}
+
+impl std::fmt::Display for WeightFormat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Safetensors => "safetensors file",
+            Self::Pytorch => "PyTorch state dictionary",
+            Self::Npz => "NumPy .npz archive",
+        })
+    }
+}
+
+/// Why a weight file could not be read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum WeightsError {
+    /// The file system refused.
+    #[error("cannot read the weight file `{}`: {source}", file.display())]
+    Io {
+        /// The file.
+        file: PathBuf,
+        /// What the system answered.
+        source: io::Error,
+    },
+    /// No content at all.
+    #[error(
+        "the weight file `{}` is empty; expected a safetensors file, a PyTorch state dictionary or a NumPy .npz archive",
+        file.display()
+    )]
+    Empty {
+        /// The file.
+        file: PathBuf,
+    },
+    /// Content of some other kind.
+    #[error(
+        "`{}` is no weight file but {found}; expected a safetensors file, a PyTorch state dictionary or a NumPy .npz archive",
+        file.display()
+    )]
+    Foreign {
+        /// The file.
+        file: PathBuf,
+        /// What it seems to be.
+        found: String,
+    },
+    /// Content that starts like a known format and then breaks its rules.
+    #[error("`{}` starts like a {format} but cannot be read as one, so it may be truncated: {reason}", file.display())]
+    Malformed {
+        /// The file.
+        file: PathBuf,
+        /// The format that it starts like.
+        format: WeightFormat,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A well-formed file without weights.
+    #[error("the {format} `{}` holds no tensors", file.display())]
+    NoTensors {
+        /// The file.
+        file: PathBuf,
+        /// Its format.
+        format: WeightFormat,
+    },
+    /// More values than are accepted.
+    #[error(
+        "the tensor `{tensor}` of shape {shape:?} brings `{}` above {MAX_VALUES} values, more than Probity reads from one file",
+        file.display()
+    )]
+    TooLarge {
+        /// The file.
+        file: PathBuf,
+        /// The tensor that is too much.
+        tensor: String,
+        /// Its shape.
+        shape: Vec<usize>,
+    },
+    /// Elements that aren't numbers of a supported kind.
+    #[error(
+        "the tensor `{tensor}` in `{}` has elements of type {found}; expected floating-point numbers of 16 to 64 bits, integers or booleans",
+        file.display()
+    )]
+    ElementType {
+        /// The file.
+        file: PathBuf,
+        /// The tensor.
+        tensor: String,
+        /// Its element type, as the format names it.
+        found: String,
+    },
+    /// A value that no weight can have.
+    #[error("the tensor `{tensor}` in `{}` holds {value} at {index:?}; expected a finite number that fits f32", file.display())]
+    Value {
+        /// The file.
+        file: PathBuf,
+        /// The tensor.
+        tensor: String,
+        /// The place, one index for each axis, counted from 0.
+        index: Vec<usize>,
+        /// The offending value.
+        value: String,
+    },
+}
+
+/// For `map_err`.
+pub(super) fn io_error(path: &Path, source: io::Error) -> WeightsError {
+    WeightsError::Io {
+        file: path.to_owned(),
+        source,
+    }
+}

@@ -1,0 +1,42 @@
+//! How an ONNX graph is used: what enters it, and which of its outputs says what.
+
+use serde::{Deserialize, Serialize};
+
+/// How words become numbers for an ONNX graph.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Categories {
+    /// Position among the levels, from 0
+    #[default]
+    Codes,
+    /// One column of 0 or 1 a level; ordered categories as codes
+    Onehot,
+}
+
+/// What an ONNX graph gives.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum OutputKind {
+    /// Probabilities, or that of the second of two classes
+    #[default]
+    Probabilities,
+    /// Logits, or the log-odds of the second of two classes
+    Logits,
+}
+
+/// How an ONNX graph is used.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GraphOptions {
+    /// How words become numbers.
+    pub categories: Categories,
+    /// The output that is read; where absent, the only one of floating-point numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    /// What it holds.
+    pub gives: OutputKind,
+}

@@ -1,0 +1,48 @@
+//! What is wrong with what a user sent.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use probity_data::infer::InferError;
+use probity_data::read::ReadError;
+use probity_data::schema::SchemaError;
+use probity_nn::model::StoreError;
+use probity_run::run_directory::RunError;
+
+/// What is wrong with what a user sent.
+#[derive(Debug, Error)]
+pub enum InspectionError {
+    /// The table or the texts cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// No schema can be inferred.
+    #[error(transparent)]
+    Infer(#[from] InferError),
+    /// The schema is wrong.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// The model cannot be loaded.
+    #[error(transparent)]
+    Model(#[from] StoreError),
+    /// A file cannot be written.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A file cannot be read or written.
+    #[error("{}: {source}", file.display())]
+    Io {
+        /// The file.
+        file: PathBuf,
+        /// The operating system's word.
+        source: std::io::Error,
+    },
+    /// The answer or the request has no JSON form.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// The archive is none.
+    #[error("the file is no .zip archive that can be read: {0}")]
+    Archive(#[from] zip::result::ZipError),
+    /// Anything else.
+    #[error("{0}")]
+    Refused(String),
+}

@@ -1,0 +1,43 @@
+//! Figures of several runs: their mean, and how far they scatter.
+
+use serde::Serialize;
+
+/// Mean and standard deviation (of a sample; 0 of a single value).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Spread {
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub sd: f64,
+}
+
+impl Spread {
+    /// Of `values`; `None` if there are none.
+    pub fn of(values: &[f64]) -> Option<Spread> {
+        let n = values.len() as f64;
+        if values.is_empty() {
+            return None;
+        }
+        let mean = values.iter().sum::<f64>() / n;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let sd = if values.len() > 1 {
+            (squares / (n - 1.0)).sqrt()
+        } else {
+            0.0
+        };
+        Some(Spread { mean, sd })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_deviation_is_that_of_a_sample() {
+        let spread = Spread::of(&[1.0, 3.0]).unwrap();
+        assert_eq!((spread.mean, spread.sd), (2.0, 2_f64.sqrt()));
+        assert_eq!(Spread::of(&[5.0]).unwrap().sd, 0.0);
+        assert_eq!(Spread::of(&[]), None);
+    }
+}
