@@ -258,7 +258,7 @@ fn bad_input_is_named_and_nothing_is_written() {
         ),
         (
             "--k 3 --bounds 0,1 --id-column z",
-            &["--id-column names the column 'z'"],
+            &["id_column names the column 'z'"],
         ),
         (
             "--k 3 --bounds q=0,1 --bounds 0,1 --id-column id",

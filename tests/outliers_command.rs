@@ -262,7 +262,7 @@ fn the_owner_sees_everything_and_is_told_so() {
         &workspace,
         &line("--bound exact"),
         2,
-        &["noise is given", "epsilon"],
+        &["--bound is given", "epsilon"],
     );
     refuses(&workspace, &line("--dims 3"), 2, &["3 dimensions"]);
 }

@@ -340,7 +340,7 @@ fn what_cannot_be_repaired_is_refused_before_anything_is_written() {
         ),
         (
             line("demo/people.csv", "unlabelled.csv"),
-            vec!["trained on"],
+            vec!["no column 'income'"],
         ),
         (line("--run sex", "--run demo"), vec!["run.toml"]),
         (

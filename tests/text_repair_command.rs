@@ -220,7 +220,7 @@ fn what_cannot_be_repaired_is_refused_before_anything_is_written() {
         ),
         (
             format!("{REPAIR} --run religion --kappa 0.5"),
-            &["certified is given", "method certified"],
+            &["--kappa is given", "method certified"],
         ),
         (
             format!("{REPAIR} --run religion --method certified --label seed"),
