@@ -13,8 +13,6 @@ use crate::system::KnnSystem;
 
 /// Steps towards a tighter bound for one K and all test inputs.
 const SHARED_ROUNDS: usize = 48;
-/// The candidates that a K is held against in a relaxation.
-const REFERENCES: usize = 4;
 
 /// What is shared by all test inputs: the certified K set, incremental learning over it, and what
 /// was found for one K.
@@ -66,23 +64,19 @@ impl<'a> Analysis<'a> {
         &self.set
     }
 
-    /// The K at index `at` of the set against those that are hardest to overtake, with bounds for
-    /// any removals of at most n rows; made when first needed.
+    /// The K at index `at` of the set against the one that is hardest to overtake, with bounds for
+    /// any removals of at most n rows; made when first needed. `None` if there is no other K, or if
+    /// the deadline passed.
     pub(crate) fn relaxation(&self, at: usize) -> Option<&(Relaxation, FrankWolfe)> {
         let made = self.relaxations[at].get_or_init(|| {
-            let references = self.attack(at).rivals(&self.update, REFERENCES);
-            let references: Vec<usize> = references
-                .into_iter()
-                .map(|rival| self.set.indices()[rival])
-                .collect();
-            let relaxation = Relaxation::of(
-                self.system,
-                self.set.indices()[at],
-                &references,
-                self.deadline,
-            )?;
+            let rival = self.attack(at).strongest_rival(&self.update)?;
+            if self.deadline.passed() {
+                return None;
+            }
+            let indices = self.set.indices();
+            let relaxation = Relaxation::of(self.system, indices[at], indices[rival]);
             let any = RemovalConstraint::any(self.system.poison());
-            let mut play = FrankWolfe::open(&relaxation, &any)?;
+            let mut play = FrankWolfe::open(&relaxation);
             play.go(&relaxation, &any, SHARED_ROUNDS, self.deadline);
             Some((relaxation, play))
         });

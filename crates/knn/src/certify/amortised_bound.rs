@@ -108,7 +108,7 @@ impl RemovalConstraint<'_> {
     }
 }
 
-/// Within what sums of weighted slacks can hold. A positive slack is only ever lowered: the weaker
+/// Within a range that no blend of slacks leaves. A positive slack is only ever lowered: the weaker
 /// bound; a slack below the lower limit already excludes nothing.
 pub(crate) fn clamped(slack: i128) -> i64 {
     const LIMIT: i64 = 1 << 54;

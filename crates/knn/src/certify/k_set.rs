@@ -2,9 +2,8 @@
 
 use rayon::prelude::*;
 
-use crate::certify::amortised_bound::{AmortisedBound, RemovalConstraint, SearchState};
+use crate::certify::amortised_bound::{AmortisedBound, SearchState};
 use crate::certify::charging::bound_pair;
-use crate::certify::convex_combination::combine;
 use crate::certify::minimal_removal::Excess;
 use crate::certify::reference_bound::{ReferenceBound, ReferenceVotes};
 use crate::deadline::Deadline;
@@ -15,11 +14,6 @@ use crate::votes::Votes;
 
 /// Charges of more pairs than this many bytes hold are dropped after use.
 const CHARGE_BYTES: usize = 1 << 30;
-/// More charges than this are not worth mixing over references for all test inputs: the few K that
-/// one test input puts in question get that, and more, when it is their turn (see `frank_wolfe`).
-const MIXED_CHARGES: usize = 1 << 25;
-/// The candidates that each K is held against: those with the fewest errors on T.
-const REFERENCES: usize = 8;
 
 /// The candidates that no argument excludes, with the charges that may exclude them for one test
 /// input.
@@ -87,43 +81,7 @@ pub(crate) fn certified_until(system: &KnnSystem, deadline: Deadline<'_>) -> Cer
                 )
         })
         .collect();
-    let rows = system.setup.training.rows();
     let judged = judge(state, survivors, reference, deadline);
-    let left: Vec<usize> = judged.iter().map(|&(at, _)| at).collect();
-    let few = left.len() * rows * REFERENCES <= MIXED_CHARGES && !deadline.passed();
-    let mut parts: Vec<Vec<AmortisedBound>> = judged
-        .into_iter()
-        .map(|(_, charges)| charges.into_iter().collect())
-        .collect();
-    if few {
-        for other in other_references(system, reference) {
-            let known = ReferenceVotes::at(state, &left, other);
-            let more: Vec<Option<AmortisedBound>> = left
-                .par_iter()
-                .enumerate()
-                .map(|(place, &at)| {
-                    let distinct = at != other && at != reference;
-                    distinct.then(|| {
-                        bound_pair(state, at, other, &removed, Some((&known, place)), None)
-                    })
-                })
-                .collect();
-            for (part, more) in parts.iter_mut().zip(more) {
-                part.extend(more);
-            }
-        }
-    }
-    let poison = system.poison();
-    let judged: Vec<(usize, Option<AmortisedBound>)> = left
-        .into_par_iter()
-        .zip(parts)
-        .filter_map(
-            |(at, parts)| match combine(&parts, &RemovalConstraint::any(poison)) {
-                Some(mixed) if mixed.excludes(mixed.best_gain(poison)) => None,
-                mixed => Some((at, mixed)),
-            },
-        )
-        .collect();
     let (indices, charges): (Vec<_>, Vec<_>) = judged.into_iter().unzip();
     CertifiedKSet {
         ks: indices.iter().map(|&at| system.errors.ks()[at]).collect(),
@@ -155,17 +113,6 @@ fn judge(
             (!excluded).then_some((at, keep.then_some(charges)))
         })
         .collect()
-}
-
-/// The candidates next best on T: they too must be overtaken.
-fn other_references(system: &KnnSystem, reference: usize) -> Vec<usize> {
-    let errors = &system.errors;
-    let mut order: Vec<usize> = (0..errors.ks().len())
-        .filter(|&at| at != reference)
-        .collect();
-    order.sort_by(|&a, &b| errors.compare(a, b).then(a.cmp(&b)));
-    order.truncate(REFERENCES - 1);
-    order
 }
 
 /// For every candidate K and fold: the rows that are wrong at K after any n removals.

@@ -9,7 +9,6 @@
 
 pub(crate) mod amortised_bound;
 pub(crate) mod charging;
-pub(crate) mod convex_combination;
 pub(crate) mod cost_sharing;
 pub(crate) mod flip_costs;
 pub(crate) mod fold_weights;

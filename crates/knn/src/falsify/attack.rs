@@ -46,17 +46,13 @@ impl<'a> LearningAttack<'a> {
         }
     }
 
-    /// The `count` other K, by index in the certified set, with the fewest errors after this
-    /// attack.
-    pub(crate) fn rivals(&self, update: &LearnUpdate<'_>, count: usize) -> Vec<usize> {
+    /// The other K, by index in the certified set, with the fewest errors after this attack.
+    pub(crate) fn strongest_rival(&self, update: &LearnUpdate<'_>) -> Option<usize> {
         let mut removed = self.problem.nothing_removed();
         self.removal.iter().for_each(|&row| removed[row] = true);
         let counts = update.counts(&self.removal, &removed);
-        let mut rivals: Vec<usize> = (0..counts.ks().len())
+        (0..counts.ks().len())
             .filter(|&rival| rival != self.target)
-            .collect();
-        rivals.sort_by(|&a, &b| counts.compare(a, b).then(a.cmp(&b)));
-        rivals.truncate(count);
-        rivals
+            .min_by(|&a, &b| counts.compare(a, b).then(a.cmp(&b)))
     }
 }
