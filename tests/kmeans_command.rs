@@ -262,7 +262,7 @@ fn bad_input_is_named_and_nothing_is_written() {
         ),
         (
             "--k 3 --bounds q=0,1 --bounds 0,1 --id-column id",
-            &["--bounds names the column 'q'"],
+            &["bounds names the column 'q'"],
         ),
         (
             "--k 3 --bounds 0,1 --id-column id --label-column z",

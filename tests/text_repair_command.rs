@@ -236,7 +236,7 @@ fn what_cannot_be_repaired_is_refused_before_anything_is_written() {
         ),
         (
             format!("{REPAIR} --run religion --weight 1"),
-            &["table is given", "modality is text"],
+            &["--weight is given", "modality is text"],
         ),
         (
             "repair --model tables/model --data tables/people.csv --run religion".to_owned(),

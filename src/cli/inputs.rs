@@ -83,16 +83,18 @@ pub(super) fn new_run(out: Option<&PathBuf>, name: &str) -> anyhow::Result<RunDi
 pub(super) enum Place {
     /// A new one: that one, or the next free one of its kind.
     New(Option<PathBuf>),
+    /// A new one for a run that repeats another, and what that one opened.
+    Again(Option<PathBuf>, Record),
     /// That of a run which goes on, and what it began with.
     GoesOn(RunDirectory, Record),
 }
 
 impl Place {
-    /// What a run that goes on began with.
+    /// What a run that goes on or is repeated began with.
     pub fn began(&self) -> Option<&Record> {
         match self {
             Place::New(_) => None,
-            Place::GoesOn(_, record) => Some(record),
+            Place::Again(_, record) | Place::GoesOn(_, record) => Some(record),
         }
     }
 
@@ -132,7 +134,7 @@ impl Place {
     /// The directory, made if it is new, and whether its run goes on.
     pub fn directory(self, name: &str) -> anyhow::Result<(RunDirectory, bool)> {
         match self {
-            Place::New(out) => Ok((new_run(out.as_ref(), name)?, false)),
+            Place::New(out) | Place::Again(out, _) => Ok((new_run(out.as_ref(), name)?, false)),
             Place::GoesOn(directory, _) => Ok((directory, true)),
         }
     }

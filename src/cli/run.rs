@@ -20,7 +20,8 @@ use probity::run::specification::{Checked, FieldKind, Specification};
 #[command(after_help = "Examples: probity run audit.toml --out runs/friday\n\
                   \x20         probity run runs/audit-1 --out runs/again\n\
                   \x20         probity run runs/audit-2 --resume\n\
-                  A specification begins with its kind, such as kind = \"audit\"; its paths are relative to its own folder.")]
+                  A specification begins with its kind, such as kind = \"audit\"; its paths are relative to its own folder.\n\
+                  A directory is repeated on what its run read, which must not have changed; its run.toml is run on whatever is there.")]
 pub(super) struct RunArgs {
     /// Specification (TOML), or the directory of a run
     specification: PathBuf,
@@ -33,6 +34,27 @@ pub(super) struct RunArgs {
     #[command(flatten)]
     hardware: Hardware,
 }
+
+/// The limit of time of a search.
+const TIME: &str = "budget.time";
+
+/// The kinds of runs that a specification can name.
+const KINDS: [&str; 14] = [
+    "train",
+    "import",
+    "audit",
+    "compare",
+    "repair",
+    "groups",
+    "certify",
+    "knn",
+    "kmeans fit",
+    "kmeans bench",
+    "spn fit",
+    "spn bench",
+    "outliers count",
+    "outliers subspaces",
+];
 
 /// Runs `probity run`.
 pub(super) fn run(args: RunArgs, output: &Output) -> anyhow::Result<ExitCode> {
@@ -67,14 +89,15 @@ pub(super) fn run(args: RunArgs, output: &Output) -> anyhow::Result<ExitCode> {
         "spn fit" => asked.anew(|it, out| spn::fit::run_specification(it, out, output)),
         "spn bench" => asked.anew(|it, out| spn::bench::run_specification(it, out, output)),
         "outliers count" => {
-            asked.anew(|it, out| outliers::count::run_specification(it, out, output))
+            asked.private(|it, out| outliers::count::run_specification(it, out, output))
         }
         "outliers subspaces" => {
-            asked.anew(|it, out| outliers::subspaces::run_specification(it, out, output))
+            asked.private(|it, out| outliers::subspaces::run_specification(it, out, output))
         }
         other => bail!(
-            "{} is of the kind '{other}', which probity run does not know",
-            file.display()
+            "{} is of the kind '{other}', which probity run does not know; it knows {}",
+            file.display(),
+            KINDS.join(", ")
         ),
     }
 }
@@ -91,9 +114,13 @@ impl Asked<'_> {
         run: impl FnOnce(Checked<S>, Place) -> anyhow::Result<ExitCode>,
     ) -> anyhow::Result<ExitCode> {
         let (specification, record) = self.read()?;
-        let place = match self.args.resume {
-            true => Place::GoesOn(RunDirectory::open(&self.args.specification)?, record),
-            false => Place::New(self.args.out.clone()),
+        let (directory, out) = (&self.args.specification, self.args.out.clone());
+        let place = match record {
+            Some(record) if self.args.resume => {
+                Place::GoesOn(RunDirectory::open(directory)?, record)
+            }
+            Some(record) if directory.is_dir() => Place::Again(out, record),
+            _ => Place::New(out),
         };
         run(specification, place)
     }
@@ -111,18 +138,35 @@ impl Asked<'_> {
         run(self.read()?.0, self.args.out.clone())
     }
 
-    fn read<S: Specification>(&self) -> anyhow::Result<(Checked<S>, Record)> {
+    /// The same for an answer with noise: another answer to the same question is paid for again.
+    fn private<S: Specification>(
+        &self,
+        run: impl FnOnce(Checked<S>, Option<PathBuf>) -> anyhow::Result<ExitCode>,
+    ) -> anyhow::Result<ExitCode> {
+        ensure!(
+            !self.args.specification.is_dir(),
+            "a private answer cannot be repeated: to ask anew, and to pay for it again, give {} itself",
+            self.file.display()
+        );
+        self.anew(run)
+    }
+
+    fn read<S: Specification>(&self) -> anyhow::Result<(Checked<S>, Option<Record>)> {
         let (specification, record) = read::<S>(self.file)?;
-        let specification = with_absolute_paths(specification, self.file)?;
-        let checked = specification
-            .check()
-            .with_context(|| self.file.display().to_string())?;
-        Ok((checked, record.unwrap_or_default()))
+        let named = || self.file.display().to_string();
+        let checked = specification.check().with_context(named)?.into_inner();
+        let located = with_absolute_paths(checked, self.file, self.args.resume)?;
+        Ok((located.check().with_context(named)?, record))
     }
 }
 
-/// `specification` with the paths in it taken from the folder of `file`.
-fn with_absolute_paths<S: Specification>(specification: S, file: &Path) -> anyhow::Result<S> {
+/// `specification` with the paths in it taken from the folder of `file`; without its limit of time
+/// where it is of a run that goes on, which then goes on to its end.
+fn with_absolute_paths<S: Specification>(
+    specification: S,
+    file: &Path,
+    goes_on: bool,
+) -> anyhow::Result<S> {
     let file = std::path::absolute(file)?;
     let folder = file.parent().unwrap_or(Path::new("/"));
     let mut value = serde_json::to_value(specification)?;
@@ -136,6 +180,9 @@ fn with_absolute_paths<S: Specification>(specification: S, file: &Path) -> anyho
         if let Some(found) = value.pointer_mut(&pointer).filter(|_| is_path) {
             make_absolute(found, folder);
         }
+    }
+    if goes_on && S::FREE.contains(&TIME) {
+        value["budget"]["time"] = Value::Null;
     }
     Ok(S::from_json(&value)?)
 }

@@ -201,8 +201,15 @@ fn range(text: &str) -> Result<DeclaredRange, String> {
     let (column, numbers) = text.rsplit_once('=').ok_or_else(refused)?;
     let numbers: Vec<f64> = numbers
         .split(',')
-        .map(|number| number.trim().parse().map_err(|_| refused()))
-        .collect::<Result<_, _>>()?;
+        .map(|number| {
+            number
+                .trim()
+                .parse()
+                .ok()
+                .filter(|value: &f64| value.is_finite())
+        })
+        .collect::<Option<_>>()
+        .ok_or_else(refused)?;
     let (min, max, unit) = match numbers[..] {
         [min, max] => (min, max, None),
         [min, max, unit] => (min, max, Some(unit)),

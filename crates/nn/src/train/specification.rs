@@ -16,6 +16,7 @@ use probity_run::specification::{FieldError, Specification};
 #[non_exhaustive]
 pub struct TrainSpecification {
     /// What the model shall classify.
+    #[serde(default)]
     #[schemars(extend("x-flag" = false))]
     pub modality: ModalityName,
     /// Labelled rows or texts to learn from: CSV or TSV (also .gz, .xz) or Parquet.

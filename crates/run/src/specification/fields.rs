@@ -65,6 +65,9 @@ pub enum FieldKind {
     Other,
 }
 
+/// The largest whole number: TOML has no larger one.
+const MOST: u64 = i64::MAX.unsigned_abs();
+
 /// One field of a specification.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
@@ -156,6 +159,13 @@ impl Field {
     pub(super) fn check(&self, value: &Value) -> Result<(), FieldError> {
         match value {
             Value::Array(values) => values.iter().try_for_each(|value| self.check(value)),
+            Value::Number(number) if number.as_u64().is_some_and(|n| n > MOST) => {
+                let expected = match self.maximum {
+                    None => format!("at most {MOST}"),
+                    Some(_) => self.expected(),
+                };
+                Err(FieldError::new(&self.path, number, expected))
+            }
             Value::Number(number) => match number.as_f64() {
                 Some(value) if self.is_within(value) => Ok(()),
                 // As one writes it: 0, not 0.0.
@@ -164,16 +174,13 @@ impl Field {
                 }
                 _ => Err(FieldError::new(&self.path, number, self.expected())),
             },
-            // A number that JSON cannot write is NaN or infinite.
-            Value::Null if self.kind == FieldKind::Number && self.default_is_number() => {
-                Err(FieldError::new(&self.path, "no number", self.expected()))
+            Value::String(path)
+                if path.is_empty() && self.is_required && self.kind == FieldKind::Path =>
+            {
+                Err(FieldError::new(&self.path, "missing", "given"))
             }
             _ => Ok(()),
         }
-    }
-
-    fn default_is_number(&self) -> bool {
-        self.default.as_ref().is_some_and(Value::is_number)
     }
 }
 
@@ -195,13 +202,36 @@ pub(super) fn fields_of<T: JsonSchema>() -> Vec<Field> {
 }
 
 pub(super) fn check_bounds<T: Serialize + JsonSchema>(specification: &T) -> Result<(), FieldError> {
-    let value = json_of(specification);
-    fields_of::<T>()
+    let (value, fields) = (json_of(specification), fields_of::<T>());
+    // JSON has no form for NaN and infinities, and would take them for absent values.
+    if let Ok(written) = toml::Value::try_from(specification) {
+        finite("", &written, &fields)?;
+    }
+    fields
         .iter()
         .try_for_each(|field| match at(&value, &field.path) {
             Some(value) => field.check(value),
             None => Ok(()),
         })
+}
+
+/// Refuses numbers that are not finite, wherever they stand in `value`, which stands at `path`.
+fn finite(path: &str, value: &toml::Value, fields: &[Field]) -> Result<(), FieldError> {
+    match value {
+        toml::Value::Float(number) if !number.is_finite() => {
+            let field = fields.iter().find(|field| field.path == path);
+            let expected = field.map_or("a number".to_owned(), Field::expected);
+            Err(FieldError::new(path, number, expected))
+        }
+        toml::Value::Array(values) => values
+            .iter()
+            .try_for_each(|value| finite(path, value, fields)),
+        toml::Value::Table(table) => table.iter().try_for_each(|(key, value)| match path {
+            "" => finite(key, value, fields),
+            _ => finite(&format!("{path}.{key}"), value, fields),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// The fields of `specification` that are not as their defaults.

@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use thiserror::Error;
 
 use super::Specification;
@@ -70,7 +71,7 @@ pub enum SpecificationError {
         /// Its kind.
         kind: &'static str,
         /// Its version.
-        found: u32,
+        found: String,
         /// The version of this build.
         known: u32,
     },
@@ -164,10 +165,16 @@ pub fn kind_of(file: &Path) -> Result<String, SpecificationError> {
     let table = table_of(file)?;
     match table.get("kind").and_then(toml::Value::as_str) {
         Some(kind) => Ok(kind.to_owned()),
-        None => Err(SpecificationError::Form {
-            file: file.to_owned(),
-            problem: "it names no kind; a line such as kind = \"audit\" is expected".to_owned(),
-        }),
+        None => {
+            let found = match table.get("kind") {
+                None => "it names no kind".to_owned(),
+                Some(found) => format!("kind is {found}"),
+            };
+            Err(SpecificationError::Form {
+                file: file.to_owned(),
+                problem: format!("{found}; a line such as kind = \"audit\" is expected"),
+            })
+        }
     }
 }
 
@@ -179,7 +186,11 @@ fn table_of(file: &Path) -> Result<toml::Table, SpecificationError> {
     text.parse()
         .map_err(|error: toml::de::Error| SpecificationError::Form {
             file: file.to_owned(),
-            problem: error.to_string(),
+            problem: {
+                let before = error.span().and_then(|span| text.get(..span.start));
+                let line = before.unwrap_or_default().matches('\n').count() + 1;
+                format!("line {line}: {}", error.message().replace('\n', ", "))
+            },
         })
 }
 
@@ -198,14 +209,14 @@ pub fn read<S: Specification>(file: &Path) -> Result<(S, Option<Record>), Specif
     }
     let mut table = table_of(file)?;
     table.remove("kind");
-    match table.remove("version").map(|version| version.as_integer()) {
+    match table.remove("version") {
         None => {}
-        Some(Some(version)) if version == i64::from(S::VERSION) => {}
+        Some(version) if version.as_integer() == Some(S::VERSION.into()) => {}
         Some(version) => {
             return Err(SpecificationError::Version {
                 file: file.to_owned(),
                 kind: S::KIND,
-                found: version.and_then(|v| u32::try_from(v).ok()).unwrap_or(0),
+                found: version.to_string(),
                 known: S::VERSION,
             });
         }
@@ -223,11 +234,25 @@ struct Recorded {
     record: Option<Record>,
 }
 
+/// `value` in JSON, for messages: what JSON has no form for is shown as it is written.
+fn shown(value: &toml::Value) -> Value {
+    match value {
+        toml::Value::Table(table) => {
+            let entries = table.iter().map(|(key, value)| (key.clone(), shown(value)));
+            Value::Object(entries.collect())
+        }
+        toml::Value::Array(values) => values.iter().map(shown).collect(),
+        toml::Value::Datetime(_) => Value::from(value.to_string()),
+        toml::Value::Float(number) if !number.is_finite() => Value::from(value.to_string()),
+        other => json_of(other),
+    }
+}
+
 fn of_toml<T: DeserializeOwned + JsonSchema>(
     written: toml::Table,
     file: &Path,
 ) -> Result<T, SpecificationError> {
-    let shown = json_of(&written);
+    let shown = shown(&toml::Value::Table(written.clone()));
     parse(written, &shown).map_err(|source| SpecificationError::Field {
         file: file.to_owned(),
         source,

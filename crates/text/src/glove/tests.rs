@@ -171,7 +171,7 @@ fn bad_options_and_corpora_are_refused() {
             },
             &some
         )
-        .contains("x_max is no number")
+        .contains("x_max is NaN")
     );
     assert!(
         message(
