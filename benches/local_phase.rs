@@ -140,7 +140,7 @@ impl Subject {
         if weights.is_file() {
             let config = ImportConfig::from_toml(include_str!("../models/adf-fnn.toml"))?;
             let (network, _) = config.network(&read_weights(&weights)?, &schema)?;
-            let table = Table::read(&data.join("adf/census.csv.gz"), &schema, Labels::Required)?;
+            let table = Table::read(data.join("adf/census.csv.gz"), &schema, Labels::Required)?;
             return Ok(Subject {
                 origin: "published ADF census network",
                 schema,

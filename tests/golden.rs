@@ -35,7 +35,7 @@ fn schema(name: &str) -> Schema {
 }
 
 fn read(folder: &Path, file: &str, schema: &Schema) -> Table {
-    Table::read(&folder.join(file), schema, Labels::Required).unwrap()
+    Table::read(folder.join(file), schema, Labels::Required).unwrap()
 }
 
 const NETWORK: &str = "peer-models/adf-census";
@@ -273,7 +273,7 @@ fn values_outside_the_papers_domains() {
         (30_134, 2_427)
     );
     let refusing = clipping.with_outside(Outside::Reject);
-    let error = Table::read(&folder.join(CENSUS), &refusing, Labels::Required).unwrap_err();
+    let error = Table::read(folder.join(CENSUS), &refusing, Labels::Required).unwrap_err();
     assert!(matches!(error, ReadError::Value { .. }), "{error}");
     assert!(error.to_string().contains("'100'"), "{error}");
 }

@@ -206,7 +206,7 @@ fn the_command_writes_a_model_directory() {
         )
         .exits(0)
         .says(&["11 tensors matched", "recurrent.weight_hh_l1", "LSTM, 2 layers of 5 units; 20 words", "fine, toxic"]);
-    let model = TextModel::load(&workspace.path("model")).unwrap();
+    let model = TextModel::load(workspace.path("model")).unwrap();
     assert_eq!((model.classes[1].as_str(), model.max_length), ("toxic", 30));
     assert_eq!(model.sentences.frequencies().probability("the"), 2.0 / 6.0);
     let summary = workspace.json("model/summary.json");
@@ -222,7 +222,7 @@ fn the_command_writes_a_model_directory() {
         .line("import --weights gru.npz --vocabulary words.txt --out again")
         .exits(0);
     assert_eq!(
-        TextModel::load(&workspace.path("again")).unwrap().classes,
+        TextModel::load(workspace.path("again")).unwrap().classes,
         ["0", "1"]
     );
     let summary = workspace

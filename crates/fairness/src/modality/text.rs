@@ -139,6 +139,9 @@ pub struct TextParts<'m, 't> {
     pub encoder: Option<Opened<Encoder>>,
 }
 
+/// x and x' of a pair, and what differs, with the token where it stands in x.
+type Sides = ([String; 2], Option<(Change, u32)>);
+
 impl<'m> TextCase<'m> {
     /// The case of `parts`, searched as `specification` says, with those of the texts whose
     /// positions `keep` takes, as if there were no others.
@@ -245,7 +248,7 @@ impl<'m> TextCase<'m> {
     }
 
     /// x and x' as texts, and what differs: the value and the token where it stands in x.
-    fn sides(&self, pair: &Pair<'_>) -> Result<([String; 2], Option<(Change, u32)>), AuditError> {
+    fn sides(&self, pair: &Pair<'_>) -> Result<Sides, AuditError> {
         let seed = &self.seeds[pair.seed as usize];
         let text = text_of(pair.row);
         let x = render(&self.model, seed, text, None)?;

@@ -8,7 +8,7 @@ use thiserror::Error;
 /// The most values that one file may hold in all its tensors: a gibibyte as `f32`.
 pub const MAX_VALUES: usize = 1 << 28;
 
-/// The formats that [`read_weights`] knows.
+/// The formats that [`read_weights`](super::read_weights) knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WeightFormat {
     /// Hugging Face safetensors.

@@ -36,7 +36,7 @@ fn wrong<T: JsonSchema>(place: &Path, problem: &str, shown: &Value) -> FieldErro
     let fields = fields_of::<T>();
     let field = fields.iter().find(|field| field.path == path);
     let value = value_at(place, shown).map_or("wrong".to_owned(), in_words);
-    let is_element = matches!(place.iter().last(), Some(Segment::Seq { .. }));
+    let is_element = matches!(place.iter().next_back(), Some(Segment::Seq { .. }));
     let expected = match field {
         Some(field) => expected(&field.kind, field, is_element, problem),
         None => expected_of(problem),
