@@ -466,7 +466,9 @@ fn everything_works_without_scripts() {
     visit.waits_for_heading("<script>alert('people')</script>");
     browser.follow("Train a model on it");
     browser.press("Start training");
-    // Without scripts the page of a job is loaded again to see more.
+    // Without scripts the page of a job is loaded again to see more. Its address is known once it
+    // is there, which may be a while after the press.
+    browser.find("#job");
     let page = browser.address();
     browser.wait_for("the model", || {
         browser.go(&page);
