@@ -38,22 +38,52 @@ pub(super) struct RunArgs {
 /// The limit of time of a search.
 const TIME: &str = "budget.time";
 
-/// The kinds of runs that a specification can name.
-const KINDS: [&str; 14] = [
-    "train",
-    "import",
-    "audit",
-    "compare",
-    "repair",
-    "groups",
-    "certify",
-    "knn",
-    "kmeans fit",
-    "kmeans bench",
-    "spn fit",
-    "spn bench",
-    "outliers count",
-    "outliers subspaces",
+/// How a run of each kind is performed.
+const RUNS: [(&str, fn(&Asked<'_>) -> anyhow::Result<ExitCode>); 14] = [
+    ("train", |asked| {
+        asked.perform(|it, at| train::run_specification(it, at, asked.hardware(), asked.output))
+    }),
+    ("import", |asked| {
+        asked.perform(|it, at| import::run_specification(it, at, asked.output))
+    }),
+    ("audit", |asked| {
+        asked.perform(|it, at| audit::run_specification(it, at, asked.hardware(), asked.output))
+    }),
+    ("compare", |asked| {
+        asked.perform(|it, at| compare::run_specification(it, at, asked.hardware(), asked.output))
+    }),
+    ("repair", |asked| {
+        asked.perform(|it, at| repair::run_specification(it, at, asked.hardware(), asked.output))
+    }),
+    ("groups", |asked| {
+        asked.anew(|it, out| groups::run_specification(it, out, asked.hardware(), asked.output))
+    }),
+    ("certify", |asked| {
+        asked.anew(|it, out| certify::run_specification(it, out, asked.output))
+    }),
+    ("knn", |asked| {
+        asked.anew(|it, out| {
+            knn::analyse::run_specification(it, out, asked.hardware(), asked.output)
+        })
+    }),
+    ("kmeans fit", |asked| {
+        asked.anew(|it, out| kmeans::fit::run_specification(it, out, asked.output))
+    }),
+    ("kmeans bench", |asked| {
+        asked.anew(|it, out| kmeans::bench::run_specification(it, out, asked.output))
+    }),
+    ("spn fit", |asked| {
+        asked.anew(|it, out| spn::fit::run_specification(it, out, asked.output))
+    }),
+    ("spn bench", |asked| {
+        asked.anew(|it, out| spn::bench::run_specification(it, out, asked.output))
+    }),
+    ("outliers count", |asked| {
+        asked.private(|it, out| outliers::count::run_specification(it, out, asked.output))
+    }),
+    ("outliers subspaces", |asked| {
+        asked.private(|it, out| outliers::subspaces::run_specification(it, out, asked.output))
+    }),
 ];
 
 /// Runs `probity run`.
@@ -68,47 +98,34 @@ pub(super) fn run(args: RunArgs, output: &Output) -> anyhow::Result<ExitCode> {
         true => args.specification.join(RUN),
         false => args.specification.clone(),
     };
-    let (hardware, asked) = (
-        &args.hardware,
-        Asked {
-            args: &args,
-            file: &file,
-        },
-    );
-    match kind_of(&file)?.as_str() {
-        "train" => asked.perform(|it, at| train::run_specification(it, at, hardware, output)),
-        "import" => asked.perform(|it, at| import::run_specification(it, at, output)),
-        "audit" => asked.perform(|it, at| audit::run_specification(it, at, hardware, output)),
-        "compare" => asked.perform(|it, at| compare::run_specification(it, at, hardware, output)),
-        "repair" => asked.perform(|it, at| repair::run_specification(it, at, hardware, output)),
-        "groups" => asked.anew(|it, out| groups::run_specification(it, out, hardware, output)),
-        "certify" => asked.anew(|it, out| certify::run_specification(it, out, output)),
-        "knn" => asked.anew(|it, out| knn::analyse::run_specification(it, out, hardware, output)),
-        "kmeans fit" => asked.anew(|it, out| kmeans::fit::run_specification(it, out, output)),
-        "kmeans bench" => asked.anew(|it, out| kmeans::bench::run_specification(it, out, output)),
-        "spn fit" => asked.anew(|it, out| spn::fit::run_specification(it, out, output)),
-        "spn bench" => asked.anew(|it, out| spn::bench::run_specification(it, out, output)),
-        "outliers count" => {
-            asked.private(|it, out| outliers::count::run_specification(it, out, output))
-        }
-        "outliers subspaces" => {
-            asked.private(|it, out| outliers::subspaces::run_specification(it, out, output))
-        }
-        other => bail!(
-            "{} is of the kind '{other}', which probity run does not know; it knows {}",
+    let kind = kind_of(&file)?;
+    let Some((_, perform)) = RUNS.iter().find(|(known, _)| *known == kind) else {
+        let known = RUNS.map(|(kind, _)| kind);
+        bail!(
+            "{} is of the kind '{kind}', which probity run does not know; it knows {}",
             file.display(),
-            KINDS.join(", ")
-        ),
-    }
+            known.join(", ")
+        );
+    };
+    perform(&Asked {
+        args: &args,
+        file: &file,
+        output,
+    })
 }
 
 /// What is run, and where.
 struct Asked<'a> {
     args: &'a RunArgs,
     file: &'a Path,
+    output: &'a Output,
 }
 
 impl Asked<'_> {
+    fn hardware(&self) -> &Hardware {
+        &self.args.hardware
+    }
+
     fn perform<S: Specification>(
         &self,
         run: impl FnOnce(Checked<S>, Place) -> anyhow::Result<ExitCode>,
@@ -116,8 +133,8 @@ impl Asked<'_> {
         let (specification, record) = self.read()?;
         let (directory, out) = (&self.args.specification, self.args.out.clone());
         let place = match record {
-            Some(record) if self.args.resume => {
-                Place::GoesOn(RunDirectory::open(directory)?, record)
+            record if self.args.resume => {
+                Place::GoesOn(RunDirectory::open(directory)?, record.unwrap_or_default())
             }
             Some(record) if directory.is_dir() => Place::Again(out, record),
             _ => Place::New(out),
