@@ -74,6 +74,15 @@ fn a_run_states_verdicts_that_replay() {
             .json();
         assert_eq!(replayed["confirmed"].as_u64(), Some(falsified));
         assert_eq!(replayed["rejected"], 0);
+        let verified = workspace.line(&format!("verify {format} --json")).exits(0);
+        assert_eq!(verified.json()["confirmed"], replayed["confirmed"]);
+        let line = format!("verify {format} --model {format}");
+        refuses(
+            &workspace,
+            &line,
+            2,
+            &["--model has no meaning for a k-NN run"],
+        );
     }
     let verdicts = workspace.read("csv/verdicts.csv");
     assert!(verdicts.starts_with(
@@ -164,6 +173,76 @@ fn a_sweep_has_a_table_a_plot_and_figures_for_each_threshold() {
     assert!(falsified.is_sorted());
     assert!(workspace.read("run/verdicts.svg").starts_with("<svg"));
     workspace.line("knn verify run").exits(0);
+}
+
+/// A certificate is kept by everyone who removes a row from the file and learns again.
+#[test]
+fn certified_labels_hold_for_the_file_without_a_row() {
+    let workspace = workspace();
+    let inputs: String = (0..24).map(|at| format!("{at}.5,0\n")).collect();
+    workspace.write("test.csv", format!("x,z\n{inputs}"));
+    let named: Vec<String> = TRAIN
+        .lines()
+        .enumerate()
+        .map(|(at, line)| match at {
+            0 => format!("person,{line}"),
+            at => format!("{},{line}", 100 - at),
+        })
+        .collect();
+    let mut certified = 0;
+    for (run, rows, by) in [
+        ("features", TRAIN.lines().map(str::to_owned).collect(), ""),
+        ("ids", named, "--id-column person"),
+    ] {
+        workspace.write("train.csv", format!("{}\n", rows.join("\n")));
+        workspace
+            .line(&line(&format!(
+                "--poison 1 {by} --verdicts csv --out {run}"
+            )))
+            .exits(0);
+        workspace.line(&format!("knn verify {run}")).exits(0);
+        let cells = verdicts(&workspace, run);
+        for gone in 1..rows.len() {
+            let mut left = rows.clone();
+            left.remove(gone);
+            workspace.write("train.csv", format!("{}\n", left.join("\n")));
+            let predicted = workspace
+                .line(&format!("{LINE} {by} --json").replacen("knn", "knn predict", 1))
+                .exits(0)
+                .json();
+            for (row, label) in cells[1..]
+                .iter()
+                .zip(predicted["labels"].as_array().unwrap())
+            {
+                if row[5] == "certified" {
+                    assert_eq!(&row[3], label, "{run}, without row {gone}");
+                    certified += 1;
+                }
+            }
+        }
+    }
+    assert!(certified > 100, "{certified}");
+}
+
+#[test]
+fn ids_that_are_none_are_refused() {
+    let workspace = workspace();
+    workspace.write(
+        "train.csv",
+        "x,z,id,y\n0,0,7,a\n1,0,,a\n20,0,8,b\n21,0,9,b\n",
+    );
+    refuses(
+        &workspace,
+        &line("--poison 1 --id-column id"),
+        2,
+        &["train.csv, line 3", "no id in column 'id'"],
+    );
+    refuses(
+        &workspace,
+        &line("--poison 1 --id-column person --ignore id"),
+        2,
+        &["id_column names the column 'person'", "train.csv"],
+    );
 }
 
 #[test]
@@ -269,9 +348,9 @@ fn what_cannot_be_learnt_is_refused() {
     );
     refuses(
         &workspace,
-        "knn --train train.csv --test test.csv --label-column y --folds 11 --poison 1",
+        "knn --train train.csv --test test.csv --label-column y --folds 1001 --poison 1",
         2,
-        &["11 folds", "10 training rows"],
+        &["--folds is 1001, but must be"],
     );
     refuses(
         &workspace,
@@ -281,9 +360,9 @@ fn what_cannot_be_learnt_is_refused() {
     );
     refuses(
         &workspace,
-        "knn --train train.csv --test test.csv --label-column y --folds 2 --max-k 5% --poison 1",
+        "knn --train train.csv --test test.csv --label-column y --folds 2 --max-k 10% --poison 1",
         2,
-        &["1 to 0"],
+        &["--max-k", "10%"],
     );
     refuses(
         &workspace,

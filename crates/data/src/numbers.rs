@@ -127,7 +127,9 @@ impl Numbers {
         training: &Numbers,
     ) -> Result<Numbers, NumbersError> {
         let rows = rows.into();
-        Self::decode(rows, options, Some(training), Labels::Required)?.or_empty(rows, "test rows")
+        let mut options = options.clone();
+        options.ignore.extend(options.id.take());
+        Self::decode(rows, &options, Some(training), Labels::Required)?.or_empty(rows, "test rows")
     }
 
     /// Reads rows that need no labels, as they are: not scaled, whatever bounds are declared. With
@@ -184,6 +186,9 @@ impl Numbers {
                 };
                 let mut numbers = match content {
                     IdxContent::Idx(idx) => {
+                        if let Some(column) = &options.id {
+                            return Err(NumbersError::no_id_column(file, column));
+                        }
                         let images = idx.into_images(file, options.reduction)?;
                         let labels = match labels {
                             Some(labels) => Some((labels, labels_of(file, labels, images.count)?)),

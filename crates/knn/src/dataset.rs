@@ -1,6 +1,7 @@
 //! The labelled training set T, checked once.
 
 use super::errors::PoisoningError;
+use probity_run::stream::{fingerprint, fingerprint_of_text};
 
 /// Labelled rows with finite features: `features` is row-major, `[rows, columns]`.
 #[derive(Debug, Clone)]
@@ -9,11 +10,14 @@ pub struct TrainingSet {
     columns: usize,
     labels: Vec<u16>,
     classes: usize,
+    /// What deals each row into a fold: a function of this row alone.
+    keys: Vec<u64>,
 }
 
 impl TrainingSet {
     /// Checks and takes over `features` (row-major, `labels.len()` x `columns`) and one label id a
-    /// row.
+    /// row. Rows are dealt into folds by their features, so that rows of equal features share one;
+    /// [`TrainingSet::with_ids`] deals them by something else.
     ///
     /// # Errors
     /// No rows or columns, a ragged matrix, a value that is not finite, or one class only.
@@ -54,12 +58,37 @@ impl TrainingSet {
             .map(|&l| usize::from(l) + 1)
             .max()
             .unwrap_or(0);
+        // Minus zero is zero, as every distance sees it.
+        let key = |row: &[f64]| fingerprint(row.iter().map(|value| (value + 0.0).to_bits()));
         Ok(Self {
+            keys: features.chunks_exact(columns).map(key).collect(),
             features,
             columns,
             labels,
             classes,
         })
+    }
+
+    /// The same with rows that are dealt into folds by `ids`, one a row: rows of equal ids share a
+    /// fold, whatever their features.
+    ///
+    /// # Errors
+    /// Another number of ids than of rows.
+    pub fn with_ids(
+        mut self,
+        ids: impl IntoIterator<Item = impl AsRef<str>>,
+    ) -> Result<Self, PoisoningError> {
+        self.keys = ids
+            .into_iter()
+            .map(|id| fingerprint_of_text(id.as_ref()))
+            .collect();
+        match self.keys.len() == self.rows() {
+            true => Ok(self),
+            false => Err(PoisoningError::IdsAndRows {
+                ids: self.keys.len(),
+                rows: self.rows(),
+            }),
+        }
     }
 
     /// |T|.
@@ -90,6 +119,11 @@ impl TrainingSet {
     /// The label ids, one a row.
     pub fn labels(&self) -> &[u16] {
         &self.labels
+    }
+
+    /// What deals each row into a fold.
+    pub(crate) fn keys(&self) -> &[u64] {
+        &self.keys
     }
 
     /// Checks that `query` can be compared with the training rows.
@@ -124,6 +158,7 @@ impl TrainingSet {
             columns: self.columns,
             labels: kept.iter().map(|&row| self.labels[row]).collect(),
             classes: self.classes,
+            keys: kept.iter().map(|&row| self.keys[row]).collect(),
         }
     }
 }
@@ -157,6 +192,20 @@ mod tests {
         ));
         let error = TrainingSet::new(vec![0.0, f64::INFINITY], 1, vec![0, 1]).unwrap_err();
         assert!(error.to_string().contains("inf"));
+    }
+
+    #[test]
+    fn rows_are_dealt_by_their_features_or_by_the_ids_given() {
+        let set = TrainingSet::new(vec![0.0, 1.0, -0.0, 1.0, 1.0, 0.0], 2, vec![0, 1, 1]).unwrap();
+        assert_eq!(set.keys()[0], set.keys()[1]);
+        assert_ne!(set.keys()[0], set.keys()[2]);
+        let named = set.clone().with_ids(["a", "b", "a"]).unwrap();
+        assert_eq!(named.keys()[0], named.keys()[2]);
+        assert_ne!(named.keys()[0], named.keys()[1]);
+        assert_eq!(
+            set.with_ids(["a"]).unwrap_err(),
+            PoisoningError::IdsAndRows { ids: 1, rows: 3 }
+        );
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::learn::folds::MOST_FOLDS;
+
 /// Why a robustness question was refused.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum PoisoningError {
@@ -80,23 +82,23 @@ pub enum PoisoningError {
         /// The number of training rows |T|.
         rows: usize,
     },
-    /// Cross-validation needs at least two folds.
-    #[error("{folds} folds are too few for cross-validation; at least 2 are needed")]
-    TooFewFolds {
-        /// The number of folds asked for.
-        folds: usize,
-    },
-    /// A fold would be empty from the start.
-    #[error("{folds} folds are more than the {rows} training rows; give fewer with --folds")]
-    TooManyFolds {
-        /// The number of folds asked for.
-        folds: usize,
+    /// Ids that do not belong to the rows.
+    #[error("{ids} ids do not name {rows} training rows")]
+    IdsAndRows {
+        /// The number of ids given.
+        ids: usize,
         /// The number of training rows |T|.
         rows: usize,
     },
+    /// Cross-validation needs two folds, and counts errors for each.
+    #[error("{folds} folds are not between 2 and {MOST_FOLDS}")]
+    BadFolds {
+        /// The number of folds asked for.
+        folds: usize,
+    },
     /// No K to choose from.
     #[error(
-        "the candidate range {first} to {last} for K holds no value that is at least 1; give a larger --max-k, or more rows"
+        "the candidate range {first} to {last} for K holds no value that is at least 1; give a larger --max-k"
     )]
     NoCandidates {
         /// The smallest candidate asked for.

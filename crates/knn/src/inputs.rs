@@ -1,5 +1,6 @@
 //! What a run reads: training rows and test inputs as numbers, their labels as ids.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -74,11 +75,11 @@ pub enum RobustnessError {
 /// Training rows and test inputs with their labels as ids, checked.
 #[derive(Debug, Clone)]
 pub struct Inputs {
-    /// The training rows: columns, labels and numbers; their features are in `training`.
+    /// The training rows: columns, labels and numbers; features and ids are in `training`.
     pub train: Numbers,
     /// The test inputs as read.
     pub test: Numbers,
-    /// The labels by id: in the order of their numbers if all are numbers, else of their text.
+    /// The labels by id: numbers by their value, then all others by their text.
     pub classes: Vec<String>,
     /// The training set.
     pub training: TrainingSet,
@@ -99,7 +100,7 @@ impl Inputs {
         Self::of(rows, test)
     }
 
-    /// Takes over rows that were read; the features of `rows` move into the training set.
+    /// Takes over rows that were read; features and ids of `rows` move into the training set.
     ///
     /// # Errors
     /// One class only, more labels than can be told apart, or features that do not fit.
@@ -124,12 +125,15 @@ impl Inputs {
             .map(|label| ids.get(label.as_str()).copied().unwrap_or_default())
             .collect();
         let features = std::mem::take(&mut rows.features);
-        let training =
-            TrainingSet::new(features, rows.columns.len(), labels).map_err(|source| {
-                RobustnessError::Poisoning {
-                    file: rows.name().to_owned(),
-                    source,
-                }
+        let ids = std::mem::take(&mut rows.ids);
+        let training = TrainingSet::new(features, rows.columns.len(), labels)
+            .and_then(|training| match ids.is_empty() {
+                true => Ok(training),
+                false => training.with_ids(ids),
+            })
+            .map_err(|source| RobustnessError::Poisoning {
+                file: rows.name().to_owned(),
+                source,
             })?;
         Ok(Inputs {
             train: rows,
@@ -157,15 +161,40 @@ impl Inputs {
 }
 
 /// The different labels in the order of their ids.
+///
+/// Which of two labels comes first depends on these two alone, and not on what other labels there
+/// are: the labels that are left after a removal are in the same order.
 fn classes_of(labels: &[String]) -> Vec<String> {
     let mut classes: Vec<String> = labels.to_vec();
     classes.sort_unstable();
     classes.dedup();
-    let numbers: Option<Vec<f64>> = classes.iter().map(|class| class.parse().ok()).collect();
-    if let Some(numbers) = numbers.filter(|numbers| numbers.iter().all(|n| n.is_finite())) {
-        let mut order: Vec<usize> = (0..classes.len()).collect();
-        order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
-        return order.into_iter().map(|at| classes[at].clone()).collect();
-    }
+    let number = |class: &String| {
+        class
+            .parse::<f64>()
+            .ok()
+            .filter(|number| number.is_finite())
+    };
+    // A stable sort: equal numbers and all that is no number stay in the order of their text.
+    classes.sort_by(|a, b| match (number(a), number(b)) {
+        (Some(a), Some(b)) => a.partial_cmp(&b).unwrap_or(Ordering::Equal),
+        (a, b) => a.is_none().cmp(&b.is_none()),
+    });
     classes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_keep_their_order_when_others_are_gone() {
+        let labels = ["x", "10", "9", "1e1", "nan", "-0", "0"].map(str::to_owned);
+        let all = classes_of(&labels);
+        assert_eq!(all, ["-0", "0", "9", "10", "1e1", "nan", "x"]);
+        for gone in &labels {
+            let left: Vec<String> = labels.iter().filter(|l| *l != gone).cloned().collect();
+            let kept: Vec<String> = all.iter().filter(|l| *l != gone).cloned().collect();
+            assert_eq!(classes_of(&left), kept);
+        }
+    }
 }

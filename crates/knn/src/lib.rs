@@ -9,14 +9,19 @@
 //! # What is learnt, exactly
 //! Every proof here rests on these rules; [`learn()`] and [`predict()`] follow them literally.
 //! - Rows are ranked by (distance, row): equal distances rank the lower row first.
-//! - Folds are dealt once from T by the seed, keyed by row; after a removal they are `G_j \ R`.
-//!   Emptied folds are skipped in the mean.
-//! - Candidate K are fixed from T. Where a K exceeds the rows that are left, in a fold's training
+//! - The fold of a row is drawn from the seed and the row's own id or features: dealt anew to T \ R,
+//!   the folds are `G_j \ R`. Empty folds are skipped in the mean.
+//! - Candidate K are numbers. Where a K exceeds the rows that are left, in a fold's training
 //!   part or in T \ R, all rows that are left vote. A row whose training part is empty is counted
 //!   as wrong.
 //! - The error of K is the mean over folds of |wrong| / |G_j \ R|, compared as an exact rational;
 //!   the smallest K wins ties. The most frequent label is predicted; the smallest label id wins
 //!   ties.
+//!
+//! **Theorem.** What is learnt from the rows T \ R alone, in their order and with the same
+//! parameters, is what the analysis of T takes to be learnt without R. *Proof.* None of these rules
+//! reads how many rows there are, or anything of a row that is gone; the order of two rows or two
+//! labels depends on these two alone. ∎ So a certified label is that of every refit.
 //!
 //! # How a verdict is reached
 //! [`Analysis::decide`] tries, in turn:

@@ -7,7 +7,7 @@ use crate::errors::PoisoningError;
 use crate::learn::folds::Folds;
 use crate::learn::neighbours::Metric;
 
-/// The candidate values `first..=last` for K: fixed from T, never from T \ R.
+/// The candidate values `first..=last` for K: numbers, which no removal changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Candidates {
     /// The smallest candidate.
@@ -17,7 +17,8 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// 1 to `percent` percent of `rows`, rounded down; the paper takes 10 percent.
+    /// 1 to `percent` percent of `rows`, rounded down; the paper takes 10 percent of |T|. To learn
+    /// from T \ R what the analysis of T says, take the share of |T| there as well.
     pub fn share(rows: usize, percent: usize) -> Self {
         Self {
             first: 1,
@@ -36,7 +37,7 @@ impl Candidates {
 pub struct Parameters {
     /// The number of cross-validation folds p.
     pub folds: usize,
-    /// The seed that deals rows into folds.
+    /// The seed that deals rows into folds, by their keys.
     pub seed: u64,
     /// The candidate values of K.
     pub candidates: Candidates,
@@ -60,7 +61,7 @@ impl Parameters {
     /// Checks the parameters against `training`, takes it over and deals its folds.
     ///
     /// # Errors
-    /// n >= |T|, fewer than 2 or more than |T| folds, no candidate K of at least 1, or none that
+    /// n >= |T|, fewer than 2 or more than 1,000 folds, no candidate K of at least 1, or none that
     /// |T| - n rows could fill.
     pub fn check(self, training: TrainingSet) -> Result<Setup, PoisoningError> {
         let rows = training.rows();
@@ -81,7 +82,7 @@ impl Parameters {
                 poison: self.poison,
             });
         }
-        let folds = Folds::deal(rows, self.folds, self.seed)?;
+        let folds = Folds::deal(training.keys(), self.folds, self.seed)?;
         Ok(Setup {
             training,
             parameters: self,
@@ -146,12 +147,10 @@ mod tests {
         );
         assert_eq!(
             checked(1, 1, 2, 1),
-            Some(PoisoningError::TooFewFolds { folds: 1 })
+            Some(PoisoningError::BadFolds { folds: 1 })
         );
-        assert_eq!(
-            checked(5, 1, 2, 1),
-            Some(PoisoningError::TooManyFolds { folds: 5, rows: 4 })
-        );
+        // More folds than rows: some are empty, as some may be with fewer.
+        assert_eq!(checked(5, 1, 2, 1), None);
         assert_eq!(
             checked(2, 1, 0, 1),
             Some(PoisoningError::NoCandidates { first: 1, last: 0 })

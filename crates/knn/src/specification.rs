@@ -10,6 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::inputs::{Inputs, RobustnessError};
+use crate::learn::folds::MOST_FOLDS;
 use crate::learn::neighbours::Metric;
 use crate::verdict::Method;
 use crate::verdicts::VerdictsFormat;
@@ -18,56 +19,6 @@ use probity_data::numbers::{Bounds, NumbersOptions};
 use probity_data::specification::{ReadingSpecification, located_schema, record_schema};
 use probity_run::specification::file::Record;
 use probity_run::specification::{FieldError, Seconds, Specification};
-
-/// The largest K that is tried: on the wire `10%` or `7`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum LargestK {
-    /// A share of the training rows in percent, rounded down.
-    Percent(f64),
-    /// A number.
-    Count(usize),
-}
-
-impl LargestK {
-    /// The number, for `rows` training rows.
-    pub fn of(self, rows: usize) -> usize {
-        match self {
-            LargestK::Percent(percent) => share_of(rows, percent),
-            LargestK::Count(count) => count,
-        }
-    }
-}
-
-/// `percent` percent of `rows`, rounded down.
-fn share_of(rows: usize, percent: f64) -> usize {
-    // The small term keeps an exact share from falling below itself.
-    (rows as f64 * percent / 100.0 + 1e-9) as usize
-}
-
-impl FromStr for LargestK {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<LargestK, String> {
-        let refused = || "a percentage such as 10%, or a number".to_owned();
-        match text.strip_suffix('%') {
-            Some(percent) => match percent.trim().parse::<f64>() {
-                Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(LargestK::Percent(percent)),
-                _ => Err(refused()),
-            },
-            None => text.parse().map(LargestK::Count).map_err(|_| refused()),
-        }
-    }
-}
-
-impl fmt::Display for LargestK {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LargestK::Percent(percent) => write!(f, "{percent}%"),
-            LargestK::Count(count) => write!(f, "{count}"),
-        }
-    }
-}
 
 /// A time for each test input, or none: on the wire `60s` or `none`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,37 +61,28 @@ impl fmt::Display for TimeLimit {
     }
 }
 
-macro_rules! written_as_text {
-    ($($type:ident: $name:literal, $examples:tt;)*) => {$(
-        impl TryFrom<String> for $type {
-            type Error = String;
+impl TryFrom<String> for TimeLimit {
+    type Error = String;
 
-            fn try_from(text: String) -> Result<$type, String> {
-                text.parse()
-            }
-        }
-
-        impl From<$type> for String {
-            fn from(value: $type) -> String {
-                value.to_string()
-            }
-        }
-
-        impl JsonSchema for $type {
-            fn schema_name() -> Cow<'static, str> {
-                $name.into()
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string", "examples": $examples })
-            }
-        }
-    )*};
+    fn try_from(text: String) -> Result<TimeLimit, String> {
+        text.parse()
+    }
 }
 
-written_as_text! {
-    LargestK: "LargestK", ["10%", "7"];
-    TimeLimit: "TimeLimit", ["60s", "5m", "none"];
+impl From<TimeLimit> for String {
+    fn from(value: TimeLimit) -> String {
+        value.to_string()
+    }
+}
+
+impl JsonSchema for TimeLimit {
+    fn schema_name() -> Cow<'static, str> {
+        "TimeLimit".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "examples": ["60s", "5m", "none"] })
+    }
 }
 
 /// What is known of the rows besides their columns.
@@ -159,6 +101,10 @@ pub struct InputSpecification {
     /// Column with the label; all others are features.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label_column: Option<String>,
+    /// Column with ids, which deal the training rows into folds: rows with the same id share one.
+    /// By default rows with the same features do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id_column: Option<String>,
     /// Scale by the domains that the schema declares.
     pub scale: bool,
     /// Scale all columns, or one, from these bounds to 0 … 1.
@@ -189,6 +135,7 @@ impl InputSpecification {
     ) -> Result<NumbersOptions, NamedSchemaError> {
         Ok(NumbersOptions {
             label: self.label_column.clone(),
+            id: self.id_column.clone(),
             bounds: self.bounds.clone(),
             scale_by_schema: self.scale,
             ..reading.options()?
@@ -218,14 +165,14 @@ impl InputSpecification {
 #[serde(default, deny_unknown_fields)]
 pub struct Learning {
     /// Folds of the cross-validation.
-    #[schemars(range(min = 2))]
+    #[schemars(range(min = 2, max = MOST_FOLDS))]
     pub folds: usize,
     /// Smallest K to try.
     #[schemars(range(min = 1), extend("x-flag" = "min-k"))]
     pub smallest_k: usize,
-    /// Largest K to try: a percentage of the training rows such as 10%, or a number.
-    #[schemars(extend("x-flag" = "max-k"))]
-    pub largest_k: LargestK,
+    /// Largest K to try. No share of the rows: it would change where rows are removed.
+    #[schemars(range(min = 1), extend("x-flag" = "max-k"))]
+    pub largest_k: usize,
     /// Distance.
     pub metric: Metric,
     /// Seed of the folds and of the choice of inputs.
@@ -237,7 +184,7 @@ impl Default for Learning {
         Learning {
             folds: 10,
             smallest_k: 1,
-            largest_k: LargestK::Percent(10.0),
+            largest_k: 30,
             metric: Metric::default(),
             seed: 1,
         }
@@ -350,7 +297,9 @@ impl RobustnessSpecification {
     pub fn resolved(mut self, rows: usize) -> RobustnessSpecification {
         let analysis = &mut self.analysis;
         if let Some(percent) = analysis.poison_percent.take() {
-            analysis.poison = vec![share_of(rows, percent).max(1)];
+            // The small term keeps an exact share from falling below itself.
+            let share = (rows as f64 * percent / 100.0 + 1e-9) as usize;
+            analysis.poison = vec![share.max(1)];
         }
         analysis.poison.sort_unstable();
         analysis.poison.dedup();
@@ -418,15 +367,6 @@ impl Specification for PredictSpecification {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_largest_k_is_a_share_or_a_number() {
-        let largest = |text: &str| text.parse::<LargestK>();
-        assert_eq!(largest("10%").unwrap().of(1617), 161);
-        assert_eq!(largest("7").unwrap().of(1617), 7);
-        assert!(largest("101%").is_err() && largest("-1").is_err());
-        assert_eq!(largest("2.5%").unwrap().to_string(), "2.5%");
-    }
 
     #[test]
     fn a_limit_is_a_time_or_none() {

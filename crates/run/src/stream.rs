@@ -34,7 +34,7 @@ pub enum Purpose {
     UniformInput = 8,
     /// Rows of the synthetic census (item: row).
     Synthetic = 9,
-    /// Cross-validation folds of k-NN (item: row).
+    /// Cross-validation folds of k-NN (item: fingerprint of the row's id or features).
     Folds = 10,
     /// Test inputs that are analysed.
     TestInputs = 11,
@@ -95,6 +95,9 @@ pub enum Purpose {
     RepairVariant = 64,
 }
 
+/// Where fingerprints start.
+const FINGERPRINT: u64 = 0x6a09_e667_f3bc_c908;
+
 /// The generator behind every keyed stream.
 pub type Stream = Xoshiro256PlusPlus;
 
@@ -142,6 +145,21 @@ impl Words {
     pub fn below(&self, bound: u64, step: u64) -> u64 {
         ((u128::from(self.word(step)) * u128::from(bound)) >> 64) as u64
     }
+}
+
+/// A 64-bit fingerprint of `words`: what a stream has as its item for a thing that has no number.
+/// Equal words give equal fingerprints; others hardly ever do.
+pub fn fingerprint(words: impl IntoIterator<Item = u64>) -> u64 {
+    words.into_iter().fold(mix(FINGERPRINT), absorb)
+}
+
+/// The fingerprint of a text.
+pub fn fingerprint_of_text(text: &str) -> u64 {
+    let (words, rest) = text.as_bytes().as_chunks::<8>();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let words = words.iter().chain([&last]).copied();
+    fingerprint(words.map(u64::from_le_bytes).chain([text.len() as u64]))
 }
 
 #[inline]
@@ -209,6 +227,24 @@ mod tests {
         }
         assert!((sum / 200_000.0 - 0.5).abs() < 0.0039);
         assert_eq!(seen.len(), 200_000);
+    }
+
+    #[test]
+    fn fingerprints_tell_texts_apart_and_repeat() {
+        let texts = [
+            "",
+            "\0",
+            "7",
+            "07",
+            "12345678",
+            "12345678\0",
+            "123456789",
+            "ää",
+        ];
+        let seen: HashSet<u64> = texts.map(fingerprint_of_text).into();
+        assert_eq!(seen.len(), texts.len());
+        assert_eq!(fingerprint_of_text("row 7"), fingerprint_of_text("row 7"));
+        assert_ne!(fingerprint([1, 2]), fingerprint([2, 1]));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What can be wrong with rows of numbers.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
@@ -102,6 +102,16 @@ pub enum NumbersError {
         /// The file.
         file: PathBuf,
     },
+    /// A row that has no id.
+    #[error("{}, {place}: the row has no id in column '{column}'", file.display())]
+    NoId {
+        /// The file.
+        file: PathBuf,
+        /// Line or row.
+        place: Place,
+        /// The id column.
+        column: String,
+    },
     /// Bounds that enclose nothing.
     #[error(
         "the bounds {min} to {max} enclose nothing; the first must be below the second, both finite"
@@ -145,4 +155,15 @@ pub enum NumbersError {
         /// The cell.
         value: String,
     },
+}
+
+impl NumbersError {
+    /// There is no column of ids called `column`.
+    pub(super) fn no_id_column(file: &Path, column: &str) -> NumbersError {
+        NumbersError::NoSuchColumn {
+            field: "id_column",
+            column: column.to_owned(),
+            file: file.to_owned(),
+        }
+    }
 }

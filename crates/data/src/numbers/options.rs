@@ -26,6 +26,9 @@ pub struct NumbersOptions {
     /// The label column of a table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// The column with the ids of the rows, which is no feature. Test rows need none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// Columns that are left out.
     pub ignore: Vec<String>,
     /// Whether values are scaled by the bounds that the schema declares.

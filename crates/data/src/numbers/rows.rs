@@ -22,6 +22,8 @@ pub struct Numbers {
     pub features: Vec<f64>,
     /// One label a row, or none at all.
     pub labels: Vec<String>,
+    /// One id a row, as it is written, or none at all.
+    pub ids: Vec<String>,
     /// The number of each row in its file or its batches, from 1, headers not counted.
     pub numbers: Vec<u64>,
     /// Rows left out by an `outside = "skip"` policy.
@@ -73,6 +75,7 @@ impl Numbers {
             columns: images.columns,
             features: images.features,
             labels,
+            ids: Vec::new(),
             numbers: (1..=u64::from(images.count)).collect(),
             skipped_rows: 0,
         }
@@ -82,6 +85,7 @@ impl Numbers {
 pub(super) struct TableReader<'s> {
     records: Records,
     label: Option<usize>,
+    id: Option<usize>,
     columns: Vec<Column<'s>>,
     names: Vec<String>,
 }
@@ -124,14 +128,24 @@ impl<'s> TableReader<'s> {
                 file: file.to_owned(),
             });
         }
-        let is_feature =
-            |name: &&String| Some(*name) != label.as_ref() && !options.ignore.contains(name);
+        let id = options
+            .id
+            .as_ref()
+            .map(|column| {
+                records
+                    .position(column)
+                    .ok_or_else(|| NumbersError::no_id_column(file, column))
+            })
+            .transpose()?;
+        let is_left_out =
+            |name: &String| options.id.as_ref() == Some(name) || options.ignore.contains(name);
+        let is_feature = |name: &&String| Some(*name) != label.as_ref() && !is_left_out(name);
         let mut columns = Vec::new();
         let mut names = Vec::new();
         match (schema, training) {
             (Some(schema), _) => {
                 for attribute in &schema.attributes {
-                    if options.ignore.contains(&attribute.name) {
+                    if is_left_out(&attribute.name) {
                         continue;
                     }
                     names.extend(feature_names(attribute));
@@ -173,6 +187,7 @@ impl<'s> TableReader<'s> {
         Ok(Self {
             records,
             label: position,
+            id,
             columns,
             names,
         })
@@ -195,6 +210,17 @@ impl<'s> TableReader<'s> {
                 numbers.features.truncate(start);
                 numbers.skipped_rows += 1;
                 continue;
+            }
+            if let Some(id) = self.id {
+                let cell = record.cell(id)?;
+                if cell.is_empty() {
+                    return Err(NumbersError::NoId {
+                        file: record.file().to_owned(),
+                        place: record.place(),
+                        column: record.column(id).to_owned(),
+                    });
+                }
+                numbers.ids.push(cell.to_owned());
             }
             if let Some(label) = self.label {
                 numbers.labels.push(record.cell(label)?.to_owned());

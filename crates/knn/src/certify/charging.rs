@@ -197,6 +197,7 @@ mod tests {
             let labels = points.iter().map(|&(_, label)| label).collect();
             let Ok(training) = TrainingSet::new(features, 1, labels) else { return Ok(()) };
             let rows = training.rows();
+            let training = training.with_ids((0..rows).map(|row| row.to_string())).unwrap();
             let candidates = Candidates { first: 1, last: 4 };
             let metric = Metric::Euclidean;
             let poison = poison.min(rows - 1);

@@ -111,6 +111,7 @@ mod tests {
             let labels = points.iter().map(|&(_, label)| label).collect();
             let Ok(training) = TrainingSet::new(features, 1, labels) else { return Ok(()) };
             let rows = training.rows();
+            let training = training.with_ids((0..rows).map(|row| row.to_string())).unwrap();
             let poison = poison.min(rows - 1);
             let candidates = Candidates { first: 1, last: 4 };
             let metric = Metric::Euclidean;

@@ -55,7 +55,8 @@ pub struct Replay {
 /// Learns from T \ R and predicts `features`, from scratch: new distances, no increment, no
 /// shortcut.
 ///
-/// This is the yardstick for every *falsified* verdict. Folds and candidate K are those of T.
+/// This is the yardstick for every *falsified* verdict: the folds are dealt anew to T \ R, and
+/// nothing of what was learnt from T is used.
 ///
 /// # Errors
 /// A removal set that repeats a row, names one that does not exist or takes all rows; a bad test
@@ -75,7 +76,8 @@ pub fn replay(
         });
     }
     let left = training.without(&removed);
-    let k = learn_in(&left, &setup.folds().without(&removed), parameters);
+    let folds = Folds::deal(left.keys(), parameters.folds, parameters.seed)?;
+    let k = learn_in(&left, &folds, parameters);
     let ranked = rank_query(&left, parameters.metric, features, k);
     let label = predict(
         ranked.into_iter().map(|row| row as usize),

@@ -341,7 +341,7 @@ mod tests {
     #[test]
     fn lists_hold_the_other_folds_by_distance_then_row() {
         let training = grid(40);
-        let folds = Folds::deal(40, 4, 3).unwrap();
+        let folds = Folds::deal(&(0..40).collect::<Vec<u64>>(), 4, 3).unwrap();
         for metric in [Metric::Euclidean, Metric::Manhattan] {
             let lists = Neighbours::rank(&training, &folds, metric, 12, Deadline::never());
             for row in 0..40 {
@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn approximate_distances_give_the_true_order() {
         let training = grid(60);
-        let folds = Folds::deal(60, 5, 9).unwrap();
+        let folds = Folds::deal(&(0..60).collect::<Vec<u64>>(), 5, 9).unwrap();
         let exact = Neighbours::rank(&training, &folds, Metric::Euclidean, 20, Deadline::never());
         let approximate = Neighbours::rank_approximately(
             &training,

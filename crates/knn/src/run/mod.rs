@@ -16,8 +16,8 @@ use crate::deadline::Deadline;
 use crate::errors::PoisoningError;
 use crate::inputs::{Inputs, RobustnessError};
 use crate::parameters::{Candidates, Parameters, Setup};
+pub use crate::specification::Learning;
 use crate::specification::RobustnessSpecification;
-pub use crate::specification::{LargestK, Learning};
 use crate::system::KnnSystem;
 use crate::verdict::{Decision, Verdict};
 use crate::verdicts::{VerdictRow, words, write_verdicts};
@@ -36,7 +36,7 @@ impl Learning {
             seed: self.seed,
             candidates: Candidates {
                 first: self.smallest_k,
-                last: self.largest_k.of(training.rows()),
+                last: self.largest_k,
             },
             poison,
             metric: self.metric,

@@ -15,9 +15,9 @@ use crate::options::{DataFolders, Hardware, Only, missing, not_found};
 use crate::output::{Output, count, table};
 use paper::{PaperCase, PaperFigures, paper_table};
 use probity_knn::run::{
-    Effort, LargestK, Learning, RobustnessFigures, RobustnessProgress, decide_all, learn_once,
+    Effort, Learning, RobustnessFigures, RobustnessProgress, decide_all, learn_once,
 };
-use probity_knn::{Method, Metric};
+use probity_knn::{Candidates, Method, Metric};
 use probity_tensor::device::ComputeDevice;
 
 /// The progress bar.
@@ -129,7 +129,7 @@ impl KnnArgs {
         let learning = Learning {
             folds: 10,
             smallest_k: 1,
-            largest_k: LargestK::Percent(10.0),
+            largest_k: Candidates::share(inputs.training.rows(), 10).last,
             metric: Metric::Euclidean,
             seed: self.seed,
         };

@@ -190,7 +190,7 @@ fn split(all: Numbers, test: usize, seed: u64) -> (Numbers, Numbers) {
             .map(|&row| all.labels[row as usize].clone())
             .collect(),
         numbers: (1..=rows.len() as u64).collect(),
-        skipped_rows: 0,
+        ..Numbers::default()
     };
     (part(train), part(held_out))
 }
