@@ -64,7 +64,7 @@ fn measure(points: &Points, clusters: usize) -> Result<(), Failure> {
         (
             "divide-conquer",
             Algorithm::DivideConquer {
-                tree: Tree::for_rows(points.len())?,
+                tree: Tree::default(),
             },
         ),
     ] {

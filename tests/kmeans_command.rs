@@ -76,6 +76,82 @@ fn a_deletion_leaves_the_directory_of_a_fit_without_the_rows() {
     }
 }
 
+/// What is not given is no function of the number of rows: 34 and 30 rows, or 330 and 320, have one
+/// default.
+#[test]
+fn defaults_are_those_of_a_fit_without_the_rows() {
+    for algorithm in ["lloyd", "quantized", "divide-conquer"] {
+        for (rows, gone) in [(34, 4), (330, 10)] {
+            let workspace = Workspace::new();
+            workspace.write("d.csv", table(rows, &[]));
+            let ids: Vec<u64> = (0..gone).map(|at| id(at * 7 % rows)).collect();
+            let named: Vec<String> = ids.iter().map(u64::to_string).collect();
+            let fit = format!("{FIT} --algorithm {algorithm}");
+            workspace.line(&format!("{fit} --out M")).exits(0);
+            workspace
+                .line(&format!(
+                    "kmeans delete --model M --rows {}",
+                    named.join(",")
+                ))
+                .exits(0);
+            workspace.write("d.csv", table(rows, &ids));
+            workspace.line(&format!("{fit} --out N")).exits(0);
+            for file in ["model.bin", "model.toml"] {
+                let read = |folder: &str| fs::read(workspace.path(folder).join(file)).unwrap();
+                assert!(read("M") == read("N"), "{algorithm}, {rows} rows: {file}");
+            }
+        }
+    }
+}
+
+/// The original file knows the rows that were deleted before; what the model has decides which of
+/// them training is on.
+#[test]
+fn a_deletion_is_verified_against_the_original_file() {
+    for algorithm in ALGORITHMS {
+        let workspace = workspace();
+        workspace
+            .line(&format!("{FIT} {algorithm} --out M"))
+            .exits(0);
+        workspace
+            .line("kmeans delete --model M --rows 103")
+            .exits(0);
+        workspace
+            .line("kmeans delete --model M --rows 250 --verify --data d.csv")
+            .exits(0)
+            .says(&["1 rows deleted, 118 remain", "remaining rows of d.csv"]);
+        let model = fs::read(workspace.path("M/model.bin")).unwrap();
+        // Another value in a row that is left: not what the model was fitted with.
+        let other = table(120, &[]).replacen("\n100,0.", "\n100,0.1", 1);
+        workspace.write("other.csv", other);
+        workspace
+            .line("kmeans delete --model M --rows 106 --verify --data other.csv")
+            .exits(1)
+            .says(&["NOT EXACT", "other.csv"]);
+        workspace.write("short.csv", table(120, &[109]));
+        refuses(
+            &workspace,
+            "kmeans delete --model M --rows 106 --verify --data short.csv",
+            2,
+            &["short.csv", "row 109, which the model has, is not there"],
+        );
+        assert!(model == fs::read(workspace.path("M/model.bin")).unwrap());
+    }
+    let workspace = workspace();
+    workspace.line(&format!("{FIT} --out M")).exits(0);
+    for (rest, needle) in [
+        ("--data d.csv", "--verify"),
+        ("--verify --separator ;", "without data"),
+    ] {
+        refuses(
+            &workspace,
+            &format!("kmeans delete --model M --rows 103 {rest}"),
+            2,
+            &[needle],
+        );
+    }
+}
+
 #[test]
 fn nothing_of_a_deleted_row_is_left_in_the_directory() {
     let row = 41;

@@ -105,6 +105,46 @@ fn deletions_in_any_form_end_in_the_model_of_the_remaining_rows() {
 }
 
 #[test]
+fn a_deletion_is_verified_against_the_original_file() {
+    let workspace = fitted();
+    workspace.line("spn delete --model M --group p3").exits(0);
+    workspace
+        .line("spn delete --model M --rows 7 --verify --data people.csv")
+        .exits(0)
+        .says(&["remaining rows of people.csv"]);
+    let before = model(&workspace, "M");
+    let lines: Vec<String> = table().lines().map(str::to_owned).collect();
+    workspace.write("short.csv", lines[..lines.len() - 1].join("\n"));
+    refuses(
+        &workspace,
+        "spn delete --model M --rows 8 --verify --data short.csv",
+        2,
+        &["short.csv", "row 120, which the model has, is not there"],
+    );
+    let mut other = lines.clone();
+    other.swap(1, 2);
+    // Row 1 and row 2 under each other's ids are other rows.
+    for line in &mut other[1..3] {
+        let (_, rest) = line.split_once(',').unwrap();
+        *line = rest.to_owned();
+    }
+    other[1] = format!("1,{}", other[1]);
+    other[2] = format!("2,{}", other[2]);
+    workspace.write("other.csv", other.join("\n"));
+    workspace
+        .line("spn delete --model M --rows 8 --verify --data other.csv")
+        .exits(1)
+        .says(&["NOT EXACT", "other.csv"]);
+    assert!(before == model(&workspace, "M"));
+    refuses(
+        &workspace,
+        "spn delete --model M --rows 8 --data people.csv",
+        2,
+        &["--data", "--verify"],
+    );
+}
+
+#[test]
 fn the_model_directory_holds_nothing_of_a_deleted_row() {
     let workspace = Workspace::new();
     workspace.write("people.toml", SCHEMA);

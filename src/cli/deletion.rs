@@ -1,9 +1,9 @@
 //! Deleting rows from a model: which ones, and whether training anew gives the same model.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use clap::Args;
 
 /// The model, and the rows to delete by their ids.
@@ -44,6 +44,14 @@ impl DeletionArgs {
         Ok(ids)
     }
 
+    /// Refuses `data`, the original rows, where nothing is verified with them.
+    pub fn expect_verified(&self, data: Option<&Path>) -> anyhow::Result<()> {
+        if data.is_some() && !self.verify {
+            bail!("--data has no meaning without --verify, which trains on the rows in it");
+        }
+        Ok(())
+    }
+
     /// With `--verify`: whether `is_same`, which trains anew, and in how many seconds.
     pub fn verified(
         &self,
@@ -58,15 +66,28 @@ impl DeletionArgs {
     }
 }
 
-/// What [`DeletionArgs::verified`] found, in words.
-pub(super) fn in_words(verified: Option<(bool, f64)>) -> String {
-    match verified {
-        Some((true, seconds)) => format!(
+/// What [`DeletionArgs::verified`] found, in words, and on which rows: those of the model or of
+/// `data`.
+pub(super) fn in_words(verified: Option<(bool, f64)>, data: Option<&Path>) -> String {
+    match (verified, data) {
+        (Some((true, seconds)), None) => format!(
             "Verified: the same bytes as training anew on the remaining rows ({seconds:.6} s).\n"
         ),
-        Some((false, _)) => "NOT EXACT: training anew on the remaining rows gives other bytes. \
-                             The model is left as it was; please report this.\n"
-            .to_owned(),
-        None => String::new(),
+        (Some((true, seconds)), Some(data)) => format!(
+            "Verified: the same bytes as training anew on the remaining rows of {} ({seconds:.6} s).\n",
+            data.display()
+        ),
+        (Some((false, _)), None) => {
+            "NOT EXACT: training anew on the remaining rows gives other bytes. \
+             The model is left as it was; please report this.\n"
+                .to_owned()
+        }
+        (Some((false, _)), Some(data)) => format!(
+            "NOT EXACT: training anew on the remaining rows of {} gives other bytes. The model is \
+             left as it was. Where --verify alone finds none, the file, or how it is read, is not \
+             what the model was fitted with.\n",
+            data.display()
+        ),
+        (None, _) => String::new(),
     }
 }

@@ -74,7 +74,7 @@ pub(crate) fn run_specification(
     let rows = dataset.points.len();
     specification.expect_rows(rows)?;
     let options = specification.options();
-    let algorithms = specification.algorithms(rows)?;
+    let algorithms = specification.algorithms();
     let record = Record::new().opened("data", dataset.source.sha256.clone());
     let record = record_schema(record, specification.reading.schema.as_deref())?;
     let labels = dataset.numbered_labels();

@@ -1,28 +1,36 @@
 //! `probity kmeans delete`
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::Args;
 use serde::Serialize;
 
 use crate::cli::deletion::{DeletionArgs, in_words};
+use crate::cli::fields::Fields;
 use crate::cli::inputs::Threads;
 use crate::cli::output::{Output, verdict};
 use crate::cli::render::count;
-use probity::unlearning::kmeans::Model;
-use probity::unlearning::kmeans::directory::ModelDirectory;
+use probity::data::numbers::NumbersOptions;
+use probity::data::specification::ReadingSpecification;
+use probity::unlearning::kmeans::dataset::read_for_model;
+use probity::unlearning::kmeans::directory::{Description, ModelDirectory};
+use probity::unlearning::kmeans::specification::RetrainingSpecification;
+use probity::unlearning::kmeans::{Model, Points};
 
 /// Arguments of `probity kmeans delete`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: probity kmeans delete --model M --rows 3,17 --verify\n\
+    after_help = "Example: probity kmeans delete --model M --rows 3,17 --verify --data people.csv\n\
                         Exit code 1, and the model is left as it was, when --verify finds a difference."
 )]
 pub(super) struct DeleteArgs {
     #[command(flatten)]
     deletion: DeletionArgs,
+    #[command(flatten)]
+    retraining: Fields<RetrainingSpecification>,
     #[command(flatten)]
     threads: Threads,
 }
@@ -44,12 +52,22 @@ pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode>
     if ids.is_empty() {
         bail!("no row is named; give --rows or --ids");
     }
+    let retraining = args.retraining.specification()?;
+    let data = retraining.data.as_deref();
+    args.deletion.expect_verified(data)?;
     let (directory, mut model) = ModelDirectory::open(&args.deletion.model)?;
     let start = Instant::now();
     let deleted = model.delete(&ids)?;
     let seconds = start.elapsed().as_secs_f64();
     let verified = args.deletion.verified(|| {
-        let retrained = Model::fit(model.points()?, &model.options())?;
+        let retrained = match data {
+            None => Model::fit(model.points()?, &model.options())?,
+            Some(file) => {
+                let rows = rows_of(file, directory.description(), &retraining.reading)?;
+                let named = || file.display().to_string();
+                model.retrained_on(&rows).with_context(named)?
+            }
+        };
         Ok(retrained.to_bytes()? == model.to_bytes()?)
     })?;
     let is_exact = verified.is_none_or(|(is_same, _)| is_same);
@@ -72,8 +90,22 @@ pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode>
         "{} rows deleted, {} remain: {what} ({seconds:.6} s).\n{}",
         count(deleted.rows as u64),
         count(summary.remaining as u64),
-        in_words(verified)
+        in_words(verified, data)
     );
     output.summary("kmeans delete", &summary, &text)?;
     Ok(verdict(is_exact))
+}
+
+/// The rows of `file`, read as `reading` says, with the columns of the model.
+fn rows_of(
+    file: &Path,
+    description: &Description,
+    reading: &ReadingSpecification,
+) -> anyhow::Result<Points> {
+    let options = NumbersOptions {
+        label: description.label.clone(),
+        id: description.id_column.clone(),
+        ..reading.options()?
+    };
+    Ok(read_for_model(file, &options, &description.columns)?)
 }

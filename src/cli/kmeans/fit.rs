@@ -65,7 +65,7 @@ pub(crate) fn run_specification(
     let input = &specification.input;
     let dataset = input.read(&specification.data, &specification.reading)?;
     let rows = dataset.points.len();
-    let options = specification.options(rows)?;
+    let options = specification.options();
     let model = Model::fit(dataset.points, &options)?;
     let (assignment, loss) = model.assignment();
     let mut sizes = vec![0; options.clusters];

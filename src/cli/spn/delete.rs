@@ -4,21 +4,21 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::Args;
 use serde::Serialize;
 
 use crate::cli::deletion::{DeletionArgs, in_words};
 use crate::cli::output::{Output, verdict};
 use crate::cli::render::count;
-use probity::unlearning::spn::Dataset;
 use probity::unlearning::spn::model::SpnModel;
 use probity::unlearning::spn::unlearn::DeletionEffort;
+use probity::unlearning::spn::{Dataset, Spn};
 
 /// Arguments of `probity spn delete`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: probity spn delete --model M --group 7 --verify\n\
+    after_help = "Example: probity spn delete --model M --group 7 --verify --data people.csv\n\
                         Nothing is changed unless all rows can be deleted; a crash leaves the old model or the new one.\n\
                         Exit code 1, and the model is left as it was, when --verify finds a difference."
 )]
@@ -28,6 +28,10 @@ pub(super) struct DeleteArgs {
     /// All rows of this group, such as a person; may be repeated
     #[arg(long, value_name = "NAME")]
     group: Vec<String>,
+    /// With --verify: learn from the rows of this file that the model still has, in place of the
+    /// rows in the model
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -43,7 +47,8 @@ struct DeleteSummary {
 
 /// Runs `probity spn delete`.
 pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let deletion = &args.deletion;
+    let (deletion, data) = (&args.deletion, args.data.as_deref());
+    deletion.expect_verified(data)?;
     let mut model = SpnModel::load(&deletion.model)?;
     let ids = args.ids(model.spn.data())?;
     if ids.is_empty() {
@@ -53,8 +58,17 @@ pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode>
     let effort = model.spn.delete(&ids)?;
     let seconds = started.elapsed().as_secs_f64();
     let verified = deletion.verified(|| {
+        let spn = match data {
+            None => model.spn.retrained()?,
+            Some(file) => {
+                let (rows, _) = model.table.read(file)?.value;
+                let named = || file.display().to_string();
+                let rows = rows.keeping(model.spn.data()).with_context(named)?;
+                Spn::learn(*model.spn.parameters(), rows)?
+            }
+        };
         let fresh = SpnModel {
-            spn: model.spn.retrained()?,
+            spn,
             table: model.table.clone(),
         };
         Ok(fresh.to_bytes()? == model.to_bytes()?)
@@ -70,7 +84,7 @@ pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode>
         count(remaining_rows as u64),
         count(effort.updated_nodes as u64),
         count(effort.learnt_again as u64),
-        in_words(verified)
+        in_words(verified, data)
     );
     let summary = DeleteSummary {
         model: args.deletion.model,

@@ -285,7 +285,7 @@ impl PaperCase {
             [images, labels] => {
                 let options = NumbersOptions::default();
                 let files = (images.as_path(), Some(labels.as_path()));
-                Ok(numbered(read_dataset(files, &options, None)?))
+                Ok(numbered(read_dataset(files, &options)?))
             }
             _ => {
                 let [rows, columns, clusters] = self.shape;
@@ -341,7 +341,7 @@ fn covertype(file: &Path) -> Result<Dataset, DatasetError> {
         bounds,
         ..NumbersOptions::default()
     };
-    read_dataset(file, &options, None)
+    read_dataset(file, &options)
 }
 
 #[cfg(test)]

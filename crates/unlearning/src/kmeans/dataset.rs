@@ -39,7 +39,7 @@ pub enum DatasetError {
     },
     /// An id that is no whole number.
     #[error(
-        "{}, {place}, column '{column}': {value} is no row id; ids are whole numbers from 0 to 2^53",
+        "{}, {place}, column '{column}': '{value}' is no row id; ids are whole numbers from 0",
         file.display()
     )]
     NoId {
@@ -50,7 +50,7 @@ pub enum DatasetError {
         /// The id column.
         column: String,
         /// What is there.
-        value: f64,
+        value: String,
     },
     /// Only the id is there.
     #[error("{} has no column but the ids", file.display())]
@@ -108,7 +108,6 @@ impl Dataset {
 pub fn read_dataset<'a>(
     rows: impl Into<Rows<'a>>,
     options: &NumbersOptions,
-    id_column: Option<&str>,
 ) -> Result<Dataset, DatasetError> {
     let rows = rows.into();
     let file = rows.name();
@@ -118,11 +117,8 @@ pub fn read_dataset<'a>(
             return Err(NumbersError::EmptyBounds { min, max }.into());
         }
     }
-    let mut numbers = Numbers::unscaled(rows, options, None)?;
-    let ids = match id_column {
-        Some(column) => take_ids(&mut numbers, column)?,
-        None => numbers.numbers.clone(),
-    };
+    let numbers = Numbers::unscaled(rows, options, None)?;
+    let ids = ids_of(&numbers, options)?;
     for column in options.bounds.iter().filter_map(|b| b.column.as_ref()) {
         if !numbers.columns.contains(column) {
             return Err(NumbersError::NoSuchColumn {
@@ -199,11 +195,12 @@ fn points_of(numbers: Numbers, ids: Vec<u64>, columns: &[Column]) -> Result<Poin
         .map_err(|source| DatasetError::Points { file, source })
 }
 
-/// Rows with the columns of a model, in any order, for an assignment. Ids are row numbers.
+/// Rows with the columns of a model, in any order. Their ids are those of the id column, else their
+/// numbers in the file, from 1.
 ///
 /// # Errors
 /// Rows that cannot be read, a table that lacks a column of the model, or has a value outside of
-/// the bounds.
+/// the bounds; ids that are no ids.
 pub fn read_for_model<'a>(
     rows: impl Into<Rows<'a>>,
     options: &NumbersOptions,
@@ -237,7 +234,7 @@ pub fn read_for_model<'a>(
             at.iter().map(move |&column| row[column])
         })
         .collect();
-    let ids = numbers.numbers.clone();
+    let ids = ids_of(&numbers, options)?;
     let chosen = Numbers {
         features,
         columns: like.columns,
@@ -273,37 +270,28 @@ fn in_schema(schema: &Schema, name: &str) -> Option<(f64, f64)> {
         .then_some((0.0, 1.0))
 }
 
-/// Takes the id column out of the features.
-fn take_ids(numbers: &mut Numbers, column: &str) -> Result<Vec<u64>, DatasetError> {
-    let width = numbers.columns.len();
-    let at = numbers
-        .columns
-        .iter()
-        .position(|name| name == column)
-        .ok_or_else(|| NumbersError::NoSuchColumn {
-            field: "id_column",
-            column: column.to_owned(),
+/// The ids of rows: what the id column holds, else their numbers.
+fn ids_of(numbers: &Numbers, options: &NumbersOptions) -> Result<Vec<u64>, DatasetError> {
+    let Some(column) = &options.id else {
+        return Ok(numbers.numbers.clone());
+    };
+    let ids = numbers.ids.iter().zip(&numbers.numbers);
+    ids.map(|(text, &number)| {
+        id_in(text).ok_or_else(|| DatasetError::NoId {
             file: numbers.name().to_owned(),
-        })?;
-    let mut ids = Vec::with_capacity(numbers.rows());
-    for (row, values) in numbers.features.chunks_exact(width).enumerate() {
-        let value = values[at];
-        if !(value >= 0.0 && value <= (1_u64 << 53) as f64 && value.fract() == 0.0) {
-            return Err(DatasetError::NoId {
-                file: numbers.name().to_owned(),
-                place: Place::Row(numbers.numbers[row]),
-                column: column.to_owned(),
-                value,
-            });
-        }
-        ids.push(value as u64);
-    }
-    let mut position = 0;
-    numbers.features.retain(|_| {
-        let keep = position % width != at;
-        position += 1;
-        keep
-    });
-    numbers.columns.remove(at);
-    Ok(ids)
+            place: Place::Row(number),
+            column: column.clone(),
+            value: text.clone(),
+        })
+    })
+    .collect()
+}
+
+/// A whole number, also where it is written as `3.0`.
+fn id_in(text: &str) -> Option<u64> {
+    text.parse().ok().or_else(|| {
+        let value: f64 = text.parse().ok()?;
+        let is_whole = value >= 0.0 && value <= (1_u64 << 53) as f64 && value.fract() == 0.0;
+        is_whole.then_some(value as u64)
+    })
 }

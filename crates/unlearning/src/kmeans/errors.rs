@@ -121,6 +121,12 @@ pub enum KMeansError {
         /// The id.
         id: u64,
     },
+    /// A row of the model that is not among the rows to train on.
+    #[error("row {id}, which the model has, is not there")]
+    MissingRow {
+        /// The id.
+        id: u64,
+    },
     /// One row twice in a request.
     #[error("row {id} is named twice")]
     RepeatedId {

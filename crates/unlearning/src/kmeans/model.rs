@@ -226,6 +226,25 @@ impl Model {
         Points::new(ids, rows, columns)
     }
 
+    /// What training on those of `rows` gives that the model still has, with the same options: where
+    /// `rows` are those of the first fit, this is the model itself, byte for byte.
+    ///
+    /// # Errors
+    /// A row of the model that is not among `rows`.
+    pub fn retrained_on(&self, rows: &Points) -> Result<Model, KMeansError> {
+        let mut ids = Vec::with_capacity(self.rows());
+        let mut values = Vec::with_capacity(self.rows() * self.columns());
+        for part in self.parts() {
+            for slot in part.live_slots() {
+                let id = part.id(slot);
+                let found = rows.slot(id).ok_or(KMeansError::MissingRow { id })?;
+                ids.push(id);
+                values.extend_from_slice(rows.row(found));
+            }
+        }
+        Model::fit(Points::new(ids, values, self.columns())?, &self.options())
+    }
+
     /// Deletes the rows `ids`, in any order. All of it happens or, with an error, nothing.
     ///
     /// # Errors

@@ -8,7 +8,6 @@ use thiserror::Error;
 
 use super::benchmark::BenchmarkOptions;
 use super::dataset::{Dataset, DatasetError, read_dataset};
-use super::errors::KMeansError;
 use super::model::{Algorithm, KMeans};
 use super::tree::Tree;
 use probity_data::named_schema::NamedSchemaError;
@@ -78,10 +77,11 @@ impl InputSpecification {
         let options = NumbersOptions {
             bounds: self.bounds.clone(),
             label: self.label_column.clone(),
+            id: self.id_column.clone(),
             ..reading.options()?
         };
         let files = (data, self.labels.as_deref());
-        Ok(read_dataset(files, &options, self.id_column.as_deref())?)
+        Ok(read_dataset(files, &options)?)
     }
 }
 
@@ -101,8 +101,7 @@ pub struct ClusteringSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
     pub gamma: Option<f64>,
-    /// divide-conquer: children of each level, the root first; by default 1xW, W a power of 2 near
-    /// rows^0.3.
+    /// divide-conquer: children of each level, the root first; by default 1x16.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub tree: Option<Tree>,
@@ -151,18 +150,13 @@ impl ClusteringSpecification {
         }
     }
 
-    /// The algorithm called `name` for so many rows.
-    ///
-    /// # Errors
-    /// None for numbers of rows that can be clustered.
-    pub fn algorithm(&self, name: AlgorithmName, rows: usize) -> Result<Algorithm, KMeansError> {
-        Ok(match (name, Algorithm::default()) {
+    /// The algorithm called `name`. Nothing of it is a function of the rows, so that a model from
+    /// which rows were deleted has the algorithm of a fit without them.
+    pub fn algorithm(&self, name: AlgorithmName) -> Algorithm {
+        match (name, Algorithm::default()) {
             (AlgorithmName::Lloyd, _) => Algorithm::Lloyd,
             (AlgorithmName::DivideConquer, _) => Algorithm::DivideConquer {
-                tree: match &self.tree {
-                    Some(tree) => tree.clone(),
-                    None => Tree::for_rows(rows)?,
-                },
+                tree: self.tree.clone().unwrap_or_default(),
             },
             (AlgorithmName::Quantized, Algorithm::Quantized { epsilon, gamma }) => {
                 Algorithm::Quantized {
@@ -171,7 +165,7 @@ impl ClusteringSpecification {
                 }
             }
             (AlgorithmName::Quantized, usual) => usual,
-        })
+        }
     }
 }
 
@@ -222,15 +216,12 @@ impl FitSpecification {
         }
     }
 
-    /// How so many rows are clustered.
-    ///
-    /// # Errors
-    /// None for numbers of rows that can be clustered.
-    pub fn options(&self, rows: usize) -> Result<KMeans, KMeansError> {
-        Ok(KMeans::new(self.k)
+    /// How rows are clustered.
+    pub fn options(&self) -> KMeans {
+        KMeans::new(self.k)
             .iterations(self.clustering.iterations)
-            .algorithm(self.clustering.algorithm(self.algorithm, rows)?)
-            .seed(self.clustering.seed))
+            .algorithm(self.clustering.algorithm(self.algorithm))
+            .seed(self.clustering.seed)
     }
 }
 
@@ -332,15 +323,10 @@ impl BenchSpecification {
         Ok(())
     }
 
-    /// The algorithms for so many rows.
-    ///
-    /// # Errors
-    /// None for numbers of rows that can be clustered.
-    pub fn algorithms(&self, rows: usize) -> Result<Vec<Algorithm>, KMeansError> {
+    /// The algorithms.
+    pub fn algorithms(&self) -> Vec<Algorithm> {
         let names = self.benchmark.algorithms.iter();
-        names
-            .map(|&name| self.clustering.algorithm(name, rows))
-            .collect()
+        names.map(|&name| self.clustering.algorithm(name)).collect()
     }
 
     /// What is measured for each algorithm and seed.
@@ -367,6 +353,31 @@ impl BenchSpecification {
     pub fn located(mut self) -> BenchSpecification {
         self.reading.schema = self.reading.schema.as_deref().map(located_schema);
         self
+    }
+}
+
+/// The original rows, to train on what is left of them when a deletion is verified.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct RetrainingSpecification {
+    /// With --verify: train on the rows of this file that the model still has, in place of the
+    /// rows in the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "path"))]
+    pub data: Option<PathBuf>,
+    /// How the rows become numbers.
+    pub reading: ReadingSpecification,
+}
+
+impl Specification for RetrainingSpecification {
+    const KIND: &'static str = "kmeans delete";
+
+    fn rules(&self) -> Result<(), FieldError> {
+        if self.data.is_none() && self.reading != ReadingSpecification::default() {
+            return Err(FieldError::new("reading", "given", "left out without data"));
+        }
+        self.reading.rules("reading")
     }
 }
 

@@ -27,16 +27,6 @@ impl Tree {
         Tree::new(vec![leaves])
     }
 
-    /// One root over 2 to the rounded log₂ of rows^0.3 leaves, about what balances leaf and root
-    /// (section 4.3).
-    ///
-    /// # Errors
-    /// None: there are at most 2¹⁰ leaves.
-    pub fn for_rows(rows: usize) -> Result<Tree, KMeansError> {
-        let exponent = (0.3 * (rows.max(1) as f64).log2()).round() as u32;
-        Tree::flat(1 << exponent.min(10))
-    }
-
     pub(crate) fn new(children: Vec<u64>) -> Result<Tree, KMeansError> {
         let tree = Tree { children };
         let refused = |problem: String| KMeansError::Tree {
@@ -73,6 +63,14 @@ impl Tree {
             widths.push(widths[widths.len() - 1] * children as usize);
         }
         widths
+    }
+}
+
+impl Default for Tree {
+    /// One root over 16 leaves, what balances leaf and root for some 10,000 rows (section 4.3). The
+    /// number of rows itself has no say: it is another one after a deletion.
+    fn default() -> Tree {
+        Tree { children: vec![16] }
     }
 }
 
@@ -148,6 +146,6 @@ mod tests {
         ] {
             assert!(text.parse::<Tree>().is_err(), "{text}");
         }
-        assert_eq!(Tree::for_rows(100_000).unwrap().to_string(), "1x32");
+        assert_eq!(Tree::default().to_string(), "1x16");
     }
 }

@@ -199,6 +199,25 @@ impl Dataset {
         self.rows -= positions.len();
     }
 
+    /// Only the rows that `other` has too, by their ids.
+    ///
+    /// # Errors
+    /// A row of `other` that is not here.
+    pub fn keeping(mut self, other: &Dataset) -> Result<Dataset, SpnError> {
+        let kept: HashSet<u64> = other.remaining().iter().map(|&at| other.id(at)).collect();
+        if let Some(&id) = kept
+            .iter()
+            .filter(|&&id| self.ids.binary_search(&id).is_err())
+            .min()
+        {
+            return Err(SpnError::MissingRow { id });
+        }
+        let here = self.remaining().into_iter();
+        let gone: Vec<u32> = here.filter(|&at| !kept.contains(&self.id(at))).collect();
+        self.mark_deleted(&gone);
+        Ok(self.compacted())
+    }
+
     /// The rows that are there, without gaps.
     #[must_use]
     pub fn compacted(&self) -> Dataset {

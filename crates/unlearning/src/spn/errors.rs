@@ -83,6 +83,12 @@ pub enum SpnError {
         /// The id.
         id: u64,
     },
+    /// A row of the model that is not among the rows to learn from.
+    #[error("row {id}, which the model has, is not there")]
+    MissingRow {
+        /// The id.
+        id: u64,
+    },
     /// A row is to be deleted twice.
     #[error("row {id} is named twice among the rows to delete")]
     RepeatedRow {
