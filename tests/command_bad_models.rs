@@ -144,7 +144,8 @@ fn runs() {
     refuses(&workspace, "train --resume --out run", 2, &["run/run.toml"]);
     refuses(&workspace, "verify run", 2, &["run/run.toml"]);
     refuses(&workspace, "verify people.csv", 2, &["people.csv/run.toml"]);
-    refuses(&workspace, "verify model", 2, &["model/run.toml", "kind"]);
+    let needles = ["model/run.toml", "kind 'train'", "'audit' and 'knn'"];
+    refuses(&workspace, "verify model", 2, &needles);
     // No time at all: the search ends after its first round and leaves a checkpoint.
     let audit = "audit --model model --data people.csv --out run --local 3 --estimate 50";
     workspace

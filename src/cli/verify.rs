@@ -1,4 +1,7 @@
-//! `probity verify`
+//! `probity verify`: what a run claims of single inputs, checked again one by one.
+//!
+//! Two kinds of run make such claims: an audit states pairs, a k-NN run the rows whose removal
+//! changes a label. What the others state is checked by doing it again (`probity run DIRECTORY`).
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -7,28 +10,55 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 
 use super::interrupt::Interrupt;
+use super::knn;
 use super::output::{Output, verdict};
 use super::predictor::ending;
 use super::render::count;
 use probity::fairness::audit::AuditSpecification;
 use probity::fairness::modality::{Modality, ModalityName, TableCase, TextCase, Witness};
 use probity::fairness::verify::{Verification, verify};
+use probity::knn::specification::RobustnessSpecification;
 use probity::run::run_directory::{RUN, RunDirectory, SUMMARY};
-use probity::run::specification::file::Record;
+use probity::run::specification::Specification;
+use probity::run::specification::file::{Record, kind_of};
 
 /// Arguments of `probity verify`.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit code 1 when a pair is rejected.")]
+#[command(after_help = "Exit code 1 when a claim is rejected.\n\
+                  The pairs of an audit are asked about again, the removal sets of a k-NN run learnt without again.\n\
+                  Runs of other kinds hold no such claims: probity run DIRECTORY does them again; kmeans and spn delete have --verify.")]
 pub(super) struct VerifyArgs {
-    /// Run directory of an audit
+    /// Run directory of an audit or of `probity knn`
     run: PathBuf,
-    /// Model directory, if the model has moved since
+    /// Model directory of an audit, if the model has moved since
     #[arg(long)]
     model: Option<PathBuf>,
 }
 
 /// Runs `probity verify`.
 pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    let file = args.run.join(RUN);
+    match kind_of(&file)?.as_str() {
+        AuditSpecification::KIND => audit(&args, output),
+        RobustnessSpecification::KIND => {
+            ensure!(
+                args.model.is_none(),
+                "--model has no meaning for a k-NN run: it learns from the rows that {RUN} names"
+            );
+            knn::verify::verify_run(&args.run, output)
+        }
+        kind => bail!(
+            "{} is of a run of the kind '{kind}', which claims nothing of single inputs that could \
+             be checked again; verify takes runs of the kinds '{}' and '{}'",
+            file.display(),
+            AuditSpecification::KIND,
+            RobustnessSpecification::KIND
+        ),
+    }
+}
+
+/// Checks the pairs of an audit.
+fn audit(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let (directory, specification, record) =
         RunDirectory::open_specified::<AuditSpecification>(&args.run)?;
     if !directory.file(SUMMARY).is_file() {

@@ -4,7 +4,7 @@
 pub(super) mod analyse;
 mod predict;
 mod render;
-mod verify;
+pub(super) mod verify;
 
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
-//! `probity knn verify`
+//! `probity knn verify`, which `probity verify` does for runs of `probity knn`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::bail;
@@ -25,13 +25,14 @@ pub(super) struct VerifyArgs {
 
 /// Runs `probity knn verify`.
 pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let (directory, run, record) =
-        RunDirectory::open_specified::<RobustnessSpecification>(&args.run)?;
+    verify_run(&args.run, output)
+}
+
+/// Replays every falsification of the run in the directory `path`.
+pub(crate) fn verify_run(path: &Path, output: &Output) -> anyhow::Result<ExitCode> {
+    let (directory, run, record) = RunDirectory::open_specified::<RobustnessSpecification>(path)?;
     if !directory.file(SUMMARY).is_file() {
-        bail!(
-            "{} has no {SUMMARY}: the run is unfinished",
-            args.run.display()
-        );
+        bail!("{} has no {SUMMARY}: the run is unfinished", path.display());
     }
     let run = run.check()?;
     let inputs = run.read()?;
