@@ -52,8 +52,7 @@ fn samples(server: &Server, job: &str) -> String {
         .text()
 }
 
-/// The summary without times, and without calls of the model, which an interrupted search may
-/// repeat.
+/// The summary without times.
 fn figures(server: &Server, job: &str) -> Value {
     let summary = server.get(&format!("/api/v1/jobs/{job}/summary"));
     let mut summary = summary.expect(200).json();
@@ -64,8 +63,7 @@ fn figures(server: &Server, job: &str) -> Value {
 fn forget_times(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            let others = ["ended", "model_gradients", "model_rows"];
-            fields.retain(|name, _| !name.contains("second") && !others.contains(&name.as_str()));
+            fields.retain(|name, _| !name.contains("second") && name != "ended");
             fields.values_mut().for_each(forget_times);
         }
         Value::Array(items) => items.iter_mut().for_each(forget_times),

@@ -242,18 +242,10 @@ impl Outcome {
 pub fn figures(summary: &Value) -> Value {
     let mut figures = summary.clone();
     for part in ["global", "local", "total"] {
-        // A search that goes on computes gradients again that it had kept.
-        for key in [
-            "seconds",
-            "checks_per_second",
-            "discriminatory_per_second",
-            "model_gradients",
-        ] {
+        for key in ["seconds", "checks_per_second", "discriminatory_per_second"] {
             figures[part].as_object_mut().unwrap().remove(key);
         }
     }
-    let of_trace = figures["trace"].as_object_mut().unwrap();
-    of_trace.remove("model_gradients");
     for key in ["samples_file", "ended"] {
         figures.as_object_mut().unwrap().remove(key);
     }

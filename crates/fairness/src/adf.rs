@@ -35,18 +35,16 @@ pub struct Adf<'a> {
     pub seed: u64,
 }
 
-/// What ADF remembers of a local walker: how to draw an attribute at its positions. Only a cache,
-/// so it is not part of a checkpoint.
+/// What ADF remembers of a local walker: how to draw an attribute at its positions. It could be
+/// computed again; a checkpoint holds it so that a search that goes on asks the model for nothing
+/// that an uninterrupted one does not.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct AdfMemory {
     /// For each flip of the start, cumulative weights of the free attributes.
-    #[serde(skip)]
     start: Vec<Vec<f32>>,
     /// The same at the position away from the start.
-    #[serde(skip)]
     away: Vec<f32>,
     /// The position that `away` belongs to.
-    #[serde(skip)]
     away_row: Vec<i32>,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Strategies are compared by what they find for a number of model calls, whatever the machine.
 //! [`Counted`] stands between a search and its model and counts into [`Calls`], which the search
-//! reads after each round. The counts do not depend on batches or threads. A search that goes on
-//! from a checkpoint computes gradients again that it had kept, and counts them again.
+//! reads after each round. The counts do not depend on batches, threads or interruptions: what a
+//! strategy keeps of the answers is part of the checkpoint.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -120,16 +120,14 @@ pub struct TextStrategy<'a> {
 pub struct TextMemory {
     /// Keys of the texts where the walker has been in the global phase.
     visited: Vec<u128>,
-    /// Local phase: places that may change at `row`, and the cumulative weights of the draw. A
-    /// cache only.
-    #[serde(skip)]
+    /// Local phase: places that may change at `row`, and the cumulative weights of the draw.
+    /// In a checkpoint so that a search that goes on asks for no gradient again.
     places: Places,
     /// The text that `places` belongs to.
-    #[serde(skip)]
     row: Vec<i32>,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Places {
     positions: Vec<usize>,
     cumulative: Vec<f32>,
