@@ -2,6 +2,10 @@
 
 mod probity_command;
 
+use probity::nn::text::{PADDING, TextNetwork};
+use probity::nn::text_model::TextModel;
+use probity::nn::{Classifier, Rows, predicted_class};
+use probity::tensor::device::ComputeDevice;
 use probity_command::Workspace;
 use probity_command::refusal::refuses;
 use serde_json::Value;
@@ -146,5 +150,81 @@ fn texts_are_certified_and_certified_training_certifies_more() {
         "repair --model demo/model --texts demo/comments.csv --protected nonsense",
         2,
         &["nonsense"],
+    );
+}
+
+/// A certificate is about the model that is deployed, which reads eight tokens of whatever text it
+/// gets: two words in the place of one push a word out, one in the place of two lets one in.
+#[test]
+fn certificates_of_texts_that_are_cut_hold_for_what_the_model_reads_of_each() {
+    let workspace = Workspace::new();
+    workspace.line("demo text --out demo --rows 2500").exits(0);
+    workspace.edit(
+        "demo/model/model.toml",
+        "max_length = 200",
+        "max_length = 8",
+    );
+    let origins = ["peru", "new zealand", "turkey"];
+    workspace.write(
+        "origin.toml",
+        format!("[[attribute]]\nname = \"origin\"\nvalues = {origins:?}\n"),
+    );
+    let comments = workspace.read("demo/comments.csv");
+    let mut comments = csv::Reader::from_reader(comments.as_bytes());
+    let column = comments
+        .headers()
+        .unwrap()
+        .iter()
+        .position(|name| name == "comment_text");
+    let texts: Vec<String> = comments
+        .records()
+        .zip(origins.iter().cycle())
+        .map(|(record, origin)| format!("{origin} {}", &record.unwrap()[column.unwrap()]))
+        .filter(|text| !text.contains('\n'))
+        .take(1200)
+        .collect();
+    workspace.write("texts.txt", texts.join("\n"));
+    workspace
+        .line("certify --model demo/model --texts texts.txt --lexicon origin.toml --splits 400 --out run -q")
+        .exits(0);
+
+    let model = TextModel::load(workspace.path("demo/model")).unwrap();
+    let deployed = model.network(8, &ComputeDevice::flex()).unwrap();
+    let extended = model.network(9, &ComputeDevice::flex()).unwrap().reading(9);
+    let class = |network: &TextNetwork, ids: &[i32]| {
+        let mut row = ids.to_vec();
+        row.resize(network.width(), PADDING);
+        predicted_class(&network.logits(Rows::new(&row, row.len())).unwrap())
+    };
+    let read = |text: &str| model.encode(text).unwrap().ids;
+    let certificates = workspace.read("run/certificates.csv");
+    let mut certificates = csv::Reader::from_reader(certificates.as_bytes());
+    let (mut certified, mut unlike_extended) = (0, 0);
+    for record in certificates.records().map(Result::unwrap) {
+        let text = &texts[record[1].parse::<usize>().unwrap() - 1];
+        let own = origins
+            .iter()
+            .find(|origin| text.starts_with(*origin))
+            .unwrap();
+        let rest = text.strip_prefix(own).unwrap();
+        let others = || origins.iter().filter(|origin| *origin != own);
+        let label = class(&deployed, &read(text));
+        let fair =
+            others().all(|origin| class(&deployed, &read(&format!("{origin}{rest}"))) == label);
+        if &record[2] != "none" {
+            assert!(fair, "'{text}' is certified, but not fair");
+            certified += 1;
+        }
+        let words = read(own).len();
+        let fair_extended = others().all(|origin| {
+            let ids = [&read(origin)[..], &read(text)[words..]].concat();
+            class(&extended, &ids) == label
+        });
+        unlike_extended += usize::from(fair_extended && !fair);
+    }
+    // A network that went on reading would have certified some of these.
+    assert!(
+        certified > 300 && unlike_extended > 0,
+        "{certified} {unlike_extended}"
     );
 }

@@ -66,16 +66,6 @@ pub enum ModelError {
         /// The model's last token.
         last: i64,
     },
-    /// A text that continues no given base text.
-    #[error(
-        "there is no base text {base} of at least {position} tokens that the model could go on from"
-    )]
-    Continuation {
-        /// Number of the base text.
-        base: usize,
-        /// Tokens of it that the text begins with.
-        position: u32,
-    },
 }
 
 impl ModelError {

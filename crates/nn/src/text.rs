@@ -2,8 +2,9 @@
 //! token ids.
 //!
 //! A row holds the ids of a text's tokens (rows of the embedding table), then [`PADDING`] up to the
-//! width. The features of a row are its embeddings, `[width, dimension]`; their gradients are zero
-//! behind the end of the text.
+//! width. A network reads the first [`TextNetwork::reading`] tokens of a text, as the model that it
+//! belongs to does; what is behind them has no influence. The features of a row are its embeddings, `[width, dimension]`; their gradients are zero
+//! behind the end of what is read.
 //!
 //! On the flex device the hand-written kernels answer ([`super::recurrent::kernels`]); on the
 //! others the burn module does, in tiles of a fixed number of texts ([`super::recurrent::tensor`]),
@@ -14,7 +15,6 @@ use thiserror::Error;
 use super::fnn::check_finite;
 use super::recurrent::kernels::{EmbeddingTable, Kernels};
 use super::recurrent::network::RecurrentWeights;
-use super::recurrent::prefix::{Base, Continuation, PrefixStates};
 use super::text_tiles::TextTiles;
 use super::{Classifier, Differentiable, ModelError, Rows};
 use probity_tensor::device::{ComputeDevice, DeviceName};
@@ -55,6 +55,8 @@ pub struct TextNetwork {
     /// Row-major `[tokens, dimension]`.
     embeddings: Vec<f32>,
     width: usize,
+    /// Tokens of a text that are read.
+    reads: usize,
     engine: Engine,
 }
 
@@ -90,8 +92,21 @@ impl TextNetwork {
             weights,
             embeddings,
             width,
+            reads: width,
             engine,
         })
+    }
+
+    /// The same that reads the first `tokens` tokens of a text, however wide its rows are.
+    #[must_use]
+    pub fn reading(mut self, tokens: usize) -> TextNetwork {
+        self.reads = tokens;
+        self
+    }
+
+    /// How many tokens of a text are read.
+    pub fn reads(&self) -> usize {
+        self.reads
     }
 
     /// Its parameters.
@@ -107,76 +122,13 @@ impl TextNetwork {
         }
     }
 
-    /// Runs `bases` and keeps their states where asked, so that texts that begin like them can be
-    /// continued by [`TextNetwork::logits_from`]. Bidirectional networks and devices without
-    /// kernels keep no states; there, continuing runs whole texts.
-    ///
-    /// # Errors
-    /// When a token is not in the table.
-    pub fn prefix_states(&self, bases: &[Base<'_>]) -> Result<PrefixStates, ModelError> {
-        for base in bases {
-            self.check_tokens(base.tokens)?;
-        }
-        Ok(match &self.engine {
-            Engine::Kernels(kernels) => kernels.prefix_states(self.table(), bases),
-            Engine::Burn(_) => PrefixStates::without_states(bases),
-        })
-    }
-
-    /// Logits of the texts that `continuations` describe, row-major `[continuations, classes]`: on
-    /// the flex device bit for bit those of the whole texts. With other devices no text may be
-    /// longer than the width; what is, is cut there.
-    ///
-    /// # Errors
-    /// When a token is not in the table, a base text or position does not exist, the device fails,
-    /// or a logit is not finite.
-    pub fn logits_from(
-        &self,
-        states: &PrefixStates,
-        continuations: &[Continuation<'_>],
-    ) -> Result<Vec<f32>, ModelError> {
-        for continuation in continuations {
-            self.check_tokens(continuation.suffix)?;
-            if states.prefix(continuation).is_none() {
-                return Err(ModelError::Continuation {
-                    base: continuation.base,
-                    position: continuation.position,
-                });
-            }
-        }
-        let text = |continuation: &Continuation<'_>| {
-            let prefix = states.prefix(continuation).unwrap_or_default();
-            [prefix, continuation.suffix].concat()
-        };
-        let logits = match &self.engine {
-            Engine::Kernels(kernels) => kernels
-                .logits_from(self.table(), states, continuations)
-                .unwrap_or_default(),
-            Engine::Burn(_) => {
-                let mut codes = Vec::with_capacity(continuations.len() * self.width);
-                for continuation in continuations {
-                    let end = codes.len() + self.width;
-                    codes.extend(text(continuation).into_iter().take(self.width));
-                    codes.resize(end, PADDING);
-                }
-                self.logits(Rows::new(&codes, self.width))?
-            }
-        };
-        let classes = self.weights.shape.classes;
-        match logits.iter().position(|logit| !logit.is_finite()) {
-            Some(position) => Err(ModelError::NotFinite {
-                row: text(&continuations[position / classes]),
-            }),
-            None => Ok(logits),
-        }
-    }
-
-    /// The texts in `rows`, without their padding.
+    /// What is read of the texts in `rows`.
     fn texts<'a>(&self, rows: Rows<'a>) -> Result<Vec<&'a [i32]>, ModelError> {
         rows.iter()
             .map(|row| {
                 let text = without_padding(row);
-                self.check_tokens(text).map(|()| text)
+                self.check_tokens(text)?;
+                Ok(&text[..text.len().min(self.reads)])
             })
             .collect()
     }
@@ -360,33 +312,24 @@ mod tests {
     }
 
     #[test]
-    fn continuations_are_whole_texts() {
-        let base = [3, 1, 4, 1, 5, 9];
-        let bases = [Base {
-            tokens: &base,
-            positions: &[2, 4],
-        }];
-        let suffix = [8, 8];
-        let whole: Vec<i32> = [3, 1, 4, 1, 8, 8].into_iter().chain([PADDING; 6]).collect();
+    fn what_is_behind_the_last_token_read_has_no_influence() {
+        let codes = rows();
+        let all = Rows::new(&codes, 12);
+        let cut: Vec<i32> = codes
+            .chunks(12)
+            .flat_map(|row| (0..12).map(|at| if at < 5 { row[at] } else { PADDING }))
+            .collect();
+        let cut = Rows::new(&cut, 12);
+        let cotangents: Vec<f32> = (0..600).map(|i| (i % 3) as f32 - 1.0).collect();
         for by in [By::Kernels, By::Tensors] {
             for bidirectional in [false, true] {
-                let network = network(CellKind::Gru, bidirectional, by);
-                let states = network.prefix_states(&bases).unwrap();
-                let from = |position, base| {
-                    let suffix = &suffix;
-                    network.logits_from(
-                        &states,
-                        &[Continuation {
-                            base,
-                            position,
-                            suffix,
-                        }],
-                    )
-                };
-                let expected = network.logits(Rows::new(&whole, 12)).unwrap();
-                assert_eq!(from(4, 0).unwrap(), expected);
-                assert!(matches!(from(7, 0), Err(ModelError::Continuation { .. })));
-                assert!(matches!(from(0, 1), Err(ModelError::Continuation { .. })));
+                let whole = network(CellKind::Lstm, bidirectional, by);
+                assert_ne!(whole.logits(all).unwrap(), whole.logits(cut).unwrap());
+                let expected = whole.input_gradients(cut, &cotangents).unwrap();
+                let logits = whole.logits(cut).unwrap();
+                let short = whole.reading(5);
+                assert_eq!(short.logits(all).unwrap(), logits);
+                assert_eq!(short.input_gradients(all, &cotangents).unwrap(), expected);
             }
         }
     }

@@ -97,7 +97,8 @@ impl TextModel {
         self.tokenizer.unknown() as usize
     }
 
-    /// The network on `device`, for texts of at most `width` tokens.
+    /// The network on `device`, for rows of `width` tokens, of which it reads as many as the model
+    /// does.
     ///
     /// # Errors
     /// When its parts do not fit each other.
@@ -107,12 +108,22 @@ impl TextModel {
         device: &ComputeDevice,
     ) -> Result<TextNetwork, TextNetworkError> {
         let vectors = self.table.vectors().to_vec();
-        TextNetwork::new(self.recurrent.clone(), vectors, width, device)
+        let network = TextNetwork::new(self.recurrent.clone(), vectors, width, device)?;
+        Ok(network.reading(self.max_length))
     }
 
     /// The word with the number `id`; empty for the unknown one and for no number of a word.
     pub fn word(&self, id: i32) -> &str {
         usize::try_from(id).map_or("", |id| self.table.words().word(id))
+    }
+
+    /// The ids of all tokens of `text`, also of those that are cut off.
+    ///
+    /// # Errors
+    /// When the tokenizer cannot split it.
+    pub fn tokens(&self, text: &str) -> Result<Vec<i32>, TokenizerError> {
+        let tokens = self.tokenizer.tokens(text)?;
+        Ok(tokens.iter().map(|token| token.id as i32).collect())
     }
 
     /// Splits `text` into tokens and cuts it to the length limit.

@@ -2,7 +2,9 @@
 //! time.
 //!
 //! Replacements of one term that have equally many tokens are one box; a text is certified when the
-//! boxes of all of its terms keep its class. (Certifying that all terms may change *together* would
+//! boxes of all of its terms keep its class. A model cuts texts at its length, also those that a
+//! replacement made longer or shorter: a box is what it then reads. A term counts where its first
+//! token is read. (Certifying that all terms may change *together* would
 //! prove more than the audit asks, of fewer texts.)
 
 use std::collections::BTreeMap;
@@ -22,7 +24,7 @@ use probity_nn::modality::ModalityName;
 use probity_nn::recurrent::kernels::{EmbeddingTable, Kernels};
 use probity_nn::recurrent::network::RecurrentWeights;
 use probity_nn::text::TextNetwork;
-use probity_nn::text_model::{EncodedText, TextModel};
+use probity_nn::text_model::TextModel;
 use probity_nn::{Rows, predicted_class};
 use probity_tensor::device::ComputeDevice;
 
@@ -40,7 +42,8 @@ pub struct CertifiableTexts {
     model: TextModel,
     protected: ProtectedTerms,
     file: PathBuf,
-    texts: Vec<EncodedText>,
+    /// As many tokens of each text as may be read.
+    texts: Vec<Vec<i32>>,
     sha256: BTreeMap<String, String>,
 }
 
@@ -48,13 +51,16 @@ impl CertifiableTexts {
     /// The tokens of the texts `rows`.
     fn tokens(&self, rows: &[u32]) -> Vec<Vec<i32>> {
         let texts = rows.iter().map(|&row| &self.texts[row as usize]);
-        texts.map(|text| text.ids.clone()).collect()
+        texts.cloned().collect()
     }
 
-    /// The network, for texts into which `terms` are put.
-    fn network(&self, terms: &Terms) -> Result<TextNetwork, AuditError> {
-        let width = self.model.max_length + terms.growth();
-        Ok(self.model.network(width, &ComputeDevice::flex())?)
+    /// The network, for texts into which protected terms are put.
+    fn network(&self) -> Result<TextNetwork, AuditError> {
+        Ok(self.model.network(self.width(), &ComputeDevice::flex())?)
+    }
+
+    fn width(&self) -> usize {
+        self.protected.terms().room(self.model.max_length)
     }
 }
 
@@ -68,14 +74,19 @@ impl Certifiable for CertifiableTexts {
         let protected = open_terms(text.lexicon.as_deref(), named, &model.value)?;
         let corpus = open_texts(&specification.data, text.column.as_deref())?;
         let texts = corpus.value.texts.par_iter();
-        let texts = texts.map(|text| model.value.encode(text));
+        let (terms, reads) = (protected.value.terms(), model.value.max_length);
+        let texts = texts.map(|text| {
+            let tokens = model.value.tokens(text)?;
+            Ok(terms.window(&tokens, reads).to_vec())
+        });
+        let texts: Vec<Vec<i32>> = texts.collect::<Result<_, AuditError>>()?;
         let hashes = [
             ("model", model.sha256),
             ("lexicon", protected.sha256),
             ("data", corpus.sha256),
         ];
         Ok(CertifiableTexts {
-            texts: texts.collect::<Result<_, _>>()?,
+            texts,
             model: model.value,
             protected: protected.value,
             file: specification.data.clone(),
@@ -97,7 +108,8 @@ impl Certifiable for CertifiableTexts {
 
     fn varying(&self, names: &[String], rows: &[u32]) -> Result<Vec<u32>, AuditError> {
         let terms = self.protected.only(names);
-        let can_vary = |row: &u32| terms.can_vary(&self.texts[*row as usize].ids);
+        let reads = self.model.max_length;
+        let can_vary = |row: &u32| terms.can_vary_within(&self.texts[*row as usize], reads);
         let varying: Vec<u32> = rows.iter().copied().filter(can_vary).collect();
         if varying.is_empty() {
             return Err(AuditError::NoProtectedTerm {
@@ -116,15 +128,14 @@ impl Certifiable for CertifiableTexts {
         splits: u32,
     ) -> Result<Vec<Certificate>, AuditError> {
         let terms = self.protected.only(names);
-        let (network, texts) = (self.network(&terms)?, self.tokens(rows));
-        let (weights, table) = (network.weights(), network.table());
-        Ok(certify_texts(weights, table, &terms, &texts, splits))
+        let (network, texts) = (self.network()?, self.tokens(rows));
+        let (weights, table, reads) = (network.weights(), network.table(), network.reads());
+        Ok(certify_texts(weights, table, reads, &terms, &texts, splits))
     }
 
     fn fair(&self, names: &[String], rows: &[u32]) -> Result<Vec<bool>, AuditError> {
         let terms = self.protected.only(names);
-        let network = self.network(&terms)?;
-        let width = self.model.max_length + terms.growth();
+        let (network, width) = (self.network()?, self.width());
         let domain = TextDomain::new(width, Arc::new(terms), Arc::default())?;
         let texts = self.tokens(rows);
         let codes: Vec<i32> = texts.iter().flat_map(|text| domain.row(text)).collect();
@@ -142,14 +153,22 @@ pub fn replacements<'a>(terms: &'a Terms, occurrence: &Occurrence) -> Vec<Vec<&'
     groups.into_values().collect()
 }
 
-/// The boxes of a text: for each protected term in it and each number of tokens that may replace
-/// it.
-pub fn boxes<'a>(terms: &'a Terms, text: &'a [i32]) -> Vec<Substituted<'a>> {
+/// The boxes of a text of which `reads` tokens are read, after a replacement as before: for each
+/// protected term that begins among them and each number of tokens that may replace it.
+pub fn boxes<'a>(terms: &'a Terms, text: &'a [i32], reads: usize) -> Vec<Substituted<'a>> {
     let mut boxes = Vec::new();
     for occurrence in terms.find(text) {
         let (before, rest) = text.split_at(occurrence.start);
+        let left = reads.saturating_sub(before.len());
+        if left == 0 {
+            break;
+        }
         let after = &rest[occurrence.length..];
-        for by in replacements(terms, &occurrence) {
+        for mut by in replacements(terms, &occurrence) {
+            by.iter_mut()
+                .for_each(|tokens| *tokens = &tokens[..tokens.len().min(left)]);
+            let length = by.first().map_or(0, |tokens| tokens.len());
+            let after = &after[..after.len().min(left - length)];
             boxes.push(Substituted { before, by, after });
         }
     }
@@ -157,15 +176,18 @@ pub fn boxes<'a>(terms: &'a Terms, text: &'a [i32]) -> Vec<Substituted<'a>> {
 }
 
 /// Certifies `texts`, whose tokens are below the number of embeddings, with at most `splits` splits
-/// a text.
+/// a text. The network reads the first `reads` tokens of a text; of a longer one,
+/// [`Terms::window`] has to be given.
 pub fn certify_texts(
     weights: &RecurrentWeights,
     table: EmbeddingTable<'_>,
+    reads: usize,
     terms: &Terms,
     texts: &[Vec<i32>],
     splits: u32,
 ) -> Vec<Certificate> {
-    let tokens: Vec<&[i32]> = texts.iter().map(Vec::as_slice).collect();
+    let read = |text: &'_ Vec<i32>| text.len().min(reads);
+    let tokens: Vec<&[i32]> = texts.iter().map(|text| &text[..read(text)]).collect();
     let logits = Kernels::new(weights).logits(table, &tokens);
     let labels: Vec<u32> = logits
         .chunks_exact(weights.shape.classes)
@@ -178,7 +200,7 @@ pub fn certify_texts(
         .iter()
         .enumerate()
         .flat_map(|(text, tokens)| {
-            let boxes = boxes(terms, tokens).into_iter();
+            let boxes = boxes(terms, tokens, reads).into_iter();
             boxes.map(move |what| Open { text, what })
         })
         .collect();
@@ -276,11 +298,18 @@ mod tests {
                 .collect();
             let network =
                 TextNetwork::new(weights, embeddings, 16, &ComputeDevice::flex()).unwrap();
+            // Half of the networks read all of a text, the others cut most texts.
+            let reads = [16, 1 + number as usize % 9][number as usize / 2 % 2];
+            let network = network.reading(reads);
             let domain = TextDomain::new(16, Arc::new(terms.clone()), Arc::default()).unwrap();
             let codes: Vec<i32> = texts.iter().flat_map(|text| domain.row(text)).collect();
             let fair = exhaustive(&network, &domain, Rows::new(&codes, 16)).unwrap();
-            let certify =
-                |splits| certify_texts(network.weights(), network.table(), &terms, &texts, splits);
+            let windows: Vec<Vec<i32>> = texts
+                .iter()
+                .map(|text| terms.window(text, reads).to_vec())
+                .collect();
+            let (weights, table) = (network.weights(), network.table());
+            let certify = |splits| certify_texts(weights, table, reads, &terms, &windows, splits);
             let (few, all) = (certify(0), certify(1000));
             for ((&fair, few), all) in fair.iter().zip(few).zip(all) {
                 assert!(fair || !all.holds(), "a false certificate");

@@ -116,8 +116,36 @@ impl Terms {
 
     /// Whether `text` holds a term that has a replacement.
     pub fn can_vary(&self, text: &[i32]) -> bool {
+        self.can_vary_within(text, text.len())
+    }
+
+    /// Whether a term that has a replacement begins among the first `reads` tokens of `text`.
+    pub fn can_vary_within(&self, text: &[i32], reads: usize) -> bool {
         let has_other = |found: &Occurrence| !self.terms[found.term as usize].others.is_empty();
-        self.find(text).iter().any(has_other)
+        let mut found = self.find(text).into_iter();
+        found.any(|found| found.start < reads && has_other(&found))
+    }
+
+    /// As much of `text` as has a say in what a model sees of it that reads `reads` tokens, whatever
+    /// replaces one of its terms.
+    ///
+    /// **Lemma.** For every replacement of a term, the first `reads` tokens of the text are those of
+    /// what this returns. *Proof.* A replacement behind the first `reads` tokens does not change
+    /// them. A term that begins before is found by the tokens up to its start and as many from
+    /// there on as the longest term L has: they are kept. It has at most L tokens, and at least one
+    /// takes their place: what is read then ends before token `reads` + L. ∎
+    pub fn window<'t>(&self, text: &'t [i32], reads: usize) -> &'t [i32] {
+        &text[..text.len().min(reads.saturating_add(self.longest()))]
+    }
+
+    /// Tokens of a row that holds any [`Terms::window`] and any text made of it by a replacement.
+    pub fn room(&self, reads: usize) -> usize {
+        reads + self.longest() + self.growth()
+    }
+
+    fn longest(&self) -> usize {
+        let lengths = self.terms.iter().map(|term| term.tokens.len());
+        lengths.max().unwrap_or(0)
     }
 
     /// Sorts the replacements of every term by falling `influence` of the replacement (by term
@@ -361,6 +389,43 @@ mod tests {
         let found = terms.find(&[3, 3, 4, 10, 1]);
         let places: Vec<_> = found.iter().map(|o| (o.start, o.length, o.term)).collect();
         assert_eq!(places, [(1, 2, 2), (4, 1, 0)]);
+    }
+
+    /// Whole texts, cut after a replacement, are windows cut after it.
+    #[test]
+    fn a_window_holds_all_that_is_read_after_a_replacement() {
+        let terms = terms();
+        let mut seen = 0;
+        for number in 0..2000_u64 {
+            let mut draw = stream(number, Purpose::UniformInput, 1, 0);
+            let length = draw.random_range(1..20);
+            let text: Vec<i32> = (0..length).map(|_| draw.random_range(1..12)).collect();
+            let reads = draw.random_range(1..15);
+            let window = terms.window(&text, reads);
+            let all = |text: &[i32]| -> HashSet<Vec<i32>> {
+                let width = text.len() + terms.growth();
+                let domain =
+                    TextDomain::new(width, Arc::new(terms.clone()), Arc::default()).unwrap();
+                let row = domain.row(text);
+                let variants = 0..domain.variants(&row);
+                variants
+                    .map(|variant| {
+                        let mut other = Vec::new();
+                        domain.write_variant(&row, variant, &mut other);
+                        let other = text_of(&other);
+                        other[..other.len().min(reads)].to_vec()
+                    })
+                    .collect()
+            };
+            assert_eq!(all(window), all(&text), "case {number}");
+            assert!(window.len() + terms.growth() <= terms.room(reads));
+            assert_eq!(
+                terms.can_vary_within(window, reads),
+                terms.can_vary_within(&text, reads)
+            );
+            seen += usize::from(window.len() < text.len());
+        }
+        assert!(seen > 300, "{seen}");
     }
 
     #[test]

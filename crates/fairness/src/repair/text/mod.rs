@@ -264,7 +264,7 @@ impl Repairable for TextRepair {
         }
         let trained = provenance.specification.text_options();
         let split = Split::new(set.labelled().texts.len(), &trained.learning);
-        let width = model.max_length + terms.terms().growth();
+        let width = terms.terms().room(model.max_length);
         let domain = TextDomain::new(width, Arc::new(terms.terms().clone()), Arc::default())?;
         let reader = Reader {
             model: (&model, &specification.model),
@@ -294,8 +294,8 @@ impl Repairable for TextRepair {
             .test
             .iter()
             .map(|&text| &texts[text as usize])
-            .map(|text| text[..text.len().min(model.max_length)].to_vec())
-            .filter(|text| terms.terms().can_vary(text))
+            .map(|text| terms.terms().window(text, model.max_length).to_vec())
+            .filter(|text| terms.terms().can_vary_within(text, model.max_length))
             .collect();
         Ok(TextRepair {
             training: TextOptions {
@@ -381,12 +381,13 @@ impl Repairable for TextRepair {
     }
 
     fn ask(&self, network: &TrainedText) -> Result<TextNetwork, RepairError> {
-        Ok(TextNetwork::new(
+        let asked = TextNetwork::new(
             network.weights.clone(),
             self.vectors(network).to_vec(),
             self.domain.width(),
             &ComputeDevice::flex(),
-        )?)
+        )?;
+        Ok(asked.reading(self.model.max_length))
     }
 
     fn labels(
@@ -487,7 +488,8 @@ impl Repairable for TextRepair {
             dimension: weights.shape.inputs,
         };
         let (terms, splits) = (self.terms.terms(), self.options.splits);
-        let certificates = certify_texts(weights, table, terms, &self.test_texts, splits);
+        let (reads, texts) = (self.model.max_length, &self.test_texts);
+        let certificates = certify_texts(weights, table, reads, terms, texts, splits);
         let certified = certificates.iter().filter(|c| c.holds()).count();
         let rows = |texts: &[Vec<i32>]| -> Vec<i32> {
             texts
