@@ -164,10 +164,10 @@ fn certificates_of_texts_that_are_cut_hold_for_what_the_model_reads_of_each() {
         "max_length = 200",
         "max_length = 8",
     );
-    let origins = ["peru", "new zealand", "turkey"];
+    let people = ["muslim", "white woman", "christian"];
     workspace.write(
-        "origin.toml",
-        format!("[[attribute]]\nname = \"origin\"\nvalues = {origins:?}\n"),
+        "people.toml",
+        format!("[[attribute]]\nname = \"people\"\nvalues = {people:?}\n"),
     );
     let comments = workspace.read("demo/comments.csv");
     let mut comments = csv::Reader::from_reader(comments.as_bytes());
@@ -178,14 +178,14 @@ fn certificates_of_texts_that_are_cut_hold_for_what_the_model_reads_of_each() {
         .position(|name| name == "comment_text");
     let texts: Vec<String> = comments
         .records()
-        .zip(origins.iter().cycle())
-        .map(|(record, origin)| format!("{origin} {}", &record.unwrap()[column.unwrap()]))
+        .zip(people.iter().cycle())
+        .map(|(record, term)| format!("{term} {}", &record.unwrap()[column.unwrap()]))
         .filter(|text| !text.contains('\n'))
         .take(1200)
         .collect();
     workspace.write("texts.txt", texts.join("\n"));
     workspace
-        .line("certify --model demo/model --texts texts.txt --lexicon origin.toml --splits 400 --out run -q")
+        .line("certify --model demo/model --texts texts.txt --lexicon people.toml --splits 400 --out run -q")
         .exits(0);
 
     let model = TextModel::load(workspace.path("demo/model")).unwrap();
@@ -202,22 +202,18 @@ fn certificates_of_texts_that_are_cut_hold_for_what_the_model_reads_of_each() {
     let (mut certified, mut unlike_extended) = (0, 0);
     for record in certificates.records().map(Result::unwrap) {
         let text = &texts[record[1].parse::<usize>().unwrap() - 1];
-        let own = origins
-            .iter()
-            .find(|origin| text.starts_with(*origin))
-            .unwrap();
+        let own = people.iter().find(|term| text.starts_with(*term)).unwrap();
         let rest = text.strip_prefix(own).unwrap();
-        let others = || origins.iter().filter(|origin| *origin != own);
+        let others = || people.iter().filter(|term| *term != own);
         let label = class(&deployed, &read(text));
-        let fair =
-            others().all(|origin| class(&deployed, &read(&format!("{origin}{rest}"))) == label);
+        let fair = others().all(|term| class(&deployed, &read(&format!("{term}{rest}"))) == label);
         if &record[2] != "none" {
             assert!(fair, "'{text}' is certified, but not fair");
             certified += 1;
         }
         let words = read(own).len();
-        let fair_extended = others().all(|origin| {
-            let ids = [&read(origin)[..], &read(text)[words..]].concat();
+        let fair_extended = others().all(|term| {
+            let ids = [&read(term)[..], &read(text)[words..]].concat();
             class(&extended, &ids) == label
         });
         unlike_extended += usize::from(fair_extended && !fair);

@@ -119,10 +119,10 @@ fn a_deletion_is_verified_against_the_original_file() {
         workspace
             .line("kmeans delete --model M --rows 250 --verify --data d.csv")
             .exits(0)
-            .says(&["1 rows deleted, 118 remain", "remaining rows of d.csv"]);
+            .says(&["1 rows deleted, 118 remain", "remaining rows of ", "d.csv"]);
         let model = fs::read(workspace.path("M/model.bin")).unwrap();
         // Another value in a row that is left: not what the model was fitted with.
-        let other = table(120, &[]).replacen("\n100,0.", "\n100,0.1", 1);
+        let other = table(120, &[]).replacen("\n109,0.", "\n109,0.1", 1);
         workspace.write("other.csv", other);
         workspace
             .line("kmeans delete --model M --rows 106 --verify --data other.csv")

@@ -356,7 +356,7 @@ fn what_cannot_be_learnt_is_refused() {
         &workspace,
         "knn --train train.csv --test test.csv --label-column y --folds 1 --poison 1",
         2,
-        &["--folds is 1, but must be at least 2"],
+        &["--folds is 1, but must be from 2 to 1000"],
     );
     refuses(
         &workspace,

@@ -297,7 +297,10 @@ fn refit(
         ..Numbers::default()
     };
     let inputs = Inputs::of(rows, test).ok()?;
-    let poison = instance.parameters.poison.min(kept.len() - 1);
+    let poison = match kept.len() == instance.rows.len() {
+        true => instance.parameters.poison,
+        false => 0,
+    };
     let parameters = Parameters {
         poison,
         ..instance.parameters
