@@ -93,7 +93,7 @@ enum Command {
     Run(run::RunArgs),
     /// Turn runs into a page to look at
     Report(report::ReportArgs),
-    /// Re-check every pair of an audit one by one
+    /// Re-check every pair of an audit, or every removal set of a k-NN run, one by one
     Verify(verify::VerifyArgs),
     /// Prove inputs fair: no substitution of protected values can change their class
     Certify(certify::CertifyArgs),

@@ -1,7 +1,7 @@
 //! `probity verify`: what a run claims of single inputs, checked again one by one.
 //!
-//! Two kinds of run make such claims: an audit states pairs, a k-NN run the rows whose removal
-//! changes a label. What the others state is checked by doing it again (`probity run DIRECTORY`).
+//! Two kinds of run leave what each claim can be checked by alone: an audit its pairs, a k-NN run
+//! the rows whose removal changes a label. What the others state is checked by doing it again.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -26,7 +26,7 @@ use probity::run::specification::file::{Record, kind_of};
 #[derive(Debug, Args)]
 #[command(after_help = "Exit code 1 when a claim is rejected.\n\
                   The pairs of an audit are asked about again, the removal sets of a k-NN run learnt without again.\n\
-                  Runs of other kinds hold no such claims: probity run DIRECTORY does them again; kmeans and spn delete have --verify.")]
+                  Runs of other kinds leave nothing of the sort: probity run RUN does them again, certify has --exhaustive, kmeans and spn delete have --verify.")]
 pub(super) struct VerifyArgs {
     /// Run directory of an audit or of `probity knn`
     run: PathBuf,
@@ -48,8 +48,8 @@ pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode>
             knn::verify::verify_run(&args.run, output)
         }
         kind => bail!(
-            "{} is of a run of the kind '{kind}', which claims nothing of single inputs that could \
-             be checked again; verify takes runs of the kinds '{}' and '{}'",
+            "{} is of a run of the kind '{kind}', whose results leave nothing to check them by one by \
+             one; verify takes runs of the kinds '{}' and '{}'",
             file.display(),
             AuditSpecification::KIND,
             RobustnessSpecification::KIND
