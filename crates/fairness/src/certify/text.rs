@@ -17,11 +17,12 @@ use crate::audit_error::AuditError;
 use crate::opened::{open_terms, open_text_model, open_texts};
 use crate::text::domain::{Occurrence, Terms, TextDomain};
 use crate::text::protected::ProtectedTerms;
+use probity_nn::alike::DecidedAlike;
 use probity_nn::interval::recurrent::{IntervalKernels, Substituted};
 use probity_nn::modality::ModalityName;
 use probity_nn::recurrent::kernels::{EmbeddingTable, Kernels};
 use probity_nn::recurrent::network::RecurrentWeights;
-use probity_nn::text::TextNetwork;
+use probity_nn::text::{PADDING, TextNetwork};
 use probity_nn::text_model::{EncodedText, TextModel};
 use probity_nn::{Rows, predicted_class};
 use probity_tensor::device::ComputeDevice;
@@ -93,6 +94,18 @@ impl Certifiable for CertifiableTexts {
 
     fn inputs(&self) -> usize {
         self.texts.len()
+    }
+
+    fn decides_alike(&self, rows: &[u32]) -> Result<Option<DecidedAlike>, AuditError> {
+        let width = self.model.max_length;
+        let network = self.model.network(width, &ComputeDevice::flex())?;
+        let row = |mut text: Vec<i32>| {
+            text.resize(width, PADDING);
+            text
+        };
+        let codes: Vec<i32> = self.tokens(rows).into_iter().flat_map(row).collect();
+        let rows = Rows::new(&codes, width);
+        Ok(DecidedAlike::of(&network, &self.model.classes, rows)?)
     }
 
     fn varying(&self, names: &[String], rows: &[u32]) -> Result<Vec<u32>, AuditError> {
@@ -224,7 +237,7 @@ mod tests {
     use crate::text::domain::{Term, TextDomain};
     use probity_nn::Rows;
     use probity_nn::recurrent::network::{CellKind, Shape};
-    use probity_nn::text::TextNetwork;
+    use probity_nn::text::{PADDING, TextNetwork};
     use probity_run::stream::{Purpose, stream};
     use probity_tensor::device::ComputeDevice;
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::DecidedAlike;
 use super::repair::{Mean, Part};
 
 /// A comparison of strategies.
@@ -57,6 +58,9 @@ pub struct CurvePoint {
 /// Certificates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CertifyFindings {
+    /// What the model decides everything, if it is one class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decides_alike: Option<DecidedAlike>,
     /// Part of the data.
     pub part: String,
     /// Each attribute, and all of them.

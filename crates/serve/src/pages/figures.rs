@@ -49,6 +49,15 @@ pub(super) fn verdict(audit: &AuditFigures, summary: &Value) -> (&'static str, S
             ),
         );
     };
+    if let Some(alike) = summary.get("decides_alike") {
+        let class = alike["class"].as_str().unwrap_or_default();
+        return (
+            "warn",
+            format!(
+                "The classifier decides everything alike (‘{class}’), so nothing can be said of its fairness."
+            ),
+        );
+    }
     let class = match bound(summary) {
         Some((_, "within")) => "good",
         Some((_, "inconclusive")) => "warn",
@@ -239,6 +248,11 @@ mod tests {
             assert!(text.starts_with("10.00\u{a0}% of random inputs"), "{text}");
             assert!(text.contains("nothing but sex, race changes"), "{text}");
         }
+        let (found, text) = verdict(
+            &audit,
+            &json!({"decides_alike": {"class": "no", "inputs": 9}}),
+        );
+        assert!(found == "warn" && text.contains("alike (‘no’)"), "{text}");
         let said = caveat(&audit, &with("inconclusive"));
         assert!(
             said.contains("not decided") && said.contains("limit of time"),
