@@ -509,6 +509,11 @@ fn groups_are_measured_and_written() {
     let gap = &summary["sets"][0]["gaps"]["demographic_parity_difference"];
     assert!(gap["value"].as_f64().unwrap() > 0.05, "{gap}");
     assert_eq!(gap["highest"][0], "male");
+    // Nobody said which class is good to get: the figures say which was taken, and why.
+    workspace
+        .line(&line.replace(" --favourable high", ""))
+        .exits(0)
+        .says(&["Favourable: high, the last class of the schema (--favourable chooses another)"]);
     // Every group is too small to judge.
     workspace
         .line(&format!("{line} --min-group 100000"))

@@ -90,7 +90,11 @@ fn render_run(summary: &GroupRunSummary) -> String {
 
 /// What was chosen: the favourable class and the groups.
 fn choices(report: &GroupReport) -> String {
-    let mut text = format!("Favourable: {}.", report.favourable);
+    let why = match report.is_favourable_given {
+        true => "",
+        false => ", the last class of the schema (--favourable chooses another)",
+    };
+    let mut text = format!("Favourable: {}{why}.", report.favourable);
     for note in &report.groupings {
         let how = match note.by {
             GroupedBy::Values => "by value".to_owned(),

@@ -311,8 +311,12 @@ fn groups(before: &GroupReport, after: &GroupReport) -> String {
             .to_owned();
     }
     format!(
-        "\nGroups of the held-out rows (favourable: {})\n{}",
+        "\nGroups of the held-out rows (favourable: {}{})\n{}",
         before.favourable,
+        match before.is_favourable_given {
+            true => "",
+            false => ", the last class of the schema; --favourable chooses another",
+        },
         table(&["gap", "before", "after"], &rows)
     )
 }

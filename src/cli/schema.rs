@@ -54,6 +54,10 @@ struct InferArgs {
     /// Columns to leave out
     #[arg(long, value_delimiter = ',')]
     ignore: Vec<String>,
+    /// The class that is good to get: it becomes the last one [default: what the words of the
+    /// classes say, else their order]
+    #[arg(long, value_name = "CLASS")]
+    favourable: Option<String>,
     /// Field separator: one character, 'tab' or 'space'
     #[arg(long, default_value = ",")]
     separator: Separator,
@@ -136,30 +140,40 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
         label: args.label,
         protected: args.protected,
         ignore: args.ignore,
+        favourable: args.favourable,
         max_integer_span: args.max_integer_span,
         max_words: args.max_words,
         name,
     };
-    let schema = infer(&args.file, &options)?;
+    let draft = infer(&args.file, &options)?;
+    let notes: String = draft
+        .notes
+        .iter()
+        .map(|note| format!("{}: {}.\n", note.column, note.said))
+        .collect();
     let text = format!(
-        "# Drafted from {} by probity {}: check kinds, domains, bins, and the order of levels and\n# classes (F1 and AUC speak of the last class).\n{}",
+        "# Drafted from {} by probity {}: check kinds, domains, bins, and the order of levels and\n# classes (F1, AUC and figures of groups speak of the last class).\n{}{}",
         args.file.display(),
         env!("CARGO_PKG_VERSION"),
-        schema.to_toml()?
+        notes
+            .lines()
+            .map(|line| format!("# {line}\n"))
+            .collect::<String>(),
+        draft.schema.to_toml()?
     );
     match args.out {
         Some(file) => {
             write_atomically(&file, text.as_bytes())?;
             output.result(
-                &schema,
+                &draft,
                 &format!(
-                    "{} attributes in {}\n",
-                    schema.attributes.len(),
+                    "{notes}{} attributes in {}\n",
+                    draft.schema.attributes.len(),
                     file.display()
                 ),
             )
         }
-        None => output.result(&schema, &text),
+        None => output.result(&draft, &text),
     }
 }
 

@@ -262,6 +262,8 @@ pub struct GroupRunFindings {
 pub struct GroupReport {
     /// The favourable class.
     pub favourable: String,
+    /// Whether somebody said that it is; else it is the last one of the schema.
+    pub is_favourable_given: bool,
     /// Rows.
     pub rows: u64,
     /// Rows that a rate must be of.
