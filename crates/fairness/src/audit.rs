@@ -266,9 +266,9 @@ impl<M: Modality> Audit<M> {
         if found > 0 {
             return Ok(None);
         }
-        let rows = self.case.probes(TRIED, self.specification.seed).concat();
-        let rows = Rows::new(&rows, self.case.domain().width());
         let model = self.case.model().judge();
+        let rows = self.case.probes(TRIED, self.specification.seed).concat();
+        let rows = Rows::new(&rows, model.width());
         Ok(DecidedAlike::of(model, self.case.classes(), rows)?)
     }
 

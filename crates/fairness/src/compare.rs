@@ -276,7 +276,10 @@ impl Comparison {
         let strategies: Vec<StrategyFigures> = strategies
             .map(|(&strategy, runs)| StrategyFigures::new(strategy, runs))
             .collect();
-        let searches = strategies.iter().map(|of| (of.strategy, &of.runs[..]));
+        let searches = strategies.iter().map(|of| {
+            let curves = of.runs.iter().map(|run| &run.curve[..]);
+            (of.strategy, curves.collect())
+        });
         CompareSummary {
             shared_budget: SharedBudget::of(&searches.collect::<Vec<_>>()),
             schema_version: 1,

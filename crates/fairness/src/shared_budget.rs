@@ -10,8 +10,11 @@
 use serde::Serialize;
 
 use super::strategies::StrategyName;
-use super::trial::{CurvePoint, TrialFigures};
+use super::trial::CurvePoint;
 use crate::statistics::Mean;
+
+/// A strategy, and the curves of its searches.
+pub type Searches<'a> = (StrategyName, Vec<&'a [CurvePoint]>);
 
 /// Two strategies at the calls that both reached.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -40,8 +43,8 @@ pub struct SharedBudget {
 }
 
 impl SharedBudget {
-    /// The comparison of `searches`, by strategy; those without a search take no part.
-    pub fn of(searches: &[(StrategyName, &[TrialFigures])]) -> SharedBudget {
+    /// The comparison of the curves of `searches`, by strategy; one without a search takes no part.
+    pub fn of(searches: &[Searches<'_>]) -> SharedBudget {
         let searches: Vec<_> = searches
             .iter()
             .filter(|(_, runs)| !runs.is_empty())
@@ -67,13 +70,13 @@ impl SharedBudget {
     }
 }
 
-fn pair(first: &(StrategyName, &[TrialFigures]), second: &(StrategyName, &[TrialFigures])) -> Pair {
-    let ends = first.1.iter().chain(second.1).map(|run| calls(&run.curve));
+fn pair(first: &Searches<'_>, second: &Searches<'_>) -> Pair {
+    let ends = first.1.iter().chain(&second.1).map(|curve| calls(curve));
     let model_calls = ends.min().unwrap_or_default();
     let found = [first, second].map(|(_, runs)| {
         let found: Vec<f64> = runs
             .iter()
-            .map(|run| found_at(&run.curve, model_calls))
+            .map(|curve| found_at(curve, model_calls))
             .collect();
         Mean::of_amounts(&found)
     });
@@ -115,40 +118,20 @@ fn found_at(curve: &[CurvePoint], calls: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::Ending;
-    use crate::summary::{GlobalSummary, LocalSummary, TotalSummary};
 
-    /// A search with this curve of calls and finds.
-    fn search(points: &[(u64, u64)]) -> TrialFigures {
-        let zero = serde_json::json!(0);
-        let phase = |steps: &str| {
-            let keys = "seeds generated generated_rows discriminatory discriminatory_rows checks model_rows model_gradients seconds";
-            let keys = keys.split(' ').chain([steps]);
-            let map: serde_json::Map<_, _> =
-                keys.map(|key| (key.to_owned(), zero.clone())).collect();
-            serde_json::Value::Object(map)
-        };
-        let global: GlobalSummary = serde_json::from_value(phase("iterations")).unwrap();
-        let local: LocalSummary = serde_json::from_value(phase("trials")).unwrap();
-        let total = "generated discriminatory discriminatory_rows success_rate checks model_rows model_gradients checks_per_second discriminatory_per_second seconds unconfirmed";
-        let total = total.split(' ').map(|key| (key.to_owned(), zero.clone()));
-        let total: TotalSummary =
-            serde_json::from_value(serde_json::Value::Object(total.collect())).unwrap();
+    /// A curve of calls and finds.
+    fn search(points: &[(u64, u64)]) -> Vec<CurvePoint> {
         let point = |&(model_calls, found)| CurvePoint {
             seconds: 0.0,
             model_calls,
             checks: 0,
             found,
         };
-        TrialFigures {
-            seed: 1,
-            ending: Ending::Time,
-            global,
-            local,
-            total,
-            causal_discrimination: None,
-            curve: points.iter().map(point).collect(),
-        }
+        points.iter().map(point).collect()
+    }
+
+    fn of(name: StrategyName, curves: &[Vec<CurvePoint>]) -> Searches<'_> {
+        (name, curves.iter().map(Vec::as_slice).collect())
     }
 
     /// A steep search that its budget stops early has the better rate over its own length, and the
@@ -161,12 +144,12 @@ mod tests {
             [steady(0), steady(10), steady(20)],
             [stopped(0), stopped(9), stopped(5)],
         );
-        let rate = |run: &TrialFigures| {
-            let last = run.curve[run.curve.len() - 1];
+        let rate = |curve: &[CurvePoint]| {
+            let last = curve[curve.len() - 1];
             last.found as f64 / last.model_calls as f64
         };
         assert!(rate(&b[0]) > rate(&a[0]), "the rate says the opposite");
-        let shared = SharedBudget::of(&[(StrategyName::Adf, &a), (StrategyName::Sg, &b)]);
+        let shared = SharedBudget::of(&[of(StrategyName::Adf, &a), of(StrategyName::Sg, &b)]);
         let pair = &shared.pairs[0];
         assert_eq!(pair.model_calls, 100);
         assert_eq!(pair.found[0].mean, 310.0);
@@ -177,12 +160,16 @@ mod tests {
 
     #[test]
     fn intervals_that_overlap_are_no_win() {
-        let of = |finds: [u64; 3]| finds.map(|found| search(&[(50, found / 2), (100, found)]));
-        let (a, b, c) = (of([90, 110, 130]), of([80, 100, 125]), of([1, 2, 3]));
+        let three = |finds: [u64; 3]| finds.map(|found| search(&[(50, found / 2), (100, found)]));
+        let (a, b, c) = (
+            three([90, 110, 130]),
+            three([80, 100, 125]),
+            three([1, 2, 3]),
+        );
         let searches = [
-            (StrategyName::Adf, &a[..]),
-            (StrategyName::Eidig, &b[..]),
-            (StrategyName::Themis, &c[..]),
+            of(StrategyName::Adf, &a),
+            of(StrategyName::Eidig, &b),
+            of(StrategyName::Themis, &c),
         ];
         let shared = SharedBudget::of(&searches);
         assert_eq!(shared.pairs[0].more, None);
@@ -192,18 +179,19 @@ mod tests {
         assert!(low >= 0.0, "finds are not negative: {low}");
         // One search each has no interval, however far they are apart.
         let alone = SharedBudget::of(&[
-            (StrategyName::Adf, &a[..1]),
-            (StrategyName::Themis, &c[..1]),
+            of(StrategyName::Adf, &a[..1]),
+            of(StrategyName::Themis, &c[..1]),
         ]);
         assert_eq!((alone.best, alone.unbeaten.len()), (None, 2));
         // A strategy alone has beaten nobody.
         assert_eq!(SharedBudget::of(&searches[..1]).best, None);
-        assert_eq!(SharedBudget::of(&[(StrategyName::Adf, &[])]).unbeaten, []);
+        let nothing = SharedBudget::of(&[of(StrategyName::Adf, &[])]);
+        assert!(nothing.unbeaten.is_empty() && nothing.pairs.is_empty());
     }
 
     #[test]
     fn between_two_points_of_a_curve() {
-        let curve = search(&[(10, 1), (110, 11)]).curve;
+        let curve = search(&[(10, 1), (110, 11)]);
         let at = [0, 5, 10, 60, 110, 500].map(|calls| found_at(&curve, calls));
         assert_eq!(at, [0.0, 0.5, 1.0, 6.0, 11.0, 11.0]);
         assert_eq!(found_at(&[], 7), 0.0);

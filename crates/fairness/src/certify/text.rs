@@ -237,7 +237,7 @@ mod tests {
     use crate::text::domain::{Term, TextDomain};
     use probity_nn::Rows;
     use probity_nn::recurrent::network::{CellKind, Shape};
-    use probity_nn::text::{PADDING, TextNetwork};
+    use probity_nn::text::TextNetwork;
     use probity_run::stream::{Purpose, stream};
     use probity_tensor::device::ComputeDevice;
 
