@@ -116,7 +116,7 @@ fn headline<F: Figures, D>(summary: &RepairSummary<F, D>) -> String {
 fn remedy(method: RepairMethod) -> &'static str {
     match method {
         RepairMethod::Samples => "the samples",
-        RepairMethod::Certified => "the worst case",
+        RepairMethod::Certified => "certified training",
     }
 }
 
@@ -127,10 +127,10 @@ fn against_control(verdict: &Verdict, remedy: &str) -> String {
         percent(control.control),
         percent(control.repaired)
     );
-    let points = |share: f64| format!("{:.2}", 100.0 * share);
+    let points = |share: f64| format!("{:+.2}", 100.0 * share);
     let difference = control.gained.ci95.map_or(String::new(), |[low, high]| {
         format!(
-            "; {} points less, 95 % interval {} – {}",
+            "; gained {} points, 95 % interval {} – {}",
             points(control.gained.mean),
             points(low),
             points(high)

@@ -81,7 +81,7 @@ fn said(verdict: &RepairVerdict, finished: bool) -> Vec<String> {
     let gained = control.gained.ci95.map_or(String::new(), |[low, high]| {
         let points = |share: f64| number((10_000.0 * share).round() / 100.0);
         format!(
-            ", {} points less (95 % interval {} – {})",
+            ", a gain of {} points (95 % interval {} – {})",
             points(control.gained.mean),
             points(low),
             points(high)
