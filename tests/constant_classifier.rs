@@ -13,7 +13,7 @@ fn people() -> String {
     for row in 0..800 {
         let sex = ["female", "male"][(row / 3) % 2];
         let income = if row % 100 == 57 { "high" } else { "low" };
-        table += &format!("{},{sex},{income}\n", 20 + (row * 7) % 50);
+        table += &format!("{},{sex},{income}\n", 20 + (row * 7 + row / 100 * 13) % 50);
     }
     table
 }

@@ -11,7 +11,7 @@ use super::fields::Fields;
 use super::output::Output;
 use super::render::{count, table};
 use probity::data::builtin;
-use probity::data::infer::{InferOptions, infer};
+use probity::data::infer::{InferOptions, Note, infer};
 use probity::data::named_schema::named_schema;
 use probity::data::schema::{Format, Kind, Outside, Schema};
 use probity::data::specification::Separator;
@@ -146,11 +146,7 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
         name,
     };
     let draft = infer(&args.file, &options)?;
-    let notes: String = draft
-        .notes
-        .iter()
-        .map(|note| format!("{}: {}.\n", note.column, note.said))
-        .collect();
+    let notes = rendered(&draft.notes);
     let text = format!(
         "# Drafted from {} by probity {}: check kinds, domains, bins, and the order of levels and\n# classes (F1, AUC and figures of groups speak of the last class).\n{}{}",
         args.file.display(),
@@ -175,6 +171,22 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
         }
         None => output.result(&draft, &text),
     }
+}
+
+/// A line for each thing that is said, with all columns of which it is.
+fn rendered(notes: &[Note]) -> String {
+    let mut lines: Vec<(&str, Vec<&str>)> = Vec::new();
+    for note in notes {
+        match lines.iter_mut().find(|(said, _)| *said == note.said) {
+            Some((_, columns)) => columns.push(&note.column),
+            None => lines.push((&note.said, vec![&note.column])),
+        }
+    }
+    let line = |(said, columns): (&str, Vec<&str>)| {
+        let each = if columns.len() > 1 { " (each)" } else { "" };
+        format!("{}{each}: {said}.\n", columns.join(", "))
+    };
+    lines.into_iter().map(line).collect()
 }
 
 fn run_check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
