@@ -33,8 +33,7 @@ const TABLE: &str = "table.md";
 #[command(
     after_help = "Examples: probity compare --model models/census --data census.csv --protected sex --strategies adf,sg,aequitas-fully --time 20s\n\
                   \x20         probity compare --predictor \"command:python3 predict.py\" --schema people.toml --data people.csv --protected sex\n\
-                  In a repeat every search gets the same seeds, options, checks and counting; repeats differ in their seeds. With --time the figures depend\n\
-                  on the machine. An interrupted comparison keeps the searches that were done."
+                  In a repeat every search gets the same seeds, options, checks and counting; repeats differ in their seeds. With --time the figures depend on the machine. An interrupted comparison keeps the searches that were done."
 )]
 pub(super) struct CompareArgs {
     #[command(flatten)]

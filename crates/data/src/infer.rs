@@ -83,12 +83,6 @@ pub enum InferError {
         /// Those that there are.
         known: String,
     },
-    /// A column holds nothing but missing values.
-    #[error("column '{column}' holds no value at all; name it in ignore to leave it out")]
-    NoValue {
-        /// The column.
-        column: String,
-    },
 }
 
 /// What to look for.
@@ -310,7 +304,7 @@ mod tests {
             ("age,income\n1,yes\n", "no column 'sex'"),
             ("age,sex,income\n1,m,yes\n", "two classes"),
             ("age,sex,income\nNA,m,yes\n?,f,no\n", "both as"),
-            ("age,sex,income\n?,m,yes\n?,f,no\n", "no value"),
+            ("age,sex,income\n1,?,yes\n2,?,no\n", "it holds no value"),
         ] {
             let error = infer(file(text).path(), &options()).unwrap_err();
             assert!(error.to_string().contains(needle), "{error}");

@@ -134,13 +134,8 @@ impl Column {
     /// What is made of the column `name` of `rows` rows.
     ///
     /// # Errors
-    /// When it has no value, or more words than a category may have.
+    /// When it has more words than a category may have.
     pub fn made(self, name: &str, rows: usize, options: &InferOptions) -> Result<Made, InferError> {
-        if self.order.is_empty() {
-            return Err(InferError::NoValue {
-                column: name.to_owned(),
-            });
-        }
         if let Some(why) = self.why_left_out(name, rows) {
             return Ok(Made::LeftOut(why));
         }
@@ -173,6 +168,9 @@ impl Column {
 
     /// Why the column says nothing of what shall be predicted; `None` if it may.
     fn why_left_out(&self, name: &str, rows: usize) -> Option<String> {
+        if self.order.is_empty() {
+            return Some("it holds no value".to_owned());
+        }
         if self.order.len() == 1
             && self.values > 1
             && !self.too_many_words
