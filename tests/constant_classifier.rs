@@ -35,7 +35,7 @@ fn a_table_classifier_that_decides_everything_alike_is_announced() {
     let workspace = Workspace::new();
     workspace.write("people.csv", people());
     workspace.write("people.toml", SCHEMA);
-    let train = "train --data people.csv --schema people.toml --hidden 4 --epochs 20 --out model";
+    let train = "train --data people.csv --schema people.toml --hidden 4 --epochs 60 --batch 32 --out model";
     let trained = workspace.line(train).exits(0);
     says_so_first(&trained, "800 rows of the data");
     assert_eq!(workspace.summary("model")["decides_alike"]["inputs"], 800);
