@@ -2,8 +2,8 @@
 //!
 //! One that gives everything the same class treats nobody differently: an audit of it finds
 //! nothing and every input is certified, whatever it was meant to do. Those are figures of a
-//! classifier that does not work, not of a fair one, so whoever trains, imports, audits or certifies
-//! one is told before anything else.
+//! classifier that does not work, not of a fair one, so whoever trains, imports, audits or
+//! certifies one is told before anything else.
 
 use serde::Serialize;
 
