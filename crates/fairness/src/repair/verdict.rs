@@ -1,8 +1,9 @@
 //! What is said for and against a repair, and whether its network is saved.
 //!
 //! *Against the control.* The networks with the remedy and those retrained without it come in
-//! pairs: those of one repeat begin at the same first weights. What a remedy gained is the mean of
-//! the differences of the discriminatory figure within the pairs, with its interval by Student's t.
+//! pairs: those of one repeat begin at the same first weights, unless one had to be trained again.
+//! What a remedy gained is the mean of the differences of the discriminatory figure within the
+//! pairs, with its interval by Student's t.
 //! It is a gain only where that interval lies above 0; a single pair shows nothing. A remedy that
 //! gains nothing still gives a model that is as fair as it is said to be, so it is saved, and the
 //! verdict says that retraining alone does as well. The exception are *samples of texts*, whose
