@@ -34,7 +34,10 @@ pub(super) fn ordered(
     match numbers {
         Some(_) => {
             let value = |class: &String| class.parse::<f64>().unwrap_or_default();
-            classes.sort_by(|a, b| value(a).total_cmp(&value(b)));
+            let by_value = |a: &String, b: &String| value(a).total_cmp(&value(b));
+            // One number is one class: the shortest of its spellings.
+            classes.sort_by(|a, b| by_value(a, b).then(a.len().cmp(&b.len())));
+            classes.dedup_by(|later, first| value(later) == value(first));
         }
         None => classes.sort(),
     }
@@ -104,6 +107,8 @@ mod tests {
             found == "high,low" && said.contains("was said"),
             "{found}: {said}"
         );
+        let spelt = ["1.0", "0", "1", "0.0"].map(str::to_owned).to_vec();
+        assert_eq!(ordered(spelt, None).unwrap().0, ["0", "1"]);
         let none = ordered(vec!["a".to_owned()], Some("b")).unwrap_err();
         assert!(none.to_string().contains("'b'"), "{none}");
     }
