@@ -16,7 +16,8 @@
 //! this is a distribution on a grid and is drawn exactly, by whole numbers and random bits. The
 //! answer is y rounded to an integer.
 //!
-//! **It is (ε, δ)-DP if x q ≥ e^{−ε} and r^{U−1} ≤ δ (1 + r + … + r^{U−1}) with r = x/q.** *Proof.*
+//! **It is (ε, δ)-DP if x q ≥ e^{−ε} and φ r^{U−1} ≤ δ (1 + r + … + r^{U−1}) with r = x/q and φ =
+//! max(1 − q^U, 1/2).** *Proof.*
 //!
 //! 1. *a_0 ≥ LS, a_t(X′) ≤ a_{t+1}(X), and a_{t+1} ≤ a_t / q.* The first and the third by definition.
 //!    The second holds beyond the horizon, where both are G, and below it by induction from there:
@@ -25,8 +26,14 @@
 //!    Σ_{i ≤ t′} a_i(X′) + a_0(X) ≤ Σ_{i ≤ t′} a_{i+1}(X) + a_0(X) = D_{t′+2}(X).
 //! 3. *Z(X′) ≤ Z(X) / q,* since Z(X) = 2M Σ_{t<U} a_t(X) x^t and by 1 a_t(X′) ≤ a_{t+1}(X) ≤ a_t(X) / q.
 //! 4. Where both densities are above 0 their ratio is x^{t(X, y) − t(X′, y)} Z(X′) / Z(X) ≤ 1/(x q) ≤
-//!    e^ε. Where that of X alone is, t(X, y) = U − 1 by 2, which has the probability a_{U−1} x^{U−1} /
-//!    Σ a_t x^t; by 1 a_t ≥ a_{U−1} q^{U−1−t}, so it is at most r^{U−1} / Σ r^t ≤ δ. ∎
+//!    e^ε.
+//! 5. Where that of X alone is, t(X, y) = U − 1 by 2: on either side of the count such y fill at most
+//!    a_{U−1}(X). Their length together is (E + Δ)⁺ + (E − Δ)⁺ with Δ = |count(X) − count(X′)| and E =
+//!    D_U(X) − D_U(X′). For E < Δ they are on one side, so at most a_{U−1}; for E ≥ Δ they fill 2E.
+//!    And D_U(X′) ≥ a_0(X′) + Σ_{1≤t<U} a_{t−1}(X) ≥ q a_0(X) + D_{U−1}(X), since a_0(X′) ≥ q a_1(X′) ≥ q
+//!    a_0(X); so E ≤ a_{U−1} − q a_0 ≤ (1 − q^U) a_{U−1}. All in all they fill at most 2φ a_{U−1}, and
+//!    have the probability 2φ a_{U−1} x^{U−1} M / Z(X), where Z(X) = 2M Σ a_t x^t and a_t ≥ a_{U−1}
+//!    q^{U−1−t}: at most φ r^{U−1} / Σ r^t ≤ δ. ∎
 //!
 //! U, q and x are chosen from public numbers alone, so that the noise is small on a database with two
 //! records in the fullest ball. The conditions are held against the whole numbers that are used, with
@@ -94,15 +101,15 @@ impl InverseNoise {
     fn with_cells(cells: usize, guarantee: Guarantee, cap: u64) -> Option<InverseNoise> {
         let Guarantee { epsilon, delta } = guarantee;
         let (mut low, mut high) = (0.0, 1.0 - ROUNDING);
+        let beta = |ratio: f64| (epsilon + ratio.ln()) / 2.0;
         for _ in 0..60 {
             let middle = (low + high) / 2.0;
-            match last_cell(middle, cells) <= USED * delta {
+            match beyond(middle, (-beta(middle)).exp(), cells) <= USED * delta {
                 true => low = middle,
                 false => high = middle,
             }
         }
-        let ratio: f64 = low;
-        let beta = (epsilon + ratio.ln()) / 2.0;
+        let (ratio, beta) = (low, beta(low));
         let unit = f64::from(DENOMINATOR).exp2();
         let growth = ((-beta).exp() * unit).ceil() as u64;
         let decay = (ratio * (-beta).exp() * unit).ceil() as u64 + 1;
@@ -113,7 +120,7 @@ impl InverseNoise {
         let (q, x) = (growth as f64 / unit, decay as f64 / unit);
         let is_private = x.ln() + q.ln() >= -epsilon
             && x < q
-            && last_cell(x / q, cells) <= delta * (1.0 - ROUNDING);
+            && beyond(x / q, q, cells) <= delta * (1.0 - ROUNDING);
         // Beyond it q^(t−U) G is below 1, which every A_t is at least.
         let last = cells as f64 + ((cap as f64).ln() / -q.ln()).ceil();
         is_private.then_some(InverseNoise {
@@ -264,10 +271,11 @@ impl Steps {
     }
 }
 
-/// r^(U−1) / (1 + r + … + r^(U−1)) for r < 1.
-fn last_cell(ratio: f64, cells: usize) -> f64 {
+/// φ r^(U−1) / (1 + r + … + r^(U−1)) for r < 1: what may be beyond the last cell of a neighbour.
+fn beyond(ratio: f64, q: f64, cells: usize) -> f64 {
     let power = ratio.powi(cells as i32 - 1);
-    power * (1.0 - ratio) / (1.0 - power * ratio)
+    let filled = (1.0 - q.powi(cells as i32)).max(0.5);
+    filled * power * (1.0 - ratio) / (1.0 - power * ratio)
 }
 
 /// The mean square of a number that is uniform between `low` and `high`.

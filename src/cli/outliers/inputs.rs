@@ -231,7 +231,7 @@ pub(super) fn noise_text(noise: PublicNoise, sensitivity: Sensitivity) -> String
     }
     let advice = match noise.global_is_less() {
         true => "always less, so take that",
-        false => "and an interval for nothing",
+        false => "and its interval free",
     };
     format!(
         "The noise has a standard deviation of at least {least:.1} and at most {most:.1}; which, depends on the records, and is not said.\n\
