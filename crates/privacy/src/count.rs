@@ -60,9 +60,9 @@ pub struct Outliers {
 pub struct CountOptions {
     /// Which sensitivity scales the noise.
     pub sensitivity: Sensitivity,
-    /// Constants of the noise: the least that are proved enough, or those of the paper's theorems.
+    /// Constants of normal noise: the least that are proved enough, or those of the paper's theorems.
     pub calibration: Calibration,
-    /// How the smooth bound is computed.
+    /// How bounds of the local sensitivity are computed.
     pub bound: Bound,
     /// Most steps that an exact bound in three and more dimensions may take on any records of that
     /// number.
