@@ -20,7 +20,7 @@ use probity::run::stream::{Purpose, stream};
 use probity::tensor::device::ComputeDevice;
 use probity::tensor::nearest::cosine::{NearestOptions, nearest};
 use probity::text::comments::CommentGenerator;
-use probity::text::embeddings::{CachePolicy, EmbeddingTable, LoadOptions};
+use probity::text::embeddings::{Cache, EmbeddingTable, LoadOptions};
 use probity::text::glove::{self, GloveOptions};
 use probity::text::tokenizer::Tokenizer;
 use rand::RngExt;
@@ -51,8 +51,9 @@ fn load(file: &Path, words: u64) -> Result<(), Failure> {
     let mut out = std::fs::File::create(file)?;
     write_vectors(&mut std::io::BufWriter::new(&mut out), words)?;
     let mut times = [Duration::ZERO; 3];
-    let policies = [CachePolicy::Never, CachePolicy::Always, CachePolicy::Always];
-    for (time, cache) in times.iter_mut().zip(policies) {
+    let folder = tempfile::tempdir()?;
+    let kept = Some(Cache::new(folder.path()));
+    for (time, cache) in times.iter_mut().zip([None, kept.clone(), kept]) {
         let options = LoadOptions {
             cache,
             ..LoadOptions::default()

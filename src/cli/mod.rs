@@ -14,6 +14,7 @@ mod devices;
 mod embeddings;
 mod fields;
 mod groups;
+mod help;
 mod import;
 mod inputs;
 mod interrupt;
@@ -41,7 +42,7 @@ mod verify;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use output::{Output, Reporting};
 use probity::fairness::audit::AuditError;
@@ -120,9 +121,15 @@ enum Command {
     Man(shell::ManArgs),
 }
 
+/// The definition of the whole command.
+fn definition() -> clap::Command {
+    help::grouped(Cli::command())
+}
+
 /// Runs the command line and gives its exit code.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = definition().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let output = Output::new(&cli.reporting, &cli.supervision);
     let outcome = cli
         .supervision
@@ -161,8 +168,8 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(*args, output),
         Command::Devices(args) => devices::run(args, output),
-        Command::Completions(args) => shell::completions(args, Cli::command(), output),
-        Command::Man(args) => shell::man(args, Cli::command(), output),
+        Command::Completions(args) => shell::completions(args, definition(), output),
+        Command::Man(args) => shell::man(args, definition(), output),
     }
 }
 
@@ -193,6 +200,6 @@ mod tests {
 
     #[test]
     fn the_definitions_are_consistent() {
-        Cli::command().debug_assert();
+        definition().debug_assert();
     }
 }

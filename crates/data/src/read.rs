@@ -263,17 +263,13 @@ impl<'a> Record<'a> {
     /// [`ReadError::Class`] when it is none of the label's.
     pub fn class(&self, position: usize, label: &Label) -> Result<u32, ReadError> {
         let cell = self.cell(position)?;
-        let name = label.aliases.get(cell).map_or(cell, String::as_str);
-        let class = label.classes.iter().position(|class| class == name);
-        class
-            .map(|class| class as u32)
-            .ok_or_else(|| ReadError::Class {
-                file: self.records.file.clone(),
-                place: self.place(),
-                column: self.column(position).to_owned(),
-                value: cell.to_owned(),
-                expected: label.classes.join(", "),
-            })
+        label.code(cell).ok_or_else(|| ReadError::Class {
+            file: self.records.file.clone(),
+            place: self.place(),
+            column: self.column(position).to_owned(),
+            value: cell.to_owned(),
+            expected: label.classes.join(", "),
+        })
     }
 
     /// The file that is read; [`IN_MEMORY`] for batches.

@@ -63,11 +63,31 @@ pub enum SchemaError {
 pub struct Label {
     /// Column name.
     pub name: String,
-    /// The classes, in code order.
+    /// The classes, in code order. A class that is a number stands for all its spellings: 1 for
+    /// 1.0.
     pub classes: Vec<String>,
     /// Other spellings of a class: spelling → class.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub aliases: BTreeMap<String, String>,
+}
+
+impl Label {
+    /// The code of the class that `cell` says, as its name, as an alias, or as the same number.
+    pub fn code(&self, cell: &str) -> Option<u32> {
+        let name = self.aliases.get(cell).map_or(cell, String::as_str);
+        let same = |class: &String| class == name;
+        let code = self.classes.iter().position(same).or_else(|| {
+            let number = finite(name)?;
+            let same = |class: &String| finite(class) == Some(number);
+            self.classes.iter().position(same)
+        });
+        code.map(|code| code as u32)
+    }
+}
+
+/// The finite number that a text says.
+pub(crate) fn finite(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 /// How the text of a CSV file is laid out. Parquet files ignore all but `ignore_other_columns`.
@@ -177,6 +197,14 @@ impl Schema {
                 "at least two classes are needed, {} given",
                 classes.len()
             ));
+        }
+        for (i, class) in self.label.classes.iter().enumerate() {
+            let number = finite(class);
+            let before = &self.label.classes[..i];
+            let twin = before.iter().find(|twin| finite(twin) == number);
+            if let (Some(twin), Some(_)) = (twin, number) {
+                return fail(format!("the classes '{twin}' and '{class}' are one number"));
+            }
         }
         if let Some((spelling, class)) = self
             .label
@@ -347,8 +375,31 @@ outside = "clip"
     }
 
     #[test]
+    fn classes_that_are_numbers_have_many_spellings() {
+        let mut label = people().label;
+        label.classes = ["0", "1", "many"].map(str::to_owned).to_vec();
+        for (cell, code) in [
+            ("0", Some(0)),
+            ("0.0", Some(0)),
+            ("-0", Some(0)),
+            ("1.0", Some(1)),
+            ("1e0", Some(1)),
+            ("many", Some(2)),
+            ("2", None),
+            ("", None),
+            ("nan", None),
+        ] {
+            assert_eq!(label.code(cell), code, "{cell}");
+        }
+        // A name counts before a number.
+        label.aliases.insert("1.0".to_owned(), "many".to_owned());
+        assert_eq!(label.code("1.0"), Some(2));
+    }
+
+    #[test]
     fn problems_are_named() {
         for (from, to, needle) in [
+            ("\"low\", \"high\"", "\"1\", \"1.0\"", "one number"),
             ("min = 17", "min = 99", "above max"),
             ("levels = [\"Female\", \"Male\"]", "levels = []", "levels"),
             ("\"Female\", \"Male\"", "\"Male\", \"Male\"", "twice"),

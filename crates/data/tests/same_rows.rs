@@ -355,3 +355,29 @@ fn types_that_are_not_asked_for_are_no_fault() {
     let numbers = Numbers::unscaled(&batch[..], &options, None).unwrap();
     assert_eq!(numbers.features, [3.0]);
 }
+
+#[test]
+fn classes_that_are_numbers_are_the_same_however_they_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = SCHEMA.replace("[\"low\", \"high\"]", "[\"0\", \"1\"]");
+    let schema = Schema::from_toml(&schema).unwrap();
+    let options = NumbersOptions {
+        label: Some("income".to_owned()),
+        ignore: vec!["wage".to_owned(), "word".to_owned()],
+        ..NumbersOptions::default()
+    };
+    let read = |spelling: [&str; 2]| {
+        let file = folder.path().join("people.csv");
+        let [zero, one] = spelling;
+        let rows = format!("40,1,plain,{one}\n30,1,plain,{zero}\n20,1,plain,{one}\n");
+        std::fs::write(&file, format!("age,wage,word,income\n{rows}")).unwrap();
+        let table = Table::read(&file, &schema, Labels::Required).unwrap();
+        let numbers = Numbers::read(&file, &options).unwrap();
+        (table.labels().to_vec(), numbers.labels)
+    };
+    let whole = read(["0", "1"]);
+    assert_eq!(whole.0, [1, 0, 1]);
+    assert_eq!(whole.1, ["1", "0", "1"]);
+    assert_eq!(read(["0.0", "1.0"]), whole);
+    assert_eq!(read(["-0", "1e0"]), whole);
+}

@@ -7,7 +7,7 @@ use super::error::NumbersError;
 use super::options::NumbersOptions;
 use crate::idx::Images;
 use crate::read::{IN_MEMORY, Records};
-use crate::schema::{Attribute, Encoder, Kind};
+use crate::schema::{Attribute, Encoder, Kind, finite};
 use crate::source::{Hashed, Source};
 use crate::table::Labels;
 
@@ -197,11 +197,23 @@ impl<'s> TableReader<'s> {
                 continue;
             }
             if let Some(label) = self.label {
-                numbers.labels.push(record.cell(label)?.to_owned());
+                numbers.labels.push(class_name(record.cell(label)?));
             }
             numbers.numbers.push(number);
         }
         Ok(numbers)
+    }
+}
+
+/// Whole numbers below this are all different `f64`s.
+const EXACT: f64 = 9e15;
+
+/// The name of a class: numbers are written alike, so that 1 and 1.0 are one class.
+fn class_name(cell: &str) -> String {
+    match finite(cell) {
+        // Adding zero takes the sign of -0 away.
+        Some(number) if number.abs() < EXACT => (number + 0.0).to_string(),
+        _ => cell.to_owned(),
     }
 }
 

@@ -22,7 +22,9 @@ use probity_data::fetch::default_cache_dir;
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 use probity_text::corpus::{TextColumns, TextCorpus, read_texts_hashed};
-use probity_text::embeddings::{EmbeddingError, EmbeddingTable, LoadOptions, SHIPPED, shipped};
+use probity_text::embeddings::{
+    Cache, EmbeddingError, EmbeddingTable, LoadOptions, SHIPPED, shipped,
+};
 use probity_text::frequencies::WordFrequencies;
 use probity_text::validity::SentenceEmbedder;
 
@@ -53,7 +55,9 @@ pub fn open_embeddings(file: &Path, record: &mut Record) -> Result<EmbeddingTabl
 
 fn load_options() -> LoadOptions {
     LoadOptions {
-        user_cache: default_cache_dir().ok(),
+        cache: default_cache_dir()
+            .ok()
+            .map(|folder| Cache::new(folder.join("embeddings"))),
         ..LoadOptions::default()
     }
 }

@@ -1,136 +1,124 @@
-//! The binary copy of a file of word vectors.
+//! The cache of word vectors: binary copies of their files in one folder, by the files' contents.
+//!
+//! A copy is called after the SHA-256 of its file, so a file that moved, or was changed and changed
+//! back, finds its copy, and nothing is ever written beside it. The folder has a bound on its size:
+//! the copies that were not used for longest give way to a new one.
 //!
 //! All numbers are little-endian:
 //!
 //! | part        | content                                                                |
 //! |-------------|------------------------------------------------------------------------|
 //! | magic       | `probity embeddings` and the format's version, 24 bytes                |
-//! | source      | size, time of change (s, ns), XXH3 of its first and last 64 KiB: 4 u64 |
+//! | source      | SHA-256 of the file, in hex: 64 bytes                                  |
 //! | sizes       | words, width, bytes of all words: 3 u64                                |
 //! | ends        | where each word ends in the text: u32 each                             |
 //! | words       | the words, without anything between them, UTF-8                        |
 //! | vectors     | words x width f32                                                      |
 //! | checksum    | XXH3 of everything before: u64                                         |
 //!
-//! A copy of another version, of another state of its source, or with a wrong checksum counts as
-//! none.
+//! A copy of another version, of another source, or with a wrong checksum counts as none.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::SystemTime;
 
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use xxhash_rust::xxh3::Xxh3;
 
 use super::table::EmbeddingTable;
 use crate::words::WordList;
 
-const MAGIC: &[u8; 24] = b"probity embeddings v1\0\0\0";
-/// Bytes of each end of the source that are hashed.
-const SAMPLE: u64 = 1 << 16;
-/// Smaller sources are parsed as fast as they are found in a cache.
-const WORTH: u64 = 1 << 20;
+const MAGIC: &[u8; 24] = b"probity embeddings v2\0\0\0";
+/// Letters of a hash.
+const HASH: usize = 64;
 /// Bytes converted at a time.
 const CHUNK: usize = 1 << 18;
-
-/// Whether the binary cache is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum CachePolicy {
-    /// For files of a megabyte or more.
-    #[default]
-    Large,
-    /// Whatever the size.
-    Always,
-    /// Neither read nor written.
-    Never,
-}
 
 /// How to load a file of word vectors.
 #[derive(Debug, Clone, Default)]
 pub struct LoadOptions {
     /// The width that is needed, if the caller cannot take any.
     pub width: Option<usize>,
-    /// Whether the binary cache is used.
-    pub cache: CachePolicy,
-    /// A folder for the cache where the file's own folder cannot be written.
-    pub user_cache: Option<PathBuf>,
+    /// Where binary copies are kept; nowhere by default.
+    pub cache: Option<Cache>,
 }
 
-/// Where the copy of a file lies or may lie.
-pub(super) struct Cache {
-    places: Vec<PathBuf>,
-    source: [u64; 4],
+/// A folder of binary copies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cache {
+    folder: PathBuf,
+    smallest: u64,
+    bound: u64,
 }
 
 impl Cache {
-    /// The cache of `file`; `None` if there shall be none.
-    pub(super) fn of(file: &Path, options: &LoadOptions) -> Option<Cache> {
-        let worth = match options.cache {
-            CachePolicy::Never => return None,
-            CachePolicy::Always => 0,
-            CachePolicy::Large => WORTH,
-        };
-        let source = state_of(file).ok()?;
-        let [size, ..] = source;
-        let name = file.file_name()?.to_string_lossy().into_owned();
-        if size < worth {
-            return None;
+    /// A cache in `folder`, which is made when the first copy is written, for files of a megabyte
+    /// or more. All copies together take at most 4 GiB.
+    pub fn new(folder: impl Into<PathBuf>) -> Cache {
+        Cache {
+            folder: folder.into(),
+            smallest: 1 << 20,
+            bound: 1 << 32,
         }
-        let mut places = Vec::new();
-        // An administrator could write to a folder that is marked read-only, but was asked not to.
-        if fs::metadata(folder_of(file)).is_ok_and(|folder| !folder.permissions().readonly()) {
-            places.push(file.with_file_name(format!("{name}.probity-cache")));
-        }
-        if let Some(folder) = &options.user_cache {
-            let path = fs::canonicalize(file).ok()?;
-            let key = xxh3_64(path.as_os_str().as_encoded_bytes());
-            places.push(folder.join("embeddings").join(format!("{name}-{key:016x}")));
-        }
-        Some(Cache { places, source })
     }
 
-    /// The table of the first place that holds it.
-    pub(super) fn read(&self) -> Option<EmbeddingTable> {
-        self.places
-            .iter()
-            .find_map(|place| read(place, &self.source).ok().flatten())
+    /// Keeps copies of files of at least so many bytes: smaller ones are parsed as fast as found.
+    #[must_use]
+    pub fn smallest(mut self, bytes: u64) -> Cache {
+        self.smallest = bytes;
+        self
     }
 
-    /// Writes the table to the first place where that succeeds, if any.
-    pub(super) fn write(&self, table: &EmbeddingTable) {
-        for place in &self.places {
-            if write(place, &self.source, table).is_ok() {
-                return;
+    /// Keeps at most so many bytes in all.
+    #[must_use]
+    pub fn bound(mut self, bytes: u64) -> Cache {
+        self.bound = bytes;
+        self
+    }
+
+    /// Whether a copy of `file` is worth keeping.
+    pub(super) fn is_for(&self, file: &Path) -> bool {
+        fs::metadata(file).is_ok_and(|file| file.is_file() && file.len() >= self.smallest)
+    }
+
+    /// The copy of the file with this hash.
+    pub(super) fn read(&self, sha256: &str) -> Option<EmbeddingTable> {
+        read(&self.place(sha256), sha256).ok().flatten()
+    }
+
+    /// Keeps a copy where that is possible: a table that cannot be kept is read anew.
+    pub(super) fn write(&self, sha256: &str, table: &EmbeddingTable) {
+        let place = self.place(sha256);
+        if write(&place, sha256, table).is_ok() {
+            let _ = self.make_room();
+        }
+    }
+
+    fn place(&self, sha256: &str) -> PathBuf {
+        self.folder.join(format!("{sha256}.vectors"))
+    }
+
+    /// Removes what was not used for longest, and what interrupted writers left, until the rest
+    /// keeps the bound.
+    fn make_room(&self) -> io::Result<()> {
+        let mut files = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            let metadata = entry.metadata()?;
+            if metadata.is_file() {
+                files.push((metadata.modified()?, metadata.len(), entry.path()));
             }
         }
+        files.sort_by(|left, right| right.cmp(left));
+        let mut kept = 0_u64;
+        for (_, length, file) in files {
+            kept = kept.saturating_add(length);
+            if kept > self.bound {
+                fs::remove_file(file)?;
+            }
+        }
+        Ok(())
     }
-}
-
-fn folder_of(file: &Path) -> &Path {
-    match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
-}
-
-/// What tells one state of a file from another.
-fn state_of(file: &Path) -> io::Result<[u64; 4]> {
-    let mut opened = File::open(file)?;
-    let metadata = opened.metadata()?;
-    let changed = metadata
-        .modified()?
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    let mut sample = Vec::new();
-    (&opened).take(SAMPLE).read_to_end(&mut sample)?;
-    opened.seek(SeekFrom::Start(metadata.len().saturating_sub(SAMPLE)))?;
-    opened.take(SAMPLE).read_to_end(&mut sample)?;
-    Ok([
-        metadata.len(),
-        changed.as_secs(),
-        u64::from(changed.subsec_nanos()),
-        xxh3_64(&sample),
-    ])
 }
 
 /// A reader or writer that hashes what passes through.
@@ -185,10 +173,12 @@ impl<W: Write> Hashing<W> {
     }
 }
 
-/// The table in `place`; `None` if it holds something else.
-fn read(place: &Path, source: &[u64; 4]) -> io::Result<Option<EmbeddingTable>> {
+/// The table in `place`, which is noted to be in use; `None` if it holds something else.
+fn read(place: &Path, sha256: &str) -> io::Result<Option<EmbeddingTable>> {
     let opened = File::open(place)?;
     let length = opened.metadata()?.len();
+    // Without the right to say so, the copy only counts as older than it is.
+    let _ = opened.set_modified(SystemTime::now());
     let mut input = Hashing {
         inner: opened,
         hash: Xxh3::new(),
@@ -198,10 +188,10 @@ fn read(place: &Path, source: &[u64; 4]) -> io::Result<Option<EmbeddingTable>> {
     if magic != *MAGIC {
         return Ok(None);
     }
-    for expected in source {
-        if input.number()? != *expected {
-            return Ok(None);
-        }
+    let mut source = [0; HASH];
+    input.exact(&mut source)?;
+    if source != sha256.as_bytes() {
+        return Ok(None);
     }
     let [words, width, text] = [input.number()?, input.number()?, input.number()?];
     let Some((words, width, text)) = sizes(words, width, text, length) else {
@@ -225,7 +215,7 @@ fn read(place: &Path, source: &[u64; 4]) -> io::Result<Option<EmbeddingTable>> {
 
 /// The sizes, if a file of `length` bytes can have them.
 fn sizes(words: u64, width: u64, text: u64, length: u64) -> Option<(usize, usize, usize)> {
-    let header = MAGIC.len() as u64 + 7 * 8;
+    let header = (MAGIC.len() + HASH) as u64 + 3 * 8;
     let numbers = words.checked_mul(width.checked_add(1)?)?.checked_mul(4)?;
     let total = header
         .checked_add(numbers)?
@@ -237,8 +227,8 @@ fn sizes(words: u64, width: u64, text: u64, length: u64) -> Option<(usize, usize
     Some((small(words)?, small(width)?, small(text)?))
 }
 
-fn write(place: &Path, source: &[u64; 4], table: &EmbeddingTable) -> io::Result<()> {
-    let folder = folder_of(place);
+fn write(place: &Path, sha256: &str, table: &EmbeddingTable) -> io::Result<()> {
+    let folder = place.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let mut temporary = tempfile::Builder::new()
         .prefix(".probity-")
@@ -250,8 +240,9 @@ fn write(place: &Path, source: &[u64; 4], table: &EmbeddingTable) -> io::Result<
     let words = table.words();
     let sizes = [words.len(), table.width(), words.text().len()];
     out.all(MAGIC)?;
-    for number in source.iter().copied().chain(sizes.map(|size| size as u64)) {
-        out.all(&number.to_le_bytes())?;
+    out.all(sha256.as_bytes())?;
+    for size in sizes {
+        out.all(&(size as u64).to_le_bytes())?;
     }
     let mut end = 0_usize;
     let mut ends = Vec::with_capacity(words.len());

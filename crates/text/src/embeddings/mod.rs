@@ -15,9 +15,8 @@ use probity_data::compressed;
 use probity_data::read::ReadError;
 use probity_data::source::{DataFile, Hashed};
 
-use self::cache::Cache;
 use self::parse::parse;
-pub use cache::{CachePolicy, LoadOptions};
+pub use cache::{Cache, LoadOptions};
 pub use shipped::{SHIPPED, shipped};
 pub use table::{EmbeddingError, EmbeddingTable};
 
@@ -26,19 +25,19 @@ impl EmbeddingTable {
     /// or word2vec's (the same after a line with the numbers of words and of columns); plain, `.gz`
     /// or `.xz`.
     ///
-    /// The first load of a large file leaves a binary copy beside it (or in
-    /// [`LoadOptions::user_cache`]); later ones read that as long as the file has not changed. A
-    /// copy that is damaged is made anew, and one that cannot be written is left out.
+    /// With a [`Cache`], the first load of a large file leaves a binary copy there, and later ones
+    /// of the same content read that. A copy that is damaged is made anew, and one that cannot be
+    /// written is left out.
     ///
     /// # Errors
     /// When the file cannot be read, holds nothing, or has another width than asked for, and
     /// [`EmbeddingError::Line`] for the first bad line: another number of numbers, one that is none
     /// or not finite, text that is not UTF-8, a word that was there before.
     pub fn load(file: &Path, options: &LoadOptions) -> Result<EmbeddingTable, EmbeddingError> {
-        Self::of(&DataFile::open_unhashed(file)?, options)
+        Ok(Self::load_hashed(file, options)?.value)
     }
 
-    /// The same with the file's hash, from one pass over it.
+    /// The same with the hash of what was loaded.
     ///
     /// # Errors
     /// Like [`EmbeddingTable::load`].
@@ -46,13 +45,6 @@ impl EmbeddingTable {
         file: &Path,
         options: &LoadOptions,
     ) -> Result<Hashed<EmbeddingTable>, EmbeddingError> {
-        let opened = DataFile::open(file)?;
-        let table = Self::of(&opened, options)?;
-        Ok(opened.hashed(table)?)
-    }
-
-    fn of(opened: &DataFile, options: &LoadOptions) -> Result<EmbeddingTable, EmbeddingError> {
-        let file = opened.path();
         let fits = |width: usize| match options.width {
             Some(expected) if expected != width => Err(EmbeddingError::Width {
                 file: file.to_owned(),
@@ -61,19 +53,24 @@ impl EmbeddingTable {
             }),
             _ => Ok(()),
         };
-        let cache = Cache::of(file, options);
-        if let Some(table) = cache.as_ref().and_then(Cache::read) {
-            fits(table.width)?;
-            return Ok(table);
+        let cache = options.cache.as_ref().filter(|cache| cache.is_for(file));
+        if let Some(cache) = cache {
+            let sha256 = DataFile::open(file)?.sha256()?;
+            if let Some(value) = cache.read(&sha256) {
+                fits(value.width)?;
+                return Ok(Hashed { value, sha256 });
+            }
         }
+        // The hash is of the bytes that are parsed, whatever became of the file since.
+        let opened = DataFile::open(file)?;
         let input = BufReader::with_capacity(1 << 16, opened.clone());
         let input = compressed::decompress(input).map_err(|source| ReadError::Io {
             file: file.to_owned(),
             source,
         })?;
-        let table = parse(file, input, &fits)?;
+        let table = opened.hashed(parse(file, input, &fits)?)?;
         if let Some(cache) = cache {
-            cache.write(&table);
+            cache.write(&table.sha256, &table.value);
         }
         Ok(table)
     }

@@ -4,6 +4,7 @@ use super::*;
 use probity_run::stream::{Purpose, stream};
 use rand::RngExt;
 use std::fs;
+use std::path::PathBuf;
 
 fn parse(text: &str) -> Result<EmbeddingTable, EmbeddingError> {
     EmbeddingTable::from_text(Path::new("v.txt"), text.as_bytes())
@@ -147,16 +148,28 @@ fn a_restricted_table_keeps_the_vector_of_unknown_words() {
     assert!(EmbeddingTable::new([], 1, vec![]).is_err());
 }
 
-fn always() -> LoadOptions {
+/// A cache in `folder` for files of any size.
+fn kept_in(folder: &Path) -> LoadOptions {
     LoadOptions {
-        cache: CachePolicy::Always,
+        cache: Some(Cache::new(folder.join("cache")).smallest(0)),
         ..LoadOptions::default()
     }
+}
+
+/// The files in the cache of `kept_in`.
+fn copies(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder.join("cache")) else {
+        return Vec::new();
+    };
+    let mut copies: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    copies.sort();
+    copies
 }
 
 #[test]
 fn compressed_files_are_read_and_the_width_is_checked() {
     let folder = tempfile::tempdir().unwrap();
+    let kept = kept_in(folder.path()).cache;
     for name in ["v.txt", "v.txt.gz", "v.txt.xz"] {
         let file = folder.path().join(name);
         let mut out = fs::File::create(&file).unwrap();
@@ -166,11 +179,10 @@ fn compressed_files_are_read_and_the_width_is_checked() {
         .unwrap();
         let table = EmbeddingTable::load(&file, &LoadOptions::default()).unwrap();
         assert_eq!(table, parse(&random_text(50, 4)).unwrap());
-        for cache in [CachePolicy::Never, CachePolicy::Always, CachePolicy::Always] {
+        for cache in [None, kept.clone(), kept.clone()] {
             let options = LoadOptions {
                 width: Some(5),
                 cache,
-                user_cache: None,
             };
             let error = EmbeddingTable::load(&file, &options)
                 .unwrap_err()
@@ -192,13 +204,16 @@ fn compressed_files_are_read_and_the_width_is_checked() {
 }
 
 #[test]
-fn the_cache_gives_the_same_table_and_follows_its_source() {
+fn the_cache_gives_the_same_table_and_follows_the_content() {
     let folder = tempfile::tempdir().unwrap();
+    let kept = kept_in(folder.path());
     let file = folder.path().join("v.txt");
-    let copy = folder.path().join("v.txt.probity-cache");
     fs::write(&file, random_text(40, 3)).unwrap();
-    let first = EmbeddingTable::load(&file, &always()).unwrap();
-    assert!(copy.exists());
+    let first = EmbeddingTable::load_hashed(&file, &kept).unwrap();
+    let copy = folder
+        .path()
+        .join(format!("cache/{}.vectors", first.sha256));
+    assert_eq!(copies(folder.path()), [copy.clone()]);
     // Only the cache can say this: the numbers in it are changed, and its checksum with them.
     let mut bytes = fs::read(&copy).unwrap();
     let end = bytes.len() - 8;
@@ -206,79 +221,115 @@ fn the_cache_gives_the_same_table_and_follows_its_source() {
     let hash = xxhash_rust::xxh3::xxh3_64(&bytes[..end]).to_le_bytes();
     bytes[end..].copy_from_slice(&hash);
     fs::write(&copy, &bytes).unwrap();
-    let cached = EmbeddingTable::load(&file, &always()).unwrap();
-    assert_eq!(cached.vector(39)[2], 7.5);
-    assert_eq!(cached.vectors()[..119], first.vectors()[..119]);
-    // Another state of the source.
-    fs::write(&file, random_text(41, 3)).unwrap();
-    assert_eq!(
-        EmbeddingTable::load(&file, &always())
-            .unwrap()
-            .words()
-            .len(),
-        41
-    );
-    let never = LoadOptions {
-        cache: CachePolicy::Never,
-        ..always()
+    // The same content elsewhere is the same source.
+    let moved = folder.path().join("moved.txt");
+    fs::rename(&file, &moved).unwrap();
+    let cached = EmbeddingTable::load_hashed(&moved, &kept).unwrap();
+    assert_eq!(cached.sha256, first.sha256);
+    assert_eq!(cached.value.vector(39)[2], 7.5);
+    assert_eq!(cached.value.vectors()[..119], first.value.vectors()[..119]);
+    // Another content of the same length in the same place, at the same time.
+    let changed = fs::metadata(&moved).unwrap().modified().unwrap();
+    let text = random_text(40, 3).replacen("w0 ", "v0 ", 1);
+    fs::write(&moved, text).unwrap();
+    let opened = fs::File::options().write(true).open(&moved).unwrap();
+    opened.set_modified(changed).unwrap();
+    let other = EmbeddingTable::load(&moved, &kept).unwrap();
+    assert_eq!(other.words().word(0), "v0");
+    assert_eq!(copies(folder.path()).len(), 2);
+    // Nothing is kept of small files, or where nobody asked for it.
+    for copy in copies(folder.path()) {
+        fs::remove_file(copy).unwrap();
+    }
+    let large = Cache::new(folder.path().join("cache"));
+    let large = LoadOptions {
+        cache: Some(large),
+        ..LoadOptions::default()
     };
-    fs::remove_file(&copy).unwrap();
-    EmbeddingTable::load(&file, &never).unwrap();
-    EmbeddingTable::load(&file, &LoadOptions::default()).unwrap();
-    assert!(!copy.exists());
+    EmbeddingTable::load(&moved, &large).unwrap();
+    EmbeddingTable::load(&moved, &LoadOptions::default()).unwrap();
+    assert_eq!(copies(folder.path()), Vec::<PathBuf>::new());
+    let beside = fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(beside, 2, "the file and the cache's folder");
 }
 
 #[test]
 fn a_cache_with_any_wrong_byte_is_made_anew() {
     let folder = tempfile::tempdir().unwrap();
+    let kept = kept_in(folder.path());
     let file = folder.path().join("v.txt");
-    let copy = folder.path().join("v.txt.probity-cache");
     fs::write(&file, random_text(20, 2)).unwrap();
-    let table = EmbeddingTable::load(&file, &always()).unwrap();
-    let good = fs::read(&copy).unwrap();
+    let table = EmbeddingTable::load(&file, &kept).unwrap();
+    let [copy] = &copies(folder.path())[..] else {
+        panic!("one copy is kept")
+    };
+    let good = fs::read(copy).unwrap();
     for at in 0..good.len() {
         let mut bad = good.clone();
         bad[at] ^= 0x41;
-        fs::write(&copy, &bad).unwrap();
+        fs::write(copy, &bad).unwrap();
         assert_eq!(
-            EmbeddingTable::load(&file, &always()).unwrap(),
+            EmbeddingTable::load(&file, &kept).unwrap(),
             table,
             "byte {at}"
         );
-        assert_eq!(fs::read(&copy).unwrap(), good, "byte {at}");
+        assert_eq!(fs::read(copy).unwrap(), good, "byte {at}");
     }
     for length in [0, 10, 24, 60, good.len() / 2, good.len() - 1] {
-        fs::write(&copy, &good[..length]).unwrap();
-        assert_eq!(EmbeddingTable::load(&file, &always()).unwrap(), table);
-        assert_eq!(fs::read(&copy).unwrap(), good);
+        fs::write(copy, &good[..length]).unwrap();
+        assert_eq!(EmbeddingTable::load(&file, &kept).unwrap(), table);
+        assert_eq!(fs::read(copy).unwrap(), good);
     }
 }
 
 #[test]
-fn without_a_place_beside_the_file_the_users_folder_serves() {
+fn the_copies_that_were_not_used_for_longest_give_way() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("v.txt");
-    let other = folder.path().join("cache");
-    fs::write(&file, random_text(20, 2)).unwrap();
-    // A folder of the cache's name: nothing can be written there, whoever runs the test.
-    fs::create_dir(folder.path().join("v.txt.probity-cache")).unwrap();
-    let table = EmbeddingTable::load(&file, &always()).unwrap();
-    let options = LoadOptions {
-        user_cache: Some(other.clone()),
-        ..always()
+    let kept = kept_in(folder.path());
+    let names = ["a.txt", "b.txt", "c.txt"].map(|name| folder.path().join(name));
+    let hashes = names.each_ref().map(|file| {
+        let words = 20 + copies(folder.path()).len() as u64;
+        fs::write(file, random_text(words, 4)).unwrap();
+        let hash = EmbeddingTable::load_hashed(file, &kept).unwrap().sha256;
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        hash
+    });
+    let size = |copy: &PathBuf| fs::metadata(copy).unwrap().len();
+    let total: u64 = copies(folder.path()).iter().map(size).sum();
+    // The first is used again, so the second is the oldest.
+    EmbeddingTable::load(&names[0], &kept).unwrap();
+    let bounded = LoadOptions {
+        cache: kept.cache.clone().map(|cache| cache.bound(total)),
+        ..LoadOptions::default()
     };
-    assert_eq!(EmbeddingTable::load(&file, &options).unwrap(), table);
-    let kept: Vec<_> = fs::read_dir(other.join("embeddings")).unwrap().collect();
-    assert_eq!(kept.len(), 1);
-    let kept = kept[0].as_ref().unwrap().path();
-    let written = fs::metadata(&kept).unwrap().modified().unwrap();
-    assert_eq!(EmbeddingTable::load(&file, &options).unwrap(), table);
-    assert_eq!(fs::metadata(&kept).unwrap().modified().unwrap(), written);
+    let new = folder.path().join("d.txt");
+    fs::write(&new, random_text(20, 3)).unwrap();
+    let hash = EmbeddingTable::load_hashed(&new, &bounded).unwrap().sha256;
+    let left = copies(folder.path());
+    let is_left = |hash: &str| {
+        left.iter()
+            .any(|copy| copy.ends_with(format!("{hash}.vectors")))
+    };
+    assert_eq!(
+        hashes.each_ref().map(|hash| is_left(hash)),
+        [true, false, true]
+    );
+    assert!(is_left(&hash));
+    assert!(left.iter().map(size).sum::<u64>() <= total);
+    // What alone is beyond the bound is not kept, but read.
+    let none = LoadOptions {
+        cache: kept.cache.map(|cache| cache.bound(10)),
+        ..LoadOptions::default()
+    };
+    let table = EmbeddingTable::load(&names[1], &none).unwrap();
+    assert_eq!(table.words().len(), 21);
+    assert_eq!(copies(folder.path()), Vec::<PathBuf>::new());
 }
 
 #[test]
 fn a_file_that_is_not_there_is_named() {
-    let error = EmbeddingTable::load(Path::new("no/such.txt"), &always()).unwrap_err();
+    let error =
+        EmbeddingTable::load(Path::new("no/such.txt"), &LoadOptions::default()).unwrap_err();
     assert!(
         error.to_string().starts_with("cannot read no/such.txt"),
         "{error}"
@@ -286,20 +337,14 @@ fn a_file_that_is_not_there_is_named() {
 }
 
 #[test]
-fn nothing_is_written_into_a_folder_that_is_marked_read_only() {
+fn a_cache_that_cannot_be_written_is_done_without() {
     let folder = tempfile::tempdir().unwrap();
-    let inner = folder.path().join("vectors");
-    fs::create_dir(&inner).unwrap();
-    let file = inner.join("v.txt");
+    let file = folder.path().join("v.txt");
     fs::write(&file, random_text(20, 2)).unwrap();
-    let writable = fs::metadata(&inner).unwrap().permissions();
-    let mut locked = writable.clone();
-    locked.set_readonly(true);
-    fs::set_permissions(&inner, locked).unwrap();
-    let loaded = EmbeddingTable::load(&file, &always());
-    let files = fs::read_dir(&inner).unwrap().count();
-    fs::set_permissions(&inner, writable).unwrap();
-    assert_eq!((loaded.unwrap().words().len(), files), (20, 1));
+    // A file where the folder should be.
+    fs::write(folder.path().join("cache"), "").unwrap();
+    let table = EmbeddingTable::load(&file, &kept_in(folder.path())).unwrap();
+    assert_eq!(table.words().len(), 20);
 }
 
 #[test]
@@ -310,8 +355,7 @@ fn the_published_vectors_are_read_whole() {
     let file = folder.join("glove/glove.6B.50d.subset.txt.xz");
     let options = LoadOptions {
         width: Some(50),
-        cache: CachePolicy::Never,
-        user_cache: None,
+        cache: None,
     };
     let table = EmbeddingTable::load(&file, &options).unwrap();
     assert_eq!(
