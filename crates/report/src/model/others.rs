@@ -331,6 +331,8 @@ pub struct OutlierCount {
     pub count: i64,
     /// Its interval.
     pub interval: Option<CountInterval>,
+    /// What is public of its noise.
+    pub noise: CountNoise,
     /// What it cost.
     pub cost: Cost,
     /// What is left.
@@ -346,6 +348,17 @@ pub struct CountInterval {
     pub high: i64,
     /// Its probability.
     pub confidence: f64,
+}
+
+/// The standard deviation of a count's noise, as far as it does not depend on the records.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CountNoise {
+    /// At least.
+    pub standard_deviation_at_least: f64,
+    /// At most.
+    pub standard_deviation_at_most: f64,
+    /// What it would be by the global sensitivity, at the same price.
+    pub global_standard_deviation: f64,
 }
 
 /// The price of an answer.
@@ -383,6 +396,8 @@ pub struct OutlierSubspaces {
     pub candidates: u64,
     /// Those chosen.
     pub subspaces: Vec<Subspace>,
+    /// What is public of the noise of each count, if they were asked for.
+    pub noise: Option<CountNoise>,
     /// What it cost.
     pub cost: Cost,
     /// What is left.
