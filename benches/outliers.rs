@@ -13,7 +13,7 @@
 use std::time::{Duration, Instant};
 
 use probity::privacy::calibration::Guarantee;
-use probity::privacy::count::{CountOptions, CountPlan, Outliers};
+use probity::privacy::count::{CountOptions, CountPlan, Outliers, Sensitivity};
 use probity::privacy::degrees::degrees;
 use probity::privacy::error::PrivacyError;
 use probity::privacy::noise::SystemBits;
@@ -46,8 +46,8 @@ fn main() -> Result<(), PrivacyError> {
             rows *= 10;
         }
     }
-    measure(50, 7, Bound::Exact, "exact")?;
-    measure(50, 7, Bound::Cover, "cover")?;
+    measure(16, 7, Bound::Exact, "exact")?;
+    measure(16, 7, Bound::Cover, "cover")?;
     let mut bits = SystemBits::new();
     let started = Instant::now();
     for _ in 0..DRAWS {
@@ -59,7 +59,9 @@ fn main() -> Result<(), PrivacyError> {
 
 fn measure(rows: usize, columns: usize, bound: Bound, name: &str) -> Result<(), PrivacyError> {
     let (records, outliers) = data(rows, columns)?;
-    let options = CountOptions::default().bound(bound);
+    let options = CountOptions::default()
+        .sensitivity(Sensitivity::Smooth)
+        .bound(bound);
     let plan = CountPlan::new(outliers, Guarantee::new(0.5, 0.01)?, options, rows, columns)?;
     let started = Instant::now();
     let found = degrees(&records, outliers.squared_radius, 50);

@@ -387,6 +387,7 @@ fn repairing(visit: &Visit<'_>, run: &str) {
     visit.is_sound("repair");
     browser.find("#repeats").clear();
     browser.find("#repeats").type_text("1");
+    browser.find("#save_anyway").choose("true");
     browser.press("Start the repair");
     visit.waits_for_job("repairing");
     browser.follow("See the result");

@@ -103,7 +103,16 @@ fn your_own_table() {
             "schema infer demo/people.csv --label income --protected sex,origin --out people.toml",
         )
         .exits(0)
-        .says(&["8 attributes", "people.toml"]);
+        .says(&[
+            "income: its last class is 'high': 'high' is usually better to get than 'low'",
+            "8 attributes",
+            "people.toml",
+        ]);
+    assert!(
+        workspace
+            .read("people.toml")
+            .contains("# income: its last class is 'high'")
+    );
     workspace
         .line("schema check demo/people.csv --schema people.toml")
         .exits(0)

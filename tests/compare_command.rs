@@ -66,16 +66,17 @@ fn every_strategy_audits_resumes_and_verifies() {
 fn a_comparison_is_complete_and_repeatable() {
     let workspace = Workspace::with_demo(PEOPLE);
     let line = format!("{COMPARE} --strategies adf,sg,aequitas-fully,themis --repeats 3");
-    workspace
-        .line(&format!("{line} --out first"))
-        .exits(0)
-        .says(&[
-            "| adf ",
-            "| sg ",
-            "| aequitas-fully ",
-            "causal discrimination score",
-            "first",
-        ]);
+    let outcome = workspace.line(&format!("{line} --out first")).exits(0);
+    let headline = outcome.stdout.lines().next().unwrap_or_default().to_owned();
+    outcome.says(&[
+        "least – most",
+        "at the calls that every search of both reached",
+        "| adf ",
+        "| sg ",
+        "| aequitas-fully ",
+        "causal discrimination score",
+        "first",
+    ]);
     let json = workspace
         .line(&format!("{line} --threads 1 --batch 7 --out second --json"))
         .exits(0)
@@ -85,9 +86,24 @@ fn a_comparison_is_complete_and_repeatable() {
     let first = workspace.json("first/summary.json");
     let strategies = first["strategies"].as_array().unwrap();
     assert_eq!(strategies.len(), 4);
+    same_calls_decide(&first, &headline);
     for (place, strategy) in strategies.iter().enumerate() {
         let runs = strategy["runs"].as_array().unwrap();
         assert_eq!(runs.len(), 3);
+        let finds = runs.iter().map(|run| &run["total"]["discriminatory"]);
+        let finds: Vec<u64> = finds.map(|found| found.as_u64().unwrap()).collect();
+        let range = serde_json::json!([finds.iter().min(), finds.iter().max()]);
+        assert_eq!(strategy["found_range"], range);
+        for figure in [
+            "found",
+            "global",
+            "local",
+            "found_per_second",
+            "found_per_thousand_calls",
+        ] {
+            let low = strategy[figure]["ci95"][0].as_f64();
+            assert!(low >= Some(0.0), "{figure} of {strategy}");
+        }
         let found = |run: &serde_json::Value| run["total"]["discriminatory"].as_u64().unwrap();
         let mean = runs.iter().map(found).sum::<u64>() as f64 / 3.0;
         assert!((strategy["found"]["mean"].as_f64().unwrap() - mean).abs() < 1e-9);
@@ -121,6 +137,65 @@ fn a_comparison_is_complete_and_repeatable() {
         assert!(svg.starts_with("<svg") && svg.contains("aequitas-fully"));
     }
     assert!(workspace.path("first/run.toml").is_file());
+}
+
+/// Every two strategies are held against each other at the calls that all of their searches
+/// reached, and the first line says what the intervals there say.
+fn same_calls_decide(summary: &serde_json::Value, headline: &str) {
+    let strategies = summary["strategies"].as_array().unwrap();
+    let last_calls = |name: &serde_json::Value| -> u64 {
+        let of = strategies
+            .iter()
+            .find(|of| of["strategy"] == *name)
+            .unwrap();
+        let runs = of["runs"].as_array().unwrap().iter();
+        let ends = runs
+            .map(|run| run["curve"].as_array().unwrap().last().unwrap()["model_calls"].as_u64());
+        ends.min().flatten().unwrap()
+    };
+    let shared = &summary["shared_budget"];
+    let pairs = shared["pairs"].as_array().unwrap();
+    assert_eq!(pairs.len(), strategies.len() * (strategies.len() - 1) / 2);
+    for pair in pairs {
+        let names = [&pair["strategies"][0], &pair["strategies"][1]];
+        let calls = names.map(last_calls).into_iter().min();
+        assert_eq!(pair["model_calls"].as_u64(), calls);
+        let end = |of: usize, side: usize| pair["found"][of]["ci95"][side].as_f64().unwrap();
+        let overlap = end(0, 0) <= end(1, 1) && end(1, 0) <= end(0, 1);
+        assert_eq!(pair.get("more").is_none(), overlap, "{pair}");
+    }
+    let unbeaten = shared["unbeaten"].as_array().unwrap();
+    match shared["best"].as_str() {
+        Some(best) => {
+            assert!(headline.starts_with(&format!("{best} found more than every other")));
+            let beaten = pairs.iter().filter(|pair| pair["more"] == best).count();
+            assert_eq!((beaten, unbeaten.len()), (strategies.len() - 1, 1));
+        }
+        None => assert!(
+            headline.starts_with("No strategy found more than every other"),
+            "{headline}"
+        ),
+    }
+}
+
+/// A budget of time stops searches where the machine lets it: nothing is promised then, and one
+/// search each tells nothing.
+#[test]
+fn searches_that_time_stopped_are_said_to_depend_on_the_machine() {
+    let workspace = Workspace::with_demo(400);
+    let line = "compare --model demo/model --data demo/people.csv --protected sex --strategies adf,random-walk --seeds 300 --local 1000";
+    workspace
+        .line(&format!("{line} --repeats 1 --time 20ms --out timed"))
+        .exits(0)
+        .says(&[
+            "One search of each strategy does not tell which finds more",
+            "--time stopped searches",
+        ]);
+    let short = line.replace("--seeds 300 --local 1000", "--seeds 5 --local 2");
+    let whole = workspace
+        .line(&format!("{short} --repeats 2 --out whole"))
+        .exits(0);
+    assert!(!whole.stdout.contains("--time stopped"), "{}", whole.stdout);
 }
 
 /// Ctrl-C, then a kill: the searches that are done are kept as they are, the others are made up

@@ -4,6 +4,7 @@ mod probity_command;
 
 use std::fmt::Write;
 
+use probity::run::run_directory::file_sha256;
 use probity_command::Workspace;
 use probity_command::refusal::refuses;
 use serde_json::Value;
@@ -51,7 +52,8 @@ fn count(rest: &str) -> String {
 fn a_count_is_charged_before_it_is_printed() {
     let workspace = with_budget("--epsilon 1 --delta 0.05");
     workspace.line(&count("")).exits(0).says(&[
-        "outliers, with noise in x × y",
+        "In x × y (fewer than 3 other records within 0.5), of 65 records: noisy count of outliers",
+        "The noise has a standard deviation of at least",
         "Cost: epsilon 0.5, delta 0.01",
         "budget.toml: epsilon 0.5",
     ]);
@@ -70,14 +72,10 @@ fn a_count_is_charged_before_it_is_printed() {
         summary["count"]
     );
     let run = workspace.read("run/run.toml");
-    for line in [
-        "kind = \"outliers count\"",
-        "radius = 0.5",
-        "[record.sha256]",
-    ] {
+    for line in ["kind = \"outliers count\"", "radius = 0.5", "[record]"] {
         assert!(run.contains(line), "{line}: {run}");
     }
-    // Declarations and the hash of the file, as ever; nothing else that the records have a say in.
+    // Declarations; nothing that the records have a say in.
     assert!(!run.contains("rows") && !run.contains("seed"), "{run}");
     refuses(
         &workspace,
@@ -89,6 +87,156 @@ fn a_count_is_charged_before_it_is_printed() {
         .line("outliers budget --ledger budget.toml")
         .exits(0)
         .says(&["count in x × y, radius 0.5, k 3", "Spent: epsilon 1"]);
+}
+
+/// Whoever knows all records but one could try every value of that one until a hash of the file is
+/// right. And a time at the end would say how long the answer took.
+#[test]
+fn nothing_that_is_given_away_is_exact() {
+    let workspace = with_budget("--epsilon 9 --delta 0.5");
+    let subspaces = format!(
+        "outliers subspaces --data d.csv {COLUMNS} --radius 0.3 --k 3 --dims 1 --top 1 --epsilon 1 --ledger budget.toml"
+    );
+    let said: Vec<String> = [
+        count("--out count"),
+        count("--json"),
+        count("--not-private-seed 1 --out seeded --json"),
+        format!("{subspaces} --out subspaces --json"),
+        "outliers budget --ledger budget.toml".to_owned(),
+        "outliers budget --ledger budget.toml --json".to_owned(),
+    ]
+    .iter()
+    .map(|line| workspace.line(line).exits(0).stdout)
+    .collect();
+    let hash = file_sha256(&workspace.path("d.csv")).unwrap();
+    let ledger = workspace.read("budget.toml");
+    let fingerprint = ledger.split("fingerprint = \"").nth(1).unwrap();
+    let (fingerprint, _) = fingerprint.split_once('"').unwrap();
+    assert_eq!(fingerprint.len(), hash.len());
+    let key = workspace.read("budget.toml.key");
+    for text in &said {
+        for secret in [&hash, fingerprint, key.trim(), "ended"] {
+            assert!(!text.contains(secret), "{secret}: {text}");
+        }
+    }
+    let mut files = 0;
+    for (path, content) in workspace.snapshot() {
+        let text = String::from_utf8(content.unwrap_or_default()).unwrap();
+        assert!(!text.contains(&hash), "{}", path.display());
+        if path.ends_with("run.toml") || path.ends_with("summary.json") {
+            files += 1;
+            for secret in [fingerprint, "sha256", "ended"] {
+                assert!(!text.contains(secret), "{}: {text}", path.display());
+            }
+        }
+    }
+    assert_eq!(files, 6);
+    let charged = workspace.json("count/summary.json")["charged"].clone();
+    assert!(ledger.contains(&format!("time = {charged}")), "{charged}");
+}
+
+/// The file is opened once, so that what is hashed is what is counted: a pipe has nothing to read
+/// the second time.
+#[cfg(unix)]
+#[test]
+fn the_data_are_opened_once() {
+    let workspace = with_budget("--epsilon 9 --delta 0.5");
+    for line in [
+        count("--out run"),
+        "outliers budget --ledger other.toml --data d.csv --epsilon 1".to_owned(),
+    ] {
+        let (from, to) = (workspace.path("d.csv"), workspace.path("pipe"));
+        let made = std::process::Command::new("mkfifo").arg(&to).status();
+        assert!(made.unwrap().success());
+        let writer = std::thread::spawn(move || std::fs::copy(from, to).unwrap());
+        workspace.line(&line.replace("d.csv", "pipe")).exits(0);
+        writer.join().unwrap();
+        std::fs::remove_file(workspace.path("pipe")).unwrap();
+    }
+}
+
+/// A count of a few dozen records drowns in its noise, and must not read as a fact.
+#[test]
+fn what_is_public_of_the_noise_stands_beside_every_count() {
+    let workspace = with_budget("--epsilon 9 --delta 0.5");
+    let summary = workspace.line(&count("--json")).exits(0).json();
+    assert_eq!(summary["sensitivity"], "inverse");
+    let noise = |summary: &Value, key: &str| summary["noise"][key].as_f64().unwrap();
+    let [least, most, global] = [
+        "standard_deviation_at_least",
+        "standard_deviation_at_most",
+        "global_standard_deviation",
+    ]
+    .map(|key| noise(&summary, key));
+    assert!(
+        5.0 < least && least < global && global < most,
+        "{least} {global} {most}"
+    );
+    workspace.line(&count("")).exits(0).says(&[
+        &format!("at least {least:.1} and at most {most:.1}"),
+        "depends on the records",
+        &format!("With --sensitivity global it would be {global:.1} at this price"),
+    ]);
+    // None of it depends on the records.
+    let other = self::workspace();
+    let crowd: String = (0..65).map(|at| format!("5,{},x\n", at % 2)).collect();
+    other.write("d.csv", format!("x,y,name\n{crowd}"));
+    other
+        .line("outliers budget --ledger budget.toml --data d.csv --epsilon 9 --delta 0.5")
+        .exits(0);
+    let crowded = other.line(&count("--json")).exits(0).json();
+    assert_eq!(crowded["noise"], summary["noise"]);
+    // The noise of the global sensitivity is known, and its interval free.
+    let line = count("").replace(
+        "x,y --range x=0,10,1 --range y=0,10,1",
+        "x --range x=0,10,1",
+    );
+    let line = line.replace("--k 3", "--k 1");
+    let chosen = workspace
+        .line(&format!("{line} --sensitivity global --json"))
+        .exits(0)
+        .json();
+    assert!(chosen["interval"].is_object() && chosen["method"].is_null());
+    let global = noise(&chosen, "global_standard_deviation");
+    assert_eq!(noise(&chosen, "standard_deviation_at_least"), global);
+    workspace
+        .line(&format!("{line} --sensitivity global"))
+        .exits(0)
+        .says(&[
+            &format!("The noise has a standard deviation of {global:.1}."),
+            "the true count is",
+        ]);
+    workspace
+        .line(&format!("{line} --sensitivity smooth"))
+        .exits(0)
+        .says(&[
+            "With --sensitivity global it would be",
+            "always less, so take that",
+        ]);
+    // An interval is asked for: here the global sensitivity has less noise than the smooth bound, and
+    // all of the price goes to the count.
+    let shared = workspace
+        .line(&format!("{line} --interval-share 0.2 --json"))
+        .exits(0)
+        .json();
+    assert_eq!(shared["sensitivity"], "global");
+    assert_eq!(
+        (&shared["noise"], &shared["cost"]),
+        (&chosen["noise"], &chosen["cost"])
+    );
+    for (options, needle) in [
+        ("--interval-share 0.2", "an interval needs"),
+        ("--calibration theorem", "normal noise"),
+    ] {
+        let line = count(&format!("--sensitivity inverse {options}"));
+        refuses(&workspace, &line, 2, &[needle]);
+    }
+    workspace
+        .line(&format!(
+            "outliers subspaces --data d.csv {COLUMNS} --radius 0.3 --k 3 --dims 2 --top 1 --epsilon 2 --then-count --delta 0.01 --ledger budget.toml"
+        ))
+        .exits(0)
+        .says(&["noisy count of outliers", "The noise has a standard deviation of at least"]);
 }
 
 #[test]
@@ -114,7 +262,9 @@ fn an_interval_is_paid_for_or_free() {
             .json();
         assert_eq!(summary["method"], method);
     }
-    workspace.line(&count("--calibration theorem")).exits(0);
+    workspace
+        .line(&count("--calibration theorem --sensitivity smooth"))
+        .exits(0);
     refuses(
         &workspace,
         &count("--sensitivity global --interval-share 0.2"),
@@ -241,8 +391,8 @@ fn the_owner_sees_everything_and_is_told_so() {
         .line(&line("--epsilon 0.5 --delta 0.01 --bound cover"))
         .exits(0)
         .says(&[
-            "smooth bound by cover",
-            "An exact method gives",
+            "inverse sensitivity, bounds by cover",
+            "With exact bounds it would be",
             "times as large",
         ]);
     let summary = workspace
@@ -254,7 +404,10 @@ fn the_owner_sees_everything_and_is_told_so() {
         (&summary["count"], &summary["private"]),
         (&Value::from(5), &Value::from(false))
     );
-    assert!(noise["sensitivity"].as_f64() >= noise["least_sensitivity"].as_f64());
+    let deviation = |key: &str| noise[key].as_f64().unwrap();
+    let found = deviation("standard_deviation");
+    assert!(deviation("standard_deviation_at_least") <= found);
+    assert!(found <= deviation("standard_deviation_at_most"));
     assert_eq!(noise["global_sensitivity_at_most"], 16);
     let subspaces = workspace.line(&line("--dims 1 --json")).exits(0).json();
     assert_eq!(subspaces["subspaces"].as_array().unwrap().len(), 2);
@@ -310,50 +463,85 @@ fn parameters_that_make_no_sense_are_refused() {
     );
 }
 
+/// Nobody has paid for what stands in a cell, in which line, or in the first line of a file without a
+/// header. The owner is told.
 #[test]
-fn data_that_are_no_numbers_are_refused() {
+fn a_refusal_says_nothing_of_the_records() {
     let workspace = with_budget("--epsilon 1 --delta 0.05");
+    let text = workspace.read("d.csv");
+    let concealed = |line: &str, needles: &[&str]| {
+        let outcome = refuses(&workspace, line, 2, needles);
+        for secret in [" line ", " row ", "inlier", "HIV", "x, y", "fields", "6.7"] {
+            assert!(!outcome.stderr.contains(secret), "{secret}: {outcome:?}");
+        }
+    };
     let line = |columns: &str, ranges: &str| {
         format!("outliers count --data d.csv --columns {columns} {ranges} {QUERY}")
     };
-    refuses(
-        &workspace,
-        &line("x,name", "--range x=0,10 --range name=0,1"),
-        2,
+    let owner = |columns: &str, ranges: &str, needles: &[&str]| {
+        refuses(
+            &workspace,
+            &format!("outliers exact --data d.csv --columns {columns} {ranges} --radius 0.5 --k 3"),
+            2,
+            needles,
+        );
+    };
+    let words = ("x,name", "--range x=0,10 --range name=0,1");
+    concealed(
+        &line(words.0, words.1),
+        &[
+            "d.csv",
+            "the column 'name' is not numeric",
+            "outliers exact",
+        ],
+    );
+    owner(
+        words.0,
+        words.1,
         &[
             "d.csv, line 2, column 'name'",
             "'inlier' is not a finite number",
         ],
     );
-    refuses(
-        &workspace,
-        &line("q", "--range q=0,1"),
-        2,
-        &["no column 'q'", "x, y, name"],
-    );
-    let text = workspace.read("d.csv");
-    for bad in ["NaN", "inf", ""] {
+    concealed(&line("q", "--range q=0,1"), &["d.csv has no column 'q'"]);
+    owner("q", "--range q=0,1", &["no column 'q'", "x, y, name"]);
+    for bad in ["NaN", "inf", "", "HIV"] {
         workspace.write(
             "d.csv",
             text.replacen("1,1,inlier", &format!("1,{bad},inlier"), 1),
         );
-        refuses(
-            &workspace,
-            &count(""),
-            2,
-            &["d.csv, line 2, column 'y'", "finite number"],
+        concealed(&count(""), &["the column 'y' is not numeric"]);
+        owner(
+            "x,y",
+            "--range x=0,10 --range y=0,10",
+            &["d.csv, line 2, column 'y'"],
         );
     }
-    workspace.write("d.csv", "x,y,name\n");
-    refuses(&workspace, &count(""), 2, &["d.csv holds no rows"]);
-    workspace.write("d.csv", "x,y,name\n1,2\n");
-    refuses(&workspace, &count(""), 2, &["2 fields where 3"]);
-    refuses(
-        &workspace,
-        &count("").replace("d.csv", "gone.csv"),
-        2,
-        &["gone.csv"],
+    workspace.write("d.csv", "x,y,name\n1,6.7\n");
+    concealed(&count(""), &["d.csv is not a table that can be read"]);
+    owner(
+        "x,y",
+        "--range x=0,10 --range y=0,10",
+        &["line 2", "2 fields where 3"],
     );
+    workspace.write("d.csv", "6.7,HIV,x\n1,2,3\n");
+    concealed(&count(""), &["d.csv has no column"]);
+    workspace.write("d.csv", b"x,y,name\n1,\xff\xfe,a\n");
+    concealed(&count(""), &["the column 'y' is not numeric"]);
+    workspace.write("d.csv", "x,y,name\n");
+    concealed(&count(""), &["d.csv holds no"]);
+    concealed(&count("").replace("d.csv", "gone.csv"), &["gone.csv"]);
+    workspace.write("d.csv", text);
+    workspace.write(
+        "s.toml",
+        "name = \"s\"\n[format]\nignore_other_columns = true\n[label]\nname = \"x\"\nclasses = [\"0\", \"1\"]\n\
+         [[attribute]]\nname = \"name\"\nkind = \"categorical\"\nlevels = [\"low\", \"high\"]\nordered = true\n",
+    );
+    concealed(
+        &line("name", "--schema s.toml"),
+        &["the column 'name' is not numeric, or"],
+    );
+    owner("name", "--schema s.toml", &["'inlier' is not a level"]);
 }
 
 #[test]
@@ -427,28 +615,51 @@ fn processes_at_the_same_time_do_not_overspend() {
     );
 }
 
-/// What happens after the entry does not give the price back: here the work limit ends the query.
+/// Whether a query with a work limit is refused depends on nothing in the records, and it is not
+/// charged then; where it is not refused, it answers.
 #[test]
-fn a_refusal_that_depends_on_the_records_stays_charged() {
+fn a_work_limit_refuses_all_records_alike_or_none() {
     let workspace = workspace();
-    let mut text = "x,y,z\n".to_owned();
-    for at in 0..40 {
-        writeln!(text, "{},{},{}", at % 7, at % 5, at % 3).unwrap();
+    let crowded: String = (0..12).map(|_| "1,1,1\n").collect();
+    let spread: String = (0..12)
+        .map(|at| format!("{},{},{}\n", at % 7, at % 5, at % 3))
+        .collect();
+    for (name, records) in [("crowded", crowded), ("spread", spread)] {
+        workspace.write(&format!("{name}.csv"), format!("x,y,z\n{records}"));
+        workspace
+            .line(&format!(
+                "outliers budget --ledger {name}.toml --data {name}.csv --epsilon 9 --delta 0.5"
+            ))
+            .exits(0);
+        let line = |rest: &str| {
+            format!(
+                "outliers count --data {name}.csv --columns x,y,z --range x=0,10,1 --range y=0,10,1 --range z=0,10,1 \
+                 --radius 0.5 --k 3 --epsilon 0.5 --delta 0.01 --ledger {name}.toml --sensitivity smooth {rest}"
+            )
+        };
+        refuses(
+            &workspace,
+            &line("--bound exact --work-limit 100000"),
+            2,
+            &[
+                "12 records in 3 dimensions",
+                "work_limit of 100000",
+                "cover",
+            ],
+        );
+        for (rest, method) in [
+            ("--work-limit 1", "cover"),
+            ("--work-limit 100000", "cover"),
+            ("--bound exact", "branch_and_bound"),
+            ("", "branch_and_bound"),
+        ] {
+            let summary = workspace
+                .line(&line(&format!("{rest} --json")))
+                .exits(0)
+                .json();
+            assert_eq!(summary["method"], method, "{name}: {rest}");
+        }
     }
-    workspace.write("d.csv", text);
-    workspace
-        .line("outliers budget --ledger budget.toml --data d.csv --epsilon 1 --delta 0.05")
-        .exits(0);
-    workspace
-        .line(&format!(
-            "outliers count --data d.csv --columns x,y,z --range x=0,10,1 --range y=0,10,1 --range z=0,10,1 {QUERY} --work-limit 1"
-        ))
-        .exits(2)
-        .complains(&["work limit of 1", "stays spent"]);
-    assert_eq!(
-        workspace.read("budget.toml").matches("[[query]]").count(),
-        1
-    );
 }
 
 #[test]

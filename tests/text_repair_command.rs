@@ -12,8 +12,8 @@ use probity::fairness::repair::{
 use probity::run::run_directory::RunDirectory;
 use probity::run::specification::Specification;
 use probity::tensor::device::ComputeDevice;
-use probity_command::Workspace;
 use probity_command::refusal::refuses;
+use probity_command::{Outcome, Workspace};
 use serde_json::Value;
 
 /// The demo on few comments, audited by religion and by gender.
@@ -31,7 +31,14 @@ fn workspace() -> Workspace {
     workspace
 }
 
-const REPAIR: &str = "repair --model demo/model --texts demo/comments.csv --repeats 2 --seeds 100 --local 20 --max-found 200 -q";
+const REPAIR: &str = "repair --model demo/model --texts demo/comments.csv --method samples --repeats 2 --seeds 100 --local 20 --max-found 200 -q";
+
+/// A repair that is saved whatever is said against it.
+fn repaired(workspace: &Workspace, line: &str) -> Outcome {
+    let outcome = workspace.line(&format!("{line} --save-anyway"));
+    assert!(matches!(outcome.code, Some(0 | 1)), "{}", outcome.stderr);
+    outcome
+}
 
 /// A summary without its time.
 fn untimed(mut summary: Value) -> Value {
@@ -45,10 +52,8 @@ fn texts_of_audits_are_learnt_from_and_held_out_ones_are_not() {
     let line = format!("{REPAIR} --run religion --run gender --sweep 0.5,0.1");
     let mut saved = Vec::new();
     for label in ["majority", "seed", "ensemble"] {
-        let summary = workspace
-            .line(&format!("{line} --label {label} --out {label} --json"))
-            .exits(0)
-            .json();
+        let line = format!("{line} --label {label} --out {label} --json");
+        let summary = repaired(&workspace, &line).json();
         assert_eq!(summary, workspace.summary(label));
         assert_eq!(
             summary["protected"],
@@ -134,11 +139,10 @@ fn a_stopped_repair_goes_on() {
     let repair = REPAIR
         .replace("demo/model", "small")
         .replace("--max-found 200", "--max-found 60");
-    workspace
-        .line(&format!(
-            "{repair} --protected religion --label ensemble --sweep 0.1,0.4 --out whole"
-        ))
-        .exits(0);
+    repaired(
+        &workspace,
+        &format!("{repair} --protected religion --label ensemble --sweep 0.1,0.4 --out whole"),
+    );
     let whole = workspace.summary("whole");
     let (_, specification, _) =
         RunDirectory::open_specified::<RepairSpecification>(&workspace.path("whole")).unwrap();
@@ -200,6 +204,8 @@ fn what_cannot_be_repaired_is_refused_before_anything_is_written() {
     workspace
         .line("train --texts demo/comments.csv --text-column comment_text --label-column toxic --epochs 1 --seed 9 --out other -q")
         .exits(0);
+    let certified = REPAIR.replace("--method samples", "--method certified");
+    let by_default = REPAIR.replace("--method samples ", "");
     for (line, needles) in [
         (REPAIR.to_owned(), &["--protected is missing", "runs"][..]),
         (
@@ -223,12 +229,23 @@ fn what_cannot_be_repaired_is_refused_before_anything_is_written() {
             &["--kappa is given", "method certified"],
         ),
         (
-            format!("{REPAIR} --run religion --method certified --label seed"),
+            format!("{certified} --run religion --label seed"),
             &["--label is given", "samples"],
         ),
         (
-            format!("{REPAIR} --run religion --method certified --sweep 0.1,0.2"),
+            format!("{certified} --run religion --sweep 0.1,0.2"),
             &["shares is given", "samples"],
+        ),
+        (
+            format!("{by_default} --run religion --share 0.1"),
+            &["shares is given", "unless method is samples"],
+        ),
+        (
+            format!(
+                "{} --run religion",
+                REPAIR.replace("--repeats 2", "--repeats 1")
+            ),
+            &["--repeats is 1", "save_anyway"],
         ),
         (
             format!("{REPAIR} --run religion --sweep 0.1,2"),
@@ -245,4 +262,48 @@ fn what_cannot_be_repaired_is_refused_before_anything_is_written() {
     ] {
         refuses(&workspace, &line, 2, needles);
     }
+}
+
+/// Texts are certified unless samples are asked for; those must do better than retraining alone.
+/// Both have pages.
+#[test]
+fn texts_are_certified_and_samples_must_gain_something() {
+    let workspace = Workspace::new();
+    workspace.line("demo text --out demo --rows 1200").exits(0);
+    let repair = REPAIR.replace("--max-found 200", "--max-found 60");
+    let by_default = repair.replace("--method samples ", "");
+    repaired(
+        &workspace,
+        &format!("{by_default} --protected religion --out certified"),
+    );
+    assert_eq!(workspace.summary("certified")["method"], "certified");
+    // One sample gains nothing that could be told from chance.
+    let line = format!("{repair} --protected religion --share 0.000001 --out samples");
+    workspace.line(&line).exits(1).says(&[
+        "NOTHING WAS SAVED",
+        "NO GAIN IS SHOWN: retraining without the samples does as well",
+    ]);
+    let summary = workspace.summary("samples");
+    assert_eq!(summary["points"][0]["samples"], 1);
+    assert_eq!(summary["verdict"]["against_control"]["standing"], "alike");
+    assert!(!workspace.path("samples/model.toml").exists());
+    for format in ["html", "markdown", "json", "model-card"] {
+        workspace
+            .line(&format!(
+                "report samples certified --format {format} --out page"
+            ))
+            .exits(0);
+        let page = workspace.read("page");
+        let needle = match format {
+            "json" => "\"standing\": \"alike\"",
+            "model-card" => "Fair texts after",
+            _ => "Training anew without a remedy does as well",
+        };
+        assert!(page.contains(needle), "{format}: {page}");
+    }
+    workspace
+        .line("repair --resume --out samples --save-anyway -q")
+        .exits(1)
+        .says(&["SAVED ANYWAY"]);
+    assert!(workspace.path("samples/model.toml").exists());
 }

@@ -9,7 +9,7 @@ use clap::Args;
 use super::fields::Fields;
 use super::inputs::{Threads, new_run};
 use super::output::{Output, verdict};
-use super::render::{count, interval, percent, table};
+use super::render::{alike, count, interval, percent, table};
 use probity::fairness::certify::run::{
     Certifiable, Certification, CertifySpecification, CertifySummary,
 };
@@ -115,7 +115,16 @@ fn render(summary: &CertifySummary) -> String {
             ]
         })
         .collect();
-    table(
+    let inputs = match summary.modality {
+        ModalityName::Table => "rows",
+        ModalityName::Text => "texts",
+    };
+    let mut text = alike(
+        summary.decides_alike.as_ref(),
+        inputs,
+        "Whatever is decided alike is certified: that says nothing of fairness.",
+    );
+    text.push_str(&table(
         &[
             "protected",
             "inputs",
@@ -126,5 +135,6 @@ fn render(summary: &CertifySummary) -> String {
             "seconds",
         ],
         &rows,
-    )
+    ));
+    text
 }

@@ -16,9 +16,12 @@ use probity::fairness::compare::{
     CompareSpecification, CompareSummary, Comparison, StrategyFigures,
 };
 use probity::fairness::modality::Modality;
+use probity::fairness::search::Ending;
 use probity::fairness::session::AuditProgress;
+use probity::fairness::shared_budget::SharedBudget;
 use probity::fairness::statistics::Mean;
 use probity::fairness::strategies::StrategyName;
+use probity::fairness::trial::TrialFigures;
 use probity::run::run_directory::write_atomically;
 use probity::run::specification::Checked;
 
@@ -30,7 +33,7 @@ const TABLE: &str = "table.md";
 #[command(
     after_help = "Examples: probity compare --model models/census --data census.csv --protected sex --strategies adf,sg,aequitas-fully --time 20s\n\
                   \x20         probity compare --predictor \"command:python3 predict.py\" --schema people.toml --data people.csv --protected sex\n\
-                  Every search gets the same seeds, options, checks and counting. An interrupted comparison keeps the searches that were done."
+                  In a repeat every search gets the same seeds, options, checks and counting; repeats differ in their seeds. With --time the figures depend on the machine. An interrupted comparison keeps the searches that were done."
 )]
 pub(super) struct CompareArgs {
     #[command(flatten)]
@@ -96,7 +99,9 @@ pub(super) fn run_specification(
     bar.clear();
     let markdown = markdown(&summary.strategies);
     write_atomically(&directory.file(TABLE), markdown.as_bytes())?;
-    let mut text = markdown;
+    let mut text = headline(&summary);
+    text.push_str(&markdown);
+    text.push_str(&pairs(&summary.shared_budget));
     text.push_str(&explanation(&summary));
     if !summary.finished {
         text.push_str(&format!(
@@ -106,6 +111,69 @@ pub(super) fn run_specification(
     text.push_str(&render::plots(&directory)?);
     text.push_str(&format!("Run: {path}, with {TABLE}\n"));
     output.result(&summary, &text)
+}
+
+/// Which strategy found the most for the same number of model calls, if that can be told.
+fn headline(summary: &CompareSummary) -> String {
+    let shared = &summary.shared_budget;
+    let listed = |names: &[StrategyName]| -> String {
+        let names: Vec<&str> = names.iter().map(|name| name.name()).collect();
+        names.join(", ")
+    };
+    match (shared.best, shared.pairs.is_empty()) {
+        (_, true) => "Fewer than two strategies were searched by, so none is the better one.\n\n".to_owned(),
+        (Some(best), _) => format!(
+            "{} found more than every other strategy for the same number of model calls.\n\n",
+            best.name()
+        ),
+        (None, _) if summary.repeats < 2 => {
+            "One search of each strategy does not tell which finds more; give --repeats 2 or more.\n\n".to_owned()
+        }
+        (None, _) => format!(
+            "No strategy found more than every other for the same number of model calls; not told apart, and not beaten: {}.\n\n",
+            listed(&shared.unbeaten)
+        ),
+    }
+}
+
+/// The best strategy, or else the first that none beats, beside each other one.
+fn pairs(shared: &SharedBudget) -> String {
+    let Some(held) = shared.best.or_else(|| shared.unbeaten.first().copied()) else {
+        return String::new();
+    };
+    let own = shared
+        .pairs
+        .iter()
+        .filter(|pair| pair.strategies.contains(&held));
+    let rows: Vec<Vec<String>> = own
+        .map(|pair| {
+            let place = usize::from(pair.strategies[1] == held);
+            vec![
+                pair.strategies[1 - place].name().to_owned(),
+                count(pair.model_calls),
+                whole(&pair.found[place]),
+                whole(&pair.found[1 - place]),
+                pair.more.map_or("-", StrategyName::name).to_owned(),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let held = held.name();
+    format!(
+        "\n{held} beside the others, at the calls that every search of both reached\n{}\n",
+        table(
+            &[
+                "strategy",
+                "calls",
+                &format!("{held} found"),
+                "it found",
+                "more"
+            ],
+            &rows
+        )
+    )
 }
 
 /// The strategies as a Markdown table, in the order asked for.
@@ -119,6 +187,7 @@ pub(super) fn markdown(strategies: &[StrategyFigures]) -> String {
                 whole(&figures.global),
                 whole(&figures.local),
                 whole(&figures.found),
+                figures.found_range.map(count).join(" – "),
                 percent(figures.success_rate.mean),
                 format!("{:.2}", figures.seconds.mean),
                 whole(&figures.found_per_second),
@@ -134,6 +203,7 @@ pub(super) fn markdown(strategies: &[StrategyFigures]) -> String {
             "found, global",
             "found, local",
             "found",
+            "least – most",
             "success",
             "seconds",
             "found a second",
@@ -144,7 +214,7 @@ pub(super) fn markdown(strategies: &[StrategyFigures]) -> String {
 }
 
 fn whole(mean: &Mean) -> String {
-    with_interval(mean, |value| count(value.max(0.0).round() as u64))
+    with_interval(mean, |value| count(value.round() as u64))
 }
 
 fn with_interval(mean: &Mean, format: impl Fn(f64) -> String) -> String {
@@ -158,10 +228,20 @@ fn with_interval(mean: &Mean, format: impl Fn(f64) -> String) -> String {
 
 fn explanation(summary: &CompareSummary) -> String {
     let mut text = format!(
-        "Means of {} searches each, with 95 % intervals (Student's t). found counts distinct individuals; \
-         a call is a row or a gradient that the model was asked for.\n",
+        "Means of {} searches each, with 95 % intervals (Student's t). found counts distinct individuals, \
+         least – most those of a single search: each has its own seed, and begins at other rows. A call is a row or a gradient that \
+         the model was asked for.\n",
         summary.repeats
     );
+    let of_time = |run: &TrialFigures| run.ending == Ending::Time;
+    if summary
+        .strategies
+        .iter()
+        .flat_map(|of| &of.runs)
+        .any(of_time)
+    {
+        text.push_str("--time stopped searches: how far they came depends on the machine, and another run gives other figures.\n");
+    }
     for figures in &summary.strategies {
         let Some(score) = figures
             .runs

@@ -10,7 +10,7 @@ use super::fields::Fields;
 use super::inputs::Hardware;
 use super::output::Output;
 use super::render::{count, percent, table};
-use probity::fairness::group::gaps::{Gap, Gaps};
+use probity::fairness::group::gaps::Gaps;
 use probity::fairness::group::grouping::{DeclaredBins, GroupedBy};
 use probity::fairness::group::run::{GroupMeasurement, GroupRunSummary, GroupsSpecification, Part};
 use probity::fairness::group::{GroupReport, GroupSet, Rate};
@@ -90,7 +90,11 @@ fn render_run(summary: &GroupRunSummary) -> String {
 
 /// What was chosen: the favourable class and the groups.
 fn choices(report: &GroupReport) -> String {
-    let mut text = format!("Favourable: {}.", report.favourable);
+    let why = match report.is_favourable_given {
+        true => "",
+        false => ", the last class of the schema (--favourable chooses another)",
+    };
+    let mut text = format!("Favourable: {}{why}.", report.favourable);
     for note in &report.groupings {
         let how = match note.by {
             GroupedBy::Values => "by value".to_owned(),
@@ -172,7 +176,8 @@ fn sizes(set: &GroupSet, min_group: u64) -> String {
 }
 
 fn gaps_table(gaps: &Gaps) -> String {
-    let rows: Vec<Vec<String>> = named_gaps(gaps)
+    let rows: Vec<Vec<String>> = gaps
+        .named()
         .into_iter()
         .map(|(name, gap)| match gap {
             Some(gap) => vec![
@@ -195,31 +200,4 @@ fn gaps_table(gaps: &Gaps) -> String {
         &["gap", "value", "95 % interval", "lowest", "highest"],
         &rows,
     )
-}
-
-/// The gaps with their names.
-pub(super) fn named_gaps(gaps: &Gaps) -> [(&'static str, Option<&Gap>); 6] {
-    [
-        (
-            "demographic parity difference",
-            gaps.demographic_parity_difference.as_ref(),
-        ),
-        (
-            "demographic parity ratio",
-            gaps.demographic_parity_ratio.as_ref(),
-        ),
-        (
-            "equalised odds difference",
-            gaps.equalised_odds_difference.as_ref(),
-        ),
-        (
-            "equal opportunity difference",
-            gaps.equal_opportunity_difference.as_ref(),
-        ),
-        ("accuracy difference", gaps.accuracy_difference.as_ref()),
-        (
-            "calibration difference",
-            gaps.calibration_difference.as_ref(),
-        ),
-    ]
 }

@@ -8,6 +8,7 @@ use clap::Args;
 use super::fields::Fields;
 use super::inputs::Place;
 use super::output::Output;
+use super::render::alike;
 use probity::data::specification::located_schema;
 use probity::nn::import_run::{Found, Import, ImportSpecification, ImportSummary};
 use probity::nn::import_text::TextImportReport;
@@ -75,12 +76,21 @@ fn render(summary: &ImportSummary, format: &str) -> String {
         Found::Table(report) => (&report.matched, &report.unused),
         Found::Text { report, .. } => (&report.matched, &report.unused),
     };
-    let mut text = format!(
+    let inputs = match summary.modality {
+        ModalityName::Table => "random inputs that it was tried on",
+        ModalityName::Text => "texts of random words that it was tried on",
+    };
+    let mut text = alike(
+        summary.decides_alike.as_ref(),
+        inputs,
+        "See whether it does so on inputs of yours before you believe that it is fair.",
+    );
+    text.push_str(&format!(
         "{format}: {} tensors matched, {} unused; {} parameters.\n",
         matched.len(),
         unused.len(),
         summary.parameters
-    );
+    ));
     for (name, shape) in matched {
         text.push_str(&format!("  matched {name} {shape:?}\n"));
     }

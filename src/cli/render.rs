@@ -11,6 +11,7 @@ use probity::fairness::modality::{TableDetails, TextDetails};
 use probity::fairness::search::Ending;
 use probity::fairness::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary};
 use probity::fairness::text::judge::ValidityMeans;
+use probity::nn::alike::DecidedAlike;
 use probity::nn::metrics::Metrics;
 use probity::report::PageError;
 use probity::report::text;
@@ -63,6 +64,17 @@ pub(super) fn rate(number: u64, seconds: f64) -> String {
     }
 }
 
+/// That a classifier tells none of `inputs` apart, and what that means; nothing where it does.
+pub(super) fn alike(found: Option<&DecidedAlike>, inputs: &str, meaning: &str) -> String {
+    found.map_or(String::new(), |found| {
+        format!(
+            "DECIDES EVERYTHING ALIKE: all {} {inputs} get the class '{}'. {meaning}\n\n",
+            count(found.inputs),
+            found.class
+        )
+    })
+}
+
 /// The plain statement about one protected set; `inputs` are what the share is of.
 pub(super) fn statement(estimate: &Estimate, inputs: &str) -> String {
     format!(
@@ -79,6 +91,9 @@ pub(super) trait Shown: Serialize {
     /// What shares are of.
     const INPUTS: &'static str;
 
+    /// What a model is tried on that treats all alike.
+    const TRIED: &'static str;
+
     /// Why there are only that many seeds.
     fn only(seeds: u64) -> String;
 
@@ -88,7 +103,12 @@ pub(super) trait Shown: Serialize {
 
 /// The result of an audit.
 pub(super) fn audit<D: Shown>(summary: &AuditSummary<D>) -> String {
-    let mut text = phases(&summary.global, &summary.local, &summary.total);
+    let mut text = alike(
+        summary.decides_alike.as_ref(),
+        D::TRIED,
+        "Who is not told apart is not treated differently: that nothing was found says nothing of fairness.",
+    );
+    text.push_str(&phases(&summary.global, &summary.local, &summary.total));
     text.push_str(&checks(
         &summary.total,
         summary.device,
@@ -106,6 +126,7 @@ pub(super) fn audit<D: Shown>(summary: &AuditSummary<D>) -> String {
 
 impl Shown for TableDetails {
     const INPUTS: &'static str = "uniform random inputs";
+    const TRIED: &'static str = "rows and random inputs that it was tried on";
 
     fn only(seeds: u64) -> String {
         format!("the data have {seeds} rows")
@@ -126,6 +147,7 @@ impl Shown for TableDetails {
 
 impl Shown for TextDetails {
     const INPUTS: &'static str = "the texts with a protected term";
+    const TRIED: &'static str = "texts with a protected term";
 
     fn only(seeds: u64) -> String {
         format!("{seeds} texts hold a protected term")

@@ -1,13 +1,14 @@
 //! A repair as text.
 
-use super::groups::named_gaps;
 use super::render::{count, percent, table};
 use probity::fairness::group::GroupReport;
+use probity::fairness::group::gaps::PARITY_RATIO;
 use probity::fairness::repair::change::{Change, Figures};
 use probity::fairness::repair::specification::RepairMethod;
 use probity::fairness::repair::summary::RepairSummary;
 use probity::fairness::repair::table::{CertifiedShare, Origin, TableDetails};
 use probity::fairness::repair::text::TextDetails;
+use probity::fairness::repair::verdict::{Standing, Verdict, Worse};
 use probity::fairness::statistics::Mean;
 use probity::nn::modality::ModalityName;
 
@@ -55,12 +56,13 @@ impl Shown for TextDetails {
 /// What a repair came to.
 pub(super) fn repair<F: Figures, D: Shown>(summary: &RepairSummary<F, D>) -> String {
     let (parts, inputs) = (&summary.parts, inputs(summary.modality));
-    let mut text = format!(
+    let mut text = headline(summary);
+    text.push_str(&format!(
         "Parts: {} {inputs} to train on, {} to choose by, {} held out to measure on.\n",
         count(parts.train as u64),
         count(parts.validation as u64),
         count(parts.test as u64)
-    );
+    ));
     for run in &summary.runs {
         text.push_str(&format!(
             "By {}: {} found individuals to draw from.\n",
@@ -88,6 +90,82 @@ pub(super) fn repair<F: Figures, D: Shown>(summary: &RepairSummary<F, D>) -> Str
     text.push_str(&chosen(summary));
     text.push_str(&summary.details.after());
     text
+}
+
+/// What the repair came to, before anything else: what the remedy did that retraining alone does
+/// not, what got worse, and whether there is a model.
+fn headline<F: Figures, D>(summary: &RepairSummary<F, D>) -> String {
+    let verdict = &summary.verdict;
+    let mut text = match (summary.finished, verdict.holds, verdict.saved) {
+        (false, ..) => "INTERRUPTED: not all networks were trained.\n".to_owned(),
+        (true, true, _) => String::new(),
+        (true, false, true) => "SAVED ANYWAY, though there is something against it:\n".to_owned(),
+        (true, false, false) => {
+            "NOTHING WAS SAVED, for there is something against it:\n".to_owned()
+        }
+    };
+    text.push_str(&against_control(verdict, remedy(summary.method)));
+    for worse in &verdict.worse {
+        text.push_str(&worsened(worse));
+    }
+    text.push('\n');
+    text
+}
+
+/// What the networks with the remedy have that those without it lack.
+fn remedy(method: RepairMethod) -> &'static str {
+    match method {
+        RepairMethod::Samples => "the samples",
+        RepairMethod::Certified => "certified training",
+    }
+}
+
+fn against_control(verdict: &Verdict, remedy: &str) -> String {
+    let control = &verdict.against_control;
+    let figures = format!(
+        "{} discriminatory without {remedy}, {} with",
+        percent(control.control),
+        percent(control.repaired)
+    );
+    let points = |share: f64| format!("{:+.2}", 100.0 * share);
+    let difference = control.gained.ci95.map_or(String::new(), |[low, high]| {
+        format!(
+            "; gained {} points, 95 % interval {} – {}",
+            points(control.gained.mean),
+            points(low),
+            points(high)
+        )
+    });
+    let said = match control.standing {
+        Standing::Better => format!("Better than retraining without {remedy}"),
+        Standing::Alike => format!("NO GAIN IS SHOWN: retraining without {remedy} does as well"),
+        Standing::Worse => format!("WORSE than retraining without {remedy}"),
+        Standing::Unknown => format!(
+            "What {remedy} did that retraining alone does not, one network of each kind cannot tell; give --repeats 2 or more"
+        ),
+    };
+    format!("{said} ({figures}{difference}).\n")
+}
+
+fn worsened(worse: &Worse) -> String {
+    let of = match worse.protected.is_empty() {
+        true => String::new(),
+        false => format!(" by {}", worse.protected.join(" × ")),
+    };
+    let shown = |value: f64| match worse.figure {
+        PARITY_RATIO => format!("{value:.4}"),
+        _ => percent(value),
+    };
+    let allowed = match worse.figure {
+        PARITY_RATIO => format!("{}", worse.allowed),
+        _ => format!("{} points", 100.0 * worse.allowed),
+    };
+    format!(
+        "WORSE than allowed: {}{of} went from {} to {}; {allowed} are allowed.\n",
+        worse.figure,
+        shown(worse.before),
+        shown(worse.after)
+    )
 }
 
 fn inputs(modality: ModalityName) -> &'static str {
@@ -135,7 +213,7 @@ pub(super) fn changes_table(changes: &[Change]) -> String {
     )
 }
 
-/// Which network was saved, and why.
+/// Which network was chosen, and why.
 fn chosen<F: Figures, D>(summary: &RepairSummary<F, D>) -> String {
     let chosen = &summary.chosen;
     let networks = summary
@@ -146,7 +224,7 @@ fn chosen<F: Figures, D>(summary: &RepairSummary<F, D>) -> String {
         RepairMethod::Certified => String::new(),
     };
     let mut text = format!(
-        "\nSaved: {share}network {}, the median of {networks} by discriminatory share",
+        "\nChosen: {share}network {}, the median of {networks} by discriminatory share",
         chosen.repeat
     );
     if summary.points.len() > 1 {
@@ -213,9 +291,8 @@ fn certified(before: &[CertifiedShare], after: &[CertifiedShare]) -> String {
 fn groups(before: &GroupReport, after: &GroupReport) -> String {
     let mut rows = Vec::new();
     for (before, after) in before.sets.iter().zip(&after.sets) {
-        for ((name, before_gap), (_, after_gap)) in named_gaps(&before.gaps)
-            .into_iter()
-            .zip(named_gaps(&after.gaps))
+        for ((name, before_gap), (_, after_gap)) in
+            before.gaps.named().into_iter().zip(after.gaps.named())
         {
             if let (Some(before_gap), Some(after_gap)) = (before_gap, after_gap) {
                 let shown = |value: f64, [low, high]: [f64; 2]| {
@@ -234,8 +311,12 @@ fn groups(before: &GroupReport, after: &GroupReport) -> String {
             .to_owned();
     }
     format!(
-        "\nGroups of the held-out rows (favourable: {})\n{}",
+        "\nGroups of the held-out rows (favourable: {}{})\n{}",
         before.favourable,
+        match before.is_favourable_given {
+            true => "",
+            false => ", the last class of the schema; --favourable chooses another",
+        },
         table(&["gap", "before", "after"], &rows)
     )
 }

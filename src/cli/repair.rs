@@ -26,9 +26,9 @@ use probity::tensor::device::ComputeDevice;
     after_help = "Examples: probity repair --model models/people --data people.csv --run runs/people --out models/fairer\n\
                   \x20         probity repair --model models/people --data people.csv --run runs/sex --run runs/race \\\n\
                   \x20             --sweep 0.01,0.05,0.2 --max-accuracy-loss 0.01 --out models/fairer\n\
-                  \x20         probity repair --model models/toxic --texts comments.csv --protected religion --method certified --out models/fairer\n\
-                  \x20         probity repair --model models/toxic --texts comments.csv --run runs/race --run runs/religion --out models/fairer\n\
-                  With --max-accuracy-loss the exit code is 0 only when the saved model loses no more than that on held-out inputs."
+                  \x20         probity repair --model models/toxic --texts comments.csv --protected religion --out models/fairer\n\
+                  \x20         probity repair --model models/toxic --texts comments.csv --run runs/race --run runs/religion --method samples --out models/fairer\n\
+                  Nothing is saved and the exit code is 1 when accuracy or a fairness measure gets worse than allowed, or when samples of texts do no better than retraining without them; --save-anyway saves it all the same."
 )]
 pub(super) struct RepairArgs {
     #[command(flatten)]
@@ -132,11 +132,6 @@ where
     bar.clear();
     let mut text = render_repair::repair(&summary);
     text.push_str(&plots(&directory)?);
-    if !summary.finished {
-        text.push_str(&format!(
-            "Interrupted: this is what was complete by then; {go_on}\n"
-        ));
-    }
     let data = repair.specification().data.display();
     let next = match R::MODALITY {
         ModalityName::Table => format!("audit --model {path} --data {data}"),
@@ -147,8 +142,14 @@ where
             format!("audit --model {path} --texts {data}{column}")
         }
     };
-    text.push_str(&format!("Model: {path}\nNext: probity {next}\n"));
+    text.push_str(&match (summary.finished, summary.verdict.saved) {
+        (true, true) => format!("Model: {path}\nNext: probity {next}\n"),
+        (true, false) => format!(
+            "Nothing was saved. To save the chosen network all the same: probity repair --resume --out {path} --save-anyway\n"
+        ),
+        (false, true) => format!("Interrupted: the model so far is in {path}; {go_on}\n"),
+        (false, false) => format!("Interrupted, and nothing was saved; {go_on}\n"),
+    });
     output.result(&summary, &text)?;
-    let is_bound = repair.specification().max_accuracy_loss.is_some();
-    Ok(verdict(!is_bound || summary.chosen.within))
+    Ok(verdict(summary.verdict.holds))
 }

@@ -11,7 +11,7 @@ use super::fields::Fields;
 use super::output::Output;
 use super::render::{count, table};
 use probity::data::builtin;
-use probity::data::infer::{InferOptions, infer};
+use probity::data::infer::{InferOptions, Note, infer};
 use probity::data::named_schema::named_schema;
 use probity::data::schema::{Format, Kind, Outside, Schema};
 use probity::data::specification::Separator;
@@ -54,6 +54,10 @@ struct InferArgs {
     /// Columns to leave out
     #[arg(long, value_delimiter = ',')]
     ignore: Vec<String>,
+    /// The class that is good to get: it becomes the last one [default: what the words of the
+    /// classes say, else their order]
+    #[arg(long, value_name = "CLASS")]
+    favourable: Option<String>,
     /// Field separator: one character, 'tab' or 'space'
     #[arg(long, default_value = ",")]
     separator: Separator,
@@ -136,31 +140,53 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
         label: args.label,
         protected: args.protected,
         ignore: args.ignore,
+        favourable: args.favourable,
         max_integer_span: args.max_integer_span,
         max_words: args.max_words,
         name,
     };
-    let schema = infer(&args.file, &options)?;
+    let draft = infer(&args.file, &options)?;
+    let notes = rendered(&draft.notes);
     let text = format!(
-        "# Drafted from {} by probity {}: check kinds, domains, bins, and the order of levels and\n# classes (F1 and AUC speak of the last class).\n{}",
+        "# Drafted from {} by probity {}: check kinds, domains, bins, and the order of levels and\n# classes (F1, AUC and figures of groups speak of the last class).\n{}{}",
         args.file.display(),
         env!("CARGO_PKG_VERSION"),
-        schema.to_toml()?
+        notes
+            .lines()
+            .map(|line| format!("# {line}\n"))
+            .collect::<String>(),
+        draft.schema.to_toml()?
     );
     match args.out {
         Some(file) => {
             write_atomically(&file, text.as_bytes())?;
             output.result(
-                &schema,
+                &draft,
                 &format!(
-                    "{} attributes in {}\n",
-                    schema.attributes.len(),
+                    "{notes}{} attributes in {}\n",
+                    draft.schema.attributes.len(),
                     file.display()
                 ),
             )
         }
-        None => output.result(&schema, &text),
+        None => output.result(&draft, &text),
     }
+}
+
+/// A line for each thing that is said, with all columns of which it is.
+fn rendered(notes: &[Note]) -> String {
+    let mut lines: Vec<(&str, Vec<&str>)> = Vec::new();
+    for note in notes {
+        match lines.iter_mut().find(|(said, _)| *said == note.said) {
+            Some((_, columns)) => columns.push(&note.column),
+            None => lines.push((&note.said, vec![&note.column])),
+        }
+    }
+    let line = |(said, columns): (&str, Vec<&str>)| {
+        let each = if columns.len() > 1 { " (each)" } else { "" };
+        format!("{}{each}: {said}.\n", columns.join(", "))
+    };
+    lines.into_iter().map(line).collect()
 }
 
 fn run_check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {

@@ -203,7 +203,16 @@ pub(super) fn render_summary(summary: &TrainingSummary) -> String {
     if let Some(test) = &summary.test {
         parts.push(("test", test));
     }
-    let mut text = render::metrics(&parts, &summary.classes);
+    let inputs = match &summary.data {
+        DataCounts::Table(_) => "rows of the data",
+        DataCounts::Text(_) => "texts of the data",
+    };
+    let mut text = render::alike(
+        summary.decides_alike.as_ref(),
+        inputs,
+        "It has learnt to tell nobody apart, and an audit of it would find nothing.",
+    );
+    text.push_str(&render::metrics(&parts, &summary.classes));
     match &summary.data {
         DataCounts::Table(counts) if counts.mapped_values > 0 || counts.skipped_rows > 0 => {
             text.push_str(&format!(

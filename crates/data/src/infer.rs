@@ -1,18 +1,28 @@
 //! Guesses a schema from a file, as a draft for a person to edit.
 //!
-//! Rules, applied to the whole file in one pass: a column of whole numbers is `integer` over its
-//! range; other numbers, or whole numbers spread over more than [`InferOptions::max_integer_span`]
+//! Rules, applied to the whole file in one pass ([`column`]): a column of whole numbers is `integer`
+//! over its range, or `categorical` if it holds two neighbours or a few codes with gaps between
+//! them; other numbers, or whole numbers spread over more than [`InferOptions::max_integer_span`]
 //! values, are `numeric` with bins at quantiles; anything else is `categorical` with its
-//! words in order of first appearance. `?`, `NA`, `N/A`, `null`, `nan` and empty cells count as
-//! missing; a column has one marker, so a second spelling is refused rather than guessed at.
+//! words in order of first appearance. Columns of one value, of dates, that count the rows or name
+//! them are left out. `?`, `NA`, `N/A`, `null`, `nan` and empty cells count as missing; a column has
+//! one marker, so a second spelling is refused rather than guessed at.
+//!
+//! Nothing of that is silent: what a person might want otherwise is a [`Note`], first of all which
+//! class is the last one ([`classes`]).
 
-use std::collections::HashMap;
+mod classes;
+mod column;
+
 use std::path::Path;
+
+use serde::Serialize;
 
 use thiserror::Error;
 
+use self::column::{Column, Made};
 use super::read::{ReadError, Records};
-use super::schema::{Attribute, Format, Kind, Label, Outside, Schema, SchemaError};
+use super::schema::{Format, Label, Schema, SchemaError};
 
 /// Why no schema can be inferred.
 #[derive(Debug, Error)]
@@ -57,11 +67,21 @@ pub enum InferError {
         /// The other.
         second: &'static str,
     },
-    /// A column holds nothing but missing values.
-    #[error("column '{column}' holds no value at all; name it in ignore to leave it out")]
-    NoValue {
+    /// A protected column says nothing.
+    #[error("column '{column}' is protected, but {why}; name another one, or change the file")]
+    UselessProtected {
         /// The column.
         column: String,
+        /// Why it would be left out.
+        why: String,
+    },
+    /// The favourable class is none of the label.
+    #[error("favourable is '{class}', but the classes are {known}")]
+    NoSuchClass {
+        /// The class.
+        class: String,
+        /// Those that there are.
+        known: String,
     },
 }
 
@@ -76,6 +96,9 @@ pub struct InferOptions {
     pub protected: Vec<String>,
     /// Names of the columns to leave out.
     pub ignore: Vec<String>,
+    /// The class that is good to get, which becomes the last one; where none is named, the words
+    /// of the classes or their order decide, and a note says so.
+    pub favourable: Option<String>,
     /// Whole numbers spread over more values than this get bins.
     pub max_integer_span: i64,
     /// The most different words a category may have.
@@ -84,23 +107,30 @@ pub struct InferOptions {
     pub name: String,
 }
 
-/// What is known of a column so far.
-#[derive(Default)]
-struct Column {
-    words: HashMap<String, usize>,
-    order: Vec<String>,
-    too_many_words: bool,
-    missing: Option<String>,
-    not_a_number: bool,
-    not_whole: bool,
-    numbers: Vec<f64>,
+/// What a person should know of a draft.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// The column.
+    pub column: String,
+    /// What was made of it, and why.
+    pub said: String,
+}
+
+/// A schema to be edited.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Draft {
+    /// The schema.
+    #[serde(flatten)]
+    pub schema: Schema,
+    /// What was decided that may be wrong.
+    pub notes: Vec<Note>,
 }
 
 /// Reads `file` and drafts its schema.
 ///
 /// # Errors
 /// See [`InferError`].
-pub fn infer(file: &Path, options: &InferOptions) -> Result<Schema, InferError> {
+pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
     let roles = |column: &String, first, second| {
         Err(InferError::TwoRoles {
             column: column.clone(),
@@ -138,8 +168,8 @@ pub fn infer(file: &Path, options: &InferOptions) -> Result<Schema, InferError> 
             .into());
         }
     }
-    let mut columns: Vec<Column> = names.iter().map(|_| Column::default()).collect();
-    let mut rows = 0u64;
+    let mut columns: Vec<Column> = names.iter().map(|_| Column::new()).collect();
+    let mut rows = 0;
     while let Some(record) = records.advance()? {
         rows += 1;
         for (position, (column, name)) in columns.iter_mut().zip(&names).enumerate() {
@@ -156,28 +186,49 @@ pub fn infer(file: &Path, options: &InferOptions) -> Result<Schema, InferError> 
         .into());
     }
     let mut label = None;
-    let mut attributes = Vec::new();
+    let (mut attributes, mut notes) = (Vec::new(), Vec::new());
+    let mut leaves_out = !options.ignore.is_empty();
     for (column, name) in columns.into_iter().zip(&names) {
         if options.ignore.contains(name) {
             continue;
         }
+        let note = |said| Note {
+            column: name.clone(),
+            said,
+        };
         if *name == options.label {
-            if column.too_many_words {
-                return Err(column.too_many(name, options.max_words));
+            let words = column.classes(name, options)?;
+            let (classes, why) = classes::ordered(words, options.favourable.as_deref())?;
+            if let Some(last) = classes.last() {
+                let said = format!("its last class is '{last}': {why}");
+                notes.insert(0, note(said));
             }
-            let mut classes = column.order;
-            classes.sort();
             label = Some(Label {
                 name: name.clone(),
                 classes,
                 aliases: Default::default(),
             });
-        } else {
-            attributes.push(column.attribute(name, options)?);
+            continue;
+        }
+        match column.made(name, rows, options)? {
+            Made::Kept(attribute, said) => {
+                attributes.push(attribute);
+                notes.extend(said.map(note));
+            }
+            Made::LeftOut(why) if options.protected.contains(name) => {
+                return Err(InferError::UselessProtected {
+                    column: name.clone(),
+                    why,
+                });
+            }
+            Made::LeftOut(why) => {
+                leaves_out = true;
+                notes.push(note(format!("left out: {why}")));
+            }
         }
     }
     let mut format = options.format.clone();
-    format.ignore_other_columns = !options.ignore.is_empty();
+    format.ignore_other_columns = leaves_out;
     let schema = Schema {
         name: options.name.clone(),
         format,
@@ -189,93 +240,7 @@ pub fn infer(file: &Path, options: &InferOptions) -> Result<Schema, InferError> 
         attributes,
     };
     schema.check()?;
-    Ok(schema)
-}
-
-impl Column {
-    fn look(&mut self, cell: &str, name: &str, options: &InferOptions) -> Result<(), InferError> {
-        if is_missing(cell) && *name != options.label {
-            if let Some(first) = self.missing.as_ref().filter(|first| *first != cell) {
-                return Err(InferError::TwoMarkers {
-                    column: name.to_owned(),
-                    first: first.clone(),
-                    second: cell.to_owned(),
-                });
-            }
-            self.missing = Some(cell.to_owned());
-            return Ok(());
-        }
-        match cell.parse::<f64>() {
-            Ok(value) if value.is_finite() => {
-                self.not_whole |= value.fract() != 0.0 || value.abs() > f64::from(i32::MAX);
-                if !self.not_a_number {
-                    self.numbers.push(value);
-                }
-            }
-            _ => {
-                self.not_a_number = true;
-                self.numbers = Vec::new();
-            }
-        }
-        if !self.too_many_words && !self.words.contains_key(cell) {
-            if self.order.len() >= options.max_words {
-                self.too_many_words = true;
-            } else {
-                self.words.insert(cell.to_owned(), self.order.len());
-                self.order.push(cell.to_owned());
-            }
-        }
-        Ok(())
-    }
-
-    fn too_many(mut self, name: &str, limit: usize) -> InferError {
-        InferError::TooManyWords {
-            column: name.to_owned(),
-            limit,
-            example: self.order.swap_remove(0),
-        }
-    }
-
-    fn attribute(mut self, name: &str, options: &InferOptions) -> Result<Attribute, InferError> {
-        if self.order.is_empty() {
-            return Err(InferError::NoValue {
-                column: name.to_owned(),
-            });
-        }
-        let kind = if self.not_a_number {
-            if self.too_many_words {
-                return Err(self.too_many(name, options.max_words));
-            }
-            Kind::Categorical {
-                levels: self.order,
-                ordered: false,
-            }
-        } else {
-            self.numbers.sort_by(f64::total_cmp);
-            let (min, max) = (self.numbers[0], self.numbers[self.numbers.len() - 1]);
-            if !self.not_whole && max - min < options.max_integer_span as f64 {
-                Kind::Integer {
-                    min: min as i32,
-                    max: max as i32,
-                }
-            } else {
-                Kind::Numeric {
-                    bins: quantile_edges(&self.numbers),
-                }
-            }
-        };
-        Ok(Attribute {
-            name: name.to_owned(),
-            kind,
-            protected: options.protected.iter().any(|have| have == name),
-            outside: if self.missing.is_some() {
-                Outside::Level
-            } else {
-                Outside::Reject
-            },
-            missing: self.missing,
-        })
-    }
+    Ok(Draft { schema, notes })
 }
 
 /// Whether a cell says that its value is not known: empty, or a usual mark such as `?` or `NA`.
@@ -286,20 +251,10 @@ pub fn is_missing(cell: &str) -> bool {
     )
 }
 
-/// At most ten bins of about equal counts; the outer edges are the range itself.
-fn quantile_edges(sorted: &[f64]) -> Vec<f64> {
-    let last = sorted.len() - 1;
-    let mut edges: Vec<f64> = (0..=10).map(|i| sorted[i * last / 10]).collect();
-    edges.dedup();
-    if edges.len() < 2 {
-        edges.push(edges[0] + 1.0);
-    }
-    edges
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::Kind;
     use crate::table::{Labels, Table};
     use std::io::Write;
 
@@ -309,6 +264,7 @@ mod tests {
             label: "income".into(),
             protected: vec!["sex".into()],
             ignore: Vec::new(),
+            favourable: None,
             max_integer_span: 200,
             max_words: 50,
             name: "people".into(),
@@ -324,7 +280,7 @@ mod tests {
     #[test]
     fn the_draft_reads_its_own_file() {
         let file = file("age,sex,wage,income\n40,m,1.5,yes\n17,f,2.5,no\n30,?,9.25,no\n");
-        let schema = infer(file.path(), &options()).unwrap();
+        let schema = infer(file.path(), &options()).unwrap().schema;
         assert_eq!(
             schema.attributes[0].kind,
             Kind::Integer { min: 17, max: 40 }
@@ -348,10 +304,101 @@ mod tests {
             ("age,income\n1,yes\n", "no column 'sex'"),
             ("age,sex,income\n1,m,yes\n", "two classes"),
             ("age,sex,income\nNA,m,yes\n?,f,no\n", "both as"),
-            ("age,sex,income\n?,m,yes\n?,f,no\n", "no value"),
+            ("age,sex,income\n1,?,yes\n2,?,no\n", "it holds no value"),
         ] {
             let error = infer(file(text).path(), &options()).unwrap_err();
             assert!(error.to_string().contains(needle), "{error}");
         }
+    }
+
+    /// Every sort of column that a number or a word does not tell the meaning of, among 200 rows.
+    #[test]
+    fn what_a_column_is_is_decided_and_said() {
+        let codes = [1, 2, 5, 20, 40, 77, 90, 111];
+        let mut text = String::from(
+            "row,customer_id,born,zip,flag,code,step,absences,country,ward,income,sex\n",
+        );
+        for row in 0..200 {
+            text += &format!(
+                "{},{},19{:02}-0{}-11,0{},{},{},{},{},NL,w{row},{},{}\n",
+                row + 1,
+                77_000 + (row * 7919) % 3001,
+                row % 90,
+                1 + row % 9,
+                1000 + row % 9,
+                row % 2,
+                codes[row % 8],
+                10 * (row % 5),
+                if row % 3 == 0 { row % 60 } else { 0 },
+                ["high", "low"][row % 2],
+                ["f", "m"][row % 2],
+            );
+        }
+        let file = file(&text);
+        let draft = infer(file.path(), &options()).unwrap();
+        let said = |column: &str| -> &str {
+            let note = draft.notes.iter().find(|note| note.column == column);
+            note.map_or("", |note| note.said.as_str())
+        };
+        for (column, why) in [
+            ("row", "left out: it counts the rows"),
+            ("customer_id", "name is that of an identifier"),
+            ("born", "left out: it holds dates"),
+            ("country", "left out: it holds 'NL' in every row"),
+            ("ward", "left out: every row has another value"),
+            ("code", "its 8 numbers, from 1 to 111"),
+            ("step", "evenly spaced they are ordered"),
+            ("flag", "its two numbers are the levels"),
+            (
+                "income",
+                "its last class is 'high': 'high' is usually better to get than 'low'",
+            ),
+        ] {
+            assert!(said(column).contains(why), "{column}: {}", said(column));
+        }
+        assert_eq!(draft.notes[0].column, "income", "the classes come first");
+        let kind = |name: &str| {
+            let attribute = draft.schema.attributes.iter().find(|a| a.name == name);
+            attribute.map(|attribute| attribute.kind.clone())
+        };
+        let list = |levels: &[&str], ordered| {
+            let levels = levels.iter().map(|&level| level.to_owned()).collect();
+            Some(Kind::Categorical { levels, ordered })
+        };
+        assert_eq!(kind("flag"), list(&["0", "1"], false));
+        let expected = ["1", "2", "5", "20", "40", "77", "90", "111"];
+        assert_eq!(kind("code"), list(&expected, false));
+        assert_eq!(kind("step"), list(&["0", "10", "20", "30", "40"], true));
+        assert!(matches!(
+            kind("absences"),
+            Some(Kind::Integer { min: 0, .. })
+        ));
+        assert!(
+            matches!(kind("zip"), Some(Kind::Categorical { .. })),
+            "02139 is no number"
+        );
+        for column in ["row", "customer_id", "born", "country", "ward"] {
+            assert_eq!(kind(column), None, "{column}");
+        }
+        assert!(draft.schema.format.ignore_other_columns);
+        // The draft reads the whole file, codes and leading zeros included.
+        let table = Table::read(file.path(), &draft.schema, Labels::Required).unwrap();
+        assert_eq!(table.rows(), 200);
+        // What is protected cannot be left out.
+        let mut protected = options();
+        protected.protected = vec!["country".into()];
+        let error = infer(file.path(), &protected).unwrap_err().to_string();
+        assert!(error.contains("'country' is protected"), "{error}");
+        // A class can be said to be the good one, and must be one.
+        let mut chosen = options();
+        chosen.favourable = Some("low".into());
+        let draft = infer(file.path(), &chosen).unwrap();
+        assert_eq!(draft.schema.label.classes, ["high", "low"]);
+        chosen.favourable = Some("rich".into());
+        let error = infer(file.path(), &chosen).unwrap_err().to_string();
+        assert!(
+            error.contains("'rich'") && error.contains("high, low"),
+            "{error}"
+        );
     }
 }

@@ -26,7 +26,8 @@ use super::strategy::Strategy;
 use super::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary, phases, trace};
 use super::trace::TraceSummary;
 use super::trial::{Begin, Trial};
-use probity_nn::Classifier;
+use probity_nn::alike::DecidedAlike;
+use probity_nn::{Classifier, Rows};
 use probity_predictor::source::PredictorSource;
 use probity_run::run_directory::RunDirectory;
 use probity_run::specification::Checked;
@@ -62,6 +63,9 @@ pub struct AuditSummary<D> {
     /// What only this modality has.
     #[serde(flatten)]
     pub details: D,
+    /// The class that every input gets that the model was tried on, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decides_alike: Option<DecidedAlike>,
     /// Global phase.
     pub global: GlobalSummary,
     /// Local phase.
@@ -82,6 +86,9 @@ pub struct AuditSummary<D> {
     /// Name of the samples file in the run directory.
     pub samples_file: String,
 }
+
+/// Inputs of the data, and random ones, by which a model is tried that treats all alike.
+const TRIED: usize = 10_000;
 
 /// An audit whose inputs are opened and checked; nothing is written yet.
 pub struct Audit<M> {
@@ -253,12 +260,25 @@ impl<M: Modality> Audit<M> {
         Ok((shares, is_cut))
     }
 
+    /// What the model decides everything, where nothing was `found`: the reason may be that it
+    /// tells no inputs apart.
+    fn decides_alike(&self, found: u64) -> Result<Option<DecidedAlike>, AuditError> {
+        if found > 0 {
+            return Ok(None);
+        }
+        let model = self.case.model().judge();
+        let rows = self.case.probes(TRIED, self.specification.seed).concat();
+        let rows = Rows::new(&rows, model.width());
+        Ok(DecidedAlike::of(model, self.case.classes(), rows)?)
+    }
+
     fn summary<L: Clone + Default, K: Default>(
         &self,
         ending: Ending,
         state: &SearchState<L, K>,
         fairness: Vec<Estimate>,
         (details, causal_discrimination): (M::Details, Option<CausalDiscrimination>),
+        decides_alike: Option<DecidedAlike>,
     ) -> AuditSummary<M::Details> {
         let specification = &self.specification;
         let (global, local, total) = phases(state);
@@ -275,6 +295,7 @@ impl<M: Modality> Audit<M> {
             strategy: specification.strategy(),
             protected: specification.protected.clone(),
             details,
+            decides_alike,
             global,
             local,
             total,
@@ -332,13 +353,16 @@ impl<M: Modality> WithStrategy for Session<'_, '_, M> {
         let ending = run_search(&search, &mut state, run, &identity, observe)?;
         let (fairness, is_cut) = audit.estimates(observe)?;
         let ending = keep_if_cut(ending, is_cut, run, &identity, &state)?;
+        let shares: u64 = fairness.iter().map(|share| share.discriminatory).sum();
+        let found = state.individuals().discriminatory() + shares;
+        let decides_alike = audit.decides_alike(found)?;
         // What was found is worth having even if the caller wants to stop here.
         let _ = observe(AuditProgress::Write);
         let format = specification.samples_format;
         let tally = write_samples(&run.file(format.file_name()), format, case, state.pairs())?;
         let details = case.details(specification, tally);
         let score = strategy.causal_discrimination(state.learnt());
-        let summary = audit.summary(ending, &state, fairness, (details, score));
+        let summary = audit.summary(ending, &state, fairness, (details, score), decides_alike);
         run.write_summary(&summary)?;
         if !is_resumable(ending) {
             run.remove_checkpoint()?;

@@ -6,8 +6,12 @@
 //! Repeats differ in their seed. The order of the strategies rotates from repeat to repeat, so that
 //! a machine that slows down slows all of them.
 //!
+//! What strategies are said to find more than others is what they found for the same number of model
+//! calls ([`super::shared_budget`]).
+//!
 //! Every search that is done is kept in the run's checkpoint. A comparison that goes on runs the
-//! others, and ends with the figures of an unbroken one, times apart.
+//! others, and ends with the figures of an unbroken one, times apart. Under a budget of time it does
+//! not: how far a search comes in it depends on the machine.
 
 use std::ops::ControlFlow;
 
@@ -18,6 +22,7 @@ use super::modality::{Method, Modality, TableCase};
 use super::record::{expect_unchanged, identity, record_of};
 use super::search::Ending;
 use super::session::AuditProgress;
+use super::shared_budget::SharedBudget;
 pub use super::specification::CompareSpecification;
 use super::specification::TextSpecification;
 use super::strategies::StrategyName;
@@ -41,6 +46,9 @@ pub struct StrategyFigures {
     pub local: Mean,
     /// Distinct individuals found in both.
     pub found: Mean,
+    /// The fewest and the most that a search found: they differ in their seed, and with it in the
+    /// rows that they began at.
+    pub found_range: [u64; 2],
     /// Share of the individuals checked.
     pub success_rate: Mean,
     /// Search seconds.
@@ -57,11 +65,13 @@ impl StrategyFigures {
     /// The means of `runs`.
     pub fn new(strategy: StrategyName, runs: Vec<TrialFigures>) -> StrategyFigures {
         let mean = |figure: &dyn Fn(&TrialFigures) -> f64| {
-            Mean::of(&runs.iter().map(figure).collect::<Vec<f64>>())
+            Mean::of_amounts(&runs.iter().map(figure).collect::<Vec<f64>>())
         };
         let success: Vec<f64> = runs.iter().map(|run| run.total.success_rate).collect();
+        let found = || runs.iter().map(|run| run.total.discriminatory);
         StrategyFigures {
             strategy,
+            found_range: [found().min().unwrap_or(0), found().max().unwrap_or(0)],
             global: mean(&|run| run.global.discriminatory as f64),
             local: mean(&|run| run.local.discriminatory as f64),
             found: mean(&|run| run.total.discriminatory as f64),
@@ -104,6 +114,8 @@ pub struct CompareSummary {
     pub protected: Vec<String>,
     /// The strategies, in the order asked for.
     pub strategies: Vec<StrategyFigures>,
+    /// What they found for the same number of model calls.
+    pub shared_budget: SharedBudget,
 }
 
 /// A comparison whose inputs are opened and checked; nothing is written yet.
@@ -261,7 +273,15 @@ impl Comparison {
             runs[done.place as usize].push(done.figures);
         }
         let strategies = options.strategies.iter().zip(runs);
+        let strategies: Vec<StrategyFigures> = strategies
+            .map(|(&strategy, runs)| StrategyFigures::new(strategy, runs))
+            .collect();
+        let searches = strategies.iter().map(|of| {
+            let curves = of.runs.iter().map(|run| &run.curve[..]);
+            (of.strategy, curves.collect())
+        });
         CompareSummary {
+            shared_budget: SharedBudget::of(&searches.collect::<Vec<_>>()),
             schema_version: 1,
             command: "compare".to_owned(),
             probity_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -274,9 +294,7 @@ impl Comparison {
             data_sha256: self.record.sha256_of("data").to_owned(),
             data: self.case.table().counts.clone(),
             protected: options.protected.clone(),
-            strategies: strategies
-                .map(|(&strategy, runs)| StrategyFigures::new(strategy, runs))
-                .collect(),
+            strategies,
         }
     }
 }

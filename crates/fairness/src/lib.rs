@@ -37,6 +37,7 @@ pub mod search;
 mod search_state;
 pub mod seeds;
 pub mod session;
+pub mod shared_budget;
 pub mod specification;
 pub mod statistics;
 pub mod strategies;

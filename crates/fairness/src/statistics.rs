@@ -31,6 +31,16 @@ impl Mean {
         Mean { mean, ci95 }
     }
 
+    /// The mean of `values` that are never below 0, such as counts. Its interval is cut there: the
+    /// part that is cut off cannot hold the mean that is estimated.
+    pub fn of_amounts(values: &[f64]) -> Mean {
+        let Mean { mean, ci95 } = Mean::of(values);
+        Mean {
+            mean,
+            ci95: ci95.map(|[low, high]| [low.max(0.0), high]),
+        }
+    }
+
     /// The mean of `values` that are shares. Its interval is cut to [0, 1]: the mean that is
     /// estimated lies there, so the part that is cut off cannot hold it, and the interval covers it
     /// as often as before.

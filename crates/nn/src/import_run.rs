@@ -6,11 +6,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rand::RngExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use super::alike::DecidedAlike;
+use super::fnn::Fnn;
 use super::import::{ImportConfig, ImportError, ImportReport};
 use super::import_text::{
     RowWords, RowWordsError, TextImportError, TextImportOptions, TextImportReport, Words,
@@ -19,17 +22,26 @@ use super::import_text::{
 use super::modality::ModalityName;
 use super::model::{Model, StoreError};
 use super::recurrent::network::Shape;
+use super::text::{PADDING, TextNetworkError};
 use super::text_model::TextModel;
 use super::train::text_set::open_embeddings;
 use super::weights::{WeightFile, WeightsError, read_weights_hashed};
+use super::{ModelError, Rows};
 use probity_data::named_schema::{NamedSchemaError, named_schema};
 use probity_data::schema::Outside;
 use probity_run::run_directory::{RunDirectory, RunError, hex};
 use probity_run::specification::file::{Record, SpecificationError};
 use probity_run::specification::{Checked, FieldError, Specification};
+use probity_run::stream::{Purpose, Stream, stream};
+use probity_tensor::device::ComputeDevice;
 use probity_text::corpus::{CorpusError, TextColumns, read_texts_hashed};
 use probity_text::embeddings::{EmbeddingError, SHIPPED};
 use probity_text::tokenizer::TokenizerError;
+
+/// Random inputs that an imported network is tried on.
+const TRIED: u64 = 10_000;
+/// Random words of a text that it is tried on, at most.
+const TRIED_WORDS: usize = 12;
 
 /// The name of the configuration that is built in.
 const ADF_FNN: &str = "adf-fnn";
@@ -235,6 +247,12 @@ pub enum ImportRunError {
     /// The run cannot be written.
     #[error(transparent)]
     Specification(#[from] SpecificationError),
+    /// The network cannot answer.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// Its parts do not fit each other.
+    #[error(transparent)]
+    Network(#[from] TextNetworkError),
 }
 
 /// `summary.json` of an import.
@@ -252,6 +270,9 @@ pub struct ImportSummary {
     pub weights_sha256: String,
     /// SHA-256 of the model.
     pub model_sha256: String,
+    /// The class that every random input gets that the network was tried on, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decides_alike: Option<DecidedAlike>,
     /// Numbers of the network.
     pub parameters: usize,
     /// What was found.
@@ -280,6 +301,44 @@ pub enum Found {
 enum Imported {
     Table(Model),
     Text(Box<TextModel>),
+}
+
+impl Imported {
+    /// What the network decides random inputs, if it is one class: of a table uniform ones over the
+    /// domains of the schema, else texts of random words of its vocabulary.
+    fn decides_alike(&self) -> Result<Option<DecidedAlike>, ImportRunError> {
+        let device = ComputeDevice::flex();
+        let streams = (0..TRIED).map(|item| stream(1, Purpose::UniformInput, item, 0));
+        Ok(match self {
+            Imported::Table(Model { schema, network }) => {
+                let row = |mut stream: Stream| -> Vec<i32> {
+                    let domains = schema.attributes.iter().map(|attribute| attribute.domain());
+                    domains
+                        .map(|(min, max)| stream.random_range(min..=max))
+                        .collect()
+                };
+                let codes: Vec<i32> = streams.flat_map(row).collect();
+                let rows = Rows::new(&codes, schema.attributes.len());
+                let network = Fnn::new(network, &device);
+                DecidedAlike::of(&network, &schema.label.classes, rows)?
+            }
+            Imported::Text(model) if model.words() > 0 => {
+                let width = model.max_length.min(TRIED_WORDS);
+                let words = model.words() as i32;
+                let row = |mut stream: Stream| -> Vec<i32> {
+                    let length = stream.random_range(1..=width);
+                    let mut row: Vec<i32> =
+                        (0..length).map(|_| stream.random_range(0..words)).collect();
+                    row.resize(width, PADDING);
+                    row
+                };
+                let codes: Vec<i32> = streams.flat_map(row).collect();
+                let network = model.network(width, &device)?;
+                DecidedAlike::of(&network, &model.classes, Rows::new(&codes, width))?
+            }
+            Imported::Text(_) => None,
+        })
+    }
 }
 
 /// An import whose files are read and fit each other; nothing is written yet.
@@ -324,6 +383,7 @@ impl Import {
                 )
             }
         };
+        let decides_alike = model.decides_alike()?;
         Ok(Import {
             summary: ImportSummary {
                 schema_version: 1,
@@ -332,6 +392,7 @@ impl Import {
                 modality: specification.modality,
                 weights_sha256,
                 model_sha256,
+                decides_alike,
                 parameters,
                 found,
             },

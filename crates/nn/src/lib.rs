@@ -12,6 +12,7 @@
 //! therefore gives bit for bit the same logits and gradients alone, in any batch, and at any
 //! position. A test holds this on every device that answers.
 
+pub mod alike;
 pub mod encoding;
 pub mod fnn;
 pub mod import;

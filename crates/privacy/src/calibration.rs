@@ -46,8 +46,9 @@ const USED: f64 = 0.99;
 /// Cells into which the range of ln ρ is cut on either side of 0.
 const CELLS: u32 = 16;
 
-/// h′ of the database for which β is chosen. It has no influence on privacy.
-const EXPECTED: f64 = 2.0;
+/// h′ of the database for which β, and between the two sensitivities, is chosen. It has no influence
+/// on privacy.
+pub(super) const EXPECTED: f64 = 2.0;
 
 /// Which constants scale the noise.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -81,6 +82,12 @@ impl Guarantee {
         }
         Ok(Guarantee { epsilon, delta })
     }
+}
+
+/// What a mechanism may spend of a price of `epsilon`: the decimal number that a price is written as
+/// ([`super::composition`]) may be below its `f64` by half a unit in the last place.
+pub fn spendable(epsilon: f64) -> f64 {
+    epsilon.next_down()
 }
 
 /// Checks ε > 0.

@@ -20,13 +20,23 @@
 //! by Markov's inequality; for the largest R that is admitted and the best λ this is slack. Hence
 //! P(L > ε) ≤ slack. ∎ (The ρ_i may depend on earlier answers: Feldman and Zrnic 2021; Whitehouse,
 //! Ramdas, Rogers and Wu 2023.)
+//!
+//! **Rounding.** A price is the decimal number that is written in the ledger, and so is a budget.
+//! Sums of prices are exact decimal sums ([`Spent`]), compared with the budget exactly: ten queries
+//! of 0.1 fill a budget of 1.0, and nothing more is admitted. The `f64` of a decimal may lie above
+//! it by half a unit in its last place; mechanisms therefore run with the next smaller `f64`
+//! ([`super::calibration::spendable`]). ρ is rounded up for a query and down for a
+//! budget.
 
+use std::ops::Add;
+
+use num_bigint::BigUint;
 use serde::{Deserialize, Serialize};
 
 use super::calibration::check_epsilon;
 use super::error::PrivacyError;
 
-/// Decimal fractions are rounded in binary: sums may exceed a budget by this relative amount.
+/// Taken off what is computed of a budget: far more than the rounding of a few operations.
 const ROUNDING: f64 = 1e-12;
 
 /// What one query costs.
@@ -47,7 +57,7 @@ impl Cost {
         Cost {
             epsilon,
             delta,
-            rho: epsilon * epsilon / 2.0,
+            rho: (epsilon * epsilon / 2.0).next_up(),
         }
     }
 
@@ -56,18 +66,137 @@ impl Cost {
         Cost {
             epsilon,
             delta: 0.0,
-            rho: epsilon * epsilon / (8.0 * picks as f64),
+            rho: (epsilon * epsilon / (8.0 * picks as f64))
+                .next_up()
+                .next_up(),
         }
     }
 
-    /// Both together.
+    /// Both together, rounded up where a sum has no exact form.
     #[must_use]
     pub fn and(self, other: Cost) -> Cost {
         Cost {
-            epsilon: self.epsilon + other.epsilon,
-            delta: self.delta + other.delta,
-            rho: self.rho + other.rho,
+            epsilon: sum_rounded_up(self.epsilon, other.epsilon),
+            delta: sum_rounded_up(self.delta, other.delta),
+            rho: sum_rounded_up(self.rho, other.rho),
         }
+    }
+}
+
+/// The smallest `f64` that is at least `a + b`, for finite numbers that are not negative.
+fn sum_rounded_up(a: f64, b: f64) -> f64 {
+    let (less, more) = if a < b { (a, b) } else { (b, a) };
+    let sum = less + more;
+    // What the sum holds of the smaller one, which is exact (Dekker 1971).
+    if sum - more < less {
+        sum.next_up()
+    } else {
+        sum
+    }
+}
+
+/// `whole` in two parts: about `share` of it, and the rest. Their exact sum is `whole`.
+pub(super) fn split(whole: f64, share: f64) -> (f64, f64) {
+    // The difference of two numbers is exact where neither is above twice the other (Sterbenz 1974).
+    let larger = whole * share.max(1.0 - share).clamp(0.5, 1.0);
+    let smaller = whole - larger;
+    if share < 0.5 {
+        (smaller, larger)
+    } else {
+        (larger, smaller)
+    }
+}
+
+/// A sum of decimal numbers, exactly: how many times 10⁻³²⁴ it is. Every finite `f64`, written with
+/// as few digits as tell it from others, is a whole multiple of that.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Decimal(BigUint);
+
+/// Decimal places of the unit of [`Decimal`].
+const PLACES: i64 = 324;
+/// Digits of a decimal number that every `f64` keeps.
+const KEPT_DIGITS: usize = 15;
+
+impl Decimal {
+    /// The decimal that `value`, which is finite and not negative, is written as.
+    fn of(value: f64) -> Decimal {
+        let text = format!("{value:e}");
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let fraction = mantissa
+            .split_once('.')
+            .map_or(0, |(_, digits)| digits.len());
+        let exponent: i64 = exponent.parse().unwrap_or_default();
+        let zeros = (PLACES + exponent - fraction as i64).max(0) as usize;
+        let digits = format!("{}{}", mantissa.replace('.', ""), "0".repeat(zeros));
+        Decimal(digits.parse().unwrap_or_default())
+    }
+
+    /// The nearest `f64`.
+    fn nearest(&self) -> f64 {
+        format!("{}e-{PLACES}", self.0)
+            .parse()
+            .unwrap_or(f64::INFINITY)
+    }
+
+    /// An `f64` that is written as this decimal, or as a slightly smaller one.
+    fn rounded_down(&self) -> f64 {
+        let digits = self.0.to_string();
+        let kept = &digits[..digits.len().min(KEPT_DIGITS)];
+        let exponent = (digits.len() - kept.len()) as i64 - PLACES;
+        format!("{kept}e{exponent}").parse().unwrap_or_default()
+    }
+
+    /// What is left of it without `other`; nothing where that is more.
+    fn without(&self, other: &Decimal) -> Decimal {
+        match self > other {
+            true => Decimal(&self.0 - &other.0),
+            false => Decimal::default(),
+        }
+    }
+}
+
+impl Add for &Decimal {
+    type Output = Decimal;
+
+    fn add(self, other: &Decimal) -> Decimal {
+        Decimal(&self.0 + &other.0)
+    }
+}
+
+/// What was spent in all: exact sums of prices.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Spent {
+    epsilon: Decimal,
+    delta: Decimal,
+    rho: Decimal,
+}
+
+impl Spent {
+    /// With one more price, whose numbers are finite and not negative.
+    #[must_use]
+    pub fn and(&self, cost: Cost) -> Spent {
+        Spent {
+            epsilon: &self.epsilon + &Decimal::of(cost.epsilon),
+            delta: &self.delta + &Decimal::of(cost.delta),
+            rho: &self.rho + &Decimal::of(cost.rho),
+        }
+    }
+
+    /// The nearest numbers, for display.
+    pub fn total(&self) -> Cost {
+        Cost {
+            epsilon: self.epsilon.nearest(),
+            delta: self.delta.nearest(),
+            rho: self.rho.nearest(),
+        }
+    }
+}
+
+impl FromIterator<Cost> for Spent {
+    fn from_iter<I: IntoIterator<Item = Cost>>(prices: I) -> Spent {
+        prices
+            .into_iter()
+            .fold(Spent::default(), |sum, cost| sum.and(cost))
     }
 }
 
@@ -121,47 +250,52 @@ impl Budget {
         Ok(self)
     }
 
-    /// Whether a total of `spent` is within the budget.
-    pub fn admits(&self, spent: Cost) -> bool {
-        let within = |sum: f64, limit: f64| sum <= limit * (1.0 + ROUNDING);
-        within(spent.delta, self.delta - self.slack)
-            && (within(spent.epsilon, self.epsilon) || within(spent.rho, self.largest_rho()))
+    /// Whether `spent` is within the budget.
+    pub fn admits(&self, spent: &Spent) -> bool {
+        &spent.delta + &Decimal::of(self.slack) <= Decimal::of(self.delta)
+            && (spent.epsilon <= Decimal::of(self.epsilon) || spent.rho <= self.largest_rho())
     }
 
     /// The ε that `spent` amounts to: the smaller of the two currencies.
-    pub fn spent_epsilon(&self, spent: Cost) -> f64 {
+    pub fn spent_epsilon(&self, spent: &Spent) -> f64 {
+        let Cost { epsilon, rho, .. } = spent.total();
         if self.slack <= 0.0 {
-            return spent.epsilon;
+            return epsilon;
         }
         let logarithm = (1.0 / self.slack).ln();
-        let by_rho = spent.rho + 2.0 * (spent.rho * logarithm).sqrt();
-        spent.epsilon.min(by_rho)
+        epsilon.min((rho + 2.0 * (rho * logarithm).sqrt()) * (1.0 + ROUNDING))
     }
 
-    /// What is left after `spent`.
-    pub fn remaining(&self, spent: Cost) -> Remaining {
-        let sequential = self.epsilon - spent.epsilon;
-        let by_rho = (2.0 * (self.largest_rho() - spent.rho).max(0.0)).sqrt();
+    /// What is left after `spent`: a query of that price is admitted.
+    pub fn remaining(&self, spent: &Spent) -> Remaining {
+        let sequential = Decimal::of(self.epsilon).without(&spent.epsilon);
+        let rho = self.largest_rho().without(&spent.rho).rounded_down();
+        let by_rho = (2.0 * rho).sqrt() * (1.0 - ROUNDING);
+        let delta = Decimal::of(self.delta).without(&Decimal::of(self.slack));
         Remaining {
-            epsilon: sequential.max(by_rho).max(0.0),
-            delta: (self.delta - self.slack - spent.delta).max(0.0),
+            epsilon: sequential.rounded_down().max(by_rho),
+            delta: delta.without(&spent.delta).rounded_down(),
         }
     }
 
-    /// The ρ with ρ + 2 √(ρ ln(1/slack)) = ε.
-    fn largest_rho(&self) -> f64 {
+    /// The ρ with ρ + 2 √(ρ ln(1/slack)) = ε, rounded down.
+    fn largest_rho(&self) -> Decimal {
         if self.slack <= 0.0 {
-            return 0.0;
+            return Decimal::default();
         }
         let logarithm = (1.0 / self.slack).ln();
         // ε / (√(L + ε) + √L), squared, which does not cancel.
-        (self.epsilon / ((logarithm + self.epsilon).sqrt() + logarithm.sqrt())).powi(2)
+        let rho = (self.epsilon / ((logarithm + self.epsilon).sqrt() + logarithm.sqrt())).powi(2);
+        Decimal::of(rho * (1.0 - ROUNDING))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::noise::bernoulli::Ratio;
+    use probity_run::stream::{Purpose, stream};
+    use rand::RngExt;
 
     const BUDGET: Budget = Budget {
         epsilon: 1.0,
@@ -170,13 +304,109 @@ mod tests {
     };
 
     fn how_many(budget: Budget, cost: Cost) -> usize {
-        let mut spent = Cost::default();
+        let mut spent = Spent::default();
         (0..1_000_000)
             .find(|_| {
                 spent = spent.and(cost);
-                !budget.admits(spent)
+                !budget.admits(&spent)
             })
             .unwrap()
+    }
+
+    fn once(cost: Cost) -> Spent {
+        Spent::default().and(cost)
+    }
+
+    #[test]
+    fn nothing_above_the_budget_is_admitted() {
+        let whole = Cost::approximate(1.0, 9e-6);
+        assert!(BUDGET.admits(&once(whole)));
+        for more in [
+            Cost::approximate(1e-13, 0.0),
+            Cost::approximate(f64::MIN_POSITIVE, 0.0),
+            Cost::approximate(0.0, 1e-20),
+        ] {
+            assert!(!BUDGET.admits(&once(whole).and(more)), "{more:?}");
+        }
+    }
+
+    #[test]
+    fn decimals_are_those_that_are_written() {
+        let sum = [0.1, 0.2, 1e-300, 5e-324, 12_345.678, 1e22]
+            .map(Decimal::of)
+            .iter()
+            .fold(Decimal::default(), |sum, next| &sum + next);
+        let digits = sum.0.to_string();
+        let (whole, fraction) = digits.split_at(23);
+        assert_eq!(whole, "10000000000000000012345");
+        assert!(
+            fraction.starts_with("9780000") && fraction.ends_with('5'),
+            "{fraction}"
+        );
+        assert_eq!((fraction.len(), fraction.find('1')), (324, Some(299)));
+        for value in [0.1, 0.3, 1e-9, 5e-324, f64::MAX, 0.1 + 0.2] {
+            assert_eq!(Decimal::of(value).nearest(), value);
+            assert!(Decimal::of(value).rounded_down() <= value);
+        }
+        let left = Decimal::of(1.0).without(&Decimal::of(0.7));
+        assert_eq!((left.rounded_down(), left.nearest()), (0.3, 0.3));
+        assert_eq!(
+            Decimal::of(0.7).without(&Decimal::of(1.0)),
+            Decimal::default()
+        );
+    }
+
+    /// Sums that `f64` holds are exact, all others are above the exact one; parts add up to the whole.
+    #[test]
+    fn sums_and_parts_are_exact_or_above() {
+        let mut draw = stream(1, Purpose::OutlierData, 0, 0);
+        let mut inexact = 0;
+        for _ in 0..20_000 {
+            let (a, b): (f64, f64) = (draw.random(), draw.random::<f64>() * 1e-3);
+            let sum = sum_rounded_up(a, b);
+            let exact = |value: f64| {
+                let ratio = Ratio::of(value);
+                ratio.numerator * (BigUint::from(1_u32) << 1074_u32) / ratio.denominator
+            };
+            let true_sum = exact(a) + exact(b);
+            assert!(
+                exact(sum) >= true_sum && exact(sum.next_down()) < true_sum,
+                "{a} {b}"
+            );
+            inexact += u32::from(exact(sum) > true_sum);
+            let (part, rest) = split(a, b * 1e3);
+            assert_eq!(exact(part) + exact(rest), exact(a), "{a} {b}");
+            assert!((part - a * b * 1e3).abs() <= 1e-15 * a);
+        }
+        assert!(inexact > 1000);
+    }
+
+    /// Whatever was spent, a query of what is left is admitted, and a larger one is not.
+    #[test]
+    fn what_is_left_can_be_spent() {
+        let mut draw = stream(2, Purpose::OutlierData, 0, 0);
+        for case in 0..500 {
+            let budget = Budget {
+                epsilon: f64::from(draw.random_range(1..50_u32)) / 10.0,
+                delta: 0.01,
+                slack: [0.0, 0.001][case % 2],
+            };
+            let spent: Spent = (0..draw.random_range(0..20))
+                .map(|_| Cost::approximate(draw.random::<f64>() * 0.4, draw.random::<f64>() * 1e-4))
+                .collect();
+            if !budget.admits(&spent) {
+                continue;
+            }
+            let left = budget.remaining(&spent);
+            let whole = spent.and(Cost::approximate(left.epsilon, left.delta));
+            assert!(budget.admits(&whole), "{budget:?} {left:?}");
+            for more in [
+                Cost::approximate(left.epsilon * (1.0 + 1e-11) + 1e-13, 0.0),
+                Cost::approximate(0.0, left.delta * (1.0 + 1e-11) + 1e-13),
+            ] {
+                assert!(!budget.admits(&spent.and(more)), "{budget:?} {left:?}");
+            }
+        }
     }
 
     #[test]
@@ -215,14 +445,10 @@ mod tests {
     #[test]
     fn delta_is_spent_beside_the_slack() {
         assert_eq!(how_many(BUDGET, Cost::approximate(0.01, 3e-6)), 3);
-        let left = BUDGET.remaining(Cost::approximate(0.4, 3e-6));
-        assert!((left.epsilon - 0.6).abs() < 1e-12 && (left.delta - 6e-6).abs() < 1e-18);
-        assert!(
-            BUDGET.admits(
-                Cost::approximate(0.4, 3e-6).and(Cost::approximate(left.epsilon, left.delta))
-            )
-        );
-        assert_eq!(BUDGET.remaining(Cost::approximate(5.0, 1e-4)).epsilon, 0.0);
+        let left = BUDGET.remaining(&once(Cost::approximate(0.4, 3e-6)));
+        assert_eq!((left.epsilon, left.delta), (0.6, 6e-6));
+        let none = BUDGET.remaining(&once(Cost::approximate(5.0, 1e-4)));
+        assert_eq!((none.epsilon, none.delta), (0.0, 0.0));
         assert!(
             Budget {
                 slack: 1e-4,
@@ -256,8 +482,8 @@ mod tests {
                 slack,
             };
             let one = Cost::approximate(epsilon, 0.0);
-            let spent = (0..times).fold(Cost::default(), |sum, _| sum.and(one));
-            let stated = budget.spent_epsilon(spent);
+            let spent: Spent = (0..times).map(|_| one).collect();
+            let stated = budget.spent_epsilon(&spent);
             let p = epsilon.exp() / (1.0 + epsilon.exp());
             // Losses are (2 j − n) ε with binomial weights.
             let mut delta = 0.0;
@@ -268,7 +494,7 @@ mod tests {
                 weight *= (times - j) as f64 / (j + 1) as f64 * p / (1.0 - p);
             }
             assert!(
-                stated <= spent.epsilon && delta <= slack,
+                stated <= spent.total().epsilon && delta <= slack,
                 "{epsilon}: {delta} at {stated}"
             );
         }

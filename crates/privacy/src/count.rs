@@ -4,33 +4,43 @@
 //! method of the bound and the constants of the noise, and states the cost. [`CountPlan::answer`]
 //! sees the records. Between the two the cost has to be entered into a ledger.
 //!
-//! The answer is the count plus normal noise of standard deviation c S(X), rounded to an integer
-//! ([`super::noise::normal`]); c and β are derived in [`super::calibration`], S in
-//! [`super::smooth`].
+//! The answer is the count plus noise, rounded to an integer: that of the inverse sensitivity
+//! mechanism ([`super::inverse`]), or normal noise ([`super::noise::normal`]) of standard deviation
+//! c S(X) or c G, where c and β are derived in [`super::calibration`] and S in [`super::smooth`].
+//! Between them the plan chooses by public constants alone, unless it is told which to take. Every
+//! answer carries what is public of its noise ([`PublicNoise`]); what depends on the records is not.
+//!
+//! Once there is a plan, every set of N records gets an answer. A refusal that depended on them
+//! would tell about them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::calibration::{Calibration, Guarantee, Noise};
-use super::composition::Cost;
+use super::calibration::{Calibration, EXPECTED, Guarantee, Noise, spendable};
+use super::composition::{Cost, split};
 use super::degrees::degrees;
 use super::error::PrivacyError;
 use super::interval::{Interval, interval, private_upper_bound};
+use super::inverse::{InverseNoise, Steps};
 use super::kissing::{global_sensitivity_at_least, global_sensitivity_at_most};
 use super::noise::Bits;
 use super::noise::normal::rounded_sum;
 use super::records::Records;
-use super::sensitivity::{Bound, Method};
-use super::smooth::{Horizon, local_bound, smooth_bound};
+use super::sensitivity::{Bound, Method, WORK_LIMIT};
+use super::smooth::{Horizon, growing_bound, inverse_steps, local_bound, smooth_bound};
 
 /// Which sensitivity scales the noise.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sensitivity {
-    /// The smooth bound, which depends on the records.
+    /// The one that has the least noise on records without dense groups, judged by public numbers.
     #[default]
+    Auto,
+    /// Bounds of the local sensitivity near the records, in the inverse sensitivity mechanism.
+    Inverse,
+    /// The smooth bound, which depends on the records too, with normal noise.
     Smooth,
-    /// The upper bound on the global sensitivity, which does not.
+    /// The upper bound on the global sensitivity, which does not, with normal noise.
     Global,
 }
 
@@ -50,13 +60,15 @@ pub struct Outliers {
 pub struct CountOptions {
     /// Which sensitivity scales the noise.
     pub sensitivity: Sensitivity,
-    /// Constants of the noise: the least that are proved enough, or those of the paper's theorems.
+    /// Constants of normal noise: the least that are proved enough, or those of the paper's theorems.
     pub calibration: Calibration,
-    /// How the smooth bound is computed.
+    /// How bounds of the local sensitivity are computed.
     pub bound: Bound,
-    /// Most steps of an exact bound in three and more dimensions.
+    /// Most steps that an exact bound in three and more dimensions may take on any records of that
+    /// number.
     pub work_limit: u64,
-    /// Spend this share of epsilon on a private bound on the noise, and give an interval.
+    /// Spend this share of epsilon on a private bound on the noise of a smooth bound, and give an
+    /// interval; a global sensitivity needs none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub interval_share: Option<f64>,
@@ -71,7 +83,7 @@ impl Default for CountOptions {
             sensitivity: Sensitivity::default(),
             calibration: Calibration::default(),
             bound: Bound::default(),
-            work_limit: super::sensitivity::WORK_LIMIT,
+            work_limit: WORK_LIMIT,
             interval_share: None,
             confidence: 0.95,
         }
@@ -129,21 +141,76 @@ pub struct CountPlan {
     options: CountOptions,
     rows: usize,
     dimension: usize,
-    guarantee: Guarantee,
-    /// ε of the bound on the noise.
-    interval_epsilon: f64,
-    method: Method,
-    noise: Noise,
+    cost: Cost,
+    mechanism: Mechanism,
+    public_noise: PublicNoise,
     cap: u64,
 }
 
-/// What an answer is made from. **Not private.**
+/// What scales the noise, and what that needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
+enum Mechanism {
+    Inverse {
+        noise: InverseNoise,
+        method: Method,
+    },
+    Smooth {
+        noise: Noise,
+        method: Method,
+        /// ε of the bound on the noise; 0 where none is asked for.
+        interval_epsilon: f64,
+    },
+    Global {
+        noise: Noise,
+    },
+}
+
+/// The standard deviation of an answer's noise, as far as it is public: bounds that hold for any N
+/// records. Where in between it lies depends on the records, but for a global sensitivity, and is not
+/// said.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PublicNoise {
+    /// No N records have less.
+    pub standard_deviation_at_least: f64,
+    /// None have more.
+    pub standard_deviation_at_most: f64,
+    /// What the global sensitivity gives at the same price, for whatever records.
+    pub global_standard_deviation: f64,
+}
+
+impl PublicNoise {
+    /// Whether the global sensitivity has less noise on all N records.
+    pub fn global_is_less(&self) -> bool {
+        self.global_standard_deviation < self.standard_deviation_at_least
+    }
+}
+
+/// What an answer is made from. **Not private.**
+#[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// The true count.
     pub count: i64,
-    /// The sensitivity that scales the noise.
-    pub sensitivity: f64,
+    /// What scales the noise.
+    pub scale: Scale,
+}
+
+/// What scales the noise.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Scale {
+    /// A sensitivity.
+    Sensitivity(f64),
+    /// The steps of the inverse sensitivity mechanism.
+    Steps(Steps),
+}
+
+impl Measured {
+    /// The sensitivity that scales the noise; the width of the first step.
+    pub fn sensitivity(&self) -> f64 {
+        match &self.scale {
+            Scale::Sensitivity(sensitivity) => *sensitivity,
+            Scale::Steps(steps) => steps.first(),
+        }
+    }
 }
 
 /// A private answer.
@@ -153,6 +220,8 @@ pub struct CountAnswer {
     pub count: i64,
     /// An interval for the true count, if it was paid for or costs nothing.
     pub interval: Option<Interval>,
+    /// What is public of the noise.
+    pub noise: PublicNoise,
 }
 
 impl CountPlan {
@@ -177,54 +246,142 @@ impl CountPlan {
                 share: options.confidence,
             });
         }
-        let count = Guarantee {
-            epsilon: guarantee.epsilon * (1.0 - share),
+        let cap = global_sensitivity_at_most(rows, dimension, outliers.k);
+        let of = |epsilon: f64| Guarantee {
+            epsilon: spendable(epsilon),
             ..guarantee
         };
-        let cap = global_sensitivity_at_most(rows, dimension, outliers.k);
-        let noise = match options.sensitivity {
-            Sensitivity::Smooth => options.calibration.smooth(count, cap as f64)?,
-            Sensitivity::Global => options.calibration.global(count)?,
+        let (interval_epsilon, count_epsilon) = split(guarantee.epsilon, share);
+        let whole = of(guarantee.epsilon);
+        let global = options.calibration.global(whole)?;
+        let global_standard_deviation = global.scale * cap as f64;
+        let method = |horizon: Horizon| {
+            (options.bound).resolve(rows, dimension, horizon.calls(), options.work_limit)
+        };
+        let deviation =
+            |noise: Noise, held: f64| noise.scale * growing_bound(noise.beta, cap as f64, held);
+        let public = |least: f64, most: f64| PublicNoise {
+            standard_deviation_at_least: least,
+            standard_deviation_at_most: most,
+            global_standard_deviation,
+        };
+        let sensitivity = match options.sensitivity {
+            Sensitivity::Auto if options.calibration == Calibration::Theorem || share > 0.0 => {
+                let smooth = options.calibration.smooth(of(count_epsilon), cap as f64)?;
+                match deviation(smooth, EXPECTED) < global_standard_deviation {
+                    true => Sensitivity::Smooth,
+                    false => Sensitivity::Global,
+                }
+            }
+            Sensitivity::Auto => {
+                let inverse = InverseNoise::new(whole, cap)?;
+                let expected = inverse.standard_deviation(&inverse.expected());
+                match expected < global_standard_deviation {
+                    true => Sensitivity::Inverse,
+                    false => Sensitivity::Global,
+                }
+            }
+            chosen => chosen,
+        };
+        let price = |epsilon: f64| Cost::approximate(epsilon, guarantee.delta);
+        let (mechanism, cost, public_noise) = match sensitivity {
+            Sensitivity::Inverse => {
+                let noise = InverseNoise::new(whole, cap)?;
+                let method = method(noise.horizon())?;
+                (
+                    Mechanism::Inverse { noise, method },
+                    price(guarantee.epsilon),
+                    public(
+                        noise.standard_deviation_at_least(),
+                        noise.standard_deviation_at_most(),
+                    ),
+                )
+            }
+            Sensitivity::Smooth => {
+                let noise = options.calibration.smooth(of(count_epsilon), cap as f64)?;
+                let mechanism = Mechanism::Smooth {
+                    noise,
+                    method: method(Horizon::new(noise.beta, cap))?,
+                    interval_epsilon,
+                };
+                let interval = Cost::approximate(interval_epsilon, 0.0);
+                (
+                    mechanism,
+                    price(count_epsilon).and(interval),
+                    public(deviation(noise, 0.0), noise.scale * cap as f64),
+                )
+            }
+            Sensitivity::Global | Sensitivity::Auto => (
+                Mechanism::Global { noise: global },
+                price(guarantee.epsilon),
+                public(global_standard_deviation, global_standard_deviation),
+            ),
         };
         Ok(CountPlan {
             outliers,
             options,
             rows,
             dimension,
-            guarantee: count,
-            interval_epsilon: guarantee.epsilon * share,
-            method: options.bound.resolve(rows, dimension)?,
-            noise,
+            cost,
+            mechanism,
+            public_noise,
             cap,
         })
     }
 
     /// The price.
     pub fn cost(&self) -> Cost {
-        let Guarantee { epsilon, delta } = self.guarantee;
-        Cost::approximate(epsilon, delta).and(Cost::approximate(self.interval_epsilon, 0.0))
+        self.cost
     }
 
-    /// The method of the smooth bound; none for a global sensitivity.
+    /// Which sensitivity scales the noise: never [`Sensitivity::Auto`].
+    pub fn sensitivity(&self) -> Sensitivity {
+        match self.mechanism {
+            Mechanism::Inverse { .. } => Sensitivity::Inverse,
+            Mechanism::Smooth { .. } => Sensitivity::Smooth,
+            Mechanism::Global { .. } => Sensitivity::Global,
+        }
+    }
+
+    /// How bounds of the local sensitivity are computed; none for a global sensitivity.
     pub fn method(&self) -> Option<Method> {
-        (self.options.sensitivity == Sensitivity::Smooth).then_some(self.method)
+        match self.mechanism {
+            Mechanism::Inverse { method, .. } | Mechanism::Smooth { method, .. } => Some(method),
+            Mechanism::Global { .. } => None,
+        }
     }
 
-    /// The noise: public constants.
-    pub fn noise(&self) -> Noise {
-        self.noise
+    /// The public constants of normal noise; none for the inverse sensitivity mechanism.
+    pub fn noise(&self) -> Option<Noise> {
+        match self.mechanism {
+            Mechanism::Inverse { .. } => None,
+            Mechanism::Smooth { noise, .. } | Mechanism::Global { noise } => Some(noise),
+        }
+    }
+
+    /// The public constants of the inverse sensitivity mechanism; none for normal noise.
+    pub fn inverse(&self) -> Option<InverseNoise> {
+        match self.mechanism {
+            Mechanism::Inverse { noise, .. } => Some(noise),
+            Mechanism::Smooth { .. } | Mechanism::Global { .. } => None,
+        }
+    }
+
+    /// What is public of the noise of an answer.
+    pub fn public_noise(&self) -> PublicNoise {
+        self.public_noise
     }
 
     /// Answers on `records`, which must be those that the plan was made for.
     ///
     /// # Errors
-    /// A work limit, or no random bits.
+    /// No random bits.
     pub fn answer(
         &self,
         records: &Records,
         bits: &mut dyn Bits,
     ) -> Result<CountAnswer, PrivacyError> {
-        self.release(self.measure(records)?, bits)
+        self.release(&self.measure(records)?, bits)
     }
 
     /// The private answer for what was measured.
@@ -233,88 +390,141 @@ impl CountPlan {
     /// No random bits.
     pub fn release(
         &self,
-        measured: Measured,
+        measured: &Measured,
         bits: &mut dyn Bits,
     ) -> Result<CountAnswer, PrivacyError> {
-        let Measured { count, sensitivity } = measured;
-        let answer = rounded_sum(count, self.noise.scale * sensitivity, bits)?;
-        let failure = 1.0 - self.options.confidence;
-        let around = |bound: f64, failure: f64| {
-            let deviation = self.noise.scale * bound;
-            interval(
-                answer,
-                deviation,
-                failure,
-                self.options.confidence,
-                self.rows,
-            )
+        let sensitivity = measured.sensitivity();
+        let count = match (self.mechanism, &measured.scale) {
+            (Mechanism::Inverse { noise, .. }, Scale::Steps(steps)) => {
+                noise.draw(measured.count, steps, bits)?
+            }
+            (Mechanism::Inverse { .. }, Scale::Sensitivity(_)) | (_, Scale::Steps(_)) => {
+                return Err(PrivacyError::OtherPlan);
+            }
+            (Mechanism::Smooth { noise, .. } | Mechanism::Global { noise }, _) => {
+                rounded_sum(measured.count, noise.scale * sensitivity, bits)?
+            }
         };
-        let interval = match self.options.sensitivity {
-            Sensitivity::Global => Some(around(sensitivity, failure)),
-            Sensitivity::Smooth if self.interval_epsilon > 0.0 => {
+        let confidence = self.options.confidence;
+        let around = |deviation: f64, failure: f64| {
+            interval(count, deviation, failure, confidence, self.rows)
+        };
+        let failure = 1.0 - confidence;
+        let interval = match self.mechanism {
+            Mechanism::Global { noise } => Some(around(noise.scale * sensitivity, failure)),
+            Mechanism::Smooth {
+                noise,
+                interval_epsilon,
+                ..
+            } if interval_epsilon > 0.0 => {
                 let bound = private_upper_bound(
                     sensitivity,
                     self.cap as f64,
-                    self.noise,
-                    self.interval_epsilon,
+                    noise,
+                    spendable(interval_epsilon),
                     failure / 2.0,
                     bits,
                 )?;
-                Some(around(bound, failure / 2.0))
+                Some(around(noise.scale * bound, failure / 2.0))
             }
-            Sensitivity::Smooth => None,
+            Mechanism::Smooth { .. } | Mechanism::Inverse { .. } => None,
         };
         Ok(CountAnswer {
-            count: answer,
+            count,
             interval,
+            noise: self.public_noise,
         })
     }
 
     /// The true count and the sensitivity that scales the noise. **Not private.**
     ///
     /// # Errors
-    /// A work limit.
+    /// None but those of a method that the plan was not made with.
     pub fn measure(&self, records: &Records) -> Result<Measured, PrivacyError> {
+        match self.method() {
+            // The plan has been found affordable for any records: nothing may end it on these.
+            Some(method) => self.measure_by(method, u64::MAX, records),
+            None => Ok(Measured {
+                count: count_outliers(records, self.outliers),
+                scale: Scale::Sensitivity(self.cap as f64),
+            }),
+        }
+    }
+
+    /// The same by `method`.
+    fn measure_by(
+        &self,
+        method: Method,
+        work_limit: u64,
+        records: &Records,
+    ) -> Result<Measured, PrivacyError> {
         let Outliers { k, squared_radius } = self.outliers;
-        match self.options.sensitivity {
-            Sensitivity::Global => {
-                let found = degrees(records, squared_radius, k as u32);
-                Ok(Measured {
-                    count: count_below(&found, k),
-                    sensitivity: self.cap as f64,
-                })
+        let ball = method.on(records, squared_radius, work_limit);
+        let found = |horizon: Horizon| degrees(records, squared_radius, horizon.degree_cap(k));
+        let (found, scale) = match self.mechanism {
+            Mechanism::Inverse { noise, .. } => {
+                let found = found(noise.horizon());
+                let steps = inverse_steps(&found, k, &noise, &*ball)?;
+                (found, Scale::Steps(steps))
             }
-            Sensitivity::Smooth => {
-                let horizon = Horizon::new(self.noise.beta, self.cap);
-                let found = degrees(records, squared_radius, horizon.degree_cap(k));
-                let ball = self
-                    .method
-                    .on(records, squared_radius, self.options.work_limit);
+            Mechanism::Smooth { noise, .. } | Mechanism::Global { noise } => {
+                let horizon = Horizon::new(noise.beta, self.cap);
+                let found = found(horizon);
                 let bound = smooth_bound(&found, k, horizon, &*ball)?;
-                Ok(Measured {
-                    count: count_below(&found, k),
-                    sensitivity: bound.value,
-                })
+                (found, Scale::Sensitivity(bound.value))
             }
+        };
+        Ok(Measured {
+            count: count_below(&found, k),
+            scale,
+        })
+    }
+
+    /// The same by an exact method, where another one answers and the work limit allows it on these
+    /// records. **Not private**, not even whether there is a figure.
+    ///
+    /// # Errors
+    /// None but those of a method that the plan was not made with.
+    pub fn measure_exactly(&self, records: &Records) -> Result<Option<Measured>, PrivacyError> {
+        if self.method().is_none_or(Method::is_exact) {
+            return Ok(None);
+        }
+        let exact = Method::exact(self.dimension);
+        match self.measure_by(exact, self.options.work_limit, records) {
+            Ok(measured) => Ok(Some(measured)),
+            Err(PrivacyError::WorkLimit { .. }) => Ok(None),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// The standard deviation of the noise for what was measured. **Not private.**
+    pub fn standard_deviation(&self, measured: &Measured) -> f64 {
+        match (self.mechanism, &measured.scale) {
+            (Mechanism::Inverse { noise, .. }, Scale::Steps(steps)) => {
+                noise.standard_deviation(steps)
+            }
+            (_, _) => self.noise().map_or(0.0, |noise| noise.scale) * measured.sensitivity(),
         }
     }
 
     /// Everything about the answer that is not private, for the owner of the data.
     ///
     /// # Errors
-    /// A work limit.
+    /// None but those of a method that the plan was not made with.
     pub fn reveal(&self, records: &Records) -> Result<Revealed, PrivacyError> {
-        let Measured { count, sensitivity } = self.measure(records)?;
+        let measured = self.measure(records)?;
         let Outliers { k, squared_radius } = self.outliers;
         let found = degrees(records, squared_radius, k as u32 + 1);
-        let ball = self
-            .method
-            .on(records, squared_radius, self.options.work_limit);
+        let method = match self.method() {
+            Some(method) => method,
+            None => Bound::Auto.resolve(self.rows, self.dimension, 2, WORK_LIMIT)?,
+        };
+        let ball = method.on(records, squared_radius, u64::MAX);
         Ok(Revealed {
-            count,
+            count: measured.count,
             local_sensitivity_at_most: local_bound(&found, k, self.cap, &*ball)?,
-            sensitivity,
-            standard_deviation: self.noise.scale * sensitivity,
+            sensitivity: measured.sensitivity(),
+            standard_deviation: self.standard_deviation(&measured),
             global_sensitivity_at_least: global_sensitivity_at_least(self.rows, self.dimension, k),
             global_sensitivity_at_most: self.cap,
         })
@@ -328,7 +538,7 @@ pub struct Revealed {
     pub count: i64,
     /// A_0: the bound on the local sensitivity (Theorem 5).
     pub local_sensitivity_at_most: u64,
-    /// The sensitivity that scales the noise.
+    /// The sensitivity that scales the noise; the width of its first step.
     pub sensitivity: f64,
     /// The standard deviation of the noise.
     pub standard_deviation: f64,

@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-/// Why a query is refused. Every variant but the last two depends on declared numbers or on the
-/// form of the input alone.
+/// Why a query is refused. Every variant but the last two depends on declared numbers, on N or on the
+/// form of the input alone; of the last two, a query can meet the first only.
 #[derive(Debug, Error)]
 pub enum PrivacyError {
     /// ε is not above zero.
@@ -121,10 +121,8 @@ pub enum PrivacyError {
         unit: f64,
     },
     /// A value is not finite.
-    #[error("record {row}, column '{column}': the value is not a finite number")]
+    #[error("column '{column}': not every value is a finite number")]
     NotFinite {
-        /// Record, from 1.
-        row: usize,
         /// Column.
         column: String,
     },
@@ -170,15 +168,30 @@ pub enum PrivacyError {
         /// δ.
         delta: f64,
     },
+    /// Some records of that number would take an exact method over its work limit.
+    #[error(
+        "an exact bound on {rows} records in {dimension} dimensions may take up to {steps:.3e} steps, which is more than the work_limit of {limit}; raise it, or choose the bound cover"
+    )]
+    Unaffordable {
+        /// N.
+        rows: usize,
+        /// Dimensions.
+        dimension: usize,
+        /// Most steps that any records take.
+        steps: f64,
+        /// The declared limit.
+        limit: u64,
+    },
+    /// What was measured for one plan is released by another.
+    #[error("what was measured is of another plan")]
+    OtherPlan,
     /// The operating system gives no random bits.
     #[error("the operating system's random generator failed: {0}")]
     Entropy(String),
-    /// An exact method would overrun its declared work limit. This depends on the records.
-    #[error(
-        "the exact bound needs more than the work limit of {limit} steps; raise work_limit or choose the bound cover. This refusal depends on the records, so the budget stays spent"
-    )]
+    /// An exact method met its work limit. That depends on the records, so that no query has one.
+    #[error("the exact bound needs more than the work limit of {limit} steps")]
     WorkLimit {
-        /// The declared limit.
+        /// The limit.
         limit: u64,
     },
 }

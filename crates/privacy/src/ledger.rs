@@ -5,28 +5,34 @@
 //! whole: a temporary file is written and synced, then renamed, then the directory is synced. So a
 //! crash leaves the old ledger or the new one, never half of one.
 //!
-//! *Two processes.* All of it happens under an exclusive lock on a file beside the ledger
-//! (`budget.toml.lock`), which the operating system gives up when its process ends. The lock file
-//! is never renamed, unlike the ledger.
+//! *Two processes, two names.* All of it happens to the file that the given name leads to, and under
+//! an exclusive lock on a file beside it ([`place`]): whoever comes by another name meets the same
+//! lock and the same entries.
 //!
-//! *One data set.* The ledger names the SHA-256 of the data file. Another file is refused: its
-//! answers would not compose.
+//! *One data set.* The ledger knows its data by a fingerprint that only the holder of its key can
+//! compute ([`key`]). Another file is refused: its answers would not compose.
 //!
 //! A ledger protects from mistakes, not from its owner: who can edit or copy the file can spend a
 //! budget twice.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+mod key;
+mod place;
+
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::composition::{Budget, Cost, Remaining, readable};
+use self::key::Key;
+use self::place::{Place, write_synced};
+use super::composition::{Budget, Cost, Remaining, Spent, readable};
+use super::error::PrivacyError;
 
 /// Version of the file.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Why a ledger cannot be used, or refuses a query.
 #[derive(Debug, Error)]
@@ -59,18 +65,29 @@ pub enum LedgerError {
         /// What is wrong.
         problem: String,
     },
-    /// It belongs to other data.
+    /// Its key is not there.
     #[error(
-        "the ledger {} is of another data set (SHA-256 {ledger}); this one has {data}",
+        "there is no {}, the key of the ledger; without it nobody can tell whether the data are the ledger's",
         file.display()
     )]
+    NoKey {
+        /// The key.
+        file: PathBuf,
+    },
+    /// It has another name, which would go on with a copy of its own once this one is replaced.
+    #[error(
+        "the ledger {} has a second name (a hard link), by which its budget could be spent again; delete one of the two",
+        file.display()
+    )]
+    SecondName {
+        /// The ledger.
+        file: PathBuf,
+    },
+    /// It belongs to other data.
+    #[error("the ledger {} is of another data set than this one", file.display())]
     OtherData {
         /// The ledger.
         file: PathBuf,
-        /// What it names.
-        ledger: String,
-        /// What was given.
-        data: String,
     },
     /// The budget does not cover the query.
     #[error(
@@ -91,6 +108,9 @@ pub enum LedgerError {
         /// What is left.
         left: Remaining,
     },
+    /// The operating system gives no random bits for a key.
+    #[error(transparent)]
+    Entropy(#[from] PrivacyError),
 }
 
 /// The file's content.
@@ -116,8 +136,8 @@ pub struct Ledger {
 pub struct LedgerData {
     /// Name of the file, for the reader.
     pub file: String,
-    /// SHA-256 of its bytes.
-    pub sha256: String,
+    /// HMAC-SHA-256, under the ledger's key, of the SHA-256 of its bytes.
+    pub fingerprint: String,
 }
 
 /// A query that was charged.
@@ -141,19 +161,18 @@ pub struct Entry {
 
 impl Ledger {
     /// What was charged in all.
-    pub fn spent(&self) -> Cost {
-        self.queries.iter().fold(Cost::default(), |sum, entry| {
-            sum.and(Cost {
-                epsilon: entry.epsilon,
-                delta: entry.delta,
-                rho: entry.rho,
-            })
-        })
+    pub fn spent(&self) -> Spent {
+        let prices = self.queries.iter().map(|entry| Cost {
+            epsilon: entry.epsilon,
+            delta: entry.delta,
+            rho: entry.rho,
+        });
+        prices.collect()
     }
 
     /// What is left.
     pub fn remaining(&self) -> Remaining {
-        self.budget.remaining(self.spent())
+        self.budget.remaining(&self.spent())
     }
 
     fn check(&self, file: &Path) -> Result<(), LedgerError> {
@@ -189,26 +208,38 @@ impl Ledger {
     }
 }
 
-/// Declares a budget in a new file.
+/// Declares a budget in a new file, for the data called `name` with this SHA-256, and makes the
+/// ledger's key.
 ///
 /// # Errors
-/// When the file exists or cannot be written.
-pub fn declare(file: &Path, data: LedgerData, budget: Budget) -> Result<Ledger, LedgerError> {
-    let _lock = lock(file)?;
-    if file.exists() {
+/// When the ledger or its key exists or cannot be written.
+pub fn declare(
+    file: &Path,
+    name: &str,
+    sha256: &str,
+    budget: Budget,
+) -> Result<Ledger, LedgerError> {
+    let place = Place::of_new(file)?;
+    let _lock = place.lock()?;
+    if fs::symlink_metadata(place.file()).is_ok() {
         return Err(LedgerError::Exists {
-            file: file.to_owned(),
+            file: place.file().to_owned(),
         });
     }
+    let key = Key::draw()?;
     let ledger = Ledger {
         format: FORMAT,
         charged: 0,
-        data,
+        data: LedgerData {
+            file: name.to_owned(),
+            fingerprint: key.fingerprint(sha256),
+        },
         budget,
         queries: Vec::new(),
     };
-    ledger.check(file)?;
-    write(file, &ledger)?;
+    ledger.check(place.file())?;
+    key.keep(&place)?;
+    write(&place, &ledger)?;
     Ok(ledger)
 }
 
@@ -217,20 +248,15 @@ pub fn declare(file: &Path, data: LedgerData, budget: Budget) -> Result<Ledger, 
 /// # Errors
 /// When there is none, or it cannot be trusted.
 pub fn read(file: &Path) -> Result<Ledger, LedgerError> {
-    let text = match fs::read_to_string(file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(LedgerError::Missing {
-                file: file.to_owned(),
-            });
-        }
-        Err(source) => {
-            return Err(LedgerError::Io {
-                file: file.to_owned(),
-                source,
-            });
-        }
-    };
+    of_place(&Place::of(file)?)
+}
+
+fn of_place(place: &Place) -> Result<Ledger, LedgerError> {
+    let file = place.file();
+    let text = fs::read_to_string(file).map_err(|source| LedgerError::Io {
+        file: file.to_owned(),
+        source,
+    })?;
     let ledger: Ledger = toml::from_str(&text).map_err(|error| LedgerError::Foreign {
         file: file.to_owned(),
         problem: error.to_string(),
@@ -242,7 +268,7 @@ pub fn read(file: &Path) -> Result<Ledger, LedgerError> {
 /// What a query is charged with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Charge {
-    /// SHA-256 of the data file.
+    /// SHA-256 of the data file, which is written nowhere.
     pub sha256: String,
     /// What is asked.
     pub mechanism: String,
@@ -258,28 +284,22 @@ pub struct Charge {
 /// # Errors
 /// When the ledger is of other data, or does not cover the price; nothing is written then.
 pub fn charge(file: &Path, charge: Charge) -> Result<Ledger, LedgerError> {
-    if !file.exists() {
-        return Err(LedgerError::Missing {
-            file: file.to_owned(),
-        });
-    }
-    let _lock = lock(file)?;
-    let mut ledger = read(file)?;
-    if ledger.data.sha256 != charge.sha256 {
-        return Err(LedgerError::OtherData {
-            file: file.to_owned(),
-            ledger: ledger.data.sha256,
-            data: charge.sha256,
-        });
+    let place = Place::of(file)?;
+    let _lock = place.lock()?;
+    place.has_one_name()?;
+    let mut ledger = of_place(&place)?;
+    let file = || place.file().to_owned();
+    if ledger.data.fingerprint != Key::of(&place)?.fingerprint(&charge.sha256) {
+        return Err(LedgerError::OtherData { file: file() });
     }
     let Cost {
         epsilon,
         delta,
         rho,
     } = charge.cost;
-    if !ledger.budget.admits(ledger.spent().and(charge.cost)) {
+    if !ledger.budget.admits(&ledger.spent().and(charge.cost)) {
         return Err(LedgerError::Spent {
-            file: file.to_owned(),
+            file: file(),
             epsilon,
             delta,
             left: ledger.remaining(),
@@ -294,54 +314,20 @@ pub fn charge(file: &Path, charge: Charge) -> Result<Ledger, LedgerError> {
         not_private: charge.not_private,
     });
     ledger.charged = ledger.queries.len();
-    write(file, &ledger)?;
+    write(&place, &ledger)?;
     Ok(ledger)
 }
 
-/// Waits for the exclusive lock; it is given up when the file is closed.
-fn lock(file: &Path) -> Result<File, LedgerError> {
-    let mut name = file.as_os_str().to_owned();
-    name.push(".lock");
-    let path = PathBuf::from(name);
+fn write(place: &Place, ledger: &Ledger) -> Result<(), LedgerError> {
     let failed = |source| LedgerError::Io {
-        file: path.clone(),
-        source,
-    };
-    let lock = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&path)
-        .map_err(failed)?;
-    lock.lock().map_err(failed)?;
-    Ok(lock)
-}
-
-fn write(file: &Path, ledger: &Ledger) -> Result<(), LedgerError> {
-    let failed = |source| LedgerError::Io {
-        file: file.to_owned(),
+        file: place.file().to_owned(),
         source,
     };
     let text = toml::to_string(ledger).map_err(|error| failed(io::Error::other(error)))?;
-    let directory = match file.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let mut temporary = tempfile::Builder::new()
-        .prefix(".probity-ledger-")
-        .tempfile_in(directory)
-        .map_err(failed)?;
-    temporary.write_all(text.as_bytes()).map_err(failed)?;
-    temporary.as_file().sync_all().map_err(failed)?;
-    temporary
-        .persist(file)
-        .map_err(|error| failed(error.error))?;
-    // Without this the rename may be lost with the power, and the price with it.
-    #[cfg(unix)]
-    File::open(directory)
-        .and_then(|directory| directory.sync_all())
-        .map_err(failed)?;
-    Ok(())
+    write_synced(place.file(), &text, |temporary, file| {
+        temporary.persist(file).map_err(|error| error.error)
+    })
+    .map_err(failed)
 }
 
 #[cfg(test)]

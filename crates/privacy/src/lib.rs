@@ -13,7 +13,7 @@
 //! |-------|--------------------|
 //! | the bound is β-smooth and at least the local sensitivity | [`smooth`], for any method of [`sensitivity`] |
 //! | the global sensitivity is at most k K + 1 | [`kissing`] |
-//! | the noise gives (ε, δ) | [`calibration`] |
+//! | the noise gives (ε, δ) | [`inverse`]; [`calibration`] for normal noise |
 //! | the samplers have exactly their distributions | [`noise`] |
 //! | the interval holds the count | [`interval`] |
 //! | h choices cost ε | [`subspaces`] |
@@ -44,6 +44,7 @@ pub mod degrees;
 pub mod error;
 mod exact_ball;
 pub mod interval;
+pub mod inverse;
 pub mod kissing;
 pub mod ledger;
 pub mod noise;

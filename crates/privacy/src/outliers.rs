@@ -66,7 +66,7 @@ impl OutlierCount {
     /// The private answer on `records` of `grid`, with noise from the operating system's generator.
     ///
     /// # Errors
-    /// Any parameter that does not fit, a work limit, or no random bits.
+    /// Any parameter that does not fit, or no random bits.
     pub fn answer(&self, grid: &Grid, records: &Records) -> Result<CountAnswer, PrivacyError> {
         let plan = self.plan(grid, records.rows())?;
         plan.answer(records, &mut SystemBits::new())

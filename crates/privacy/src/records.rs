@@ -104,7 +104,6 @@ impl Grid {
             let column = &self.columns[at % width];
             if !value.is_finite() {
                 return Err(PrivacyError::NotFinite {
-                    row: at / width + 1,
                     column: column.name.clone(),
                 });
             }

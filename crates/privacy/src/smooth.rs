@@ -22,6 +22,7 @@
 //! best value. So S is the maximum over all t, exactly; what is skipped cannot change it.
 
 use super::error::PrivacyError;
+use super::inverse::{InverseNoise, Steps};
 use super::sensitivity::LargestBall;
 
 /// The t that can matter, from public parameters.
@@ -47,6 +48,11 @@ impl Horizon {
             // A_t does not grow once t + 1 reaches the cap.
             last: last.min(cap as f64) as usize,
         }
+    }
+
+    /// h′ is computed so often at most: once for each window.
+    pub fn calls(&self) -> u64 {
+        2 * (self.last as u64 + 1)
     }
 
     /// The largest degree that must be known exactly.
@@ -90,6 +96,34 @@ pub fn smooth_bound(
     ball: &dyn LargestBall,
 ) -> Result<SmoothBound, PrivacyError> {
     Windows::new(degrees, k, horizon).maximise(ball)
+}
+
+/// The steps of the inverse sensitivity mechanism for A_0, A_1 …, from the degrees of the records
+/// (exact up to [`Horizon::degree_cap`]). As for S, what is not computed cannot change them.
+///
+/// # Errors
+/// A work limit that `ball` has.
+pub fn inverse_steps(
+    degrees: &[u32],
+    k: usize,
+    noise: &InverseNoise,
+    ball: &dyn LargestBall,
+) -> Result<Steps, PrivacyError> {
+    let mut windows = Windows::new(degrees, k, noise.horizon());
+    let mut least = vec![0; windows.horizon.last + 1];
+    loop {
+        let bounds = |held: &dyn Fn(usize) -> u64| -> Vec<u64> {
+            let times = 0..=windows.horizon.last;
+            times.map(|t| windows.bound(t, held(t))).collect()
+        };
+        let (low, high) = (bounds(&|t| least[t]), bounds(&|t| windows.most_at(t)));
+        let steps = noise.steps(&high);
+        let differing = noise.difference(&noise.steps(&low), &steps);
+        let Some(t) = differing.and_then(|at| noise.decided(&steps, &high, at)) else {
+            return Ok(steps);
+        };
+        windows.compute(t, &mut least, ball)?;
+    }
 }
 
 /// The local sensitivity bound A_0 without smoothing (Theorem 5), for the owner's report.
@@ -169,9 +203,40 @@ impl Windows {
         &self.sorted[self.starts[first]..self.starts[middle + t + 1]]
     }
 
-    fn weighted(&self, t: usize, most: u64) -> f64 {
-        let bound = (most + t as u64 + 1).min(self.horizon.cap);
-        (-self.horizon.beta * t as f64).exp() * bound as f64
+    /// A_t where the fuller window has h′ = `held`.
+    fn bound(&self, t: usize, held: u64) -> u64 {
+        (held + t as u64 + 1).min(self.horizon.cap)
+    }
+
+    fn weighted(&self, t: usize, held: u64) -> f64 {
+        (-self.horizon.beta * t as f64).exp() * self.bound(t, held) as f64
+    }
+
+    /// What h′ of the fuller window is at most.
+    fn most_at(&self, t: usize) -> u64 {
+        self.most[0][t].max(self.most[1][t])
+    }
+
+    /// Computes h′ of the window at `t` that may be the fuller one, and learns from it.
+    fn compute(
+        &mut self,
+        t: usize,
+        least: &mut [u64],
+        ball: &dyn LargestBall,
+    ) -> Result<(), PrivacyError> {
+        let which = usize::from(self.most[1][t] > self.most[0][t]);
+        let enough = self.horizon.cap.saturating_sub(t as u64 + 1);
+        let found = u64::from(ball.largest(
+            self.members(which, t),
+            enough.min(u64::from(u32::MAX)) as u32,
+        )?);
+        if found < enough {
+            self.learn(which, t, found);
+        }
+        for least in &mut least[t..] {
+            *least = found.max(*least);
+        }
+        Ok(())
     }
 
     fn maximise(mut self, ball: &dyn LargestBall) -> Result<SmoothBound, PrivacyError> {
@@ -189,26 +254,15 @@ impl Windows {
                     (best.value, best.at) = (value, t);
                 }
             }
-            let upper = |t: usize| self.weighted(t, self.most[0][t].max(self.most[1][t]));
+            let upper = |t: usize| self.weighted(t, self.most_at(t));
             let next = (0..=self.horizon.last)
                 .max_by(|&a, &b| upper(a).total_cmp(&upper(b)).then(b.cmp(&a)))
                 .unwrap_or(0);
             if upper(next) <= best.value {
                 return Ok(best);
             }
-            let which = usize::from(self.most[1][next] > self.most[0][next]);
-            let enough = self.horizon.cap.saturating_sub(next as u64 + 1);
-            let found = u64::from(ball.largest(
-                self.members(which, next),
-                enough.min(u64::from(u32::MAX)) as u32,
-            )?);
+            self.compute(next, &mut least, ball)?;
             best.computed += 1;
-            if found < enough {
-                self.learn(which, next, found);
-            }
-            for least in &mut least[next..] {
-                *least = found.max(*least);
-            }
         }
     }
 

@@ -2,10 +2,13 @@
 //!
 //! A column is named, its range and unit are declared, by hand or by a schema. Values outside the
 //! range are moved to its ends ([`super::records`]): a refusal would tell that somebody is outside.
-//! A cell that is no number is refused, for the table then is not what was declared; that refusal,
-//! like every other one before an answer, depends on the file.
+//!
+//! A table that is not what was declared is refused before anything is paid for. That it is one, and
+//! which of its columns are numeric throughout, is taken to be public, like N. Nothing else is said
+//! of it: no cell, no line, no name of a column (the first line of a file without a header is a
+//! record). The owner of the data learns more with [`TableOptions::read_as_owner`].
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use schemars::JsonSchema;
@@ -15,22 +18,48 @@ use thiserror::Error;
 use super::error::PrivacyError;
 use super::records::{DeclaredColumn, Grid};
 use probity_data::numbers::{Column, NumbersError, Reading};
-use probity_data::read::{ReadError, Records};
+use probity_data::read::{IN_MEMORY, ReadError, Records};
 use probity_data::schema::{Format, Kind, Schema};
 use probity_data::source::{DataFile, Hashed};
 
 /// Why columns cannot be used.
 #[derive(Debug, Error)]
 pub enum SourceError {
-    /// The file cannot be read as a table.
-    #[error(transparent)]
-    Read(#[from] ReadError),
     /// A declaration makes no sense.
     #[error(transparent)]
     Privacy(#[from] PrivacyError),
-    /// A cell is no finite number, or no level of the schema.
+    /// The file cannot be read as a table, or a cell is no finite number or no level of the schema.
+    /// For whoever is not the owner of the data, it is but one that says nothing of what is in it.
     #[error(transparent)]
     Numbers(#[from] NumbersError),
+    /// The file is not a table.
+    #[error(
+        "{} is not a table that can be read; its owner learns where with `probity outliers exact`",
+        file.display()
+    )]
+    NoTable {
+        /// The file.
+        file: PathBuf,
+    },
+    /// A column is not there.
+    #[error("{} has no column '{column}'", file.display())]
+    NoColumn {
+        /// The file.
+        file: PathBuf,
+        /// The column.
+        column: String,
+    },
+    /// A column does not hold what was declared.
+    #[error(
+        "{}: the column '{column}' is not numeric, or has words that are not levels of the schema; its owner learns where with `probity outliers exact`",
+        file.display()
+    )]
+    NotNumeric {
+        /// The file.
+        file: PathBuf,
+        /// The column.
+        column: String,
+    },
     /// Nothing is declared about a column.
     #[error(
         "nothing is declared about the column '{column}': declare its range in table.ranges, or name a schema in table.schema. The data's own mean, spread or range cannot be used: they would give records away"
@@ -55,6 +84,42 @@ pub enum SourceError {
         /// What is wrong.
         problem: &'static str,
     },
+}
+
+impl From<ReadError> for SourceError {
+    fn from(error: ReadError) -> SourceError {
+        SourceError::Numbers(error.into())
+    }
+}
+
+impl SourceError {
+    /// What may be said of it to whoever is not the owner of `file`.
+    fn concealed(self, file: &Path) -> SourceError {
+        let file = || file.to_owned();
+        match self {
+            SourceError::Numbers(found) => match found {
+                NumbersError::Read(
+                    error @ (ReadError::Io { .. }
+                    | ReadError::Empty { .. }
+                    | ReadError::ColumnType { .. }),
+                ) => error.into(),
+                NumbersError::Read(ReadError::MissingColumn { column, .. }) => {
+                    SourceError::NoColumn {
+                        file: file(),
+                        column,
+                    }
+                }
+                NumbersError::NotANumber { column, .. }
+                | NumbersError::UnknownLevel { column, .. }
+                | NumbersError::Read(ReadError::Utf8 { column, .. }) => SourceError::NotNumeric {
+                    file: file(),
+                    column,
+                },
+                _ => SourceError::NoTable { file: file() },
+            },
+            declared => declared,
+        }
+    }
 }
 
 /// A range that is declared by hand.
@@ -179,24 +244,38 @@ impl TableOptions {
         }
     }
 
-    /// Reads the columns of `file`.
+    /// Reads the columns of `file` for an answer to somebody else: what it refuses says nothing of
+    /// what is in the file. The hash is of the bytes that were read.
     ///
     /// # Errors
     /// See [`SourceError`].
     pub fn read(&self, file: &Path) -> Result<Hashed<DeclaredNumbers>, SourceError> {
+        self.read_as_owner(file)
+            .map_err(|error| error.concealed(file))
+    }
+
+    /// Reads the columns of `file` for its owner: what it refuses names the cell. **Not private.**
+    ///
+    /// # Errors
+    /// See [`SourceError`].
+    pub fn read_as_owner(&self, file: &Path) -> Result<Hashed<DeclaredNumbers>, SourceError> {
         let grid = self.grid()?;
         let file = DataFile::open(file)?;
         let numbers = self.decode(grid, Records::of(&file, &self.layout())?)?;
         Ok(file.hashed(numbers)?)
     }
 
-    /// Reads the columns of record batches in memory.
+    /// Reads the columns of record batches in memory. What it refuses says nothing of what is in
+    /// them.
     ///
     /// # Errors
     /// See [`SourceError`].
     pub fn from_arrow(&self, batches: &[RecordBatch]) -> Result<DeclaredNumbers, SourceError> {
         let grid = self.grid()?;
-        self.decode(grid, Records::from_arrow(batches, &self.layout())?)
+        Records::from_arrow(batches, &self.layout())
+            .map_err(SourceError::from)
+            .and_then(|records| self.decode(grid, records))
+            .map_err(|error| error.concealed(Path::new(IN_MEMORY)))
     }
 
     /// The layout of files, in which columns that are not asked for are no fault.

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::calibration::Guarantee;
+use super::calibration::{Calibration, Guarantee};
+use super::composition::split;
 use super::count::{CountOptions, Sensitivity};
 use super::error::PrivacyError;
 use super::source::{DeclaredRange, TableOptions};
@@ -73,13 +74,23 @@ impl TableSpecification {
     }
 }
 
-/// Refuses a price for what costs nothing.
+/// Refuses what the chosen sensitivity has no use for.
 fn noise_rules(noise: &CountOptions) -> Result<(), FieldError> {
-    match (noise.sensitivity, noise.interval_share) {
-        (Sensitivity::Global, Some(share)) => Err(FieldError::new(
+    match (noise.sensitivity, noise.interval_share, noise.calibration) {
+        (Sensitivity::Global, Some(share), _) => Err(FieldError::new(
             "noise.interval_share",
             share,
             "left out with the sensitivity global: that noise is public, and the interval is free",
+        )),
+        (Sensitivity::Inverse, Some(share), _) => Err(FieldError::new(
+            "noise.interval_share",
+            share,
+            "left out with the sensitivity inverse: an interval needs the sensitivity smooth or global",
+        )),
+        (Sensitivity::Inverse, None, Calibration::Theorem) => Err(FieldError::new(
+            "noise.calibration",
+            "theorem",
+            "left out with the sensitivity inverse: the theorems are about normal noise",
         )),
         _ => Ok(()),
     }
@@ -217,12 +228,13 @@ impl SubspacesSpecification {
             return Ok((choice, None));
         };
         let share = self.count_share.unwrap_or(COUNT_SHARE);
+        let (counts, rest) = split(self.epsilon, share);
         let then_count = ThenCount {
-            guarantee: Guarantee::new(self.epsilon * share, delta)?,
+            guarantee: Guarantee::new(counts, delta)?,
             options: self.noise,
         };
         let choice = Choice {
-            epsilon: self.epsilon * (1.0 - share),
+            epsilon: rest,
             ..choice
         };
         Ok((choice, Some(then_count)))
@@ -279,6 +291,7 @@ impl Specification for ExactSpecification {
 
     fn rules(&self) -> Result<(), FieldError> {
         self.table.rules()?;
+        noise_rules(&self.noise)?;
         let refuse =
             |field: &str, value: &str, expected: &str| Err(FieldError::new(field, value, expected));
         match (self.epsilon, self.delta) {

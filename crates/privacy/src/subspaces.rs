@@ -14,7 +14,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::calibration::{Guarantee, check_epsilon};
+use super::calibration::{Guarantee, check_epsilon, spendable};
 use super::composition::Cost;
 use super::count::{
     CountAnswer, CountOptions, CountPlan, Outliers, check_threshold, count_outliers,
@@ -57,6 +57,7 @@ pub struct SubspacePlan {
     subspaces: Vec<Vec<usize>>,
     cap: u64,
     counts: Option<CountPlan>,
+    cost: Cost,
 }
 
 /// A chosen subspace.
@@ -112,8 +113,19 @@ impl SubspacePlan {
                 CountPlan::new(outliers, each, then.options, rows, dimensions)
             })
             .transpose()?;
+        let mut cost = Cost::exponential(choice.epsilon, top);
+        if let (Some(then), Some(count)) = (then_count, &counts) {
+            let Guarantee { epsilon, delta } = then.guarantee;
+            let each = count.cost().rho;
+            cost = cost.and(Cost {
+                epsilon,
+                delta,
+                rho: (each * top as f64).next_up(),
+            });
+        }
         Ok(SubspacePlan {
             choice,
+            cost,
             outliers,
             rows,
             subspaces: combinations(columns, dimensions),
@@ -124,11 +136,7 @@ impl SubspacePlan {
 
     /// The price of everything.
     pub fn cost(&self) -> Cost {
-        let choice = Cost::exponential(self.choice.epsilon, self.choice.top);
-        match &self.counts {
-            Some(count) => (0..self.choice.top).fold(choice, |sum, _| sum.and(count.cost())),
-            None => choice,
-        }
+        self.cost
     }
 
     /// The plan of each count that follows.
@@ -144,7 +152,7 @@ impl SubspacePlan {
     /// Chooses, and counts if asked to; in the order of choice.
     ///
     /// # Errors
-    /// A work limit, or no random bits.
+    /// No random bits.
     pub fn answer(
         &self,
         records: &Records,
@@ -184,7 +192,7 @@ impl SubspacePlan {
     /// No random bits.
     pub fn choose(&self, counts: &[i64], bits: &mut dyn Bits) -> Result<Vec<usize>, PrivacyError> {
         debug_assert!(counts.iter().all(|&count| count <= self.rows as i64));
-        let share = Ratio::of(self.choice.epsilon)
+        let share = Ratio::of(spendable(self.choice.epsilon))
             .times(&Ratio::new(1, 2 * self.choice.top as u64))
             .times(&Ratio::new(1, self.cap));
         let mut left: Vec<usize> = (0..counts.len()).collect();

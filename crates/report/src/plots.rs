@@ -127,18 +127,21 @@ fn mean_found(runs: &[SearchCurve], effort: Effort) -> Vec<(f64, f64)> {
         .map(|point| {
             let share = point as f64 / (POINTS - 1) as f64;
             let at = (first * (last / first).powf(share)).min(last);
-            let total: u64 = runs.iter().map(|run| found_at(run, at, effort)).sum();
-            (at, total as f64 / runs.len() as f64)
+            let total: f64 = runs.iter().map(|run| found_at(run, at, effort)).sum();
+            (at, total / runs.len() as f64)
         })
         .collect()
 }
 
-/// What a search had found when it came to `at`.
-fn found_at(run: &SearchCurve, at: f64, effort: Effort) -> u64 {
-    let after = run.curve.partition_point(|point| effort.of(point) <= at);
-    match after.checked_sub(1) {
-        Some(place) => run.curve[place].found,
-        None => 0,
+/// What a search had found when it came to `at`: on the line between two points of its curve.
+fn found_at(run: &SearchCurve, at: f64, effort: Effort) -> f64 {
+    let next = run.curve.partition_point(|point| effort.of(point) <= at);
+    let place = |point: &CurvePoint| (effort.of(point), point.found as f64);
+    let before = next.checked_sub(1).map(|last| place(&run.curve[last]));
+    let before = before.unwrap_or((0.0, 0.0));
+    match run.curve.get(next).map(place) {
+        Some(after) => before.1 + (at - before.0) / (after.0 - before.0) * (after.1 - before.1),
+        None => before.1,
     }
 }
 
@@ -356,7 +359,7 @@ mod tests {
         ];
         let means = mean_found(&runs, Effort::ModelCalls);
         assert_eq!(means.len(), POINTS);
-        assert_eq!(means[0], (20.0, 1.5));
+        assert_eq!(means[0], (20.0, (1.0 + 4.0 / 9.0 + 2.0) / 2.0));
         assert_eq!(means[POINTS - 1], (100.0, 4.0));
         // What took no time has no place on a logarithmic axis.
         assert!(mean_found(&runs, Effort::Seconds).is_empty());

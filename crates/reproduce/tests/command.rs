@@ -110,6 +110,7 @@ fn a_figure_of_the_outliers_paper_is_drawn() {
     let rows = summary["noise"]["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 9);
     for row in rows {
+        assert!(row["inverse"].as_f64() < row["tight"].as_f64(), "{row}");
         assert!(row["tight"].as_f64() < row["theorem"].as_f64(), "{row}");
     }
     let plot = std::fs::read_to_string(folder.path().join("figure-3.svg")).unwrap();

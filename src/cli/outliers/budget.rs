@@ -9,11 +9,8 @@ use serde::Serialize;
 use crate::cli::output::Output;
 use crate::cli::render::table;
 use probity::privacy::composition::{Budget, Cost, Remaining, readable};
-use probity::privacy::ledger::{Entry, Ledger, LedgerData, declare, read};
+use probity::privacy::ledger::{Entry, Ledger, declare, read};
 use probity::run::run_directory::file_sha256;
-
-/// The part of delta that composition uses unless --slack says otherwise.
-const SLACK_SHARE: f64 = 0.1;
 
 /// Arguments of `probity outliers budget`.
 #[derive(Debug, Args)]
@@ -47,7 +44,7 @@ pub(super) struct BudgetArgs {
 #[derive(Serialize)]
 struct BudgetSummary<'l> {
     ledger: &'l Path,
-    data_sha256: &'l str,
+    data: &'l str,
     budget: Budget,
     spent: Cost,
     /// ε after composition.
@@ -63,29 +60,32 @@ pub(super) fn run(args: BudgetArgs, output: &Output) -> anyhow::Result<ExitCode>
             let budget = Budget {
                 epsilon,
                 delta: args.delta,
-                slack: args.slack.unwrap_or(SLACK_SHARE * args.delta),
+                slack: args.slack.unwrap_or_else(|| tenth(args.delta)),
             }
             .check()?;
             let name = data.file_name().unwrap_or(data.as_os_str());
-            let data = LedgerData {
-                file: name.to_string_lossy().into_owned(),
-                sha256: file_sha256(data)?,
-            };
-            declare(&args.ledger, data, budget)?
+            let sha256 = file_sha256(data)?;
+            declare(&args.ledger, &name.to_string_lossy(), &sha256, budget)?
         }
         _ => read(&args.ledger)?,
     };
     let spent = ledger.spent();
+    let spent_epsilon = ledger.budget.spent_epsilon(&spent);
     let summary = BudgetSummary {
         ledger: &args.ledger,
-        data_sha256: &ledger.data.sha256,
+        data: &ledger.data.file,
         budget: ledger.budget,
-        spent,
-        spent_epsilon: ledger.budget.spent_epsilon(spent),
+        spent: spent.total(),
+        spent_epsilon,
         left: ledger.remaining(),
         queries: &ledger.queries,
     };
     output.summary("outliers budget", &summary, &render(&ledger, &summary))
+}
+
+/// A tenth of a decimal number, as a decimal number; what is none stays none.
+fn tenth(number: f64) -> f64 {
+    format!("{number}e-1").parse().unwrap_or(number)
 }
 
 fn render(ledger: &Ledger, summary: &BudgetSummary<'_>) -> String {
@@ -95,10 +95,9 @@ fn render(ledger: &Ledger, summary: &BudgetSummary<'_>) -> String {
         slack,
     } = ledger.budget;
     let mut text = format!(
-        "{}: for {} (SHA-256 {})\nBudget: epsilon {}, delta {}, of which {} is set aside for composition.\n",
+        "{}: for {}\nBudget: epsilon {}, delta {}, of which {} is set aside for composition.\n",
         summary.ledger.display(),
         ledger.data.file,
-        ledger.data.sha256,
         readable(epsilon),
         readable(delta),
         readable(slack)

@@ -6,12 +6,15 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::{Bill, Data, Payment, SpecialArgs, answer_text, not_private_text};
+use super::inputs::{
+    Bill, Data, Payment, SpecialArgs, answer_text, noise_text, not_private_text, record, write,
+};
 use crate::cli::fields::Fields;
 use crate::cli::inputs::new_run;
 use crate::cli::output::{Output, Summary};
+use crate::cli::render::count as grouped;
 use probity::privacy::calibration::{Calibration, Guarantee};
-use probity::privacy::count::{CountPlan, Sensitivity};
+use probity::privacy::count::{CountPlan, PublicNoise, Sensitivity};
 use probity::privacy::interval::Interval;
 use probity::privacy::sensitivity::Method;
 use probity::privacy::specification::CountSpecification;
@@ -46,7 +49,7 @@ struct CountSummary {
     method: Option<Method>,
     count: i64,
     interval: Option<Interval>,
-    data_sha256: String,
+    noise: PublicNoise,
     #[serde(flatten)]
     bill: Bill,
 }
@@ -78,7 +81,7 @@ pub(crate) fn run_specification(
     let (radius, k) = (specification.radius, specification.k);
     let outliers = data.outliers(radius, k, dimension)?;
     let plan = CountPlan::new(outliers, guarantee, options, data.records.rows(), dimension)?;
-    let record = data.record(table)?;
+    let record = record(table)?;
     let directory = out.map(|out| new_run(Some(&out), "outliers")).transpose()?;
     let columns = data.options.columns.clone();
     let mechanism = format!("count in {}, radius {radius}, k {k}", columns.join(" × "));
@@ -88,10 +91,12 @@ pub(crate) fn run_specification(
     let bill = Bill::new(payment, cost, &ledger);
     let private = payment.is_private();
     let text = format!(
-        "{}{} in {} (fewer than {k} other records within {radius}).\n{}",
+        "{}In {} (fewer than {k} other records within {radius}), of {} records: {}.\n{}{}",
         not_private_text(private),
-        answer_text(&answer),
         columns.join(" × "),
+        grouped(data.records.rows() as u64),
+        answer_text(&answer),
+        noise_text(answer.noise, plan.sensitivity()),
         bill.text()
     );
     let summary = Summary::of(
@@ -102,18 +107,17 @@ pub(crate) fn run_specification(
             columns,
             radius,
             k,
-            sensitivity: options.sensitivity,
+            sensitivity: plan.sensitivity(),
             calibration: options.calibration,
             method: plan.method(),
             count: answer.count,
             interval: answer.interval,
-            data_sha256: data.sha256.clone(),
+            noise: answer.noise,
             bill,
         },
     );
     if let Some(directory) = directory {
-        directory.write_run(&specification, &record)?;
-        directory.write_summary(&summary)?;
+        write(&directory, &specification, &record, &summary)?;
     }
     output.result(&summary, &text)
 }

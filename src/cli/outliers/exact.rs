@@ -6,17 +6,16 @@ use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::{Data, SpecialArgs, signed};
+use super::inputs::{Data, SpecialArgs, noise_text, signed};
 use crate::cli::fields::Fields;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
 use probity::privacy::calibration::Guarantee;
 use probity::privacy::count::{
-    CountOptions, CountPlan, Outliers, Revealed, Sensitivity, count_outliers,
+    CountOptions, CountPlan, Outliers, PublicNoise, Revealed, Sensitivity, count_outliers,
 };
 use probity::privacy::error::PrivacyError;
-use probity::privacy::sensitivity::{Bound, Method};
-use probity::privacy::smooth::growing_bound;
+use probity::privacy::sensitivity::Method;
 use probity::privacy::specification::ExactSpecification;
 use probity::privacy::subspaces::{Choice, SubspacePlan};
 use probity::run::specification::Checked;
@@ -58,15 +57,15 @@ struct SubspaceCount {
 
 #[derive(Serialize)]
 struct NoiseFigures {
-    beta: f64,
-    scale: f64,
+    /// Which sensitivity scales the noise.
+    scaled_by: Sensitivity,
     method: Option<Method>,
     #[serde(flatten)]
+    public: PublicNoise,
+    #[serde(flatten)]
     revealed: Revealed,
-    /// The smallest value that any database's bound has for this β.
-    least_sensitivity: f64,
-    /// The bound by an exact method, where another one answered and the work limit allowed it.
-    exact_sensitivity: Option<f64>,
+    /// The deviation by an exact method, where another one answered and the work limit allowed it.
+    exact_standard_deviation: Option<f64>,
 }
 
 /// Runs `probity outliers exact`.
@@ -82,7 +81,7 @@ pub(crate) fn run_specification(
 ) -> anyhow::Result<ExitCode> {
     let options = specification.noise;
     let table = &specification.table;
-    let data = Data::read(&specification.data, &specification.columns, table)?;
+    let data = Data::read_as_owner(&specification.data, &specification.columns, table)?;
     let dimension = specification.dims.unwrap_or(data.records.columns());
     if dimension > data.records.columns() {
         bail!(PrivacyError::Dimensions {
@@ -129,29 +128,13 @@ fn noise_figures(
     let (rows, dimension) = (data.records.rows(), data.records.columns());
     let plan = CountPlan::new(outliers, guarantee, options, rows, dimension)?;
     let revealed = plan.reveal(&data.records)?;
-    let exact_sensitivity = match plan.method() {
-        Some(method) if !method.is_exact() => {
-            let exact = options.bound(Bound::Exact);
-            let plan = CountPlan::new(outliers, guarantee, exact, rows, dimension)?;
-            match plan.measure(&data.records) {
-                Ok(measured) => Some(measured.sensitivity),
-                Err(PrivacyError::WorkLimit { .. }) => None,
-                Err(other) => return Err(other.into()),
-            }
-        }
-        _ => None,
-    };
-    let cap = revealed.global_sensitivity_at_most as f64;
+    let exact = plan.measure_exactly(&data.records)?;
     Ok(NoiseFigures {
-        beta: plan.noise().beta,
-        scale: plan.noise().scale,
+        scaled_by: plan.sensitivity(),
         method: plan.method(),
+        public: plan.public_noise(),
         revealed,
-        least_sensitivity: match options.sensitivity {
-            Sensitivity::Smooth => growing_bound(plan.noise().beta, cap, 0.0),
-            Sensitivity::Global => cap,
-        },
-        exact_sensitivity,
+        exact_standard_deviation: exact.map(|exact| plan.standard_deviation(&exact)),
     })
 }
 
@@ -211,25 +194,27 @@ fn render(summary: &ExactSummary) -> String {
         }
     }
     if let Some(noise) = &summary.noise {
-        text.push_str(&noise_text(noise));
+        text.push_str(&figures_text(noise));
     }
     text.push_str(WARNING);
     text
 }
 
-fn noise_text(noise: &NoiseFigures) -> String {
+fn figures_text(noise: &NoiseFigures) -> String {
     let revealed = &noise.revealed;
     let mut text = format!(
-        "A private count would get noise of standard deviation {:.2}: {:.4} times a sensitivity of {:.3}",
-        revealed.standard_deviation, noise.scale, revealed.sensitivity
+        "A private count would get noise of standard deviation {:.2}",
+        revealed.standard_deviation
     );
-    match noise.method {
-        Some(method) => text.push_str(&format!(
-            " (smooth bound by {}, beta {:.5}).\n",
-            method.name(),
-            noise.beta
+    match (noise.scaled_by, noise.method) {
+        (Sensitivity::Smooth, Some(method)) => {
+            text.push_str(&format!(" (smooth bound by {}).\n", method.name()));
+        }
+        (_, Some(method)) => text.push_str(&format!(
+            " (inverse sensitivity, bounds by {}).\n",
+            method.name()
         )),
-        None => text.push_str(" (global).\n"),
+        (_, None) => text.push_str(" (global sensitivity).\n"),
     }
     text.push_str(&format!(
         "Here one record changes the count by at most {}; anywhere by {} to {}.\n",
@@ -237,20 +222,16 @@ fn noise_text(noise: &NoiseFigures) -> String {
         revealed.global_sensitivity_at_least,
         revealed.global_sensitivity_at_most
     ));
-    let Some(method) = noise.method else {
-        return text;
-    };
-    text.push_str(&format!(
-        "No database has a smooth bound below {:.3} for this beta.\n",
-        noise.least_sensitivity
-    ));
-    match noise.exact_sensitivity {
-        Some(exact) => text.push_str(&format!(
-            "An exact method gives {exact:.3}: the bound is {:.2} times as large.\n",
-            revealed.sensitivity / exact
+    text.push_str(&noise_text(noise.public, noise.scaled_by));
+    match (noise.exact_standard_deviation, noise.method) {
+        (Some(exact), _) => text.push_str(&format!(
+            "With exact bounds it would be {exact:.2}: it is {:.2} times as large.\n",
+            revealed.standard_deviation / exact
         )),
-        None if method.is_exact() => {}
-        None => text.push_str("An exact method was stopped by --work-limit.\n"),
+        (None, Some(method)) if !method.is_exact() => {
+            text.push_str("Exact bounds were stopped by --work-limit.\n");
+        }
+        _ => {}
     }
     text
 }

@@ -8,17 +8,18 @@ use serde::Serialize;
 
 use crate::cli::fields::Fields;
 use crate::cli::inputs::Threads;
-use crate::cli::output::Output;
+use crate::cli::output::{Output, Summary};
 use probity::data::source::Hashed;
 use probity::data::specification::record_schema;
 use probity::privacy::composition::{Cost, Remaining, readable};
-use probity::privacy::count::{CountAnswer, Outliers};
+use probity::privacy::count::{CountAnswer, Outliers, PublicNoise, Sensitivity};
 use probity::privacy::ledger::{Charge, Ledger, charge, read};
 use probity::privacy::noise::{Bits, SeededBits, SystemBits};
 use probity::privacy::records::{Grid, Records};
-use probity::privacy::source::{DeclaredRange, TableOptions};
+use probity::privacy::source::{DeclaredNumbers, DeclaredRange, TableOptions};
 use probity::privacy::specification::TableSpecification;
 pub(super) use probity::report::text::signed;
+use probity::run::run_directory::{RunDirectory, SUMMARY};
 use probity::run::specification::Specification;
 use probity::run::specification::file::Record;
 
@@ -47,25 +48,41 @@ impl SpecialArgs {
 
 /// The data as declared.
 pub(super) struct Data {
-    pub sha256: String,
+    /// For the ledger: it goes into nothing that is printed or written.
+    sha256: String,
     pub options: TableOptions,
     pub grid: Grid,
     pub records: Records,
 }
 
 impl Data {
-    /// Reads `columns` of `file`. The declarations are checked before the file is opened.
+    /// Reads `columns` of `file` to answer whoever asks.
     pub fn read(
         file: &Path,
         columns: &[String],
         table: &TableSpecification,
     ) -> anyhow::Result<Data> {
         let options = table.options(columns)?;
-        options.grid()?;
+        let read = options.read(file)?;
+        Self::of(options, read)
+    }
+
+    /// Reads `columns` of `file` for its owner.
+    pub fn read_as_owner(
+        file: &Path,
+        columns: &[String],
+        table: &TableSpecification,
+    ) -> anyhow::Result<Data> {
+        let options = table.options(columns)?;
+        let read = options.read_as_owner(file)?;
+        Self::of(options, read)
+    }
+
+    fn of(options: TableOptions, read: Hashed<DeclaredNumbers>) -> anyhow::Result<Data> {
         let Hashed {
             value: numbers,
             sha256,
-        } = options.read(file)?;
+        } = read;
         let records = numbers.grid.place(&numbers.values)?;
         Ok(Data {
             sha256,
@@ -73,12 +90,6 @@ impl Data {
             grid: numbers.grid,
             records,
         })
-    }
-
-    /// What was opened.
-    pub fn record(&self, table: &TableSpecification) -> anyhow::Result<Record> {
-        let record = Record::new().opened("data", self.sha256.clone());
-        Ok(record_schema(record, table.schema.as_deref())?)
     }
 
     /// What an outlier is in `dimension` dimensions.
@@ -142,9 +153,28 @@ impl Payment<'_> {
     }
 }
 
-/// What a query cost and what is left.
+/// What was opened, but for the records: their hash is an exact function of them.
+pub(super) fn record(table: &TableSpecification) -> anyhow::Result<Record> {
+    Ok(record_schema(Record::new(), table.schema.as_deref())?)
+}
+
+/// Writes an answer to the directory of its run. `ended` is left out: with the time of the charge it
+/// would say how long the answer took, which depends on the records.
+pub(super) fn write<S: Specification, T: Serialize>(
+    directory: &RunDirectory,
+    specification: &S,
+    record: &Record,
+    summary: &Summary<T>,
+) -> anyhow::Result<()> {
+    directory.write_run(specification, record)?;
+    directory.write_json(SUMMARY, summary)?;
+    Ok(())
+}
+
+/// What a query cost, when it was charged, and what is left.
 #[derive(Debug, Serialize)]
 pub(super) struct Bill {
+    pub charged: String,
     pub cost: Cost,
     pub left: Remaining,
     pub ledger: PathBuf,
@@ -153,7 +183,9 @@ pub(super) struct Bill {
 impl Bill {
     /// The bill of the last query in `ledger`.
     pub fn new(payment: Payment<'_>, cost: Cost, ledger: &Ledger) -> Bill {
+        let charged = ledger.queries.last();
         Bill {
+            charged: charged.map_or_else(String::new, |entry| entry.time.clone()),
             cost,
             left: ledger.remaining(),
             ledger: payment.ledger.to_owned(),
@@ -175,16 +207,36 @@ impl Bill {
 
 /// An answer in words.
 pub(super) fn answer_text(answer: &CountAnswer) -> String {
+    let noisy = format!("noisy count of outliers {}", signed(answer.count));
     match &answer.interval {
-        None => format!("{} outliers, with noise", signed(answer.count)),
+        None => noisy,
         Some(interval) => format!(
-            "{} outliers, with noise; {} to {} with {} % confidence",
-            signed(answer.count),
+            "{noisy}; the true count is {} to {} with {} % confidence",
             signed(interval.low),
             signed(interval.high),
             readable(100.0 * interval.confidence)
         ),
     }
+}
+
+/// How far noisy counts may be off, as far as it is public.
+pub(super) fn noise_text(noise: PublicNoise, sensitivity: Sensitivity) -> String {
+    let PublicNoise {
+        standard_deviation_at_least: least,
+        standard_deviation_at_most: most,
+        global_standard_deviation: global,
+    } = noise;
+    if sensitivity == Sensitivity::Global {
+        return format!("The noise has a standard deviation of {global:.1}.\n");
+    }
+    let advice = match noise.global_is_less() {
+        true => "always less, so take that",
+        false => "and its interval free",
+    };
+    format!(
+        "The noise has a standard deviation of at least {least:.1} and at most {most:.1}; which, depends on the records, and is not said.\n\
+         With --sensitivity global it would be {global:.1} at this price, {advice}.\n"
+    )
 }
 
 /// A statement to stand above and below answers that are not private.

@@ -7,10 +7,13 @@ use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::{Bill, Data, Payment, SpecialArgs, answer_text, not_private_text};
+use super::inputs::{
+    Bill, Data, Payment, SpecialArgs, answer_text, noise_text, not_private_text, record, write,
+};
 use crate::cli::fields::Fields;
 use crate::cli::inputs::new_run;
 use crate::cli::output::{Output, Summary};
+use probity::privacy::count::{CountPlan, PublicNoise};
 use probity::privacy::error::PrivacyError;
 use probity::privacy::interval::Interval;
 use probity::privacy::specification::SubspacesSpecification;
@@ -43,7 +46,8 @@ struct SubspacesSummary {
     dims: usize,
     candidates: usize,
     subspaces: Vec<SubspaceFigures>,
-    data_sha256: String,
+    /// Of each count, if they were asked for.
+    noise: Option<PublicNoise>,
     #[serde(flatten)]
     bill: Bill,
 }
@@ -86,7 +90,7 @@ pub(crate) fn run_specification(
     }
     let outliers = data.outliers(radius, k, dims)?;
     let plan = SubspacePlan::new(choice, then_count, outliers, rows, columns)?;
-    let record = data.record(table)?;
+    let record = record(table)?;
     let directory = out.map(|out| new_run(Some(&out), "outliers")).transpose()?;
     let counts = match specification.then_count {
         true => " with counts",
@@ -111,6 +115,9 @@ pub(crate) fn run_specification(
         }
         text.push('\n');
     }
+    if let Some(count) = plan.counts() {
+        text.push_str(&noise_text(count.public_noise(), count.sensitivity()));
+    }
     text.push_str(&format!(
         "Chosen among {} subspaces, in the order of choice.\n{}",
         plan.subspaces(),
@@ -133,13 +140,12 @@ pub(crate) fn run_specification(
                     interval: chosen.answer.as_ref().and_then(|answer| answer.interval),
                 })
                 .collect(),
-            data_sha256: data.sha256.clone(),
+            noise: plan.counts().map(CountPlan::public_noise),
             bill,
         },
     );
     if let Some(directory) = directory {
-        directory.write_run(&specification, &record)?;
-        directory.write_summary(&summary)?;
+        write(&directory, &specification, &record, &summary)?;
     }
     output.result(&summary, &text)
 }

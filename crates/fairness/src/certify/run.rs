@@ -12,6 +12,7 @@ pub use super::specification::CertifySpecification;
 use crate::audit_error::AuditError;
 use crate::estimate::estimated_sets;
 use crate::statistics::Share;
+use probity_nn::alike::DecidedAlike;
 use probity_nn::modality::ModalityName;
 use probity_run::run_directory::{RunDirectory, RunError, write_with};
 use probity_run::specification::Checked;
@@ -88,6 +89,9 @@ pub struct CertifySummary {
     pub model_sha256: String,
     /// SHA-256 of the data or texts.
     pub inputs_sha256: String,
+    /// The class that every input of the part gets, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decides_alike: Option<DecidedAlike>,
     /// Part of the data.
     pub part: Part,
     /// Splits an input at most.
@@ -118,6 +122,12 @@ pub trait Certifiable: Sized {
 
     /// Number of inputs.
     fn inputs(&self) -> usize;
+
+    /// What the model decides all of the inputs `rows`, if it is one class.
+    ///
+    /// # Errors
+    /// When the model cannot answer.
+    fn decides_alike(&self, rows: &[u32]) -> Result<Option<DecidedAlike>, AuditError>;
 
     /// Those of `rows` of which the attributes `names` make variants.
     ///
@@ -150,6 +160,8 @@ pub struct Certification<M> {
     specification: CertifySpecification,
     record: Record,
     case: M,
+    /// The part of the data.
+    rows: Vec<u32>,
     /// The inputs to certify, set by set of protected attributes.
     sets: Vec<(Vec<String>, Vec<u32>)>,
 }
@@ -188,6 +200,7 @@ impl<M: Certifiable> Certification<M> {
         });
         Ok(Certification {
             sets: sets.collect::<Result<_, AuditError>>()?,
+            rows,
             specification,
             record,
             case,
@@ -282,6 +295,7 @@ impl<M: Certifiable> Certification<M> {
             probity_version: env!("CARGO_PKG_VERSION").to_owned(),
             model_sha256: self.record.sha256_of("model").to_owned(),
             inputs_sha256: self.record.sha256_of("data").to_owned(),
+            decides_alike: self.case.decides_alike(&self.rows)?,
             part: specification.part,
             splits: specification.splits,
             sets,

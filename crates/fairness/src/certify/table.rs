@@ -11,6 +11,7 @@ use crate::domain::TabularDomain;
 use crate::opened::{open_model, open_table, positions, protected_or_marked, reading_schema};
 use probity_data::schema::Schema;
 use probity_data::table::{Labels, Table};
+use probity_nn::alike::DecidedAlike;
 use probity_nn::fnn::{Fnn, Network};
 use probity_nn::interval::fnn::{CodeSet, FnnBounds};
 use probity_nn::modality::ModalityName;
@@ -67,6 +68,17 @@ impl Certifiable for CertifiableTable {
 
     fn inputs(&self) -> usize {
         self.table.rows()
+    }
+
+    fn decides_alike(&self, rows: &[u32]) -> Result<Option<DecidedAlike>, AuditError> {
+        let part = self.table.select(rows);
+        let rows = Rows::new(part.codes(), part.width());
+        let fnn = Fnn::new(&self.model.network, &ComputeDevice::flex());
+        Ok(DecidedAlike::of(
+            &fnn,
+            &self.model.schema.label.classes,
+            rows,
+        )?)
     }
 
     fn varying(&self, names: &[String], rows: &[u32]) -> Result<Vec<u32>, AuditError> {

@@ -19,11 +19,12 @@ use crate::audit_error::AuditError;
 use crate::opened::{open_terms, open_text_model, open_texts};
 use crate::text::domain::{Occurrence, Terms, TextDomain};
 use crate::text::protected::ProtectedTerms;
+use probity_nn::alike::DecidedAlike;
 use probity_nn::interval::recurrent::{IntervalKernels, Substituted};
 use probity_nn::modality::ModalityName;
 use probity_nn::recurrent::kernels::{EmbeddingTable, Kernels};
 use probity_nn::recurrent::network::RecurrentWeights;
-use probity_nn::text::TextNetwork;
+use probity_nn::text::{PADDING, TextNetwork};
 use probity_nn::text_model::TextModel;
 use probity_nn::{Rows, predicted_class};
 use probity_tensor::device::ComputeDevice;
@@ -104,6 +105,17 @@ impl Certifiable for CertifiableTexts {
 
     fn inputs(&self) -> usize {
         self.texts.len()
+    }
+
+    fn decides_alike(&self, rows: &[u32]) -> Result<Option<DecidedAlike>, AuditError> {
+        let (width, network) = (self.width(), self.network()?);
+        let row = |mut text: Vec<i32>| {
+            text.resize(width, PADDING);
+            text
+        };
+        let codes: Vec<i32> = self.tokens(rows).into_iter().flat_map(row).collect();
+        let rows = Rows::new(&codes, width);
+        Ok(DecidedAlike::of(&network, &self.model.classes, rows)?)
     }
 
     fn varying(&self, names: &[String], rows: &[u32]) -> Result<Vec<u32>, AuditError> {

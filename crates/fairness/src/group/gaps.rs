@@ -59,6 +59,35 @@ pub struct Gaps {
     pub calibration_difference: Option<Gap>,
 }
 
+/// Name of the ratio, the only gap that is best at 1.
+pub const PARITY_RATIO: &str = "demographic parity ratio";
+
+impl Gaps {
+    /// The gaps with their names.
+    pub fn named(&self) -> [(&'static str, Option<&Gap>); 6] {
+        [
+            (
+                "demographic parity difference",
+                self.demographic_parity_difference.as_ref(),
+            ),
+            (PARITY_RATIO, self.demographic_parity_ratio.as_ref()),
+            (
+                "equalised odds difference",
+                self.equalised_odds_difference.as_ref(),
+            ),
+            (
+                "equal opportunity difference",
+                self.equal_opportunity_difference.as_ref(),
+            ),
+            ("accuracy difference", self.accuracy_difference.as_ref()),
+            (
+                "calibration difference",
+                self.calibration_difference.as_ref(),
+            ),
+        ]
+    }
+}
+
 /// The groups of one partition, with what was resampled of them.
 pub(super) struct Compared<'a> {
     /// Names of the groups.

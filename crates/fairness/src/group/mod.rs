@@ -43,6 +43,8 @@ pub struct GroupOptions {
     pub protected: Vec<String>,
     /// The favourable class.
     pub favourable: String,
+    /// Whether somebody said that it is; else it is the last one of the schema.
+    pub is_favourable_given: bool,
     /// Bins of numeric attributes.
     pub bins: Vec<DeclaredBins>,
     /// Rows that a rate must be a share of to be judged.
@@ -62,6 +64,7 @@ impl GroupOptions {
         GroupOptions {
             protected,
             favourable: schema.label.classes.last().cloned().unwrap_or_default(),
+            is_favourable_given: false,
             bins: Vec::new(),
             min_group: 30,
             calibration_bins: 10,
@@ -218,6 +221,8 @@ pub struct GroupingNote {
 pub struct GroupReport {
     /// The favourable class.
     pub favourable: String,
+    /// Whether somebody said that it is; else it is the last one of the schema.
+    pub is_favourable_given: bool,
     /// Rows.
     pub rows: u64,
     /// Rows that a rate must be a share of to be judged.
@@ -276,6 +281,7 @@ pub fn measure_groups(
         .zip(tallies.iter().zip(&deviations));
     Ok(GroupReport {
         favourable: options.favourable.clone(),
+        is_favourable_given: options.is_favourable_given,
         rows: table.rows() as u64,
         min_group: options.min_group,
         calibration_bins: options.calibration_bins,

@@ -121,10 +121,9 @@ impl GroupMeasurement {
         } = open_model(&specification.model)?;
         let schema = reading_schema(&model.schema, specification.out_of_domain)?;
         let protected = protected_or_marked(&specification.protected, &model.schema);
-        let groups = &mut specification.groups;
+        let groups = &specification.groups;
         let options = groups.options(&model.schema, protected, specification.seed);
         options.groups(&schema)?;
-        groups.favourable = Some(options.favourable.clone());
         specification.protected.clone_from(&options.protected);
         let data = open_table(&specification.data, &schema, Labels::Required)?;
         let hashes = [("model", sha256), ("data", data.sha256.clone())];

@@ -93,6 +93,7 @@ impl GroupingSpecification {
         GroupOptions {
             protected,
             favourable: self.favourable.clone().unwrap_or_else(last),
+            is_favourable_given: self.favourable.is_some(),
             bins: self.bins.clone(),
             min_group: self.min_group,
             calibration_bins: self.calibration_bins,

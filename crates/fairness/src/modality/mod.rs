@@ -126,6 +126,10 @@ pub trait Modality: Sync + Sized {
     /// Inputs where a search begins whose strategy has none of its own.
     fn seeds(&self, clusters: usize, count: usize, seed: u64) -> Vec<Vec<i32>>;
 
+    /// Inputs that show whether the model tells any apart: at most `most` of the data and, where
+    /// there is a domain to draw from, as many random ones.
+    fn probes(&self, most: usize, seed: u64) -> Vec<Vec<i32>>;
+
     /// Makes the strategy of `method` around `model`, this case's own or one that watches it, and
     /// does `work` with it.
     ///

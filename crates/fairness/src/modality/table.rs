@@ -207,6 +207,15 @@ impl<'m> Modality for TableCase<'m> {
             .collect()
     }
 
+    fn probes(&self, most: usize, seed: u64) -> Vec<Vec<i32>> {
+        let rows = self.table.rows();
+        let some = (0..rows).step_by(rows.div_ceil(most).max(1));
+        let random = (0..most as u64).map(|item| self.domain.random_input(seed, item));
+        some.map(|row| self.table.row(row).to_vec())
+            .chain(random)
+            .collect()
+    }
+
     fn with_strategy<W: WithStrategy>(
         &self,
         method: &Method<'_>,

@@ -399,6 +399,11 @@ impl<'m> Modality for TextCase<'m> {
         texts.map(|text| self.domain.row(text)).collect()
     }
 
+    fn probes(&self, most: usize, _seed: u64) -> Vec<Vec<i32>> {
+        let texts = self.texts.iter().take(most);
+        texts.map(|text| self.domain.row(text)).collect()
+    }
+
     fn with_strategy<W: WithStrategy>(
         &self,
         method: &Method<'_>,

@@ -18,6 +18,30 @@ pub trait Figures: Clone + Serialize + DeserializeOwned + Send + Sync {
     fn accuracy(&self) -> f64;
 }
 
+/// What a summary says of one modality only.
+pub trait Details: Serialize {
+    /// Gaps between groups of held-out inputs: of the model before, and of the network that was
+    /// kept.
+    fn gaps(&self) -> Vec<(Measure, Measure)>;
+}
+
+/// What a measure is to the verdict on a repair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Discriminatory inputs: fewer are better. The last one is what the model is repaired for.
+    Protected,
+    /// Fair inputs: more are better.
+    Fair,
+    /// A difference between groups: less is better.
+    Gap,
+    /// A ratio between groups: 1 is best.
+    Ratio,
+    /// Accuracy.
+    Accuracy,
+    /// It is shown, and not judged by.
+    Shown,
+}
+
 /// One figure of one network: a share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
@@ -29,20 +53,23 @@ pub struct Measure {
     pub value: f64,
     /// Its 95 % interval, where there is one.
     pub ci95: Option<[f64; 2]>,
+    /// What it is to the verdict.
+    pub role: Role,
 }
 
 impl Measure {
     /// Accuracy and balanced accuracy on held-out inputs.
     pub fn of_quality(held_out: &Metrics) -> [Measure; 2] {
-        let of = |figure, value| Measure {
+        let of = |figure, value, role| Measure {
             figure,
             protected: Vec::new(),
             value,
             ci95: None,
+            role,
         };
         [
-            of("accuracy", held_out.accuracy),
-            of("balanced accuracy", held_out.balanced_accuracy),
+            of("accuracy", held_out.accuracy, Role::Accuracy),
+            of("balanced accuracy", held_out.balanced_accuracy, Role::Shown),
         ]
     }
 }
@@ -115,6 +142,7 @@ mod tests {
             protected: Vec::new(),
             value,
             ci95: None,
+            role: Role::Protected,
         };
         let change = Change::new(before(0.1), &[], &[0.02, 0.04]);
         assert!((change.reduction.unwrap() - 0.7).abs() < 1e-12);

@@ -29,11 +29,12 @@
 //!   the median* one by the discriminatory figure is saved ([`choice`]): the best of several would
 //!   be praised by chance, while of the median what is reported of all is true.
 //! * *What is reported* is measured on the held-out part, and on random inputs or an independent
-//!   set, which take no part in training or choosing; the saved model is within its bound if it
-//!   loses no more than that there.
+//!   set, which take no part in training or choosing.
+//! * *Whether the network is saved* depends on what is said against it there ([`verdict`]).
 //!
 //! Searches and networks that are complete are kept in the checkpoint [`store`] of the directory; a
-//! repair that goes on does the others, and ends with the model of an unbroken one.
+//! repair that goes on does the others, and ends with the model of an unbroken one. The checkpoint
+//! of a repair whose network was not saved stays too, so that it can be saved anyway.
 
 pub mod change;
 pub mod choice;
@@ -48,6 +49,7 @@ pub mod summary;
 pub mod table;
 pub mod text;
 mod trainer;
+pub mod verdict;
 
 pub use self::error::RepairError;
 pub use self::repairable::Repairable;

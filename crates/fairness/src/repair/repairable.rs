@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::change::Figures;
+use super::change::{Details, Figures};
 use super::error::RepairError;
 use super::pool::Pool;
 use super::specification::RepairSpecification;
@@ -68,7 +68,7 @@ pub trait Repairable: Sized + Sync {
     /// What is reported of one network.
     type Figures: Figures;
     /// What the summary says besides.
-    type Details: Serialize;
+    type Details: Details;
 
     /// Opens what `specification` names, each file once, notes it in `record`, and checks that all
     /// fit each other.

@@ -14,6 +14,7 @@ use super::specification::RepairSpecification;
 use super::store::{CheckpointStore, RepairState, Trained};
 use super::summary::{Chosen, NetworkFigures, RepairSummary, RunSummary, SharePoint};
 use super::trainer::{Observe, RepairProgress, Trainer};
+use super::verdict::{AgainstControl, Allowed, Standing, Verdict, worse};
 use crate::record::{expect_unchanged, identity};
 use probity_run::run_directory::RunDirectory;
 use probity_run::specification::file::Record;
@@ -94,9 +95,10 @@ impl<R: Repairable> Repair<R> {
             .collect()
     }
 
-    /// Repairs the model and saves the chosen network as a model in `directory`. If `observe` stops
-    /// it, one of the networks that are complete by then is saved, if there is any. With `resume`
-    /// what the checkpoint of `directory` holds, if there is one, is taken from there.
+    /// Repairs the model and, if nothing speaks against the chosen network ([`Verdict`]) or it
+    /// shall be saved anyway, saves it as a model in `directory`. If `observe` stops the repair,
+    /// the summary is of the networks that are complete by then. With `resume` what the checkpoint
+    /// of `directory` holds, if there is one, is taken from there.
     ///
     /// # Errors
     /// See [`RepairError`].
@@ -179,7 +181,7 @@ impl<R: Repairable> Repair<R> {
             choice,
         };
         let summary = outcome.save(directory, trainer.searched(), finished, started)?;
-        if finished {
+        if finished && summary.verdict.saved {
             directory.remove_checkpoint()?;
         }
         Ok((summary, store.into_state()))
@@ -200,7 +202,7 @@ struct Outcome<'a, R: Repairable> {
 }
 
 impl<R: Repairable> Outcome<'_, R> {
-    /// Saves the network that is kept, and the summary.
+    /// Saves the network that is kept, if it shall be, and the summary.
     fn save(
         self,
         directory: &RunDirectory,
@@ -212,19 +214,26 @@ impl<R: Repairable> Outcome<'_, R> {
         let (subject, record) = (&self.repair.subject, &self.repair.record);
         let kept = &self.shares[self.choice.share][self.choice.network];
         let accuracy_loss = self.before.accuracy() - kept.known.figures.accuracy();
+        let details = subject.details(&kept.network, searched)?;
+        let verdict = self.verdict(kept, &details, finished);
+        let repaired_sha256 = match verdict.saved {
+            true => Some(subject.save(&kept.network, directory.path())?),
+            false => None,
+        };
         let summary = RepairSummary {
             schema_version: 1,
             command: RepairSpecification::KIND,
             probity_version: env!("CARGO_PKG_VERSION"),
             modality: R::MODALITY,
             finished,
-            method: specification.method,
+            method: specification.method(),
             seed: specification.seed,
             device: record.device.clone().unwrap_or_default(),
             model_sha256: record.sha256_of("model").to_owned(),
             data_sha256: record.sha256_of("data").to_owned(),
-            repaired_sha256: subject.save(&kept.network, directory.path())?,
-            details: subject.details(&kept.network, searched)?,
+            repaired_sha256,
+            verdict,
+            details,
             parts: subject.parts(),
             runs: self.repair.runs(),
             chosen: Chosen {
@@ -241,6 +250,32 @@ impl<R: Repairable> Outcome<'_, R> {
         };
         directory.write_summary(&summary)?;
         Ok(summary)
+    }
+
+    /// What is said of `kept`.
+    fn verdict(&self, kept: &Trained<R>, details: &R::Details, finished: bool) -> Verdict {
+        let specification = self.repair.specification();
+        let networks = &self.shares[self.choice.share];
+        let pairs = self.controls.iter().filter_map(|control| {
+            let repeat = control.known.repeat;
+            let twin = networks.iter().find(|n| n.known.repeat == repeat)?;
+            let of = |network: &Trained<R>| network.known.figures.discriminatory();
+            Some((of(control), of(twin)))
+        });
+        let against_control = AgainstControl::new(&pairs.collect::<Vec<_>>());
+        let allowed = Allowed {
+            accuracy: specification.max_accuracy_loss(),
+            fairness: specification.max_fairness_loss,
+        };
+        let worse = worse((&self.before, &kept.known.figures), details, allowed);
+        let is_gain = against_control.standing == Standing::Better;
+        let holds = finished && worse.is_empty() && (is_gain || !specification.needs_gain());
+        Verdict {
+            holds,
+            saved: holds || specification.save_anyway,
+            against_control,
+            worse,
+        }
     }
 
     /// What each share gave.

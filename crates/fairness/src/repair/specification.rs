@@ -17,11 +17,10 @@ use probity_nn::train::options::Learning;
 use probity_run::specification::{FieldError, Specification};
 
 /// By what a model is repaired.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RepairMethod {
     /// Retraining on the data and the samples that audits found
-    #[default]
     Samples,
     /// Training against the worst protected substitution, by interval bounds
     Certified,
@@ -60,8 +59,10 @@ pub struct RepairSpecification {
     pub runs: Vec<PathBuf>,
     /// Protected attributes of the lexicon, for texts; with runs they are those of the audits.
     pub protected: Vec<String>,
-    /// By what the model is repaired.
-    pub method: RepairMethod,
+    /// By what the model is repaired; samples for tables and certified for texts where it is not
+    /// given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<RepairMethod>,
     /// Shares of the found individuals to learn from, one after the other; 0.01 for tables and 0.05
     /// for texts where none is given.
     #[schemars(extend("x-flag" = false, "exclusiveMinimum" = 0, "maximum" = 1))]
@@ -72,11 +73,17 @@ pub struct RepairSpecification {
     /// The one label of all protected variants of a sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<LabelRule>,
-    /// Accuracy that a repair may cost; the command fails when more is lost. Where it is not given,
-    /// 0.01 for tables and 0.02 for texts, and the command does not fail.
+    /// Accuracy on held-out inputs that a repair may cost; when more is lost, nothing is saved. 0.01
+    /// for tables and 0.02 for texts where it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
     pub max_accuracy_loss: Option<f64>,
+    /// By how much a fairness measure that is not repaired for may get worse; when one does by
+    /// more, nothing is saved.
+    #[schemars(range(min = 0, max = 1))]
+    pub max_fairness_loss: f64,
+    /// Save the network whatever is said against it; the command still fails.
+    pub save_anyway: bool,
     /// Seed of draws, networks and estimates.
     pub seed: u64,
     /// Where the retraining differs from the training of the model.
@@ -104,11 +111,13 @@ impl Default for RepairSpecification {
             out_of_domain: None,
             runs: Vec::new(),
             protected: Vec::new(),
-            method: RepairMethod::Samples,
+            method: None,
             shares: Vec::new(),
             repeats: 5,
             label: None,
             max_accuracy_loss: None,
+            max_fairness_loss: 0.02,
+            save_anyway: false,
             seed: 1,
             training: Retraining::default(),
             certified: None,
@@ -248,6 +257,20 @@ impl RepairSpecification {
         shares
     }
 
+    /// By what the model is repaired.
+    pub fn method(&self) -> RepairMethod {
+        self.method.unwrap_or(match self.modality {
+            ModalityName::Table => RepairMethod::Samples,
+            ModalityName::Text => RepairMethod::Certified,
+        })
+    }
+
+    /// Whether a network is only worth saving if it is better than one retrained without the
+    /// remedy.
+    pub fn needs_gain(&self) -> bool {
+        (self.modality, self.method()) == (ModalityName::Text, RepairMethod::Samples)
+    }
+
     /// Accuracy that a repair may cost.
     pub fn max_accuracy_loss(&self) -> f64 {
         self.max_accuracy_loss.unwrap_or(match self.modality {
@@ -274,6 +297,8 @@ impl RepairSpecification {
 
 impl Specification for RepairSpecification {
     const KIND: &'static str = "repair";
+    // They decide what becomes of the networks, not which these are.
+    const FREE: &'static [&'static str] = &["max_fairness_loss", "save_anyway"];
 
     fn rules(&self) -> Result<(), FieldError> {
         needed("model", &self.model)?;
@@ -317,7 +342,11 @@ impl Specification for RepairSpecification {
                 ("groups", self.groups.is_some(), "modality is text"),
             ],
         };
-        let by_method = match self.method {
+        if self.needs_gain() && self.repeats < 2 && !self.save_anyway {
+            let expected = "2 or more, or save_anyway: a single network shows no gain over retraining without the samples";
+            return Err(FieldError::new("repeats", self.repeats, expected));
+        }
+        let by_method = match self.method() {
             RepairMethod::Certified => vec![
                 ("shares", !self.shares.is_empty()),
                 ("label", self.label.is_some()),
@@ -330,7 +359,10 @@ impl Specification for RepairSpecification {
             ],
             RepairMethod::Samples => vec![("certified", self.certified.is_some())],
         };
-        let why = match self.method {
+        let why = match self.method() {
+            RepairMethod::Certified if self.method.is_none() => {
+                "it is about the samples that are learnt from, and texts are repaired by the method certified, which learns from none, unless method is samples"
+            }
             RepairMethod::Certified => {
                 "it is about the samples that are learnt from, and the method certified learns from none"
             }

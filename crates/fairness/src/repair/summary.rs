@@ -8,6 +8,7 @@ use super::change::Change;
 use super::choice::Evidence;
 use super::pool::Pool;
 use super::specification::RepairMethod;
+use super::verdict::Verdict;
 use probity_nn::modality::ModalityName;
 use probity_nn::train::Split;
 
@@ -87,7 +88,7 @@ pub struct SharePoint<F> {
     pub networks: Vec<NetworkFigures<F>>,
 }
 
-/// The network that was saved.
+/// The network that was chosen.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Chosen<F> {
     /// Its share.
@@ -127,8 +128,11 @@ pub struct RepairSummary<F, D> {
     pub model_sha256: String,
     /// SHA-256 of the data file.
     pub data_sha256: String,
-    /// SHA-256 of the model after.
-    pub repaired_sha256: String,
+    /// SHA-256 of the model after; absent where none was saved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repaired_sha256: Option<String>,
+    /// What is said for and against the network that was chosen.
+    pub verdict: Verdict,
     /// What only this modality has.
     #[serde(flatten)]
     pub details: D,
@@ -144,12 +148,12 @@ pub struct RepairSummary<F, D> {
     pub control: Vec<NetworkFigures<F>>,
     /// Each share.
     pub points: Vec<SharePoint<F>>,
-    /// The network that was saved.
+    /// The network that was chosen.
     pub chosen: Chosen<F>,
 }
 
 impl<F, D> RepairSummary<F, D> {
-    /// What the share of the saved network gave.
+    /// What the share of the chosen network gave.
     pub fn chosen_point(&self) -> Option<&SharePoint<F>> {
         let chosen = self.chosen.share;
         self.points.iter().find(|point| point.share == chosen)

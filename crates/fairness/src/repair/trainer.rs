@@ -120,7 +120,7 @@ impl<'a, R: Repairable> Trainer<'a, R> {
         repeat: u32,
         voters: &[R::Asked],
     ) -> Result<Option<Trained<R>>, RepairError> {
-        let remedy = match (share, self.specification.method) {
+        let remedy = match (share, self.specification.method()) {
             (None, _) => Remedy::None,
             (Some(_), RepairMethod::Certified) => Remedy::Certified,
             (Some(place), RepairMethod::Samples) => {

@@ -16,6 +16,7 @@ use super::fitting::{EpochReport, Observe};
 use super::specification::TrainSpecification;
 use super::{Split, TrainError};
 use crate::ModelError;
+use crate::alike::DecidedAlike;
 use crate::metrics::Metrics;
 use crate::modality::ModalityName;
 use crate::model::StoreError;
@@ -206,6 +207,9 @@ pub struct TrainingSummary {
     pub classes: Vec<String>,
     /// What reading the data gave.
     pub data: DataCounts,
+    /// The class that every input of the data gets, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decides_alike: Option<DecidedAlike>,
     /// Trainable numbers.
     pub parameters: usize,
     /// Seconds of this call.
@@ -333,6 +337,11 @@ impl<T: Trainable> Training<T> {
         let quality = |items: &[u32]| self.inputs.quality(&fit.model, items);
         let classes = self.inputs.classes();
         let embeddings = self.record.sha256.get("embeddings").cloned();
+        let train = quality(&fit.split.train)?;
+        let train = train.unwrap_or_else(|| Metrics::new(&[], classes.len(), &[]));
+        let validation = quality(&fit.split.validation)?;
+        let test = quality(&fit.split.test)?;
+        let parts = [Some(&train), validation.as_ref(), test.as_ref()];
         let summary = TrainingSummary {
             schema_version: 1,
             command: TrainSpecification::KIND,
@@ -346,12 +355,12 @@ impl<T: Trainable> Training<T> {
             model_sha256,
             classes: classes.to_vec(),
             data: self.inputs.counts(specification),
+            decides_alike: DecidedAlike::in_parts(classes, parts.into_iter().flatten()),
             parameters: fit.parameters,
             seconds,
-            train: quality(&fit.split.train)?
-                .unwrap_or_else(|| Metrics::new(&[], classes.len(), &[])),
-            validation: quality(&fit.split.validation)?,
-            test: quality(&fit.split.test)?,
+            train,
+            validation,
+            test,
             history: fit.history,
         };
         directory.write_summary(&summary)?;

@@ -1,6 +1,9 @@
 //! Spending, concurrency and tampering.
 
+use sha2::{Digest, Sha256};
+
 use super::*;
+use probity_run::run_directory::hex;
 
 const BUDGET: Budget = Budget {
     epsilon: 1.0,
@@ -8,11 +11,8 @@ const BUDGET: Budget = Budget {
     slack: 0.0,
 };
 
-fn data() -> LedgerData {
-    LedgerData {
-        file: "d.csv".to_owned(),
-        sha256: "ab".to_owned(),
-    }
+fn declared(file: &Path) -> Result<Ledger, LedgerError> {
+    declare(file, "d.csv", "ab", BUDGET)
 }
 
 fn query(epsilon: f64) -> Charge {
@@ -33,11 +33,8 @@ fn a_budget_is_spent_once() {
         Err(LedgerError::Missing { .. })
     ));
     assert!(matches!(read(&file), Err(LedgerError::Missing { .. })));
-    declare(&file, data(), BUDGET).unwrap();
-    assert!(matches!(
-        declare(&file, data(), BUDGET),
-        Err(LedgerError::Exists { .. })
-    ));
+    declared(&file).unwrap();
+    assert!(matches!(declared(&file), Err(LedgerError::Exists { .. })));
     for _ in 0..10 {
         charge(&file, query(0.1)).unwrap();
     }
@@ -57,14 +54,112 @@ fn a_budget_is_spent_once() {
     assert_eq!(fs::read(&file).unwrap(), before);
     let ledger = read(&file).unwrap();
     assert_eq!(ledger.queries.len(), 10);
-    assert!(ledger.remaining().epsilon < 1e-12);
+    assert_eq!(ledger.remaining().epsilon, 0.0);
+}
+
+/// What a ledger says of its data depends on a key that is not in it, and without the key it is of
+/// no use.
+#[test]
+fn the_hash_of_the_data_is_keyed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (folder.path().join("a.toml"), folder.path().join("b.toml"));
+    let fingerprint = |file: &Path| declared(file).unwrap().data.fingerprint;
+    let fingerprints = [fingerprint(&first), fingerprint(&second)];
+    assert_ne!(fingerprints[0], fingerprints[1]);
+    let key = folder.path().join("a.toml.key");
+    let digits = fs::read_to_string(&key).unwrap();
+    assert!(!fs::read_to_string(&first).unwrap().contains(digits.trim()));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(&key).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    // HMAC by its definition (RFC 2104).
+    let padded = |pad: u8| -> Vec<u8> { digits.trim().bytes().map(|digit| digit ^ pad).collect() };
+    let inner = Sha256::new().chain_update(padded(0x36)).chain_update("ab");
+    let outer = Sha256::new().chain_update(padded(0x5c));
+    let code = outer.chain_update(inner.finalize()).finalize();
+    assert_eq!(fingerprints[0], hex(&code));
+
+    charge(&first, query(0.1)).unwrap();
+    fs::copy(folder.path().join("b.toml.key"), &key).unwrap();
+    assert!(matches!(
+        charge(&first, query(0.1)),
+        Err(LedgerError::OtherData { .. })
+    ));
+    fs::write(&key, "ab").unwrap();
+    assert!(matches!(
+        charge(&first, query(0.1)),
+        Err(LedgerError::Foreign { .. })
+    ));
+    fs::remove_file(&key).unwrap();
+    assert!(matches!(
+        charge(&first, query(0.1)),
+        Err(LedgerError::NoKey { .. })
+    ));
+    assert_eq!(read(&first).unwrap().queries.len(), 1);
+    // The key of a ledger that was moved is not replaced.
+    fs::remove_file(&second).unwrap();
+    assert!(matches!(declared(&second), Err(LedgerError::Exists { .. })));
+    assert!(!second.exists());
+}
+
+/// However a ledger is reached, it is one ledger with one lock.
+#[cfg(unix)]
+#[test]
+fn a_ledger_has_one_budget_by_all_its_names() {
+    use std::os::unix::fs::symlink;
+
+    let folder = tempfile::tempdir().unwrap();
+    let real = folder.path().join("real");
+    fs::create_dir(&real).unwrap();
+    let file = real.join("budget.toml");
+    let (link, alias) = (folder.path().join("link.toml"), folder.path().join("alias"));
+    symlink(&file, &link).unwrap();
+    symlink(&real, &alias).unwrap();
+    // A link to nothing yet: the ledger would be made in its place.
+    assert!(matches!(declared(&link), Err(LedgerError::Exists { .. })));
+    declared(&alias.join("budget.toml")).unwrap();
+    assert!(matches!(declared(&link), Err(LedgerError::Exists { .. })));
+    let names = [&file, &link, &alias.join("budget.toml")];
+    let admitted: usize = std::thread::scope(|scope| {
+        let threads: Vec<_> = names
+            .iter()
+            .map(|name| {
+                scope.spawn(|| {
+                    (0..12)
+                        .filter(|_| charge(name, query(0.05)).is_ok())
+                        .count()
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .sum()
+    });
+    assert_eq!(admitted, 20);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    for name in names {
+        assert_eq!(read(name).unwrap().queries.len(), 20);
+    }
+
+    let second = folder.path().join("second.toml");
+    fs::hard_link(&file, &second).unwrap();
+    for name in [&file, &second] {
+        assert!(matches!(
+            charge(name, query(0.0)),
+            Err(LedgerError::SecondName { .. })
+        ));
+    }
 }
 
 #[test]
 fn charges_at_the_same_time_are_all_counted() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("budget.toml");
-    declare(&file, data(), BUDGET).unwrap();
+    declared(&file).unwrap();
     let admitted: usize = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..8)
             .map(|_| {
@@ -88,14 +183,14 @@ fn charges_at_the_same_time_are_all_counted() {
 fn a_ledger_that_was_tampered_with_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("budget.toml");
-    declare(&file, data(), BUDGET).unwrap();
+    declared(&file).unwrap();
     charge(&file, query(0.5)).unwrap();
     let text = fs::read_to_string(&file).unwrap();
     for (from, to) in [
         ("epsilon = 0.5", "epsilon = -0.5"),
         ("epsilon = 0.5", "epsilon = nan"),
-        ("format = 1", "format = 2"),
-        ("rho = 0.125", ""),
+        ("format = 2", "format = 1"),
+        ("rho = ", "row = "),
         ("mechanism", "machination"),
     ] {
         assert!(text.contains(from), "{text}");

@@ -12,9 +12,9 @@
 //! grid's range need not be looked at: moving one to the nearest point of the range brings it
 //! closer to every record.
 //!
-//! A record lies in at most (2 + 2r / g)^d sets; g is chosen from the dimension alone so that this
-//! stays near 2¹⁴. Beyond that many dimensions only the first ones are cut, which leaves A(Q)
-//! unbounded in the others.
+//! A record lies in at most (2 + 2r / g)^d sets; g is chosen from N and the dimension alone so that
+//! this stays near 2¹⁴, or all records together lie in about 2²⁶ where they are few. Beyond that many
+//! dimensions only the first ones are cut, which leaves A(Q) unbounded in the others.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -24,10 +24,14 @@ use super::largest_ball::LargestBall;
 use crate::error::PrivacyError;
 use crate::records::Records;
 
-/// Sets that one record may lie in, about.
+/// Sets that one of many records may lie in, about.
 const SETS_OF_A_RECORD: f64 = 16_384.0;
-/// The finest cubes have half a radius.
+/// Sets that few records may lie in together, about.
+const SETS_OF_FEW: f64 = 67_108_864.0;
+/// The finest cubes for many records have half a radius.
 const FINEST: f64 = 0.5;
+/// The finest cubes for few records.
+const FINEST_OF_FEW: f64 = 0.125;
 /// The coarsest are a diameter; then fewer columns are cut.
 const COARSEST: f64 = 2.0;
 /// Boxes that are searched in parallel, about.
@@ -60,7 +64,7 @@ struct Task {
 impl<'r> Cover<'r> {
     /// Prepares the cover.
     pub fn new(records: &'r Records, squared_radius: f64) -> Self {
-        let (share, cut) = resolution(records.columns());
+        let (share, cut) = resolution(records.rows(), records.columns());
         let side = (share * squared_radius.sqrt()).floor().max(1.0);
         let needed = (Records::extent() / side).floor() as u64 + 1;
         Cover {
@@ -176,13 +180,18 @@ impl LargestBall for Cover<'_> {
     }
 }
 
-/// The side of a cube in radii, and how many columns are cut, for `columns` columns.
-fn resolution(columns: usize) -> (f64, usize) {
+/// The side of a cube in radii, and how many columns are cut, for so many records and columns.
+fn resolution(rows: usize, columns: usize) -> (f64, usize) {
+    let of_few = SETS_OF_FEW / rows as f64;
+    let (most, finest) = match of_few > SETS_OF_A_RECORD {
+        true => (of_few, FINEST_OF_FEW),
+        false => (SETS_OF_A_RECORD, FINEST),
+    };
     let sets = |share: f64| 1.0 + 2.0 / share;
-    let share = 2.0 / (SETS_OF_A_RECORD.powf(1.0 / columns as f64) - 1.0);
+    let share = 2.0 / (most.powf(1.0 / columns as f64) - 1.0);
     if share <= COARSEST {
-        return (share.max(FINEST), columns);
+        return (share.max(finest), columns);
     }
-    let cut = (SETS_OF_A_RECORD.ln() / sets(COARSEST).ln()).floor() as usize;
+    let cut = (most.ln() / sets(COARSEST).ln()).floor() as usize;
     (COARSEST, cut.min(columns))
 }

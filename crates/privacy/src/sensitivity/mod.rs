@@ -13,9 +13,10 @@
 //! [`branch_and_bound`] and [`mod@reference`] compute h itself (the family of all balls); [`cover`]
 //! takes coarser sets.
 //!
-//! Which method answers follows from N, the dimension and the user's choice ([`Bound::resolve`]).
-//! It must not depend on the records: two neighbours answered by different methods would break
-//! smoothness.
+//! Which method answers follows from N, the dimension and the options ([`Bound::resolve`]). It must
+//! not depend on the records: two neighbours answered by different methods would break smoothness,
+//! and a method that gives up on one of them would tell which of the two it is. So a method is
+//! chosen only if it comes to its end on *all* records of that number and dimension.
 
 pub mod branch_and_bound;
 pub mod cover;
@@ -38,8 +39,6 @@ pub use line::Line;
 pub use plane::Plane;
 pub use reference::Reference;
 
-/// From three dimensions on, sets of at most this many records are bounded exactly by default.
-pub const EXACT_ROWS: usize = 100;
 /// The default limit on the steps of an exact bound.
 pub const WORK_LIMIT: u64 = 2_000_000_000;
 
@@ -47,10 +46,12 @@ pub const WORK_LIMIT: u64 = 2_000_000_000;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
-    /// One dimension: line; two: plane; more: exact up to 100 records, else cover.
+    /// One dimension: line; two: plane; more: exact where the work limit is enough for any records of
+    /// that number, else cover.
     #[default]
     Auto,
-    /// Exact: a sliding window or an angular sweep, else branch and bound.
+    /// Exact: a sliding window or an angular sweep, else branch and bound, which is refused unless the
+    /// work limit is enough for any records of that number.
     Exact,
     /// Upper bound from a lattice of centres.
     Cover,
@@ -90,31 +91,51 @@ impl Method {
     pub fn is_exact(self) -> bool {
         self != Method::Cover
     }
+
+    /// The exact method for `dimension` dimensions.
+    pub fn exact(dimension: usize) -> Method {
+        match dimension {
+            1 => Method::Line,
+            2 => Method::Plane,
+            _ => Method::BranchAndBound,
+        }
+    }
 }
 
 impl Bound {
-    /// The method for `rows` records in `dimension` dimensions.
+    /// The method for `rows` records in `dimension` dimensions, which is asked `calls` times and may
+    /// take `work_limit` steps where it is branch and bound.
     ///
     /// # Errors
-    /// Algorithm 1 for too many records.
-    pub fn resolve(self, rows: usize, dimension: usize) -> Result<Method, PrivacyError> {
-        Ok(match (self, dimension) {
-            (Bound::Reference, _) => {
-                if rows > reference::MOST_ROWS {
-                    return Err(PrivacyError::TooManyForReference {
-                        rows,
-                        most: reference::MOST_ROWS,
-                    });
-                }
-                Method::Reference
+    /// An exact method that some records of that number would take over the limit, or Algorithm 1
+    /// for too many records.
+    pub fn resolve(
+        self,
+        rows: usize,
+        dimension: usize,
+        calls: u64,
+        work_limit: u64,
+    ) -> Result<Method, PrivacyError> {
+        let steps = calls as f64 * BranchAndBound::steps_at_most(rows, dimension);
+        let exact = Method::exact(dimension);
+        let is_affordable = exact != Method::BranchAndBound || steps <= work_limit as f64;
+        match self {
+            Bound::Reference if rows > reference::MOST_ROWS => {
+                Err(PrivacyError::TooManyForReference {
+                    rows,
+                    most: reference::MOST_ROWS,
+                })
             }
-            (Bound::Cover, _) => Method::Cover,
-            (Bound::Auto | Bound::Exact, 1) => Method::Line,
-            (Bound::Auto | Bound::Exact, 2) => Method::Plane,
-            (Bound::Exact, _) => Method::BranchAndBound,
-            (Bound::Auto, _) if rows <= EXACT_ROWS => Method::BranchAndBound,
-            (Bound::Auto, _) => Method::Cover,
-        })
+            Bound::Reference => Ok(Method::Reference),
+            Bound::Auto | Bound::Exact if is_affordable => Ok(exact),
+            Bound::Auto | Bound::Cover => Ok(Method::Cover),
+            Bound::Exact => Err(PrivacyError::Unaffordable {
+                rows,
+                dimension,
+                steps,
+                limit: work_limit,
+            }),
+        }
     }
 }
 
@@ -163,7 +184,7 @@ mod tests {
             let exact = Reference::new(&records, squared_radius)
                 .largest(&members, u32::MAX)
                 .unwrap();
-            let method = Bound::Exact.resolve(rows, columns).unwrap();
+            let method = Bound::Exact.resolve(rows, columns, 1, u64::MAX).unwrap();
             let found = method
                 .on(&records, squared_radius, u64::MAX)
                 .largest(&members, u32::MAX)
@@ -210,6 +231,29 @@ mod tests {
                 "case {case}"
             );
         }
+    }
+
+    /// Around the limit that the worst records need: with it every set is answered exactly, and
+    /// below it none is, whatever the records.
+    #[test]
+    fn whether_an_exact_bound_answers_is_public() {
+        let (rows, dimension, calls) = (9, 3, 4);
+        let needed = calls as f64 * BranchAndBound::steps_at_most(rows, dimension);
+        for limit in [needed as u64 - 1, needed as u64] {
+            let resolved = |bound: Bound| bound.resolve(rows, dimension, calls, limit);
+            let (auto, exact) = (resolved(Bound::Auto), resolved(Bound::Exact));
+            if (limit as f64) < needed {
+                assert_eq!(auto.unwrap(), Method::Cover);
+                assert!(matches!(exact, Err(PrivacyError::Unaffordable { .. })));
+            } else {
+                assert_eq!(auto.unwrap(), Method::BranchAndBound);
+                assert_eq!(exact.unwrap(), Method::BranchAndBound);
+            }
+        }
+        assert_eq!(
+            Bound::Exact.resolve(1_000_000, 2, 60, 1).unwrap(),
+            Method::Plane
+        );
     }
 
     #[test]

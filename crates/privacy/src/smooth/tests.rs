@@ -1,6 +1,7 @@
 //! The bound against its definition, and on every database of a tiny universe.
 
 use super::*;
+use crate::calibration::Guarantee;
 use crate::degrees::degrees;
 use crate::kissing::global_sensitivity_at_most;
 use crate::records::Records;
@@ -8,20 +9,22 @@ use crate::sensitivity::{Bound, Method};
 use probity_run::stream::{Purpose, stream};
 use rand::RngExt;
 
-/// S by its definition: every t, nothing skipped.
-fn plainly(degrees: &[u32], k: usize, beta: f64, cap: u64, ball: &dyn LargestBall) -> f64 {
+/// A_t by its definition.
+fn at_distance(degrees: &[u32], k: i64, t: i64, cap: u64, ball: &dyn LargestBall) -> u64 {
     let window = |low: i64, high: i64| -> u64 {
         let members: Vec<u32> = (0..degrees.len() as u32)
             .filter(|&at| (low..=high).contains(&i64::from(degrees[at as usize])))
             .collect();
         u64::from(ball.largest(&members, u32::MAX).unwrap())
     };
-    let k = k as i64;
+    let most = window(k - t, k + t).max(window(k - 1 - t, k - 1 + t));
+    (most + t as u64 + 1).min(cap)
+}
+
+/// S by its definition: every t, nothing skipped.
+fn plainly(degrees: &[u32], k: usize, beta: f64, cap: u64, ball: &dyn LargestBall) -> f64 {
     (0..degrees.len() as i64 + 5)
-        .map(|t| {
-            let most = window(k - t, k + t).max(window(k - 1 - t, k - 1 + t));
-            (-beta * t as f64).exp() * (most + t as u64 + 1).min(cap) as f64
-        })
+        .map(|t| (-beta * t as f64).exp() * at_distance(degrees, k as i64, t, cap, ball) as f64)
         .fold(0.0, f64::max)
 }
 
@@ -46,7 +49,7 @@ fn skipping_changes_nothing() {
         } else {
             Bound::Cover
         };
-        let method = method.resolve(rows, columns).unwrap();
+        let method = method.resolve(rows, columns, 1, u64::MAX).unwrap();
         let ball = method.on(&records, squared_radius, u64::MAX);
         let found = degrees(&records, squared_radius, horizon.degree_cap(k));
         let bound = smooth_bound(&found, k, horizon, &*ball).unwrap();
@@ -54,6 +57,19 @@ fn skipping_changes_nothing() {
         let plain = plainly(&all, k, beta, cap, &*ball);
         assert_eq!(bound.value, plain, "case {case}: {method:?}");
         assert!(bound.value >= growing_bound(beta, cap as f64, 0.0));
+
+        let guarantee = Guarantee::new([0.1, 0.7, 2.0][(case % 3) as usize], 0.01).unwrap();
+        let noise = InverseNoise::new(guarantee, cap).unwrap();
+        let found = degrees(&records, squared_radius, noise.horizon().degree_cap(k));
+        let steps = inverse_steps(&found, k, &noise, &*ball).unwrap();
+        let bounds: Vec<u64> = (0..=noise.horizon().last as i64)
+            .map(|t| at_distance(&all, k as i64, t, cap, &*ball))
+            .collect();
+        assert_eq!(
+            noise.difference(&steps, &noise.steps(&bounds)),
+            None,
+            "case {case}"
+        );
     }
 }
 
@@ -236,7 +252,9 @@ fn the_bound_is_smooth_on_every_tiny_database() {
                     k,
                     rows,
                 };
-                let exact = Bound::Exact.resolve(rows, cells[0].len()).unwrap();
+                let exact = Bound::Exact
+                    .resolve(rows, cells[0].len(), 1, u64::MAX)
+                    .unwrap();
                 for method in [exact, Method::Cover] {
                     for beta in [0.05, 0.7] {
                         pairs += holds_everywhere(&universe, method, beta);

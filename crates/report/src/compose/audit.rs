@@ -43,7 +43,8 @@ fn asked(audit: &AuditFindings) -> Asked {
 
 fn verdict(audit: &AuditFindings) -> Vec<Text> {
     let summary = &audit.summary;
-    let mut sentences: Vec<String> = Vec::new();
+    let alike = shares::alike(summary.decides_alike.as_ref());
+    let mut sentences: Vec<String> = alike.into_iter().collect();
     match summary.fairness.last() {
         Some(joint) => sentences.push(asked(audit).sentence(joint)),
         None => sentences.push("No share was estimated.".to_owned()),

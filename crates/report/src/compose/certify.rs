@@ -4,11 +4,12 @@ use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Part, Table};
 use super::super::model::CertifyFindings;
 use super::super::text::{Text, count, counted, estimate, interval, percent, seconds};
-use super::shares::crossed;
+use super::shares::{alike, crossed};
 
 /// The verdict and the parts.
 pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
-    let mut verdict = Vec::new();
+    let alike = alike(certify.decides_alike.as_ref()).into_iter();
+    let mut verdict: Vec<Text> = alike.map(Text::from).collect();
     if let Some(joint) = certify.sets.last() {
         verdict.push(Text::new(format!(
             "{} of {} are proved fair by {} (95 % interval {}): no change of it can change the decision.",

@@ -8,26 +8,7 @@ use super::shares::crossed;
 
 /// The verdict and the parts.
 pub(super) fn parts(compare: &CompareFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
-    let measured = || {
-        compare
-            .strategies
-            .iter()
-            .filter(|figures| !figures.runs.is_empty())
-    };
-    let best = measured().max_by(|a, b| {
-        a.found_per_thousand_calls
-            .mean
-            .total_cmp(&b.found_per_thousand_calls.mean)
-    });
-    let mut verdict = vec![Text::new(match best {
-        None => "No search was finished.".to_owned(),
-        Some(best) => format!(
-            "{} found the most for its model calls: {} distinct discriminatory individuals for 1,000 calls{}.",
-            best.strategy,
-            number(best.found_per_thousand_calls.mean),
-            in_brackets(&best.found_per_thousand_calls)
-        ),
-    })];
+    let mut verdict = vec![headline(compare)];
     if !compare.finished {
         verdict
             .push("The comparison was interrupted; the searches that were done are in it.".into());
@@ -46,9 +27,53 @@ pub(super) fn parts(compare: &CompareFindings, id: &str) -> (Vec<Text>, Vec<Part
     part = part.with(table(compare));
     let limits = [
         "Found individuals for a number of calls say how good a search is, not how unfair the model is.",
-        "Times are of one machine at one time; calls are the same everywhere.",
+        "Times are of one machine at one time; calls are the same everywhere, unless a limit of time ended the searches.",
+        "Each search has its own seed and begins at other rows; the least and the most that one found say how much that matters.",
     ];
-    (verdict, vec![part, Part::limits(limits)])
+    (
+        verdict,
+        vec![part, same_calls(compare), Part::limits(limits)],
+    )
+}
+
+/// Which strategy found the most for the same number of calls, if that can be told.
+fn headline(compare: &CompareFindings) -> Text {
+    let shared = &compare.shared_budget;
+    Text::new(match (&shared.best, shared.pairs.is_empty()) {
+        (_, true) => {
+            "Fewer than two strategies were searched by, so none is the better one.".to_owned()
+        }
+        (Some(best), _) => format!(
+            "{best} found more than every other strategy for the same number of model calls: its intervals lie above theirs."
+        ),
+        (None, _) if compare.repeats < 2 => {
+            "One search of each strategy does not tell which finds more.".to_owned()
+        }
+        (None, _) => format!(
+            "No strategy found more than every other for the same number of model calls. Not told apart, and not beaten: {}.",
+            shared.unbeaten.join(", ")
+        ),
+    })
+}
+
+/// Every two strategies at the calls that both reached.
+fn same_calls(compare: &CompareFindings) -> Part {
+    let mean = |mean: &Mean| format!("{}{}", number(mean.mean.round()), in_brackets(mean));
+    let rows = compare.shared_budget.pairs.iter().map(|pair| {
+        let [first, second] = &pair.strategies;
+        vec![
+            format!("{first} and {second}"),
+            number(pair.model_calls as f64),
+            mean(&pair.found[0]),
+            mean(&pair.found[1]),
+            pair.more.clone().unwrap_or_else(|| "–".to_owned()),
+        ]
+    });
+    Part::new("Found for the same number of calls").with(Block::Table(Table::new(
+        "At the calls that every search of both reached. More: the 95 % interval lies above the other's.",
+        &["Strategies", "Calls", "The first found", "The second found", "More"],
+        rows.collect(),
+    )))
 }
 
 fn in_brackets(mean: &Mean) -> String {
@@ -98,6 +123,10 @@ fn table(compare: &CompareFindings) -> Block {
         vec![
             figures.strategy.clone(),
             mean(&figures.found),
+            figures
+                .found_range
+                .map(|found| number(found as f64))
+                .join(" – "),
             percent(figures.success_rate.mean),
             mean(&figures.found_per_thousand_calls),
             mean(&figures.found_per_second),
@@ -109,6 +138,7 @@ fn table(compare: &CompareFindings) -> Block {
         &[
             "Strategy",
             "Found",
+            "Least – most",
             "Success",
             "For 1,000 calls",
             "A second",

@@ -28,7 +28,14 @@ fn verdict(report: &GroupReport) -> Text {
         Some((set, gap))
     });
     let widest = gaps.max_by(|a, b| a.1.value.total_cmp(&b.1.value));
-    Text::new(match widest {
+    let chosen = match report.is_favourable_given {
+        true => String::new(),
+        false => format!(
+            " That ‘{}’ is the class that is good to get was not said: it is the last one of the schema.",
+            Text::value(&report.favourable)
+        ),
+    };
+    let said = match widest {
         None => "No two groups are large enough to be compared.".to_owned(),
         Some((set, gap)) => format!(
             "The share predicted ‘{}’ differs by {} between groups of {} (95 % interval {}): lowest for {}, highest for {}.",
@@ -39,7 +46,8 @@ fn verdict(report: &GroupReport) -> Text {
             gap.lowest.join(", "),
             gap.highest.join(", ")
         ),
-    })
+    };
+    Text::new(said + &chosen)
 }
 
 /// A difference of shares in percentage points.

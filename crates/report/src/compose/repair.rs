@@ -3,7 +3,8 @@
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Part, Table};
 use super::super::model::{
-    CertifiedShare, Mean, RepairFindings, Share, TextNetwork, TextRepairFindings,
+    CertifiedShare, Mean, RepairFindings, RepairVerdict, Share, Standing, TextNetwork,
+    TextRepairFindings,
 };
 use super::super::model::{ModelFigures, Part as Portion};
 use super::super::text::{Text, count, estimate, interval, number, percent};
@@ -12,7 +13,7 @@ use super::shares::{Asked, crossed, four_digits};
 
 /// The verdict and the parts of a repair of a classifier of tables.
 pub(super) fn parts(repair: &RepairFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
-    let mut verdict = Vec::new();
+    let mut verdict = said(&repair.verdict, repair.finished);
     let pairs = both(
         &repair.before.discrimination,
         &repair.chosen.figures.discrimination,
@@ -30,12 +31,6 @@ pub(super) fn parts(repair: &RepairFindings, id: &str) -> (Vec<Text>, Vec<Part>)
         ));
     }
     verdict.push(accuracy(repair));
-    if !repair.finished {
-        verdict.push(
-            "The repair was interrupted; the model is the best of the networks trained until then."
-                .to_owned(),
-        );
-    }
     let mut parts = vec![
         shares(&pairs, id),
         quality(&repair.before, &repair.chosen.figures),
@@ -56,6 +51,62 @@ pub(super) fn parts(repair: &RepairFindings, id: &str) -> (Vec<Text>, Vec<Part>)
         "Only the attributes that were audited were repaired. What the repair does to others is not measured here.",
     ]));
     (verdict.into_iter().map(Text::from).collect(), parts)
+}
+
+/// Whether there is a model, what the remedy did that retraining alone does not, and what got
+/// worse.
+fn said(verdict: &RepairVerdict, finished: bool) -> Vec<String> {
+    let mut said = Vec::new();
+    let unsaved = "no model was saved; the figures are of the network that was chosen";
+    match (finished, verdict.holds, verdict.saved) {
+        (false, _, true) => said.push(
+            "The repair was interrupted; the model is one of the networks trained until then."
+                .to_owned(),
+        ),
+        (false, _, false) => said.push(format!("The repair was interrupted, and {unsaved}.")),
+        (true, true, _) => {}
+        (true, false, true) => {
+            said.push("The model was saved although there is something against it.".to_owned())
+        }
+        (true, false, false) => said.push(format!(
+            "There is something against the repair, so {unsaved}."
+        )),
+    }
+    let control = &verdict.against_control;
+    let figures = format!(
+        "discriminatory are {} without the remedy and {} with it, on average",
+        percent(control.control),
+        percent(control.repaired)
+    );
+    let gained = control.gained.ci95.map_or(String::new(), |[low, high]| {
+        let points = |share: f64| number((10_000.0 * share).round() / 100.0);
+        format!(
+            ", a gain of {} points (95 % interval {} – {})",
+            points(control.gained.mean),
+            points(low),
+            points(high)
+        )
+    });
+    said.push(match control.standing {
+        Standing::Better => format!("The repair does better than training anew without a remedy: {figures}{gained}."),
+        Standing::Alike => format!("Training anew without a remedy does as well, as far as these networks can tell: {figures}{gained}."),
+        Standing::Worse => format!("The repair does worse than training anew without a remedy: {figures}{gained}."),
+        Standing::Unknown => format!("Whether training anew without a remedy does as well, one network of each kind cannot tell: {figures}."),
+    });
+    said.extend(verdict.worse.iter().map(|worse| {
+        let of = match worse.protected.is_empty() {
+            true => String::new(),
+            false => format!(" by {}", crossed(&worse.protected)),
+        };
+        format!(
+            "Worse than allowed: {}{of} went from {} to {}, and {} is allowed.",
+            worse.figure,
+            four_digits(Some(worse.before)),
+            four_digits(Some(worse.after)),
+            number(worse.allowed)
+        )
+    }));
+    said
 }
 
 fn accuracy(repair: &RepairFindings) -> String {
@@ -221,7 +272,11 @@ pub(super) fn text_parts(repair: &TextRepairFindings, id: &str) -> (Vec<Text>, V
         true => "within what the repair may cost",
         false => "more than the repair may cost",
     };
-    let verdict = vec![
+    let mut verdict: Vec<Text> = said(&repair.verdict, repair.finished)
+        .into_iter()
+        .map(Text::from)
+        .collect();
+    verdict.extend([
         Text::new(format!(
             "After the repair {} of {} test texts with a protected term are treated alike under every replacement (95 % interval {}); before it were {} ({}).",
             percent(after.fair.share),
@@ -235,7 +290,7 @@ pub(super) fn text_parts(repair: &TextRepairFindings, id: &str) -> (Vec<Text>, V
             percent(before.held_out.accuracy),
             percent(after.held_out.accuracy)
         )),
-    ];
+    ]);
     let row = |name: &str, portion: &Portion, of: u64| Row {
         name: name.to_owned(),
         share: portion.share,

@@ -2,8 +2,8 @@
 
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Table};
-use super::super::model::Share;
-use super::super::text::{count, interval, listed, percent};
+use super::super::model::{DecidedAlike, Share};
+use super::super::text::{Text, count, interval, listed, percent};
 
 /// `sex`, `sex × origin`.
 pub(super) fn crossed(protected: &[String]) -> String {
@@ -96,4 +96,15 @@ pub(super) fn figure(id: String, asked: Asked, shares: &[Share]) -> Block {
     );
     let description = description.unwrap_or_default();
     Block::figure(&Intervals { rows: &rows }, id, description, data)
+}
+
+/// That a model tells no inputs apart, as the first thing that is said.
+pub(super) fn alike(found: Option<&DecidedAlike>) -> Option<String> {
+    found.map(|found| {
+        format!(
+            "The model decides everything alike: each of the {} inputs that it was tried on gets ‘{}’. Who is not told apart is not treated differently, so the figures say nothing of fairness.",
+            count(found.inputs),
+            Text::value(&found.class)
+        )
+    })
 }

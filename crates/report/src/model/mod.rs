@@ -142,6 +142,9 @@ pub struct AuditSummary {
     pub strategy: String,
     /// Protected attributes.
     pub protected: Vec<String>,
+    /// What the model decides everything, if it is one class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decides_alike: Option<DecidedAlike>,
     /// What was read of a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<ReadCounts>,
@@ -173,6 +176,15 @@ pub struct AuditSummary {
     pub fail_above: Option<Bound>,
     /// The file of pairs.
     pub samples_file: String,
+}
+
+/// What all inputs that a model was tried on were decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecidedAlike {
+    /// The class.
+    pub class: String,
+    /// The inputs.
+    pub inputs: u64,
 }
 
 /// Rows that were read.

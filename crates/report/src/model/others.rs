@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::DecidedAlike;
 use super::repair::{Mean, Part};
 
 /// A comparison of strategies.
@@ -15,6 +16,34 @@ pub struct CompareFindings {
     pub protected: Vec<String>,
     /// The strategies.
     pub strategies: Vec<StrategyFigures>,
+    /// What they found for the same number of model calls.
+    pub shared_budget: SharedBudget,
+}
+
+/// What strategies found for the same number of model calls.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SharedBudget {
+    /// The one that found more than every other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best: Option<String>,
+    /// Those than which none found more.
+    pub unbeaten: Vec<String>,
+    /// Every two.
+    pub pairs: Vec<StrategyPair>,
+}
+
+/// Two strategies at the calls that both reached.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StrategyPair {
+    /// Both.
+    pub strategies: [String; 2],
+    /// Calls.
+    pub model_calls: u64,
+    /// Found by then.
+    pub found: [Mean; 2],
+    /// The one that found more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub more: Option<String>,
 }
 
 /// What one strategy came to.
@@ -24,6 +53,8 @@ pub struct StrategyFigures {
     pub strategy: String,
     /// Distinct individuals found.
     pub found: Mean,
+    /// The fewest and the most that a search found.
+    pub found_range: [u64; 2],
     /// Share of those checked.
     pub success_rate: Mean,
     /// Seconds.
@@ -57,6 +88,9 @@ pub struct CurvePoint {
 /// Certificates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CertifyFindings {
+    /// What the model decides everything, if it is one class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decides_alike: Option<DecidedAlike>,
     /// Part of the data.
     pub part: String,
     /// Each attribute, and all of them.
@@ -297,6 +331,8 @@ pub struct OutlierCount {
     pub count: i64,
     /// Its interval.
     pub interval: Option<CountInterval>,
+    /// What is public of its noise.
+    pub noise: CountNoise,
     /// What it cost.
     pub cost: Cost,
     /// What is left.
@@ -312,6 +348,17 @@ pub struct CountInterval {
     pub high: i64,
     /// Its probability.
     pub confidence: f64,
+}
+
+/// The standard deviation of a count's noise, as far as it does not depend on the records.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CountNoise {
+    /// At least.
+    pub standard_deviation_at_least: f64,
+    /// At most.
+    pub standard_deviation_at_most: f64,
+    /// What it would be by the global sensitivity, at the same price.
+    pub global_standard_deviation: f64,
 }
 
 /// The price of an answer.
@@ -349,6 +396,8 @@ pub struct OutlierSubspaces {
     pub candidates: u64,
     /// Those chosen.
     pub subspaces: Vec<Subspace>,
+    /// What is public of the noise of each count, if they were asked for.
+    pub noise: Option<CountNoise>,
     /// What it cost.
     pub cost: Cost,
     /// What is left.

@@ -13,8 +13,11 @@ pub struct RepairFindings {
     pub method: String,
     /// SHA-256 of the model before.
     pub model_sha256: String,
-    /// SHA-256 of the model after.
-    pub repaired_sha256: String,
+    /// SHA-256 of the model after, where it was saved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repaired_sha256: Option<String>,
+    /// What is said for and against it.
+    pub verdict: RepairVerdict,
     /// Seconds.
     pub seconds: f64,
     /// The model before.
@@ -33,6 +36,61 @@ pub struct RepairFindings {
     pub groups_before: GroupReport,
     /// The same after.
     pub groups_after: GroupReport,
+}
+
+/// What is said for and against the network of a repair.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RepairVerdict {
+    /// Whether nothing speaks against it.
+    pub holds: bool,
+    /// Whether it was saved.
+    pub saved: bool,
+    /// What the remedy gained over retraining without it.
+    pub against_control: AgainstControl,
+    /// What got worse than allowed.
+    pub worse: Vec<Worse>,
+}
+
+/// The networks with the remedy beside those retrained without it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AgainstControl {
+    /// Mean discriminatory figure without the remedy.
+    pub control: f64,
+    /// With it.
+    pub repaired: f64,
+    /// The difference.
+    pub gained: Mean,
+    /// What that says.
+    pub standing: Standing,
+}
+
+/// How the networks with the remedy stand to those without it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Standing {
+    /// Better by more than chance.
+    Better,
+    /// No difference is shown.
+    Alike,
+    /// Worse by more than chance.
+    Worse,
+    /// One network of each kind cannot tell.
+    Unknown,
+}
+
+/// A measure that got worse than allowed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Worse {
+    /// Which.
+    pub figure: String,
+    /// Of which attributes.
+    pub protected: Vec<String>,
+    /// Before.
+    pub before: f64,
+    /// After.
+    pub after: f64,
+    /// What was allowed.
+    pub allowed: f64,
 }
 
 /// Figures of one model.
@@ -128,8 +186,11 @@ pub struct TextRepairFindings {
     pub protected: Vec<String>,
     /// SHA-256 of the model before.
     pub model_sha256: String,
-    /// SHA-256 of the model after.
-    pub repaired_sha256: String,
+    /// SHA-256 of the model after, where it was saved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repaired_sha256: Option<String>,
+    /// What is said for and against it.
+    pub verdict: RepairVerdict,
     /// Seconds.
     pub seconds: f64,
     /// Discriminatory texts that may be learnt from.
@@ -201,6 +262,8 @@ pub struct GroupRunFindings {
 pub struct GroupReport {
     /// The favourable class.
     pub favourable: String,
+    /// Whether somebody said that it is; else it is the last one of the schema.
+    pub is_favourable_given: bool,
     /// Rows.
     pub rows: u64,
     /// Rows that a rate must be of.

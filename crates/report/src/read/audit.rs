@@ -74,12 +74,10 @@ struct Made {
     chosen: Option<Chosen>,
 }
 
-/// The network that a repair kept; of texts it is a number.
+/// The network that a repair kept.
 #[derive(Deserialize)]
-#[serde(untagged)]
-enum Chosen {
-    Figures { held_out: Quality },
-    Other(serde::de::IgnoredAny),
+struct Chosen {
+    held_out: Quality,
 }
 
 impl Known {
@@ -95,10 +93,7 @@ impl Known {
         match made.repaired_sha256 {
             Some(repaired) if is_repair && repaired == sha256 => Known {
                 repaired_from: Some(made.model_sha256),
-                quality: match made.chosen {
-                    Some(Chosen::Figures { held_out }) => Some(held_out),
-                    Some(Chosen::Other(_)) | None => None,
-                },
+                quality: made.chosen.map(|chosen| chosen.held_out),
             },
             None if made.model_sha256 == sha256 => Known {
                 repaired_from: None,

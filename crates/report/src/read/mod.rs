@@ -112,8 +112,10 @@ fn comparisons(runs: &[RunReport]) -> Vec<Comparison> {
 /// The hashes of the model before and after, of a repair.
 fn repaired(run: &RunReport) -> Option<(&str, &str)> {
     match &run.findings {
-        Findings::Repair(repair) => Some((&repair.model_sha256, &repair.repaired_sha256)),
-        Findings::TextRepair(repair) => Some((&repair.model_sha256, &repair.repaired_sha256)),
+        Findings::Repair(repair) => Some((&repair.model_sha256, repair.repaired_sha256.as_ref()?)),
+        Findings::TextRepair(repair) => {
+            Some((&repair.model_sha256, repair.repaired_sha256.as_ref()?))
+        }
         _ => None,
     }
 }

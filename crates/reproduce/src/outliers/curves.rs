@@ -7,7 +7,7 @@ use super::paper::{
     CHOICE_EPSILONS, COUNT_EPSILONS, DELTA, PaperData, PaperFigure, THRESHOLD, TOPS,
 };
 use probity_privacy::calibration::{Calibration, Guarantee};
-use probity_privacy::count::{CountOptions, CountPlan, Outliers};
+use probity_privacy::count::{CountOptions, CountPlan, Outliers, Sensitivity};
 use probity_privacy::degrees::degrees;
 use probity_privacy::error::PrivacyError;
 use probity_privacy::kissing::{global_sensitivity_at_least, global_sensitivity_at_most};
@@ -28,6 +28,8 @@ pub struct NoiseRow {
     pub theorem: f64,
     /// The smooth bound with the tight calibration.
     pub tight: f64,
+    /// The inverse sensitivity mechanism.
+    pub inverse: f64,
     /// The global sensitivity's upper bound with the tight calibration.
     pub tight_global: f64,
     /// The formula whose values are of the size that the paper states; **not private**.
@@ -70,20 +72,22 @@ impl PaperFigure {
         };
         for epsilon in COUNT_EPSILONS {
             let guarantee = Guarantee::new(epsilon, DELTA)?;
-            let deviation = |calibration: Calibration| -> Result<(i64, f64), PrivacyError> {
-                let mut options = CountOptions::default();
-                options.calibration = calibration;
+            let deviation = |sensitivity, calibration| -> Result<(i64, f64), PrivacyError> {
+                let options = CountOptions::default()
+                    .sensitivity(sensitivity)
+                    .calibration(calibration);
                 let plan = CountPlan::new(outliers, guarantee, options, rows, dimension)?;
                 let measured = plan.measure(records)?;
-                Ok((measured.count, plan.noise().scale * measured.sensitivity))
+                Ok((measured.count, plan.standard_deviation(&measured)))
             };
-            let (count, tight) = deviation(Calibration::Tight)?;
+            let (count, tight) = deviation(Sensitivity::Smooth, Calibration::Tight)?;
             found.outliers = count;
             found.rows.push(NoiseRow {
                 epsilon,
                 global_lower: lower * root / epsilon,
-                theorem: deviation(Calibration::Theorem)?.1,
+                theorem: deviation(Sensitivity::Smooth, Calibration::Theorem)?.1,
                 tight,
+                inverse: deviation(Sensitivity::Inverse, Calibration::Tight)?.1,
                 tight_global: Calibration::Tight.global(guarantee)?.scale * cap as f64,
                 as_printed: as_printed(records, outliers, epsilon, cap)? * root / epsilon,
             });
@@ -105,7 +109,12 @@ fn as_printed(
         outliers.squared_radius,
         horizon.degree_cap(outliers.k),
     );
-    let method = Bound::Auto.resolve(records.rows(), records.columns())?;
+    let method = Bound::Auto.resolve(
+        records.rows(),
+        records.columns(),
+        horizon.calls(),
+        WORK_LIMIT,
+    )?;
     let ball = method.on(records, outliers.squared_radius, WORK_LIMIT);
     Ok(smooth_bound(&found, outliers.k, horizon, &*ball)?.value)
 }

@@ -128,11 +128,12 @@ impl Inspection {
                     label: label.clone(),
                     protected: protected.clone(),
                     ignore: ignore.clone(),
+                    favourable: None,
                     max_integer_span: MAX_INTEGER_SPAN,
                     max_words: MAX_WORDS,
                     name: name.clone(),
                 };
-                serde_json::to_value(infer(file, &options)?)?
+                serde_json::to_value(infer(file, &options)?.schema)?
             }
             Inspection::Check { file, schema } => {
                 Table::read(file, &Schema::from_toml(&text(schema)?)?, Labels::Optional)?;

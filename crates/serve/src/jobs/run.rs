@@ -191,7 +191,7 @@ impl Watched<'_> {
         let text = match self.job.kind {
             _ if status.code() != Some(1) => return None,
             JobKind::Audit => "The discriminatory share is not shown to be within the bound.",
-            JobKind::Repair => "The repaired model loses more accuracy than it may.",
+            JobKind::Repair => "There is something against the repair; its page says what.",
             JobKind::Train => return None,
         };
         Some(text.to_owned())

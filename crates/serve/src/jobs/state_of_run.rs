@@ -32,7 +32,8 @@ pub fn state_of_run(directory: &Path, kind: JobKind) -> StateOfRun {
     });
     match kind {
         _ if is_finished && !has_checkpoint => StateOfRun::Finished,
-        JobKind::Audit if is_finished => StateOfRun::Finished,
+        // A repair that saved nothing keeps its networks.
+        JobKind::Audit | JobKind::Repair if is_finished => StateOfRun::Finished,
         _ if directory.join(RUN).is_file() => StateOfRun::Unfinished,
         _ => StateOfRun::Nothing,
     }
@@ -63,6 +64,7 @@ mod tests {
             (Repair, true, true, None, Unfinished),
             (Repair, true, true, Some(unfinished), Unfinished),
             (Repair, true, false, Some(finished), Finished),
+            (Repair, true, true, Some(finished), Finished),
         ] {
             let folder = tempfile::tempdir().unwrap();
             if has_run {

@@ -14,6 +14,7 @@ use crate::places::gone;
 use crate::problem::Problem;
 use crate::service::Service;
 use crate::store::{Caller, Job, Model, ModelDescription, ModelOrigin};
+use probity_nn::model::DESCRIPTION;
 
 /// Takes a model directory, packed as a .zip file.
 /// Fails when the archive or the model is broken, or larger than allowed.
@@ -61,9 +62,15 @@ async fn remove_directory(service: &Service, id: &Id) -> Result<(), Problem> {
         .await
 }
 
-/// Lists the model that a finished training or repair left in its run directory.
+/// Lists the model that a finished training or repair left in its run directory; a repair with
+/// something against it leaves none.
 pub(crate) async fn register_model(service: &Service, job: &Job) -> Result<(), Problem> {
     let directory = service.places.run(&job.id);
+    let file = directory.join(DESCRIPTION);
+    let has_model = service.blocking(move || Ok(file.is_file())).await?;
+    if job.kind == JobKind::Repair && !has_model {
+        return Ok(());
+    }
     let description: ModelDescription = inspect(service, Inspection::Model { directory }).await?;
     let model = Model {
         id: job.id.clone(),

@@ -49,6 +49,15 @@ pub(super) fn verdict(audit: &AuditFigures, summary: &Value) -> (&'static str, S
             ),
         );
     };
+    if let Some(alike) = summary.get("decides_alike") {
+        let class = alike["class"].as_str().unwrap_or_default();
+        return (
+            "warn",
+            format!(
+                "The classifier decides everything alike (‘{class}’), so nothing can be said of its fairness."
+            ),
+        );
+    }
     let class = match bound(summary) {
         Some((_, "within")) => "good",
         Some((_, "inconclusive")) => "warn",
@@ -122,11 +131,7 @@ pub(super) fn of_audit(audit: &AuditFigures) -> Vec<Figure> {
 /// What a repair changed, from its summary: each figure after and before.
 pub(super) fn of_repair(summary: &Value) -> Vec<Figure> {
     let before = summary.get("before");
-    let after = match summary.get("repaired").and_then(Value::as_array) {
-        Some(networks) => chosen(summary).and_then(|chosen| networks.get(chosen)),
-        None => summary.get("chosen"),
-    };
-    let (Some(before), Some(after)) = (before, after) else {
+    let (Some(before), Some(after)) = (before, summary.get("chosen")) else {
         return Vec::new();
     };
     let shares = measured(before).into_iter().zip(measured(after));
@@ -137,10 +142,6 @@ pub(super) fn of_repair(summary: &Value) -> Vec<Figure> {
             note: format!("before the repair {}", percent(before)),
         })
         .collect()
-}
-
-fn chosen(summary: &Value) -> Option<usize> {
-    usize::try_from(summary.get("chosen")?.as_u64()?).ok()
 }
 
 /// The figures of one network, of rows or of texts.
@@ -161,31 +162,50 @@ fn measured(network: &Value) -> Vec<(String, f64)> {
     if let Some(fair) = network.pointer("/fair/share").and_then(Value::as_f64) {
         figures.push(("Texts that flip".to_owned(), 1.0 - fair));
     }
-    let accuracy = ["/held_out/accuracy", "/accuracy"];
-    let accuracy = accuracy
-        .iter()
-        .find_map(|path| network.pointer(path)?.as_f64());
+    let accuracy = network
+        .pointer("/held_out/accuracy")
+        .and_then(Value::as_f64);
     figures.extend(
         accuracy.map(|accuracy| ("Right decisions where it never learnt".to_owned(), accuracy)),
     );
     figures
 }
 
-/// What became of a repair, in one sentence and a colour.
-pub(super) fn repair_verdict(summary: &Value) -> (&'static str, &'static str) {
-    let within = summary
-        .pointer("/chosen/within")
-        .or_else(|| summary.get("within"));
-    match within.and_then(Value::as_bool) {
-        Some(true) => (
+/// Whether a repair left a model.
+pub(super) fn has_saved(summary: &Value) -> bool {
+    summary.pointer("/verdict/saved") == Some(&Value::Bool(true))
+}
+
+/// What became of a repair: a colour, one sentence, and what is to be known besides.
+pub(super) fn repair_verdict(summary: &Value) -> (&'static str, &'static str, String) {
+    let verdict = &summary["verdict"];
+    let (class, text) = match (has_saved(summary), verdict["holds"] == true) {
+        (true, true) => (
             "good",
-            "A repaired model is saved. It costs no more accuracy than was allowed.",
+            "A repaired model is saved. Nothing got worse than was allowed.",
         ),
-        _ => (
+        (true, false) => (
             "warn",
-            "A repaired model is saved, but every repair cost more accuracy than was allowed; this one costs the least.",
+            "A repaired model is saved, as was demanded, though there is something against it.",
         ),
+        (false, _) => (
+            "bad",
+            "No model is saved, for there is something against it.",
+        ),
+    };
+    let without = "training anew without a remedy";
+    let mut said = vec![match verdict["against_control"]["standing"].as_str() {
+        Some("better") => format!("It does better than {without}."),
+        Some("worse") => format!("It does worse than {without}."),
+        Some("alike") => format!("But {without} does as well."),
+        _ => format!("One network of each kind cannot tell whether {without} does as well."),
+    }];
+    let worse = verdict["worse"].as_array().into_iter().flatten();
+    let names: Vec<&str> = worse.filter_map(|one| one["figure"].as_str()).collect();
+    if !names.is_empty() {
+        said.push(format!("Worse than allowed: {}.", list(&names)));
     }
+    (class, text, said.join(" "))
 }
 
 #[cfg(test)]
@@ -228,6 +248,11 @@ mod tests {
             assert!(text.starts_with("10.00\u{a0}% of random inputs"), "{text}");
             assert!(text.contains("nothing but sex, race changes"), "{text}");
         }
+        let (found, text) = verdict(
+            &audit,
+            &json!({"decides_alike": {"class": "no", "inputs": 9}}),
+        );
+        assert!(found == "warn" && text.contains("alike (‘no’)"), "{text}");
         let said = caveat(&audit, &with("inconclusive"));
         assert!(
             said.contains("not decided") && said.contains("limit of time"),
@@ -238,22 +263,36 @@ mod tests {
     #[test]
     fn repairs_of_rows_and_of_texts_are_read() {
         let network = |rate: f64| json!({"discrimination": [{"protected": ["sex"], "rate": rate}], "held_out": {"accuracy": 0.9}});
-        let mut chosen = network(0.01);
-        chosen["within"] = json!(true);
-        let rows = json!({"before": network(0.2), "chosen": chosen});
+        let verdict = |holds: bool, saved: bool, standing: &str, worse: &[&str]| {
+            let worse: Vec<Value> = worse.iter().map(|name| json!({"figure": name})).collect();
+            json!({"holds": holds, "saved": saved, "against_control": {"standing": standing}, "worse": worse})
+        };
+        let rows = json!({
+            "before": network(0.2), "chosen": network(0.01),
+            "verdict": verdict(true, true, "alike", &[])
+        });
         let figures = of_repair(&rows);
         assert_eq!(figures.len(), 2);
         assert_eq!(figures[0].value, "1.00\u{a0}%");
         assert_eq!(figures[0].note, "before the repair 20.00\u{a0}%");
-        assert_eq!(repair_verdict(&rows).0, "good");
-        let text = |fair: f64| json!({"fair": {"share": fair}, "accuracy": 0.8});
-        let texts = json!({"before": text(0.5), "repaired": [text(0.7), text(0.9)], "chosen": 1, "within": false});
+        let (class, _, caveat) = repair_verdict(&rows);
+        assert!(
+            class == "good" && caveat.contains("does as well"),
+            "{caveat}"
+        );
+        let text = |fair: f64| json!({"fair": {"share": fair}, "held_out": {"accuracy": 0.8}});
+        let texts = json!({
+            "before": text(0.5), "chosen": text(0.9),
+            "verdict": verdict(false, false, "worse", &["accuracy", "fair"])
+        });
         let figures = of_repair(&texts);
         assert_eq!(
             (figures.len(), figures[0].value.as_str()),
             (2, "10.00\u{a0}%")
         );
-        assert_eq!(repair_verdict(&texts).0, "warn");
+        let (class, text, caveat) = repair_verdict(&texts);
+        assert!(class == "bad" && text.starts_with("No model"), "{text}");
+        assert!(caveat.contains("accuracy, fair"), "{caveat}");
     }
 
     #[test]

@@ -99,6 +99,16 @@ impl RepairForm {
 fn options() -> (Options, Options) {
     (
         Options::of(JobKind::Repair, &["max_accuracy_loss"]),
-        Options::of(JobKind::Repair, &["shares", "repeats", "seed"]),
+        Options::of(
+            JobKind::Repair,
+            &[
+                "method",
+                "shares",
+                "repeats",
+                "seed",
+                "max_fairness_loss",
+                "save_anyway",
+            ],
+        ),
     )
 }

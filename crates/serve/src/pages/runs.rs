@@ -5,7 +5,7 @@ use axum::response::IntoResponse;
 
 use super::answer::{Answer, page, redirect};
 use super::asked;
-use super::figures::{caveat, of_audit, of_repair, repair_verdict, verdict};
+use super::figures::{caveat, has_saved, of_audit, of_repair, repair_verdict, verdict};
 use super::named::Named;
 use super::views::{Fact, Link, RunPage};
 use super::words::kind;
@@ -37,12 +37,14 @@ pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
             (class, text, caveat(audit, &summary), of_audit(audit))
         }
         None => {
-            let (class, text) = repair_verdict(&summary);
-            facts.insert(
-                0,
-                Fact::linked("Repaired model", &job.label, format!("/models/{id}")),
-            );
-            (class, text.to_owned(), String::new(), of_repair(&summary))
+            let (class, text, caveat) = repair_verdict(&summary);
+            if has_saved(&summary) {
+                facts.insert(
+                    0,
+                    Fact::linked("Repaired model", &job.label, format!("/models/{id}")),
+                );
+            }
+            (class, text.to_owned(), caveat, of_repair(&summary))
         }
     };
     page(&RunPage {
@@ -57,7 +59,7 @@ pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
         downloads: &downloads(&id, audit.is_some()),
         can_repair: audit.is_some() && job.state == JobState::Done,
         repaired: match job.kind {
-            JobKind::Repair => format!("/models/{id}"),
+            JobKind::Repair if has_saved(&summary) => format!("/models/{id}"),
             _ => String::new(),
         },
         facts: &facts,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::baseline::Baseline;
 use crate::domain::TabularDomain;
 use crate::estimate::{Estimate, discriminatory_share};
-use crate::repair::change::{Figures, Measure};
+use crate::repair::change::{Figures, Measure, Role};
 use crate::repair::error::RepairError;
 use probity_data::table::Table;
 use probity_nn::Classifier;
@@ -88,6 +88,7 @@ impl Figures for TableFigures {
                 protected: estimate.protected.clone(),
                 value: estimate.rate,
                 ci95: Some(estimate.ci95),
+                role: Role::Protected,
             })
             .collect();
         measures.extend(Measure::of_quality(&self.held_out));

@@ -22,6 +22,7 @@ use self::found::{FoundRun, read_run};
 pub use self::found::{Sample, protected_of};
 pub use self::training_set::RepairRows;
 use self::training_set::{Mixture, mix};
+use super::change::{Details, Measure, Role};
 use super::error::RepairError;
 use super::labels::{LabelRule, majority};
 use super::pool::Pool;
@@ -30,6 +31,7 @@ use super::specification::{RepairSpecification, Start, TableRepairOptions};
 use super::summary::PartSizes;
 use crate::certify::table::certify_rows;
 use crate::domain::TabularDomain;
+use crate::group::gaps::{Gap, PARITY_RATIO};
 use crate::group::{GroupOptions, GroupReport, measure_groups};
 use crate::statistics::Share;
 use probity_data::table::{ReadCounts, Table};
@@ -100,6 +102,29 @@ pub struct TableDetails {
     pub groups_before: GroupReport,
     /// The same of the saved network.
     pub groups_after: GroupReport,
+}
+
+impl Details for TableDetails {
+    fn gaps(&self) -> Vec<(Measure, Measure)> {
+        let sets = self.groups_before.sets.iter().zip(&self.groups_after.sets);
+        sets.flat_map(|(before, after)| {
+            let gaps = before.gaps.named().into_iter().zip(after.gaps.named());
+            gaps.filter_map(|((figure, before_gap), (_, after_gap))| {
+                let measure = |gap: &Gap| Measure {
+                    figure,
+                    protected: before.protected.clone(),
+                    value: gap.value,
+                    ci95: Some(gap.ci95),
+                    role: match figure {
+                        PARITY_RATIO => Role::Ratio,
+                        _ => Role::Gap,
+                    },
+                };
+                Some((measure(before_gap?), measure(after_gap?)))
+            })
+        })
+        .collect()
+    }
 }
 
 impl TableRepair {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::repair::change::{Figures, Measure};
+use crate::repair::change::{Figures, Measure, Role};
 use crate::statistics::Share;
 use probity_nn::metrics::Metrics;
 
@@ -23,18 +23,29 @@ pub struct TextFigures {
 
 impl Figures for TextFigures {
     fn measures(&self) -> Vec<Measure> {
-        let of = |figure, value, ci95| Measure {
+        let of = |figure, value, ci95, role| Measure {
             figure,
             protected: self.protected.clone(),
             value,
             ci95: Some(ci95),
+            role,
         };
         let [low, high] = self.repaired.ci95;
         let discriminatory = self.discriminatory();
         let mut measures = vec![
-            of("discriminatory", discriminatory, [1.0 - high, 1.0 - low]),
-            of("certified fair", self.certified.share, self.certified.ci95),
-            of("fair", self.fair.share, self.fair.ci95),
+            of(
+                "discriminatory",
+                discriminatory,
+                [1.0 - high, 1.0 - low],
+                Role::Protected,
+            ),
+            of(
+                "certified fair",
+                self.certified.share,
+                self.certified.ci95,
+                Role::Shown,
+            ),
+            of("fair", self.fair.share, self.fair.ci95, Role::Fair),
         ];
         measures.extend(Measure::of_quality(&self.held_out));
         measures

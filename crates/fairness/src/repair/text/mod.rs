@@ -23,6 +23,7 @@ pub use self::found::{FoundText, open_audit};
 use self::found::{Reader, search};
 pub use self::training_set::RepairTexts;
 use self::training_set::mix;
+use super::change::{Details, Measure};
 use super::error::RepairError;
 use super::labels::{LabelRule, majority};
 use super::pool::Pool;
@@ -99,6 +100,13 @@ pub struct TextDetails {
     pub independent: u64,
     /// Test texts with a protected term.
     pub test_texts: u64,
+}
+
+impl Details for TextDetails {
+    /// Texts have no groups.
+    fn gaps(&self) -> Vec<(Measure, Measure)> {
+        Vec::new()
+    }
 }
 
 impl TextRepair {

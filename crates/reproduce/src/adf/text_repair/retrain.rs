@@ -237,7 +237,9 @@ impl Experiment<'_> {
         specification.model = original.folder.path().join("model");
         specification.data.clone_from(&self.files.0);
         specification.protected = vec![attribute.to_owned()];
-        specification.method = method;
+        specification.method = Some(method);
+        // What is wanted are the figures, whatever they say.
+        specification.save_anyway = true;
         specification.repeats = args.repeats;
         specification.seed = args.seed;
         specification.text = Some(TextRepairOptions {

@@ -1,0 +1,130 @@
+//! Classifiers that tell no inputs apart.
+//!
+//! One that gives everything the same class treats nobody differently: an audit of it finds
+//! nothing and every input is certified, whatever it was meant to do. Those are figures of a
+//! classifier that does not work, not of a fair one, so whoever trains, imports, audits or
+//! certifies one is told before anything else.
+
+use serde::Serialize;
+
+use super::metrics::Metrics;
+use super::{Classifier, ModelError, Rows, predicted_class};
+
+/// Inputs that a classifier is asked about at a time.
+const CHUNK: usize = 4096;
+
+/// What all inputs that a classifier was asked about were decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DecidedAlike {
+    /// The class that each of them got.
+    pub class: String,
+    /// How many they are.
+    pub inputs: u64,
+}
+
+impl DecidedAlike {
+    /// What `model`, of these `classes`, decides all of `rows`; `None` if there are two that it
+    /// tells apart, or no two at all. It is asked until it is known to tell them apart.
+    ///
+    /// # Errors
+    /// When the model cannot answer.
+    pub fn of(
+        model: &dyn Classifier,
+        classes: &[String],
+        rows: Rows<'_>,
+    ) -> Result<Option<DecidedAlike>, ModelError> {
+        let mut first = None;
+        for codes in rows.codes.chunks(CHUNK * rows.width.max(1)) {
+            let logits = model.logits(Rows::new(codes, rows.width))?;
+            for logits in logits.chunks_exact(model.classes()) {
+                let class = predicted_class(logits);
+                if *first.get_or_insert(class) != class {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(first.and_then(|class| DecidedAlike::new(classes, class as usize, rows.len() as u64)))
+    }
+
+    /// What the classifier of `classes` with this quality on the parts of its data decides all of
+    /// them.
+    pub fn in_parts<'m>(
+        classes: &[String],
+        parts: impl IntoIterator<Item = &'m Metrics>,
+    ) -> Option<DecidedAlike> {
+        let mut predicted = vec![0; classes.len()];
+        for actual in parts.into_iter().flat_map(|part| &part.confusion) {
+            predicted
+                .iter_mut()
+                .zip(actual)
+                .for_each(|(all, rows)| *all += rows);
+        }
+        let inputs = predicted.iter().sum();
+        let class = predicted.iter().position(|&rows| rows == inputs)?;
+        DecidedAlike::new(classes, class, inputs)
+    }
+
+    fn new(classes: &[String], class: usize, inputs: u64) -> Option<DecidedAlike> {
+        (inputs > 1).then(|| DecidedAlike {
+            class: classes.get(class).cloned().unwrap_or_default(),
+            inputs,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Class 1 from a code on.
+    struct Step(i32);
+
+    impl Classifier for Step {
+        fn width(&self) -> usize {
+            2
+        }
+
+        fn classes(&self) -> usize {
+            2
+        }
+
+        fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
+            let logits = rows.iter().flat_map(|row| match row[1] >= self.0 {
+                true => [0.0, 1.0],
+                false => [1.0, 0.0],
+            });
+            Ok(logits.collect())
+        }
+    }
+
+    #[test]
+    fn one_row_of_many_that_is_told_apart_is_enough() {
+        let classes = ["no".to_owned(), "yes".to_owned()];
+        let codes: Vec<i32> = (0..10_000).flat_map(|row| [7, row]).collect();
+        let of = |from: i32, rows: usize| {
+            DecidedAlike::of(&Step(from), &classes, Rows::new(&codes[..2 * rows], 2)).unwrap()
+        };
+        let alike = |class: &str, inputs| {
+            Some(DecidedAlike {
+                class: class.to_owned(),
+                inputs,
+            })
+        };
+        assert_eq!(of(10_000, 10_000), alike("no", 10_000));
+        assert_eq!(of(9_999, 10_000), None, "the last row");
+        assert_eq!(of(9_999, 9_999), alike("no", 9_999));
+        assert_eq!(of(0, 2), alike("yes", 2));
+        assert_eq!((of(0, 1), of(0, 0)), (None, None), "there are no two");
+    }
+
+    #[test]
+    fn parts_count_together() {
+        let classes = ["no".to_owned(), "yes".to_owned()];
+        let part = |logits: [f32; 4]| Metrics::new(&logits, 2, &[0, 1]);
+        let (no, yes) = (part([1.0, 0.0, 1.0, 0.0]), part([0.0, 1.0, 0.0, 1.0]));
+        let found = DecidedAlike::in_parts(&classes, [&no, &no]).unwrap();
+        assert_eq!((found.class.as_str(), found.inputs), ("no", 4));
+        assert_eq!(DecidedAlike::in_parts(&classes, [&no, &yes]), None);
+        assert_eq!(DecidedAlike::in_parts(&classes, []), None);
+    }
+}

@@ -1,0 +1,125 @@
+//! Where a ledger is: one file, whatever names lead to it.
+//!
+//! A ledger is replaced by renaming a new file to its name. Done to a symbolic link, that would
+//! leave the linked file as it was, with its budget unspent; so everything here happens to the
+//! canonical path. Links to the ledger and to folders above it thus end at one file, one key and one
+//! lock. A hard link is a second canonical path, and would keep the old content when the first is
+//! replaced: a ledger that has one is refused.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::LedgerError;
+
+/// The canonical path of a ledger.
+pub(super) struct Place {
+    file: PathBuf,
+}
+
+impl Place {
+    /// Of the ledger that `name` leads to.
+    pub fn of(name: &Path) -> Result<Place, LedgerError> {
+        match fs::canonicalize(name) {
+            Ok(file) => Ok(Place { file }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(LedgerError::Missing {
+                file: name.to_owned(),
+            }),
+            Err(source) => Err(LedgerError::Io {
+                file: name.to_owned(),
+                source,
+            }),
+        }
+    }
+
+    /// Of a ledger that is to be called `name`.
+    pub fn of_new(name: &Path) -> Result<Place, LedgerError> {
+        let failed = |source| LedgerError::Io {
+            file: name.to_owned(),
+            source,
+        };
+        let last = name.file_name().ok_or(io::ErrorKind::InvalidFilename);
+        let last = last.map_err(|kind| failed(kind.into()))?;
+        let file = fs::canonicalize(folder_of(name)).map_err(failed)?;
+        Ok(Place {
+            file: file.join(last),
+        })
+    }
+
+    /// The ledger.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The file beside it whose name ends in `suffix`.
+    pub fn beside(&self, suffix: &str) -> PathBuf {
+        let mut name = self.file.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    }
+
+    /// Waits for the exclusive lock, which the operating system gives up when the file is closed or
+    /// its process ends. The lock file is never renamed, unlike the ledger.
+    pub fn lock(&self) -> Result<File, LedgerError> {
+        let path = self.beside(".lock");
+        let failed = |source| LedgerError::Io {
+            file: path.clone(),
+            source,
+        };
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(failed)?;
+        lock.lock().map_err(failed)?;
+        Ok(lock)
+    }
+
+    /// Refuses a ledger with a hard link.
+    pub fn has_one_name(&self) -> Result<(), LedgerError> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            let found = fs::metadata(&self.file).map_err(|source| LedgerError::Io {
+                file: self.file.clone(),
+                source,
+            })?;
+            if found.nlink() > 1 {
+                return Err(LedgerError::SecondName {
+                    file: self.file.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes `text` under a temporary name (with mode 0600), syncs it, gives it to `file` as `persist`
+/// does, and syncs the folder.
+pub(super) fn write_synced(
+    file: &Path,
+    text: &str,
+    persist: impl FnOnce(NamedTempFile, &Path) -> io::Result<File>,
+) -> io::Result<()> {
+    let folder = folder_of(file);
+    let mut temporary = tempfile::Builder::new()
+        .prefix(".probity-ledger-")
+        .tempfile_in(folder)?;
+    temporary.write_all(text.as_bytes())?;
+    temporary.as_file().sync_all()?;
+    persist(temporary, file)?;
+    // Without this the rename may be lost with the power, and the price with it.
+    #[cfg(unix)]
+    File::open(folder).and_then(|folder| folder.sync_all())?;
+    Ok(())
+}
+
+fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
