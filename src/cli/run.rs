@@ -38,8 +38,10 @@ pub(super) struct RunArgs {
 /// The limit of time of a search.
 const TIME: &str = "budget.time";
 
+type Performs = fn(&Asked<'_>) -> anyhow::Result<ExitCode>;
+
 /// How a run of each kind is performed.
-const RUNS: [(&str, fn(&Asked<'_>) -> anyhow::Result<ExitCode>); 14] = [
+const RUNS: [(&str, Performs); 14] = [
     ("train", |asked| {
         asked.perform(|it, at| train::run_specification(it, at, asked.hardware(), asked.output))
     }),

@@ -125,7 +125,7 @@ pub(super) fn worse<F: Figures, D: Details>(
                 Role::Protected | Role::Fair | Role::Gap | Role::Ratio => allowed.fairness,
                 Role::Shown => return None,
             };
-            is_worse(&before, &after, allowed).then(|| Worse {
+            is_worse(&before, &after, allowed).then_some(Worse {
                 figure: before.figure,
                 protected: before.protected,
                 before: before.value,

@@ -139,7 +139,7 @@ fn the_conditions_hold_for_the_numbers_that_are_used() {
             for cap in [3, 16, 403, 1_000_000] {
                 let guarantee = Guarantee::new(epsilon, delta).unwrap();
                 let Ok(noise) = InverseNoise::new(guarantee, cap) else {
-                    assert!(epsilon < 0.01 || epsilon > 10.0, "{epsilon} {delta} {cap}");
+                    assert!(!(0.01..=10.0).contains(&epsilon), "{epsilon} {delta} {cap}");
                     continue;
                 };
                 let (q, x) = (noise.q(), noise.x());
