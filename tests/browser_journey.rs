@@ -233,7 +233,7 @@ fn describing_data(workspace: &Workspace, visit: &Visit<'_>) -> String {
     browser.press("Go on");
 
     visit.waits_for_heading("Check the description of the columns");
-    assert_eq!(browser.find("#classes").property("value"), "high\nlow");
+    assert_eq!(browser.find("#classes").property("value"), "low\nhigh");
     visit.is_sound("schema");
     visit.unfold();
     assert_eq!(browser.find("#c0-kind").property("value"), "integer");

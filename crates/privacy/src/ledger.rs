@@ -6,11 +6,11 @@
 //! crash leaves the old ledger or the new one, never half of one.
 //!
 //! *Two processes, two names.* All of it happens to the file that the given name leads to, and under
-//! an exclusive lock on a file beside it ([`place`]): whoever comes by another name meets the same
-//! lock and the same entries.
+//! an exclusive lock on a file beside it (`ledger::place`): whoever comes by another name meets the
+//! same lock and the same entries.
 //!
 //! *One data set.* The ledger knows its data by a fingerprint that only the holder of its key can
-//! compute ([`key`]). Another file is refused: its answers would not compose.
+//! compute (`ledger::key`). Another file is refused: its answers would not compose.
 //!
 //! A ledger protects from mistakes, not from its owner: who can edit or copy the file can spend a
 //! budget twice.

@@ -52,7 +52,7 @@ impl<'r> BranchAndBound<'r> {
     /// No search over at most `rows` records in `dimension` dimensions takes more steps.
     ///
     /// *Proof.* Let n be the number of records. The search for first solutions takes at most
-    /// [`SHIFTS`] n² steps, and the neighbours n². A set of points is branched to at most once: after
+    /// `SHIFTS` n² steps, and the neighbours n². A set of points is branched to at most once: after
     /// a branch its candidate is gone for its siblings, and a root is gone for later roots. So there
     /// are fewer than 2ⁿ branches, each of which costs at most n d steps for its ball; at most 2ⁿ
     /// nodes, with at most n steps each for their candidates; and one colour bound for each branch
