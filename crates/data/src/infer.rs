@@ -9,7 +9,7 @@
 //! one marker, so a second spelling is refused rather than guessed at.
 //!
 //! Nothing of that is silent: what a person might want otherwise is a [`Note`], first of all which
-//! class is the last one ([`classes`]).
+//! class is the last one (`infer::classes`).
 
 mod classes;
 mod column;
