@@ -21,8 +21,7 @@ use probity::unlearning::spn::{Spn, SpnParameters};
 /// Arguments of `probity spn fit`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: probity spn fit --data people.csv --schema people.toml --group-column person --out M\n\
-                        The directory holds the training rows that are left: deletion needs them. Guard it like the data."
+    after_help = "The directory holds the training rows that are left: deletion needs them. Guard it like the data."
 )]
 pub(super) struct FitArgs {
     #[command(flatten)]

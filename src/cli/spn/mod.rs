@@ -15,10 +15,6 @@ use super::output::Output;
 
 /// Arguments of `probity spn`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example: probity spn fit --data people.csv --schema people.toml --out M\n         \
-                        probity spn delete --model M --rows 3,17 --verify"
-)]
 pub(super) struct SpnArgs {
     #[command(subcommand)]
     command: SpnCommand,

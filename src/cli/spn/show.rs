@@ -15,7 +15,6 @@ use probity::unlearning::spn::network::Shape;
 
 /// Arguments of `probity spn show`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: probity spn show --model M --svg network.svg")]
 pub(super) struct ShowArgs {
     /// Model directory
     #[arg(long, value_name = "DIR")]

@@ -179,7 +179,7 @@ pub struct FitSpecification {
     pub data: PathBuf,
     /// Number of clusters.
     #[schemars(range(min = 1, max = 32768))]
-    pub k: usize,
+    pub clusters: usize,
     /// Which algorithm clusters.
     #[serde(default)]
     pub algorithm: AlgorithmName,
@@ -205,10 +205,10 @@ impl Specification for FitSpecification {
 
 impl FitSpecification {
     /// `k` clusters of the rows in `data`, everything else as it usually is.
-    pub fn new(data: PathBuf, k: usize) -> FitSpecification {
+    pub fn new(data: PathBuf, clusters: usize) -> FitSpecification {
         FitSpecification {
             data,
-            k,
+            clusters,
             algorithm: AlgorithmName::default(),
             input: InputSpecification::default(),
             reading: ReadingSpecification::default(),
@@ -218,7 +218,7 @@ impl FitSpecification {
 
     /// How rows are clustered.
     pub fn options(&self) -> KMeans {
-        KMeans::new(self.k)
+        KMeans::new(self.clusters)
             .iterations(self.clustering.iterations)
             .algorithm(self.clustering.algorithm(self.algorithm))
             .seed(self.clustering.seed)
@@ -236,9 +236,9 @@ pub struct MeasureSpecification {
     /// Rows to delete, one after the other.
     #[schemars(range(min = 1))]
     pub deletions: usize,
-    /// Replicates, with seeds from the seed on.
+    /// How often everything is done, with seeds from the seed on.
     #[schemars(range(min = 1))]
-    pub replicates: u64,
+    pub repeats: u64,
     /// Timed trainings of the baseline for each replicate, which stand for one a deletion.
     #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pub retrainings: usize,
@@ -251,7 +251,7 @@ impl Default for MeasureSpecification {
         MeasureSpecification {
             algorithms: vec![AlgorithmName::Quantized, AlgorithmName::DivideConquer],
             deletions: 1000,
-            replicates: 5,
+            repeats: 5,
             retrainings: 3,
             silhouette_rows: 2000,
         }
@@ -268,7 +268,7 @@ pub struct BenchSpecification {
     pub data: PathBuf,
     /// Number of clusters.
     #[schemars(range(min = 1, max = 32768))]
-    pub k: usize,
+    pub clusters: usize,
     /// What is known of the rows besides their columns.
     #[serde(default)]
     pub input: InputSpecification,
@@ -299,10 +299,10 @@ impl Specification for BenchSpecification {
 
 impl BenchSpecification {
     /// Deletions from `k` clusters of the rows in `data`, everything else as it usually is.
-    pub fn new(data: PathBuf, k: usize) -> BenchSpecification {
+    pub fn new(data: PathBuf, clusters: usize) -> BenchSpecification {
         BenchSpecification {
             data,
-            k,
+            clusters,
             input: InputSpecification::default(),
             reading: ReadingSpecification::default(),
             clustering: ClusteringSpecification::default(),
@@ -315,9 +315,12 @@ impl BenchSpecification {
     /// # Errors
     /// When fewer rows than clusters would be left.
     pub fn expect_rows(&self, rows: usize) -> Result<(), FieldError> {
-        let (deletions, most) = (self.benchmark.deletions, rows.saturating_sub(self.k));
+        let (deletions, most) = (self.benchmark.deletions, rows.saturating_sub(self.clusters));
         if deletions > most {
-            let expected = format!("at most {most} with {rows} rows and {} clusters", self.k);
+            let expected = format!(
+                "at most {most} with {rows} rows and {} clusters",
+                self.clusters
+            );
             return Err(FieldError::new("benchmark.deletions", deletions, expected));
         }
         Ok(())
@@ -332,7 +335,7 @@ impl BenchSpecification {
     /// What is measured for each algorithm and seed.
     pub fn options(&self) -> BenchmarkOptions {
         BenchmarkOptions {
-            clusters: self.k,
+            clusters: self.clusters,
             iterations: self.clustering.iterations,
             deletions: self.benchmark.deletions,
             silhouette_rows: self.benchmark.silhouette_rows,
@@ -343,7 +346,7 @@ impl BenchSpecification {
     /// The seed of each replicate.
     pub fn seeds(&self) -> Vec<u64> {
         let seed = self.clustering.seed;
-        (0..self.benchmark.replicates)
+        (0..self.benchmark.repeats)
             .map(|at| seed.wrapping_add(at))
             .collect()
     }
