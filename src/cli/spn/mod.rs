@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::output::Output;
+use probity::unlearning::spn::{Independence, SpnParameters};
 
 /// Arguments of `probity spn`.
 #[derive(Debug, Args)]
@@ -32,6 +33,15 @@ enum SpnCommand {
     Bench(Box<bench::BenchArgs>),
     /// Describe a network, and draw it
     Show(show::ShowArgs),
+}
+
+/// Where the threshold of a network with these parameters is from.
+fn origin(parameters: &SpnParameters) -> &'static str {
+    match (parameters.threshold, parameters.independence) {
+        (Some(_), _) => "given",
+        (None, Independence::Gtest) => "chosen on rows held out",
+        (None, Independence::Rdc) => "the usual one",
+    }
 }
 
 /// Runs `probity spn`.

@@ -138,6 +138,8 @@ impl KMeansArgs {
         let options = BenchmarkOptions {
             clusters,
             iterations: ITERATIONS,
+            // The paper's algorithms have one seeding.
+            restarts: 1,
             deletions: self.deletions,
             silhouette_rows: self.silhouette_rows,
             retrainings: self.retrainings as usize,

@@ -30,7 +30,7 @@ pub enum InputError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AlgorithmName {
-    /// Lloyd's algorithm from k-means++ seeds.
+    /// Lloyd's algorithm.
     Lloyd,
     /// Centroids on a random lattice: most deletions change nothing.
     #[default]
@@ -92,6 +92,10 @@ impl InputSpecification {
 pub struct ClusteringSpecification {
     /// Iterations at most.
     pub iterations: usize,
+    /// Clusterings from other seeds, of which the one with the smallest loss is kept. Memory and
+    /// the time of a deletion grow with them.
+    #[schemars(range(min = 1, max = 1000))]
+    pub restarts: usize,
     /// quantized: width of the lattice, where a column is 1 wide; by default 0.0625.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
@@ -111,15 +115,14 @@ pub struct ClusteringSpecification {
 
 impl Default for ClusteringSpecification {
     fn default() -> ClusteringSpecification {
-        let KMeans {
-            iterations, seed, ..
-        } = KMeans::default();
+        let usual = KMeans::default();
         ClusteringSpecification {
-            iterations,
+            iterations: usual.iterations,
+            restarts: usual.restarts,
             epsilon: None,
             gamma: None,
             tree: None,
-            seed,
+            seed: usual.seed,
         }
     }
 }
@@ -220,6 +223,7 @@ impl FitSpecification {
     pub fn options(&self) -> KMeans {
         KMeans::new(self.clusters)
             .iterations(self.clustering.iterations)
+            .restarts(self.clustering.restarts)
             .algorithm(self.clustering.algorithm(self.algorithm))
             .seed(self.clustering.seed)
     }
@@ -337,6 +341,7 @@ impl BenchSpecification {
         BenchmarkOptions {
             clusters: self.clusters,
             iterations: self.clustering.iterations,
+            restarts: self.clustering.restarts,
             deletions: self.benchmark.deletions,
             silhouette_rows: self.benchmark.silhouette_rows,
             retrainings: self.benchmark.retrainings,
