@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::fields::Fields;
 use super::output::Output;
 use super::render::{count, table};
+use probity::data::bins::Cut;
 use probity::data::builtin;
 use probity::data::infer::{InferOptions, Note, infer};
 use probity::data::named_schema::named_schema;
@@ -70,6 +71,10 @@ struct InferArgs {
     /// Whole numbers spread over more values than this get bins
     #[arg(long, default_value_t = 200)]
     max_integer_span: i64,
+    /// Bins of other numbers: so many at quantiles, or 'exact', one for each number that occurs, up
+    /// to 10000
+    #[arg(long, value_name = "N", default_value_t = Cut::default())]
+    bins: Cut,
     /// The most different words a category may have
     #[arg(long, default_value_t = 100)]
     max_words: usize,
@@ -142,6 +147,7 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
         ignore: args.ignore,
         favourable: args.favourable,
         max_integer_span: args.max_integer_span,
+        bins: args.bins,
         max_words: args.max_words,
         name,
     };

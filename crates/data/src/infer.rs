@@ -3,7 +3,8 @@
 //! Rules, applied to the whole file in one pass ([`column`]): a column of whole numbers is `integer`
 //! over its range, or `categorical` if it holds two neighbours or a few codes with gaps between
 //! them; other numbers, or whole numbers spread over more than [`InferOptions::max_integer_span`]
-//! values, are `numeric` with bins at quantiles; anything else is `categorical` with its
+//! values, are `numeric` with bins at quantiles, or one for each number, and for each bin the median
+//! of its rows as the number that stands for it; anything else is `categorical` with its
 //! words in order of first appearance. Columns of one value, of dates, that count the rows or name
 //! them are left out. `?`, `NA`, `N/A`, `null`, `nan` and empty cells count as missing; a column has
 //! one marker, so a second spelling is refused rather than guessed at.
@@ -21,6 +22,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use self::column::{Column, Made};
+use super::bins::Cut;
 use super::read::{ReadError, Records};
 use super::schema::{Format, Label, Schema, SchemaError};
 
@@ -101,6 +103,8 @@ pub struct InferOptions {
     pub favourable: Option<String>,
     /// Whole numbers spread over more values than this get bins.
     pub max_integer_span: i64,
+    /// How numbers are cut into bins.
+    pub bins: Cut,
     /// The most different words a category may have.
     pub max_words: usize,
     /// Name of the data set.
@@ -266,6 +270,7 @@ mod tests {
             ignore: Vec::new(),
             favourable: None,
             max_integer_span: 200,
+            bins: Cut::default(),
             max_words: 50,
             name: "people".into(),
         }

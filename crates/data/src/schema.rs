@@ -9,7 +9,7 @@
 //! |---------------|----------------------|--------------------------------------------------|
 //! | `integer`     | whole number         | the number itself, `min..=max`                   |
 //! | `categorical` | one of `levels`      | position in `levels`, from 0                     |
-//! | `numeric`     | any finite number    | index of its bin; `bins` are ascending edges, bin i is `[bins[i], bins[i+1])`, the last one closed |
+//! | `numeric`     | any finite number    | index of its bin; `bins` are ascending edges, bin i is `[bins[i], bins[i+1])`, the last one closed; `values`, one for each bin, stand for them |
 //!
 //! Missing values and values outside the domain follow the attribute's [`Outside`] policy.
 
@@ -375,6 +375,24 @@ outside = "clip"
     }
 
     #[test]
+    fn a_bin_is_shown_as_its_value_where_it_has_one() {
+        let values = "values = [0.25, 7.5, 100000.0]\noutside = \"clip\"";
+        let schema = Schema::from_toml(&PEOPLE.replace("outside = \"clip\"", values)).unwrap();
+        let again = Schema::from_toml(&schema.to_toml().unwrap()).unwrap();
+        assert_eq!(schema, again);
+        let gain = &schema.attributes[2];
+        let shown: Vec<String> = (0..3).map(|code| gain.decode(code)).collect();
+        assert_eq!(shown, ["0.25", "7.5", "100000"]);
+        let lowest: Vec<String> = (0..3).map(|code| gain.lowest(code)).collect();
+        assert_eq!(lowest, ["0", "1", "1000"]);
+        let encoder = Encoder::new(gain);
+        for (code, text) in shown.iter().enumerate() {
+            assert_eq!(encoder.encode(text), Ok(Encoded::Code(code as i32)));
+        }
+        assert_eq!(people().attributes[2].decode(1), "1", "else as its lower edge");
+    }
+
+    #[test]
     fn classes_that_are_numbers_have_many_spellings() {
         let mut label = people().label;
         label.classes = ["0", "1", "many"].map(str::to_owned).to_vec();
@@ -415,6 +433,22 @@ outside = "clip"
             ),
             ("min = 17\n", "", "needs 'min'"),
             ("kind = \"integer\"", "kind = \"real\"", "'real'"),
+            ("min = 17", "min = 17\nvalues = [1]", "'values' has no meaning"),
+            (
+                "outside = \"clip\"",
+                "values = [0, 5]",
+                "2 numbers for 3 bins",
+            ),
+            (
+                "outside = \"clip\"",
+                "values = [0, 1000, 2000]",
+                "1000 does not lie in its bin, from 1 to 1000",
+            ),
+            (
+                "outside = \"clip\"",
+                "values = [0, 1, nan]",
+                "NaN does not lie in its bin",
+            ),
         ] {
             let error = Schema::from_toml(&PEOPLE.replacen(from, to, 1)).unwrap_err();
             assert!(error.to_string().contains(needle), "{error}");

@@ -7,8 +7,9 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 
+use super::bins;
 use super::read::{ReadError, Records};
-use super::schema::{Encoded, Encoder, Schema};
+use super::schema::{Encoded, Encoder, Kind, Schema};
 use super::source::{DataFile, Hashed};
 
 /// Rows of integer codes, with labels where the file has them.
@@ -30,6 +31,58 @@ pub struct ReadCounts {
     pub skipped_rows: u64,
     /// Values mapped by a `clip` or `level` policy.
     pub mapped_values: u64,
+}
+
+/// The numbers that stand in the cells of numeric attributes, row by row.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CellNumbers {
+    /// The numeric attributes.
+    places: Vec<usize>,
+    /// Row-major, NaN for a missing value and for one outside the domain.
+    numbers: Vec<f64>,
+}
+
+impl CellNumbers {
+    /// Those of the numeric attributes of `schema`, of no rows yet.
+    fn of(schema: &Schema) -> CellNumbers {
+        let is_numeric = |&place: &usize| {
+            let kind = &schema.attributes[place].kind;
+            matches!(kind, Kind::Numeric { .. })
+        };
+        CellNumbers {
+            places: (0..schema.attributes.len()).filter(is_numeric).collect(),
+            numbers: Vec::new(),
+        }
+    }
+
+    /// The numeric attributes, by their place in the schema.
+    pub fn places(&self) -> &[usize] {
+        &self.places
+    }
+
+    /// The numbers of row `row`, one for each of [`CellNumbers::places`]; NaN for a missing value
+    /// and for one outside the domain.
+    pub fn row(&self, row: usize) -> &[f64] {
+        let width = self.places.len();
+        &self.numbers[row * width..(row + 1) * width]
+    }
+
+    /// `schema`, by which they were read, with the number that stands for each bin wherever it says
+    /// none: the lower median of its rows.
+    #[must_use]
+    pub fn with_values(&self, mut schema: Schema) -> Schema {
+        for (column, &place) in self.places.iter().enumerate() {
+            if let Kind::Numeric { bins, values } = &mut schema.attributes[place].kind
+                && values.is_none()
+            {
+                let own = self.numbers.iter().skip(column).step_by(self.places.len());
+                let mut sorted: Vec<f64> = own.copied().filter(|number| !number.is_nan()).collect();
+                sorted.sort_by(f64::total_cmp);
+                *values = Some(bins::values(bins, &sorted));
+            }
+        }
+        schema
+    }
 }
 
 /// Whether a table must have labels.
@@ -87,6 +140,22 @@ impl Table {
         file.hashed(table)
     }
 
+    /// The same with the numbers that stand in the cells of numeric attributes.
+    ///
+    /// # Errors
+    /// See [`Table::read`].
+    pub fn read_with_numbers(
+        file: &Path,
+        schema: &Schema,
+        labels: Labels,
+    ) -> Result<Hashed<(Table, CellNumbers)>, ReadError> {
+        let file = DataFile::open(file)?;
+        let records = Records::of(&file, &schema.format)?;
+        let mut numbers = CellNumbers::of(schema);
+        let table = Self::decode_keeping(records, schema, labels, &mut numbers)?;
+        file.hashed((table, numbers))
+    }
+
     /// The same from record batches in memory: columns by name, with the types that
     /// [`crate::read`] takes.
     ///
@@ -101,7 +170,17 @@ impl Table {
         Self::decode(records, schema, labels)
     }
 
-    fn decode(mut records: Records, schema: &Schema, labels: Labels) -> Result<Table, ReadError> {
+    fn decode(records: Records, schema: &Schema, labels: Labels) -> Result<Table, ReadError> {
+        Self::decode_keeping(records, schema, labels, &mut CellNumbers::default())
+    }
+
+    /// The table, with what `numbers` asks for.
+    fn decode_keeping(
+        mut records: Records,
+        schema: &Schema,
+        labels: Labels,
+        numbers: &mut CellNumbers,
+    ) -> Result<Table, ReadError> {
         let file = records.file().to_owned();
         let columns = attribute_columns(&records, schema)?;
         let label_column = match labels {
@@ -114,20 +193,30 @@ impl Table {
         let mut classes = Vec::new();
         let mut counts = ReadCounts::default();
         'rows: while let Some(record) = records.advance()? {
-            let start = codes.len();
+            let (start, kept) = (codes.len(), numbers.numbers.len());
             let mut mapped = 0;
-            for (encoder, &column) in encoders.iter().zip(&columns) {
+            for (place, (encoder, &column)) in encoders.iter().zip(&columns).enumerate() {
+                let mut number = None;
                 match record.encode(column, encoder)? {
-                    Encoded::Code(code) => codes.push(code),
+                    Encoded::Code(code) => {
+                        codes.push(code);
+                        if numbers.places.contains(&place) {
+                            number = record.number(column)?;
+                        }
+                    }
                     Encoded::Mapped(code) => {
                         mapped += 1;
                         codes.push(code);
                     }
                     Encoded::Skip => {
                         codes.truncate(start);
+                        numbers.numbers.truncate(kept);
                         counts.skipped_rows += 1;
                         continue 'rows;
                     }
+                }
+                if numbers.places.contains(&place) {
+                    numbers.numbers.push(number.unwrap_or(f64::NAN));
                 }
             }
             if let Some(column) = label_column {
@@ -309,6 +398,34 @@ missing = "?"
             let error = read(text, Labels::Required).unwrap_err().to_string();
             assert!(error.contains(needle), "{error} / {needle}");
         }
+    }
+
+    #[test]
+    fn numbers_are_kept_beside_their_bins() {
+        let schema = format!(
+            "{SCHEMA}[[attribute]]\nname = \"wage\"\nkind = \"numeric\"\nbins = [0, 10, 20, 30]\noutside = \"level\"\nmissing = \"-\"\n"
+        );
+        let schema = Schema::from_toml(&schema).unwrap();
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let rows = "wage,age,sex,income\n3.5,40,Male,low\n7,41,Male,high\n1,99,Male,low\n9,42,Male,low\n\
+                    -,40,Male,low\n95,40,Male,low\n30,40,Female,high\n";
+        file.write_all(rows.as_bytes()).unwrap();
+        let (table, numbers) =
+            Table::read_with_numbers(file.path(), &schema, Labels::Required).unwrap().value;
+        assert_eq!(numbers.places(), [2]);
+        let kept: Vec<f64> = (0..table.rows()).map(|row| numbers.row(row)[0]).collect();
+        assert_eq!((table.rows(), &kept[..3], kept[5]), (6, &[3.5, 7.0, 9.0][..], 30.0));
+        assert!(kept[3].is_nan() && kept[4].is_nan(), "missing and outside: {kept:?}");
+        // The row that is left out has no say; a bin without rows is told by its edge.
+        let filled = numbers.with_values(schema.clone());
+        let Kind::Numeric { values, .. } = &filled.attributes[2].kind else {
+            panic!("{filled:?}");
+        };
+        assert_eq!(values.as_deref(), Some(&[7.0, 10.0, 30.0][..]));
+        filled.check().unwrap();
+        let again = Schema::from_toml(&filled.to_toml().unwrap()).unwrap();
+        assert_eq!(again, filled);
+        assert_eq!(numbers.with_values(again), filled, "what the schema says stays");
     }
 
     #[test]

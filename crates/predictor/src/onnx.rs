@@ -17,6 +17,7 @@ use rayon::prelude::*;
 
 use super::error::PredictorError;
 use super::graph::{Categories, GraphOptions, OutputKind};
+use super::own_numbers::Predictor;
 use super::probabilities::{append_logits, of_score};
 use super::values::{Value, value};
 use probity_data::schema::{Attribute, Kind, Schema};
@@ -36,6 +37,8 @@ pub struct OnnxPredictor {
     gives: OutputKind,
     tile: usize,
     columns: Vec<Columns>,
+    /// Of each attribute, which of the numeric ones it is.
+    numeric: Vec<Option<usize>>,
 }
 
 /// How rows enter the graph.
@@ -93,6 +96,7 @@ impl OnnxPredictor {
             gives: options.gives,
             tile: fixed.unwrap_or(TILE).max(1),
             columns,
+            numeric: numeric_places(schema),
         };
         Ok(predictor)
     }
@@ -105,8 +109,8 @@ impl OnnxPredictor {
     }
 
     /// Logits of at most [`Self::tile`] rows.
-    fn run_tile(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
-        let fed = self.feed(rows);
+    fn run_tile(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError> {
+        let fed = self.feed(rows, numbers);
         let (shape, values) = self
             .graph
             .run_inputs(fed, &self.output)
@@ -166,16 +170,24 @@ impl OnnxPredictor {
     }
 
     /// What the inputs get for `rows`, filled up to a whole tile.
-    fn feed(&self, rows: Rows<'_>) -> Vec<Input> {
-        let filler = rows.iter().next_back().into_iter().cycle();
-        let tile: Vec<&[i32]> = rows.iter().chain(filler).take(self.tile).collect();
+    fn feed(&self, rows: Rows<'_>, numbers: &[f64]) -> Vec<Input> {
+        let width = self.numeric.iter().flatten().count();
+        let own = |at: usize| numbers.get(at * width..(at + 1) * width).unwrap_or_default();
+        let with_numbers = rows.iter().enumerate().map(|(at, row)| (row, own(at)));
+        let filler = with_numbers.clone().next_back().into_iter().cycle();
+        let tile: Vec<(&[i32], &[f64])> = with_numbers.chain(filler).take(self.tile).collect();
+        let append = |attribute: usize, (row, own): (&[i32], &[f64]), out: &mut Vec<f32>| {
+            let own = self.numeric[attribute].and_then(|place| own.get(place));
+            match own.filter(|own| !own.is_nan()) {
+                Some(&own) => out.push(own as f32),
+                None => self.columns[attribute].append(row[attribute], out),
+            }
+        };
         match &self.inputs {
             Inputs::Matrix(width) => {
                 let mut values = Vec::with_capacity(self.tile * width);
                 for row in tile {
-                    for (columns, &code) in self.columns.iter().zip(row) {
-                        columns.append(code, &mut values);
-                    }
+                    (0..self.columns.len()).for_each(|at| append(at, row, &mut values));
                 }
                 vec![Input {
                     shape: vec![self.tile, *width],
@@ -186,9 +198,7 @@ impl OnnxPredictor {
                 .iter()
                 .map(|&(attribute, is_column)| {
                     let mut values = Vec::with_capacity(self.tile);
-                    for row in &tile {
-                        self.columns[attribute].append(row[attribute], &mut values);
-                    }
+                    tile.iter().for_each(|row| append(attribute, *row, &mut values));
                     let mut shape = vec![self.tile];
                     shape.extend(is_column.then_some(1));
                     Input {
@@ -211,10 +221,22 @@ impl Classifier for OnnxPredictor {
     }
 
     fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
+        self.logits_with(rows, &[])
+    }
+}
+
+impl Predictor for OnnxPredictor {
+    fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError> {
+        let height = self.tile * self.numeric.iter().flatten().count();
+        let own = |tile: usize| {
+            let rest = numbers.get(tile * height..).unwrap_or_default();
+            &rest[..height.min(rest.len())]
+        };
         let tiles: Vec<Vec<f32>> = rows
             .codes
             .par_chunks(self.tile * rows.width.max(1))
-            .map(|codes| self.run_tile(Rows::new(codes, rows.width)))
+            .enumerate()
+            .map(|(tile, codes)| self.run_tile(Rows::new(codes, rows.width), own(tile)))
             .collect::<Result<_, _>>()?;
         Ok(tiles.concat())
     }
@@ -333,6 +355,17 @@ impl Columns {
             }
         }
     }
+}
+
+/// Of each attribute, which of the numeric ones it is.
+fn numeric_places(schema: &Schema) -> Vec<Option<usize>> {
+    let mut places = 0..;
+    let attributes = schema.attributes.iter();
+    let place = attributes.map(|attribute| match attribute.kind {
+        Kind::Numeric { .. } => places.next(),
+        Kind::Integer { .. } | Kind::Categorical { .. } => None,
+    });
+    place.collect()
 }
 
 /// The output called `named`, or the only one of floating-point numbers.

@@ -211,7 +211,7 @@ impl TableOptions {
                 let attribute = schema.attributes.iter().find(|a| a.name == name);
                 let (min, max) = match &attribute.ok_or_else(undeclared)?.kind {
                     Kind::Integer { min, max } => (f64::from(*min), f64::from(*max)),
-                    Kind::Numeric { bins } => (
+                    Kind::Numeric { bins, .. } => (
                         bins.first().copied().unwrap_or_default(),
                         bins.last().copied().unwrap_or_default(),
                     ),

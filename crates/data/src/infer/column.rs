@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::{InferError, InferOptions, is_missing};
+use crate::bins::{Cut, MOST_BINS, values};
 use crate::schema::{Attribute, Kind, Outside};
 
 /// Rows from which on values that all differ are taken for names of rows.
@@ -241,8 +242,17 @@ fn of_numbers(
         let (min, max) = (min as i32, max as i32);
         return (Kind::Integer { min, max }, note);
     }
-    let bins = quantile_edges(&numbers);
-    (Kind::Numeric { bins }, note)
+    let bins = options.bins.edges(&numbers);
+    let is_cut = options.bins == Cut::Exact && runs.len() > MOST_BINS;
+    let note = match is_cut {
+        true => Some(format!(
+            "its {} different numbers are more than {MOST_BINS}, so they share bins",
+            runs.len()
+        )),
+        false => note,
+    };
+    let values = Some(values(&bins, &numbers));
+    (Kind::Numeric { bins, values }, note)
 }
 
 /// Whether whole numbers that stand in the file so often (`runs`, by value) over a range of `span`
@@ -308,29 +318,6 @@ fn is_date(cell: &str) -> bool {
     }
 }
 
-/// At most ten bins of about equal counts; the outer edges are the range itself. Where one value
-/// has so many rows that all would be one bin, it has a bin of its own.
-fn quantile_edges(sorted: &[f64]) -> Vec<f64> {
-    let last = sorted.len() - 1;
-    let quantiles = |sorted: &[f64]| -> Vec<f64> {
-        let last = sorted.len() - 1;
-        (0..=10).map(|i| sorted[i * last / 10]).collect()
-    };
-    let mut edges = quantiles(sorted);
-    edges.dedup();
-    if edges.len() < 3 && sorted[0] < sorted[last] {
-        let rest = sorted.partition_point(|&value| value <= sorted[0]);
-        edges = std::iter::once(sorted[0])
-            .chain(quantiles(&sorted[rest..]))
-            .collect();
-        edges.dedup();
-    }
-    if edges.len() < 2 {
-        edges.push(edges[0] + 1.0);
-    }
-    edges
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -370,15 +357,5 @@ mod tests {
         let tail: Vec<usize> = [900, 50, 20].into_iter().chain([1; 20]).collect();
         assert!(!is_list(&tail, 75.0), "the tail of a count");
         assert!(!is_list(&[50; 40], 4000.0), "amounts");
-    }
-
-    #[test]
-    fn a_value_of_most_rows_has_a_bin_of_its_own() {
-        let mut numbers = vec![0.0; 950];
-        numbers.extend((1..=50).map(f64::from));
-        let edges = quantile_edges(&numbers);
-        assert_eq!(edges[..2], [0.0, 1.0]);
-        assert!(edges.len() > 5 && edges.is_sorted(), "{edges:?}");
-        assert_eq!(quantile_edges(&[3.0, 3.0]), [3.0, 4.0]);
     }
 }

@@ -116,7 +116,7 @@ impl Column<'_> {
                 matches!(self.reading, Reading::Features(_)).then_some(f64::from(code))
             }
             Kind::Categorical { .. } | Kind::Integer { .. } => Some(f64::from(code)),
-            Kind::Numeric { bins } if mapped => match code {
+            Kind::Numeric { bins, .. } if mapped => match code {
                 0 => bins.first().copied(),
                 code if code == bins.len() as i32 - 2 => bins.last().copied(),
                 _ => None,

@@ -387,6 +387,7 @@ fn limits(audit: &AuditFindings) -> Part {
             counted(data.skipped_rows, "row was", "rows were")
         ));
     }
+    limits.extend(summary.bins.as_ref().map(shares::bins));
     limits.push("Found individuals depend on where the search began and how long it went on; their number is not a measure of how unfair the model is. The share is.".to_owned());
     limits.push("Intervals cover chance in the drawing of inputs (95 %, exact by Clopper and Pearson), not what was left out.".to_owned());
     Part::limits(limits)

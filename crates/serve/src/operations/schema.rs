@@ -137,6 +137,9 @@ pub struct AttributeColumn {
     /// Ascending edges of the bins of numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bins: Option<Vec<f64>>,
+    /// For each bin a number in it that stands for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values: Option<Vec<f64>>,
     /// Whether decisions must not depend on it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub protected: bool,

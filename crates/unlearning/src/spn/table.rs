@@ -227,7 +227,7 @@ fn domain_of(attribute: &Attribute) -> Domain {
             min: *min,
             max: *max,
         },
-        Kind::Numeric { bins } => Domain::Real {
+        Kind::Numeric { bins, .. } => Domain::Real {
             edges: bins.clone(),
         },
     }
