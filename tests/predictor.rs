@@ -392,13 +392,20 @@ fn numbers_of_the_data_are_kept_and_what_bins_change_is_said() {
         .says(&[&format!("{changed} of 300 rows of the data")])
         .complains(&["WARNING", "--bins exact"]);
     let bins = &workspace.json("run/summary.json")["bins"];
-    assert_eq!((&bins["rows"], &bins["changed"]), (&300.into(), &changed.into()));
+    assert_eq!(
+        (&bins["rows"], &bins["changed"]),
+        (&300.into(), &changed.into())
+    );
     // All rows are seeds. Bins know nothing between the limits: only wages of the data are there,
     // the same on both sides.
-    let individuals: HashSet<(u32, i32)> =
-        people.iter().map(|(age, wage, _)| (*age, bin(*wage))).collect();
+    let individuals: HashSet<(u32, i32)> = people
+        .iter()
+        .map(|(age, wage, _)| (*age, bin(*wage)))
+        .collect();
     let first = |key: &(u32, i32)| {
-        let mut same = people.iter().filter(|(age, wage, _)| (*age, bin(*wage)) == *key);
+        let mut same = people
+            .iter()
+            .filter(|(age, wage, _)| (*age, bin(*wage)) == *key);
         same.next().unwrap().1
     };
     let between = |wage: &f64| decides(*wage, "male") && !decides(*wage, "female");
@@ -411,9 +418,13 @@ fn numbers_of_the_data_are_kept_and_what_bins_change_is_said() {
     let mut found = 0;
     for row in rows.records() {
         let row = row.unwrap();
-        let [own, other] = ["x_wage", "other_wage"].map(|name| row[at(name)].parse::<f64>().unwrap());
+        let [own, other] =
+            ["x_wage", "other_wage"].map(|name| row[at(name)].parse::<f64>().unwrap());
         assert_eq!(own, other);
-        assert!(between(&own) && people.iter().any(|(_, wage, _)| *wage == own), "{row:?}");
+        assert!(
+            between(&own) && people.iter().any(|(_, wage, _)| *wage == own),
+            "{row:?}"
+        );
         found += 1;
     }
     assert!(found >= expected, "{found} of {expected}");
@@ -421,34 +432,56 @@ fn numbers_of_the_data_are_kept_and_what_bins_change_is_said() {
     assert!(!median, "the seeds alone show what is between the limits");
     workspace.line("verify run").exits(0).says(&[" 0 rejected"]);
     workspace.line("report run --out report.html").exits(0);
-    assert!(workspace.read("report.html").contains("get another class from the predictor"));
+    assert!(
+        workspace
+            .read("report.html")
+            .contains("get another class from the predictor")
+    );
     // The numbers that are written count, not their bins.
     let line = samples.lines().nth(1).unwrap();
     let own = line.split(',').nth(at("other_wage")).unwrap();
     let shifted = stands_for(own.parse().unwrap()).to_string();
-    let cells = line.split(',').enumerate().map(|(place, cell)| match place == at("other_wage") {
-        true => shifted.as_str(),
-        false => cell,
-    });
-    workspace.edit("run/samples.csv", line, &cells.collect::<Vec<_>>().join(","));
+    let cells = line
+        .split(',')
+        .enumerate()
+        .map(|(place, cell)| match place == at("other_wage") {
+            true => shifted.as_str(),
+            false => cell,
+        });
+    workspace.edit(
+        "run/samples.csv",
+        line,
+        &cells.collect::<Vec<_>>().join(","),
+    );
     workspace
         .line("verify run")
         .exits(1)
         .says(&["1 rejected", "differ in 'wage', which is not protected"]);
     // One number a bin: nothing is lost. A schema that names none: those of the data.
-    workspace.line(&format!("{infer} exact.toml --bins exact")).exits(0);
+    workspace
+        .line(&format!("{infer} exact.toml --bins exact"))
+        .exits(0);
     let exact = audit_wages(&workspace, "exact.toml", "exact").exits(0);
-    assert!(!exact.stderr.contains("get another class"), "{}", exact.stderr);
+    assert!(
+        !exact.stderr.contains("get another class"),
+        "{}",
+        exact.stderr
+    );
     assert_eq!(workspace.json("exact/summary.json")["bins"]["changed"], 0);
     let mut bare: toml::Table = workspace.read("people.toml").parse().unwrap();
     for attribute in bare["attribute"].as_array_mut().unwrap() {
         attribute.as_table_mut().unwrap().remove("values");
     }
     workspace.write("bare.toml", toml::to_string(&bare).unwrap());
+    audit_wages(&workspace, "people.toml --predictor-rows 7", "small").exits(0);
+    assert!(workspace.read("small/samples.csv") == samples);
     audit_wages(&workspace, "bare.toml", "bare").exits(0);
     assert_eq!(workspace.json("bare/summary.json")["bins"], *bins);
     assert!(workspace.read("bare/samples.csv") == samples);
-    workspace.line("verify bare").exits(0).says(&[" 0 rejected"]);
+    workspace
+        .line("verify bare")
+        .exits(0)
+        .says(&[" 0 rejected"]);
 }
 
 #[test]

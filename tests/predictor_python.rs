@@ -299,10 +299,15 @@ print((model.predict(X) != model.predict(binned)).sum(), len(X))
 "
             ),
         );
-        let mut numbers = text.split_whitespace().map(|word| word.parse::<u64>().unwrap());
+        let mut numbers = text
+            .split_whitespace()
+            .map(|word| word.parse::<u64>().unwrap());
         [numbers.next().unwrap(), numbers.next().unwrap()]
     };
-    let source = format!("command:{python} {} forest.joblib", script("predict_sklearn.py"));
+    let source = format!(
+        "command:{python} {} forest.joblib",
+        script("predict_sklearn.py")
+    );
     let mut changed = Vec::new();
     for bins in ["10", "exact"] {
         let schema = format!("bins-{bins}.toml");
@@ -320,7 +325,10 @@ print((model.predict(X) != model.predict(binned)).sum(), len(X))
         workspace.run(arguments).exits(0);
         let found = &workspace.json(&format!("run-{bins}/summary.json"))["bins"];
         let [by_values, rows] = share(&schema, "values");
-        assert_eq!((&found["rows"], &found["changed"]), (&rows.into(), &by_values.into()));
+        assert_eq!(
+            (&found["rows"], &found["changed"]),
+            (&rows.into(), &by_values.into())
+        );
         let [by_edges, _] = share(&schema, "bins");
         changed.push((by_edges, by_values));
     }

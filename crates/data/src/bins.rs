@@ -32,7 +32,9 @@ impl FromStr for Cut {
         match (text, text.parse()) {
             ("exact", _) => Ok(Cut::Exact),
             (_, Ok(bins)) if (1..=MOST_BINS).contains(&bins) => Ok(Cut::Quantiles(bins)),
-            _ => Err(format!("a number of bins from 1 to {MOST_BINS}, or 'exact'")),
+            _ => Err(format!(
+                "a number of bins from 1 to {MOST_BINS}, or 'exact'"
+            )),
         }
     }
 }
@@ -150,7 +152,9 @@ mod tests {
         for seed in 0..200u64 {
             let mut state = seed;
             let mut draw = |most: u64| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
                 (state >> 33) % most
             };
             let mut edges: Vec<f64> = (0..2 + draw(6)).map(|_| draw(40) as f64 / 2.0).collect();
@@ -198,7 +202,10 @@ mod tests {
             assert_eq!(cut.to_string().parse(), Ok(cut));
         }
         for wrong in ["0", "10001", "-1", "all", ""] {
-            assert!(wrong.parse::<Cut>().unwrap_err().contains("exact"), "{wrong}");
+            assert!(
+                wrong.parse::<Cut>().unwrap_err().contains("exact"),
+                "{wrong}"
+            );
         }
     }
 }

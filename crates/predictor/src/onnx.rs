@@ -172,7 +172,11 @@ impl OnnxPredictor {
     /// What the inputs get for `rows`, filled up to a whole tile.
     fn feed(&self, rows: Rows<'_>, numbers: &[f64]) -> Vec<Input> {
         let width = self.numeric.iter().flatten().count();
-        let own = |at: usize| numbers.get(at * width..(at + 1) * width).unwrap_or_default();
+        let own = |at: usize| {
+            numbers
+                .get(at * width..(at + 1) * width)
+                .unwrap_or_default()
+        };
         let with_numbers = rows.iter().enumerate().map(|(at, row)| (row, own(at)));
         let filler = with_numbers.clone().next_back().into_iter().cycle();
         let tile: Vec<(&[i32], &[f64])> = with_numbers.chain(filler).take(self.tile).collect();
@@ -198,7 +202,8 @@ impl OnnxPredictor {
                 .iter()
                 .map(|&(attribute, is_column)| {
                     let mut values = Vec::with_capacity(self.tile);
-                    tile.iter().for_each(|row| append(attribute, *row, &mut values));
+                    tile.iter()
+                        .for_each(|row| append(attribute, *row, &mut values));
                     let mut shape = vec![self.tile];
                     shape.extend(is_column.then_some(1));
                     Input {

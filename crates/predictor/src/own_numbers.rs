@@ -80,10 +80,12 @@ impl OwnNumbers {
             return;
         };
         let cells = self.places.iter().zip(&self.cells[start..]);
-        out.extend(cells.map(|(&place, &(code, number))| match row[place] == code {
-            true => number,
-            false => f64::NAN,
-        }));
+        out.extend(
+            cells.map(|(&place, &(code, number))| match row[place] == code {
+                true => number,
+                false => f64::NAN,
+            }),
+        );
     }
 }
 
@@ -106,7 +108,8 @@ impl Classifier for WithOwnNumbers {
 
     fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
         let mut numbers = Vec::with_capacity(rows.len() * self.numbers.places.len());
-        rows.iter().for_each(|row| self.numbers.append(row, &mut numbers));
+        rows.iter()
+            .for_each(|row| self.numbers.append(row, &mut numbers));
         self.predictor.logits_with(rows, &numbers)
     }
 
@@ -138,14 +141,19 @@ impl BinEffect {
         (table, numbers): (&Table, &CellNumbers),
         chosen: impl Iterator<Item = usize> + Clone,
     ) -> Result<BinEffect, ModelError> {
-        let codes: Vec<i32> = chosen.clone().flat_map(|row| table.row(row)).copied().collect();
+        let codes: Vec<i32> = chosen
+            .clone()
+            .flat_map(|row| table.row(row))
+            .copied()
+            .collect();
         let own: Vec<f64> = chosen.flat_map(|row| numbers.row(row)).copied().collect();
         let rows = Rows::new(&codes, table.width());
         let [raw, binned] = [&own[..], &[]].map(|numbers| predictor.logits_with(rows, numbers));
         let (raw, binned) = (raw?, binned?);
         let classes = predictor.classes();
         let pairs = raw.chunks_exact(classes).zip(binned.chunks_exact(classes));
-        let differs = |(raw, binned): &(&[f32], &[f32])| predicted_class(raw) != predicted_class(binned);
+        let differs =
+            |(raw, binned): &(&[f32], &[f32])| predicted_class(raw) != predicted_class(binned);
         let changed = pairs.filter(differs).count() as u64;
         let rows = rows.len() as u64;
         Ok(BinEffect {
