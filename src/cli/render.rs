@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use serde::Serialize;
 
+use probity::data::read::BadRows;
 use probity::fairness::audit::AuditSummary;
 use probity::fairness::estimate::{Estimate, Verdict};
 use probity::fairness::modality::{TableDetails, TextDetails};
@@ -143,10 +144,19 @@ impl Shown for TableDetails {
                 count(data.skipped_rows)
             ));
         }
+        text.push_str(&bad_rows(&data.bad_rows));
         if let Some(effect) = &self.bins {
             text.push_str(&format!("{}.\n", bins(effect)));
         }
         text
+    }
+}
+
+/// What is wrong with the rows that were left out for it, if there are any.
+pub(super) fn bad_rows(found: &BadRows) -> String {
+    match found.is_empty() {
+        true => String::new(),
+        false => format!("{found}.\n"),
     }
 }
 

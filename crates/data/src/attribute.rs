@@ -2,12 +2,13 @@
 //!
 //! Part of [`super::schema`], which re-exports everything here.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
 use super::bins::bin_of;
 use super::schema::SchemaError;
+use super::spelling::Levels;
 
 /// The most codes one attribute may have; keeps one-hot layers and protected products sane.
 const MAX_DOMAIN: i64 = 1_000_000;
@@ -46,7 +47,8 @@ pub enum Kind {
     },
     /// One of a list of words.
     Categorical {
-        /// The words, in code order.
+        /// The words, in code order. A word that is a plain number stands for its other spellings:
+        /// 1 for 1.0.
         levels: Vec<String>,
         /// Whether neighbouring levels are alike, so that a step of one is meaningful.
         ordered: bool,
@@ -417,7 +419,7 @@ impl Attribute {
 /// The encoder of one attribute: [`Attribute`] with its levels indexed.
 pub struct Encoder<'a> {
     attribute: &'a Attribute,
-    levels: HashMap<&'a str, i32>,
+    levels: Levels<'a>,
     takes_numbers: bool,
 }
 
@@ -425,12 +427,8 @@ impl<'a> Encoder<'a> {
     /// Prepares the encoder of `attribute`.
     pub fn new(attribute: &'a Attribute) -> Encoder<'a> {
         let levels = match &attribute.kind {
-            Kind::Categorical { levels, .. } => levels
-                .iter()
-                .enumerate()
-                .map(|(code, level)| (level.as_str(), code as i32))
-                .collect(),
-            _ => HashMap::new(),
+            Kind::Categorical { levels, .. } => Levels::new(levels),
+            _ => Levels::new(&[]),
         };
         let marker = attribute.missing.as_deref().unwrap_or_default();
         Encoder {
@@ -493,8 +491,8 @@ impl<'a> Encoder<'a> {
             return self.outside(cell, None);
         }
         match &self.attribute.kind {
-            Kind::Categorical { .. } => match self.levels.get(cell) {
-                Some(&code) => Ok(Encoded::Code(code)),
+            Kind::Categorical { .. } => match self.levels.code(cell) {
+                Some(code) => Ok(Encoded::Code(code)),
                 None => self.outside(cell, None),
             },
             Kind::Integer { min, max } => match whole_number(cell) {

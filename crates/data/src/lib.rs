@@ -13,5 +13,6 @@ pub mod read;
 pub mod schema;
 pub mod source;
 pub mod specification;
+mod spelling;
 pub mod synthetic;
 pub mod table;

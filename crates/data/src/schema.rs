@@ -90,7 +90,8 @@ pub(crate) fn finite(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// How the text of a CSV file is laid out. Parquet files ignore all but `ignore_other_columns`.
+/// How the text of a CSV file is laid out. Parquet files ignore all but `ignore_other_columns`
+/// and `skip_bad_rows`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Format {
@@ -108,6 +109,8 @@ pub struct Format {
     pub comment: Option<char>,
     /// Whether the file may hold columns that the schema does not describe.
     pub ignore_other_columns: bool,
+    /// Whether rows with which something is wrong are left out and counted, rather than refused.
+    pub skip_bad_rows: bool,
 }
 
 impl Default for Format {
@@ -119,6 +122,7 @@ impl Default for Format {
             columns: Vec::new(),
             comment: None,
             ignore_other_columns: false,
+            skip_bad_rows: false,
         }
     }
 }
@@ -286,6 +290,14 @@ impl Schema {
         self.attributes.iter().any(Attribute::expects_outside)
     }
 
+    /// The same schema, by which rows with which something is wrong are left out if `skip` says so,
+    /// or it does itself.
+    #[must_use]
+    pub fn skipping_bad_rows(mut self, skip: bool) -> Schema {
+        self.format.skip_bad_rows |= skip;
+        self
+    }
+
     /// The same schema with another policy for missing and outside values, in every attribute
     /// that expects any: one with a missing marker, or a policy other than [`Outside::Reject`].
     /// The others go on refusing, so that no domain grows without need; categorical attributes
@@ -389,7 +401,11 @@ outside = "clip"
         for (code, text) in shown.iter().enumerate() {
             assert_eq!(encoder.encode(text), Ok(Encoded::Code(code as i32)));
         }
-        assert_eq!(people().attributes[2].decode(1), "1", "else as its lower edge");
+        assert_eq!(
+            people().attributes[2].decode(1),
+            "1",
+            "else as its lower edge"
+        );
     }
 
     #[test]
@@ -433,7 +449,11 @@ outside = "clip"
             ),
             ("min = 17\n", "", "needs 'min'"),
             ("kind = \"integer\"", "kind = \"real\"", "'real'"),
-            ("min = 17", "min = 17\nvalues = [1]", "'values' has no meaning"),
+            (
+                "min = 17",
+                "min = 17\nvalues = [1]",
+                "'values' has no meaning",
+            ),
             (
                 "outside = \"clip\"",
                 "values = [0, 5]",

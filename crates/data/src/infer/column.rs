@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use super::{InferError, InferOptions, is_missing};
 use crate::bins::{Cut, MOST_BINS, values};
 use crate::schema::{Attribute, Kind, Outside};
+use crate::spelling::merged;
 
 /// Rows from which on values that all differ are taken for names of rows.
 const MANY: usize = 20;
@@ -145,12 +146,12 @@ impl Column {
         }
         let (kind, note) = match self.not_a_number {
             true => {
-                let levels = self.order;
+                let (levels, left) = merged(self.order);
                 let kind = Kind::Categorical {
                     levels,
                     ordered: false,
                 };
-                (kind, None)
+                (kind, left.map(|left| one_level(&left)))
             }
             false => of_numbers(self.numbers, self.order, self.not_whole, options),
         };
@@ -214,9 +215,9 @@ fn of_numbers(
     let (min, max) = (numbers[0], numbers[numbers.len() - 1]);
     let runs: Vec<usize> = numbers.chunk_by(|a, b| a == b).map(<[f64]>::len).collect();
     // Two spellings of a number, such as 1 and 1.0, are no two levels.
-    let is_spelt_once = words.len() == runs.len();
-    if !not_whole && is_spelt_once && runs.len() > 1 && is_list(&runs, max - min) {
-        let mut levels = words;
+    let (mut levels, left) = merged(words);
+    let is_complete = levels.len() == runs.len();
+    if !not_whole && is_complete && runs.len() > 1 && is_list(&runs, max - min) {
         let value = |word: &String| word.parse::<f64>().unwrap_or_default();
         levels.sort_by(|a, b| value(a).total_cmp(&value(b)));
         let steps: HashSet<u64> = levels
@@ -233,6 +234,10 @@ fn of_numbers(
                     false => "set ordered = true if neighbours are alike",
                 }
             ),
+        };
+        let note = match left {
+            Some(left) => format!("{note}; {}", one_level(&left)),
+            None => note,
         };
         return (Kind::Categorical { levels, ordered }, Some(note));
     }
@@ -253,6 +258,11 @@ fn of_numbers(
     };
     let values = Some(values(&bins, &numbers));
     (Kind::Numeric { bins, values }, note)
+}
+
+/// That a number is spelt in several ways, such as `left`.
+fn one_level(left: &str) -> String {
+    format!("other spellings of a number, such as '{left}', are the same level")
 }
 
 /// Whether whole numbers that stand in the file so often (`runs`, by value) over a range of `span`

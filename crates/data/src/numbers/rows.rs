@@ -6,7 +6,7 @@ use super::column::{Column, Reading};
 use super::error::NumbersError;
 use super::options::NumbersOptions;
 use crate::idx::Images;
-use crate::read::{IN_MEMORY, Records};
+use crate::read::{IN_MEMORY, LeftOut, Record, Records};
 use crate::schema::{Attribute, Encoder, Kind, finite};
 use crate::source::{Hashed, Source};
 use crate::table::Labels;
@@ -26,8 +26,8 @@ pub struct Numbers {
     pub ids: Vec<String>,
     /// The number of each row in its file or its batches, from 1, headers not counted.
     pub numbers: Vec<u64>,
-    /// Rows left out by an `outside = "skip"` policy.
-    pub skipped_rows: u64,
+    /// Rows that are left out.
+    pub left_out: LeftOut,
 }
 
 impl Numbers {
@@ -77,7 +77,7 @@ impl Numbers {
             labels,
             ids: Vec::new(),
             numbers: (1..=u64::from(images.count)).collect(),
-            skipped_rows: 0,
+            left_out: LeftOut::default(),
         }
     }
 }
@@ -88,6 +88,8 @@ pub(super) struct TableReader<'s> {
     id: Option<usize>,
     columns: Vec<Column<'s>>,
     names: Vec<String>,
+    /// Whether every row must have a label: those to learn from must.
+    needs_label: bool,
 }
 
 impl<'s> TableReader<'s> {
@@ -190,45 +192,81 @@ impl<'s> TableReader<'s> {
             id,
             columns,
             names,
+            needs_label: labels == Labels::Required && training.is_none(),
         })
     }
 
     pub(super) fn read(mut self) -> Result<Numbers, NumbersError> {
         let mut numbers = Numbers {
-            columns: self.names,
+            columns: std::mem::take(&mut self.names),
             ..Numbers::default()
         };
         let mut number = 0;
-        while let Some(record) = self.records.advance()? {
-            number += 1;
+        loop {
             let start = numbers.features.len();
-            let mut kept = true;
-            for column in &self.columns {
-                kept &= column.append(&record, &mut numbers.features)?;
-            }
-            if !kept {
-                numbers.features.truncate(start);
-                numbers.skipped_rows += 1;
-                continue;
-            }
-            if let Some(id) = self.id {
-                let cell = record.cell(id)?;
-                if cell.is_empty() {
-                    return Err(NumbersError::NoId {
-                        file: record.file().to_owned(),
-                        place: record.place(),
-                        column: record.column(id).to_owned(),
-                    });
+            let row = match self.records.advance() {
+                Ok(None) => break,
+                Ok(Some(record)) => {
+                    let cells = (&self.columns[..], self.id, self.label, self.needs_label);
+                    read_row(&record, cells, &mut numbers.features)
                 }
-                numbers.ids.push(cell.to_owned());
+                Err(error) => Err(error.into()),
+            };
+            number += 1;
+            match row {
+                Ok(Some((id, label))) => {
+                    numbers.ids.extend(id);
+                    numbers.labels.extend(label);
+                    numbers.numbers.push(number);
+                    continue;
+                }
+                Ok(None) => numbers.left_out.skipped_rows += 1,
+                Err(error) => numbers.left_out.bad_rows.add(error, &self.records)?,
             }
-            if let Some(label) = self.label {
-                numbers.labels.push(class_name(record.cell(label)?));
-            }
-            numbers.numbers.push(number);
+            numbers.features.truncate(start);
         }
         Ok(numbers)
     }
+}
+
+/// Columns of features, of ids and of labels, and whether each row needs a label.
+type Cells<'a, 's> = (&'a [Column<'s>], Option<usize>, Option<usize>, bool);
+
+/// Appends the features of a row: its id and its label. `None` where a policy leaves it out; what
+/// is appended of a row that is not kept is of no use.
+fn read_row(
+    record: &Record<'_>,
+    (columns, id, label, needs_label): Cells<'_, '_>,
+    features: &mut Vec<f64>,
+) -> Result<Option<(Option<String>, Option<String>)>, NumbersError> {
+    let mut kept = true;
+    for column in columns {
+        kept &= column.append(record, features)?;
+    }
+    if !kept {
+        return Ok(None);
+    }
+    let id = match id {
+        None => None,
+        Some(id) => match record.cell(id)? {
+            "" => {
+                return Err(NumbersError::NoId {
+                    file: record.file().to_owned(),
+                    place: record.place(),
+                    column: record.column(id).to_owned(),
+                });
+            }
+            cell => Some(cell.to_owned()),
+        },
+    };
+    let label = match label {
+        None => None,
+        Some(label) => match record.cell(label)? {
+            "" if needs_label => return Err(record.no_class(label).into()),
+            cell => Some(class_name(cell)),
+        },
+    };
+    Ok(Some((id, label)))
 }
 
 /// Whole numbers below this are all different `f64`s.

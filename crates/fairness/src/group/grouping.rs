@@ -221,7 +221,9 @@ fn declared_starts(attribute: &Attribute, bins: &DeclaredBins) -> Result<Vec<i32
                 }
                 edge.ceil() as i32
             }
-            Kind::Numeric { bins: of_schema, .. } => {
+            Kind::Numeric {
+                bins: of_schema, ..
+            } => {
                 let inner = &of_schema[1..of_schema.len() - 1];
                 match inner.iter().position(|own| *own == edge) {
                     Some(place) => place as i32 + 1,

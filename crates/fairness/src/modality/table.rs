@@ -33,9 +33,9 @@ use probity_nn::encoding::InputLayout;
 use probity_nn::fnn::{Fnn, Network};
 use probity_nn::{Classifier, ModelError, Rows, predicted_class};
 use probity_predictor::own_numbers::{BinEffect, OwnNumbers, WithOwnNumbers};
-use probity_predictor::{Ender, Predictor};
 use probity_predictor::source::{OpenPredictor, PredictorOptions};
 use probity_predictor::stability::check_stability;
+use probity_predictor::{Ender, Predictor};
 use probity_tensor::device::ComputeDevice;
 
 /// Rows of the data that a predictor is asked for twice before a search.
@@ -116,7 +116,11 @@ impl<'m> TableCase<'m> {
         let protected = protected_or_marked(&specification.protected, &schema);
         // Said before the data are read, which may take long.
         TabularDomain::new(&schema, &network.layout, &positions(&schema, &protected)?)?;
-        let read = reading_schema(&schema, specification.out_of_domain)?;
+        let read = reading_schema(
+            &schema,
+            specification.out_of_domain,
+            specification.skip_bad_rows,
+        )?;
         let table = open_table(&specification.data, &read, Labels::Optional)?.map(Cow::Owned);
         let model = Opened {
             value: ModelUnderTest::network(&network, device),
@@ -208,6 +212,9 @@ fn predictor_of(
     if let Some(policy) = specification.out_of_domain {
         predictor.schema = with_policy(&predictor.schema, policy)?;
     }
+    predictor.schema = predictor
+        .schema
+        .skipping_bad_rows(specification.skip_bad_rows);
     Ok(Some(predictor))
 }
 
@@ -702,7 +709,9 @@ impl Witness for TableWitness {
                     .flat_map(|pair| pair.row.iter().chain(&pair.other))
                     .copied()
                     .collect();
-                let sides = samples.iter().flat_map(|pair| pair.numbers.iter().flatten());
+                let sides = samples
+                    .iter()
+                    .flat_map(|pair| pair.numbers.iter().flatten());
                 let numbers: Vec<f64> = sides.copied().collect();
                 let rows = Rows::new(&codes, self.schema.attributes.len());
                 let logits = predictor.logits_with(rows, &numbers)?;

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BinEffect, DecidedAlike};
 use super::repair::{Mean, Part};
+use super::{BinEffect, DecidedAlike};
 
 /// A comparison of strategies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -59,6 +59,8 @@ pub struct TableFormat {
     pub comment: Option<char>,
     /// Whether the file may hold columns that the schema does not describe.
     pub ignore_other_columns: bool,
+    /// Whether rows with which something is wrong are left out and counted, rather than refused.
+    pub skip_bad_rows: bool,
 }
 
 impl Default for TableFormat {
@@ -70,6 +72,7 @@ impl Default for TableFormat {
             columns: Vec::new(),
             comment: None,
             ignore_other_columns: false,
+            skip_bad_rows: false,
         }
     }
 }

@@ -309,7 +309,10 @@ mod tests {
         assert_eq!(changed.attributes[0].values, None);
         changed.check().unwrap();
         let mut form = filled(&drafted).with(&Names::of(0).kind, "integer");
-        assert_eq!(schema(&mut form, &drafted).unwrap().attributes[0].values, None);
+        assert_eq!(
+            schema(&mut form, &drafted).unwrap().attributes[0].values,
+            None
+        );
     }
 
     #[test]
