@@ -84,12 +84,8 @@ impl Numbers {
 
 pub(super) struct TableReader<'s> {
     records: Records,
-    label: Option<usize>,
-    id: Option<usize>,
-    columns: Vec<Column<'s>>,
+    row: RowReader<'s>,
     names: Vec<String>,
-    /// Whether every row must have a label: those to learn from must.
-    needs_label: bool,
 }
 
 impl<'s> TableReader<'s> {
@@ -188,11 +184,13 @@ impl<'s> TableReader<'s> {
         }
         Ok(Self {
             records,
-            label: position,
-            id,
-            columns,
+            row: RowReader {
+                columns,
+                id,
+                label: position,
+                needs_label: labels == Labels::Required && training.is_none(),
+            },
             names,
-            needs_label: labels == Labels::Required && training.is_none(),
         })
     }
 
@@ -206,17 +204,14 @@ impl<'s> TableReader<'s> {
             let start = numbers.features.len();
             let row = match self.records.advance() {
                 Ok(None) => break,
-                Ok(Some(record)) => {
-                    let cells = (&self.columns[..], self.id, self.label, self.needs_label);
-                    read_row(&record, cells, &mut numbers.features)
-                }
+                Ok(Some(record)) => self.row.read(&record, &mut numbers.features),
                 Err(error) => Err(error.into()),
             };
             number += 1;
             match row {
-                Ok(Some((id, label))) => {
-                    numbers.ids.extend(id);
-                    numbers.labels.extend(label);
+                Ok(Some(marks)) => {
+                    numbers.ids.extend(marks.id);
+                    numbers.labels.extend(marks.label);
                     numbers.numbers.push(number);
                     continue;
                 }
@@ -229,44 +224,58 @@ impl<'s> TableReader<'s> {
     }
 }
 
-/// Columns of features, of ids and of labels, and whether each row needs a label.
-type Cells<'a, 's> = (&'a [Column<'s>], Option<usize>, Option<usize>, bool);
+/// What reads one row: its columns of features, of ids and of labels.
+struct RowReader<'s> {
+    columns: Vec<Column<'s>>,
+    id: Option<usize>,
+    label: Option<usize>,
+    /// Whether every row must have a label: those to learn from must.
+    needs_label: bool,
+}
 
-/// Appends the features of a row: its id and its label. `None` where a policy leaves it out; what
-/// is appended of a row that is not kept is of no use.
-fn read_row(
-    record: &Record<'_>,
-    (columns, id, label, needs_label): Cells<'_, '_>,
-    features: &mut Vec<f64>,
-) -> Result<Option<(Option<String>, Option<String>)>, NumbersError> {
-    let mut kept = true;
-    for column in columns {
-        kept &= column.append(record, features)?;
+/// What a row has besides its features.
+struct Marks {
+    id: Option<String>,
+    label: Option<String>,
+}
+
+impl RowReader<'_> {
+    /// Appends the features of a row. `None` where a policy leaves it out; what is appended of a row
+    /// that is not kept is of no use.
+    fn read(
+        &self,
+        record: &Record<'_>,
+        features: &mut Vec<f64>,
+    ) -> Result<Option<Marks>, NumbersError> {
+        let mut kept = true;
+        for column in &self.columns {
+            kept &= column.append(record, features)?;
+        }
+        if !kept {
+            return Ok(None);
+        }
+        let id = match self.id {
+            None => None,
+            Some(id) => match record.cell(id)? {
+                "" => {
+                    return Err(NumbersError::NoId {
+                        file: record.file().to_owned(),
+                        place: record.place(),
+                        column: record.column(id).to_owned(),
+                    });
+                }
+                cell => Some(cell.to_owned()),
+            },
+        };
+        let label = match self.label {
+            None => None,
+            Some(label) => match record.cell(label)? {
+                "" if self.needs_label => return Err(record.no_class(label).into()),
+                cell => Some(class_name(cell)),
+            },
+        };
+        Ok(Some(Marks { id, label }))
     }
-    if !kept {
-        return Ok(None);
-    }
-    let id = match id {
-        None => None,
-        Some(id) => match record.cell(id)? {
-            "" => {
-                return Err(NumbersError::NoId {
-                    file: record.file().to_owned(),
-                    place: record.place(),
-                    column: record.column(id).to_owned(),
-                });
-            }
-            cell => Some(cell.to_owned()),
-        },
-    };
-    let label = match label {
-        None => None,
-        Some(label) => match record.cell(label)? {
-            "" if needs_label => return Err(record.no_class(label).into()),
-            cell => Some(class_name(cell)),
-        },
-    };
-    Ok(Some((id, label)))
 }
 
 /// Whole numbers below this are all different `f64`s.
