@@ -91,6 +91,200 @@ fn tables() {
     }
 }
 
+/// Each reader leaves out the same rows, and what is learnt is what a clean file teaches; the rows
+/// that are left keep their numbers.
+#[test]
+fn bad_rows_are_left_out_where_it_is_asked_for() {
+    let workspace = people();
+    let (mut clean, mut dirty) = ("id,age,wage,sex,income\n".to_owned(), String::new());
+    let bad = [
+        ",45,99,male,low",
+        "901,,1,male,low",
+        "902,45,y,male,",
+        "903,45,1,male",
+        "904,45,x,male,high",
+    ];
+    dirty += &clean;
+    for row in 0..60 {
+        let line = format!(
+            "{row},{},{},{},{}\n",
+            17 + row % 50,
+            f64::from(row % 40) / 2.0,
+            ["male", "female"][row as usize % 2],
+            ["low", "high"][row as usize / 3 % 2]
+        );
+        if let (0, Some(bad)) = (row % 9, bad.get(row as usize / 9)) {
+            dirty += bad;
+            dirty += "\n";
+        }
+        clean += &line;
+        dirty += &line;
+    }
+    workspace.write("clean.csv", &clean);
+    workspace.write("dirty.csv", &dirty);
+    let other = workspace.read("people.toml") + "[format]\nignore_other_columns = true\n";
+    workspace.write("people.toml", other);
+    let short = "--hidden 4 --epochs 2 --test 0 --validation 0";
+    let table = "--schema people.toml";
+    let numbers = "--id-column id --ignore sex";
+    let knn = format!(
+        "{numbers} --label-column income --folds 3 --max-k 3 --poison 1 --inputs 5 --test clean.csv"
+    );
+    let kmeans = format!("{numbers} --label-column income --k 3 --bounds 0,100");
+    let spn = "--id-column id --min-rows 20 --schema people.toml";
+    for (fits, out, files) in [
+        (
+            format!("train {table} {short} --data FILE"),
+            "train",
+            &["weights.safetensors"][..],
+        ),
+        (
+            format!("kmeans fit {kmeans} --data FILE"),
+            "kmeans",
+            &["model.toml", "model.bin"],
+        ),
+        (format!("spn fit {spn} --data FILE"), "spn", &["model.spn"]),
+        (
+            format!("knn {knn} --train FILE --verdicts csv"),
+            "knn",
+            &["summary.json"],
+        ),
+    ] {
+        let line = |file: &str, out: &str| format!("{} --out {out}", fits.replace("FILE", file));
+        let [of_clean, of_dirty] = ["clean", "dirty"].map(|name| format!("{out}-{name}"));
+        refuses(
+            &workspace,
+            &line("dirty.csv", "out"),
+            2,
+            &["line 2", "--skip-bad-rows"],
+        );
+        workspace
+            .line(&format!("{} --skip-bad-rows", line("clean.csv", &of_clean)))
+            .exits(0);
+        workspace
+            .line(&format!("{} --skip-bad-rows", line("dirty.csv", &of_dirty)))
+            .exits(0)
+            .says(&["5 bad rows were left out", "'age' is blank (line 12)"]);
+        for file in files {
+            let [one, other] = [&of_clean, &of_dirty]
+                .map(|run| std::fs::read(workspace.path(&format!("{run}/{file}"))).unwrap());
+            if out != "knn" {
+                assert!(one == other, "{out}/{file}");
+            }
+        }
+    }
+    let [one, other] =
+        ["clean", "dirty"].map(|name| workspace.json(&format!("knn-{name}/summary.json")));
+    for key in ["k", "certified", "falsified", "accuracy", "training_rows"] {
+        assert_eq!(one[key], other[key], "{key}");
+    }
+    assert_eq!(other["bad_rows"][0]["rows"], 5);
+    workspace.write("no-class.csv", "a,y\n1,0\n2,\n3,1\n");
+    let knn = "knn --train no-class.csv --test no-class.csv --label-column y --folds 2 --max-k 1 --poison 1 --out out";
+    refuses(
+        &workspace,
+        knn,
+        2,
+        &["line 3", "no class", "--skip-bad-rows"],
+    );
+    // The record is enough to do it again, and what was deleted is deleted.
+    workspace
+        .line("run train-dirty --out again")
+        .exits(0)
+        .says(&["5 bad rows"]);
+    let counts = &workspace.json("again/summary.json")["data"];
+    assert_eq!(
+        (&counts["rows"], &counts["bad_rows"]["rows"]),
+        (&60.into(), &5.into())
+    );
+    assert_eq!(
+        counts["bad_rows"]["reasons"][1]["first"],
+        serde_json::json!(["line 12"])
+    );
+    for (command, model) in [("kmeans", "kmeans-dirty"), ("spn", "spn-dirty")] {
+        let more = if command == "kmeans" {
+            "--ignore sex --skip-bad-rows"
+        } else {
+            ""
+        };
+        workspace
+            .line(&format!(
+                "{command} delete --model {model} --rows 5,17 --verify --data dirty.csv {more}"
+            ))
+            .exits(0)
+            .says(&["Verified"]);
+    }
+    // Without ids the rows keep the numbers of their lines.
+    let unnamed = "kmeans fit --ignore id,sex --label-column income --k 2 --bounds 0,100 --skip-bad-rows --out unnamed";
+    workspace
+        .line(&format!("{unnamed} --data dirty.csv"))
+        .exits(0);
+    workspace
+        .line("kmeans delete --model unnamed --rows 11")
+        .exits(2)
+        .complains(&["11"]);
+    workspace
+        .line("kmeans delete --model unnamed --rows 12")
+        .exits(0);
+    // The model leaves out what it was trained without; another one where it is asked to.
+    let audit = "audit --protected sex --seeds 5 --local 2 --estimate 10 --data dirty.csv";
+    workspace
+        .line(&format!("{audit} --model train-dirty --out a"))
+        .exits(0)
+        .says(&["5 bad rows"]);
+    workspace
+        .line(&format!(
+            "train {table} {short} --data clean.csv --out plain"
+        ))
+        .exits(0);
+    refuses(
+        &workspace,
+        &format!("{audit} --model plain --out b"),
+        2,
+        &["--skip-bad-rows"],
+    );
+    workspace
+        .line(&format!("{audit} --model plain --skip-bad-rows --out b"))
+        .exits(0)
+        .says(&["5 bad rows"]);
+    let data = &workspace.json("b/summary.json")["data"]["bad_rows"]["rows"];
+    assert_eq!(data, 5);
+    workspace.line("report b --out b.html").exits(0);
+    assert!(
+        workspace
+            .read("b.html")
+            .contains("something is wrong with them")
+    );
+    workspace
+        .line("groups --model plain --data dirty.csv --skip-bad-rows")
+        .exits(0);
+    workspace
+        .line("certify --model plain --data dirty.csv --skip-bad-rows")
+        .exits(0);
+    workspace
+        .line("schema check dirty.csv --schema people.toml --skip-bad-rows")
+        .exits(0)
+        .says(&["60 rows", "5 bad rows"]);
+    // How many records there are is public where answers are private.
+    workspace.edit(
+        "people.toml",
+        "ignore_other_columns = true",
+        "ignore_other_columns = true\nskip_bad_rows = true",
+    );
+    workspace
+        .line("outliers budget --ledger ledger.toml --data clean.csv --epsilon 1 --delta 0.1")
+        .exits(0);
+    for query in [
+        "exact",
+        "count --epsilon 0.5 --delta 0.01 --ledger ledger.toml",
+    ] {
+        let line = format!(
+            "outliers {query} --data clean.csv --columns age --schema people.toml --radius 0.5 --k 3"
+        );
+        refuses(&workspace, &line, 2, &["skip_bad_rows", "public"]);
+    }
+}
+
 /// One class is enough to audit, but not to learn from; neither is a missing label.
 #[test]
 fn labels_to_learn_from() {

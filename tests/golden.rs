@@ -274,7 +274,10 @@ fn values_outside_the_papers_domains() {
     );
     let refusing = clipping.with_outside(Outside::Reject);
     let error = Table::read(folder.join(CENSUS), &refusing, Labels::Required).unwrap_err();
-    assert!(matches!(error, ReadError::Value { .. }), "{error}");
+    let ReadError::BadRow(reason) = &error else {
+        panic!("{error}");
+    };
+    assert!(matches!(**reason, ReadError::Value { .. }), "{error}");
     assert!(error.to_string().contains("'100'"), "{error}");
 }
 

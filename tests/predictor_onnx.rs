@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use probity::data::builtin;
 use probity::data::schema::Schema;
 use probity::nn::{Classifier, Rows};
+use probity::predictor::Predictor;
 use probity::predictor::onnx::OnnxPredictor;
 use probity::predictor::source::{Categories, GraphOptions, OutputKind};
 use probity_command::{Workspace, figures};
@@ -98,6 +99,43 @@ fn a_row_alone_has_the_bits_that_it_has_in_any_batch() {
             assert_eq!(alone, whole[2 * number..2 * number + 2], "{name} {number}");
         }
         assert!(predictor.logits(Rows::new(&[], width)).unwrap().is_empty());
+    }
+}
+
+/// A number of a row's own takes the place of that of its bin, in every row of every tile.
+#[test]
+fn rows_keep_their_own_numbers() {
+    let (codes, _) = recorded();
+    let codes = codes.repeat(3);
+    let place = schema().index_of("hours_per_week").unwrap();
+    for (name, options) in graphs() {
+        let predictor = open(name, &options).unwrap();
+        let width = predictor.width();
+        let mut others = codes.clone();
+        let mut own = Vec::new();
+        for (number, row) in others.chunks_exact_mut(width).enumerate() {
+            // Every third row keeps the number of its bin.
+            if number % 3 == 0 {
+                own.push(f64::NAN);
+                continue;
+            }
+            row[place] = (row[place] + 3) % 10;
+            own.push(f64::from(6 * row[place]));
+        }
+        let rows = Rows::new(&codes, width);
+        let found = predictor.logits_with(rows, &own).unwrap();
+        assert_eq!(
+            found,
+            predictor.logits(Rows::new(&others, width)).unwrap(),
+            "{name}"
+        );
+        assert_ne!(found, predictor.logits(rows).unwrap(), "{name}");
+        assert_eq!(
+            predictor
+                .logits_with(rows, &vec![f64::NAN; own.len()])
+                .unwrap(),
+            predictor.logits(rows).unwrap()
+        );
     }
 }
 

@@ -255,3 +255,84 @@ print(np.abs(model.predict(xgboost.DMatrix(numbers)) - recorded).max())
     );
     assert!(worst.trim().parse::<f64>().unwrap() < 1e-6, "{worst}");
 }
+
+/// A forest on 30 columns of numbers: ten bins a column, by their edges and by their medians.
+#[test]
+fn numbers_that_stand_for_bins_change_fewer_decisions_than_edges() {
+    let Some(python) = python("sklearn, pandas, joblib, tomllib") else {
+        return;
+    };
+    let workspace = Workspace::new();
+    run_python(
+        &python,
+        &workspace,
+        "
+import joblib, numpy as np
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier
+data = load_breast_cancer(as_frame=True)
+X = data.data.rename(columns=lambda name: name.replace(' ', '_'))
+y = data.target.map({0: 'malignant', 1: 'benign'})
+joblib.dump(RandomForestClassifier(random_state=1).fit(X, y), 'forest.joblib')
+X['class'] = y
+X['sex'] = np.random.default_rng(1).choice(['f', 'm'], len(X))
+X.to_csv('tumours.csv', index=False)
+",
+    );
+    let share = |schema: &str, column: &str| {
+        let text = run_python(
+            &python,
+            &workspace,
+            &format!(
+                "
+import joblib, numpy as np, pandas, tomllib
+model, data = joblib.load('forest.joblib'), pandas.read_csv('tumours.csv')
+X = data.drop(columns=['class', 'sex'])
+binned = X.copy()
+for attribute in tomllib.load(open('{schema}', 'rb'))['attribute']:
+    if attribute['kind'] == 'numeric':
+        edges = np.array(attribute['bins'])
+        values = np.array(attribute['{column}'])
+        bins = np.clip(np.searchsorted(edges, X[attribute['name']], side='right') - 1, 0, len(edges) - 2)
+        binned[attribute['name']] = values[bins]
+print((model.predict(X) != model.predict(binned)).sum(), len(X))
+"
+            ),
+        );
+        let mut numbers = text
+            .split_whitespace()
+            .map(|word| word.parse::<u64>().unwrap());
+        [numbers.next().unwrap(), numbers.next().unwrap()]
+    };
+    let source = format!(
+        "command:{python} {} forest.joblib",
+        script("predict_sklearn.py")
+    );
+    let mut changed = Vec::new();
+    for bins in ["10", "exact"] {
+        let schema = format!("bins-{bins}.toml");
+        workspace
+            .line(&format!(
+                "schema infer tumours.csv --label class --protected sex --bins {bins} --out {schema}"
+            ))
+            .exits(0);
+        let line = format!(
+            "audit --schema {schema} --data tumours.csv --strategy random-walk --seeds 5 --local 2 --estimate 50 \
+             --samples csv --out run-{bins}"
+        );
+        let mut arguments: Vec<&str> = line.split_whitespace().collect();
+        arguments.extend(["--predictor", &source]);
+        workspace.run(arguments).exits(0);
+        let found = &workspace.json(&format!("run-{bins}/summary.json"))["bins"];
+        let [by_values, rows] = share(&schema, "values");
+        assert_eq!(
+            (&found["rows"], &found["changed"]),
+            (&rows.into(), &by_values.into())
+        );
+        let [by_edges, _] = share(&schema, "bins");
+        changed.push((by_edges, by_values));
+    }
+    let (by_edges, by_medians) = changed[0];
+    assert!(by_medians > 0 && 2 * by_medians < by_edges, "{changed:?}");
+    assert_eq!(changed[1].1, 0, "{changed:?}");
+}

@@ -9,7 +9,9 @@ use clap::Args;
 use super::fields::Fields;
 use super::inputs::{Hardware, Place};
 use super::output::{Output, verdict};
-use super::predictor::{SearchArgs, device_for, interrupt_with, remark_on_instability};
+use super::predictor::{
+    SearchArgs, device_for, interrupt_with, remark_on_bins, remark_on_instability,
+};
 use super::progress::AuditBar;
 use super::render::{self, Shown};
 use super::sentence;
@@ -118,6 +120,7 @@ where
         audit.expect_unchanged(began)?;
     }
     remark_on_instability(audit.case().instability(), output);
+    remark_on_bins(audit.case().bin_effect(), output);
     let (directory, resume) = place.directory("audit")?;
     let mut bar = AuditBar::new(output, interrupt_with(audit.case().ender())?);
     let summary = audit

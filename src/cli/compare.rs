@@ -9,7 +9,9 @@ use clap::Args;
 use super::fields::Fields;
 use super::inputs::{Hardware, Place};
 use super::output::Output;
-use super::predictor::{SearchArgs, device_for, interrupt_with, remark_on_instability};
+use super::predictor::{
+    SearchArgs, device_for, interrupt_with, remark_on_bins, remark_on_instability,
+};
 use super::progress::AuditBar;
 use super::render::{self, count, percent, table};
 use probity::fairness::compare::{
@@ -77,6 +79,7 @@ pub(super) fn run_specification(
         comparison.expect_unchanged(began)?;
     }
     remark_on_instability(comparison.case().instability(), output);
+    remark_on_bins(comparison.case().bin_effect(), output);
     let (directory, resume) = place.directory("compare")?;
     let mut bar = AuditBar::new(output, interrupt_with(comparison.case().ender())?);
     let mut under_way = None;
@@ -101,6 +104,9 @@ pub(super) fn run_specification(
     text.push_str(&markdown);
     text.push_str(&pairs(&summary.shared_budget));
     text.push_str(&explanation(&summary));
+    if let Some(effect) = &summary.bins {
+        text.push_str(&format!("{}.\n", render::bins(effect)));
+    }
     if !summary.finished {
         text.push_str(&format!(
             "Interrupted: this is what was done by then. Go on with: probity compare --resume --out {path}\n"

@@ -4,10 +4,12 @@ use super::fields::Fields;
 use super::inputs::Hardware;
 use super::interrupt::Interrupt;
 use super::output::Output;
+use super::render;
 use anyhow::{Context, ensure};
 use clap::Args;
 use probity::fairness::specification::PredictorSpecification;
 use probity::predictor::Ender;
+use probity::predictor::own_numbers::BinEffect;
 use probity::run::specification::Specification;
 use probity::tensor::device::{ComputeDevice, DeviceName};
 
@@ -53,6 +55,24 @@ pub(super) fn remark_on_instability(difference: f32, output: &Output) {
              a repeated run may find slightly other pairs"
         ));
     }
+}
+
+/// Share of changed decisions from which on a search on bins is another model's.
+const FAR: f64 = 0.01;
+
+/// Says how many decisions on rows of the data their bins change, if any.
+pub(super) fn remark_on_bins(effect: Option<BinEffect>, output: &Output) {
+    let Some(effect) = effect.filter(|effect| effect.changed > 0) else {
+        return;
+    };
+    let weight = match effect.share >= FAR {
+        true => "WARNING",
+        false => "note",
+    };
+    output.remark(&format!(
+        "{weight}: {}; more bins keep more of the model: probity schema infer --bins 100, or --bins exact",
+        render::bins(&effect)
+    ));
 }
 
 /// What `audit` and `compare` take besides their fields.

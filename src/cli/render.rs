@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use serde::Serialize;
 
+use probity::data::read::BadRows;
 use probity::fairness::audit::AuditSummary;
 use probity::fairness::estimate::{Estimate, Verdict};
 use probity::fairness::modality::{TableDetails, TextDetails};
@@ -13,6 +14,7 @@ use probity::fairness::summary::{BoundSummary, GlobalSummary, LocalSummary, Tota
 use probity::fairness::text::judge::ValidityMeans;
 use probity::nn::alike::DecidedAlike;
 use probity::nn::metrics::Metrics;
+use probity::predictor::own_numbers::BinEffect;
 use probity::report::PageError;
 use probity::report::text;
 use probity::run::run_directory::RunDirectory;
@@ -134,15 +136,40 @@ impl Shown for TableDetails {
 
     fn shown(&self) -> String {
         let data = &self.data;
-        if data.mapped_values == 0 && data.skipped_rows == 0 {
-            return String::new();
+        let mut text = String::new();
+        if data.mapped_values > 0 || data.skipped_rows > 0 {
+            text.push_str(&format!(
+                "Of the data, {} values outside their domains were mapped and {} rows were left out, as the schema asks.\n",
+                count(data.mapped_values),
+                count(data.skipped_rows)
+            ));
         }
-        format!(
-            "Of the data, {} values outside their domains were mapped and {} rows were left out, as the schema asks.\n",
-            count(data.mapped_values),
-            count(data.skipped_rows)
-        )
+        text.push_str(&bad_rows(&data.bad_rows));
+        if let Some(effect) = &self.bins {
+            text.push_str(&format!("{}.\n", bins(effect)));
+        }
+        text
     }
+}
+
+/// What is wrong with the rows that were left out for it, if there are any.
+pub(super) fn bad_rows(found: &BadRows) -> String {
+    match found.is_empty() {
+        true => String::new(),
+        false => format!("{found}.\n"),
+    }
+}
+
+/// What bins change of a predictor's decisions on rows of the data, without a full stop.
+pub(super) fn bins(effect: &BinEffect) -> String {
+    format!(
+        "{} of {} rows of the data ({}) get another class from the predictor when the numbers that stand for their bins \
+         replace their own. Rows of the data are audited with their own; those that the search makes up, and random \
+         inputs, have the numbers of bins",
+        count(effect.changed),
+        count(effect.rows),
+        percent(effect.share)
+    )
 }
 
 impl Shown for TextDetails {

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::fields::Fields;
 use super::output::Output;
-use super::render::{count, table};
+use super::render::{bad_rows, count, table};
+use probity::data::bins::Cut;
 use probity::data::builtin;
 use probity::data::infer::{InferOptions, Note, infer};
 use probity::data::named_schema::named_schema;
@@ -67,9 +68,17 @@ struct InferArgs {
     /// Column names by position, for a file without a header
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     columns: Vec<String>,
+    /// Leave rows out that have the wrong number of fields, no class or bytes that are no text, and
+    /// count them; the schema will do so, too
+    #[arg(long)]
+    skip_bad_rows: bool,
     /// Whole numbers spread over more values than this get bins
     #[arg(long, value_name = "N", default_value_t = 200)]
     max_integer_span: i64,
+    /// Bins of other numbers: so many at quantiles, or 'exact', one for each number that occurs, up
+    /// to 10000
+    #[arg(long, value_name = "N", default_value_t = Cut::default())]
+    bins: Cut,
     /// The most different words a category may have
     #[arg(long, value_name = "N", default_value_t = 100)]
     max_words: usize,
@@ -95,6 +104,9 @@ struct CheckSpecification {
     /// Missing and outside values, where the schema expects any.
     #[schemars(extend("x-flag" = "outside"))]
     out_of_domain: Option<Outside>,
+    /// Leave rows out with which something is wrong, such as a blank cell, and count them.
+    #[serde(default)]
+    skip_bad_rows: bool,
 }
 
 impl Specification for CheckSpecification {
@@ -135,6 +147,7 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
             quote: args.quote.character(),
             header: args.columns.is_empty(),
             columns: args.columns,
+            skip_bad_rows: args.skip_bad_rows,
             ..Format::default()
         },
         label: args.label_column,
@@ -142,11 +155,12 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
         ignore: args.ignore,
         favourable: args.favourable,
         max_integer_span: args.max_integer_span,
+        bins: args.bins,
         max_words: args.max_words,
         name,
     };
     let draft = infer(&args.file, &options)?;
-    let notes = rendered(&draft.notes);
+    let notes = rendered(&draft.notes) + &bad_rows(&draft.bad_rows);
     let text = format!(
         "# Drafted from {} by probity {}: check kinds, domains, bins, and the order of levels and\n# classes (F1, AUC and figures of groups speak of the last class).\n{}{}",
         args.file.display(),
@@ -195,6 +209,7 @@ fn run_check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
     if let Some(policy) = specification.out_of_domain {
         schema = schema.with_policy(policy)?;
     }
+    schema = schema.skipping_bad_rows(specification.skip_bad_rows);
     let table = Table::read(&args.file, &schema, Labels::Optional)?;
     let class_rows: Vec<(String, u64)> = schema
         .label
@@ -224,6 +239,7 @@ fn run_check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
             count(counts.skipped_rows)
         ));
     }
+    text.push_str(&bad_rows(&counts.bad_rows));
     if table.labels().is_empty() {
         text.push_str(&format!(
             "There is no label column '{}'.\n",

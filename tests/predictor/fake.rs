@@ -21,8 +21,12 @@ pub fn command(mode: &str) -> String {
     )
 }
 
+/// From which wage on the fake that is asked of wages says `high`: women need more.
+pub const LIMITS: [(&str, f64); 2] = [("female", 18.05), ("male", 17.25)];
+
 /// Behaves as [`MODE`] says until the input ends. `good` is the honest predictor: women below 40
-/// get 0.2 where all others get 0.7; `MODE:N` misbehaves at batch N.
+/// get 0.2 where all others get 0.7; `wages` is another one ([`LIMITS`]); `MODE:N` misbehaves at
+/// batch N.
 pub fn serve() {
     let Ok(mode) = std::env::var(MODE) else {
         return;
@@ -40,7 +44,8 @@ pub fn serve() {
     let greeting: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
     let columns = greeting["columns"].as_array().unwrap();
     let position = |name: &str| columns.iter().position(|c| c["name"] == name).unwrap();
-    let (age, sex) = (position("age"), position("sex"));
+    let sex = position("sex");
+    let number = position(if mode == "wages" { "wage" } else { "age" });
     match mode.as_str() {
         "talkative" => say("Loading the model ...".to_owned()),
         "foreign" => say(json!({"protocol": 1, "classes": ["yes", "no"]}).to_string()),
@@ -50,15 +55,21 @@ pub fn serve() {
     }
     for line in lines {
         let request: Value = serde_json::from_str(&line.unwrap()).unwrap();
-        let number = request["batch"].as_u64().unwrap();
+        let batch = request["batch"].as_u64().unwrap();
         let score = |row: &Value| {
-            let is_burdened = row[sex] == "female" && row[age].as_i64().unwrap() < 40;
+            let is_burdened = match mode.as_str() {
+                "wages" => {
+                    let mut limits = LIMITS.iter().filter(|(name, _)| row[sex] == *name);
+                    row[number].as_f64().unwrap() < limits.next().unwrap().1
+                }
+                _ => row[sex] == "female" && row[number].as_i64().unwrap() < 40,
+            };
             if is_burdened { 0.2 } else { 0.7 }
         };
         let rows = request["rows"].as_array().unwrap();
         let mut scores: Vec<f64> = rows.iter().map(score).collect();
-        if number < at {
-            say(json!({"batch": number, "scores": scores}).to_string());
+        if batch < at {
+            say(json!({"batch": batch, "scores": scores}).to_string());
             continue;
         }
         match mode.as_str() {
@@ -67,22 +78,22 @@ pub fn serve() {
                 std::process::exit(7);
             }
             "garbage" => say("0.2 0.7 0.7".to_owned()),
-            "nan" => say(format!("{{\"batch\":{number},\"scores\":[NaN]}}")),
+            "nan" => say(format!("{{\"batch\":{batch},\"scores\":[NaN]}}")),
             "negative" => {
                 scores[0] = -0.5;
-                say(json!({"batch": number, "scores": scores}).to_string());
+                say(json!({"batch": batch, "scores": scores}).to_string());
             }
             "few" => {
                 scores.pop();
-                say(json!({"batch": number, "scores": scores}).to_string());
+                say(json!({"batch": batch, "scores": scores}).to_string());
             }
             "classes" => {
                 let wide: Vec<[f64; 3]> = scores.iter().map(|_| [0.2, 0.3, 0.5]).collect();
-                say(json!({"batch": number, "probabilities": wide}).to_string());
+                say(json!({"batch": batch, "probabilities": wide}).to_string());
             }
             "unnormalised" => {
                 let odd: Vec<[f64; 2]> = scores.iter().map(|_| [0.9, 0.9]).collect();
-                say(json!({"batch": number, "probabilities": odd}).to_string());
+                say(json!({"batch": batch, "probabilities": odd}).to_string());
             }
             // Until the reader has gone.
             "endless" => {
@@ -92,21 +103,21 @@ pub fn serve() {
             }
             "slow" => std::thread::park(),
             "unasked" => {
-                say(json!({"batch": number, "scores": scores}).to_string());
-                say(json!({"batch": number, "scores": scores}).to_string());
+                say(json!({"batch": batch, "scores": scores}).to_string());
+                say(json!({"batch": batch, "scores": scores}).to_string());
             }
             "random" => {
                 scores
                     .iter_mut()
-                    .for_each(|score| *score += 0.01 * (number % 7) as f64);
-                say(json!({"batch": number, "scores": scores}).to_string());
+                    .for_each(|score| *score += 0.01 * (batch % 7) as f64);
+                say(json!({"batch": batch, "scores": scores}).to_string());
             }
             "reversed" => {
                 let both: Vec<[f64; 2]> = scores.iter().map(|&s| [s, 1.0 - s]).collect();
-                say(json!({"batch": number, "probabilities": both}).to_string());
+                say(json!({"batch": batch, "probabilities": both}).to_string());
             }
             "confesses" => say(json!({"error": "ValueError: unknown word"}).to_string()),
-            _ => say(json!({"batch": number, "scores": scores}).to_string()),
+            _ => say(json!({"batch": batch, "scores": scores}).to_string()),
         }
     }
 }

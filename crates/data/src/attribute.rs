@@ -2,11 +2,13 @@
 //!
 //! Part of [`super::schema`], which re-exports everything here.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::bins::bin_of;
 use super::schema::SchemaError;
+use super::spelling::Levels;
 
 /// The most codes one attribute may have; keeps one-hot layers and protected products sane.
 const MAX_DOMAIN: i64 = 1_000_000;
@@ -45,7 +47,8 @@ pub enum Kind {
     },
     /// One of a list of words.
     Categorical {
-        /// The words, in code order.
+        /// The words, in code order. A word that is a plain number stands for its other spellings:
+        /// 1 for 1.0.
         levels: Vec<String>,
         /// Whether neighbouring levels are alike, so that a step of one is meaningful.
         ordered: bool,
@@ -54,6 +57,8 @@ pub enum Kind {
     Numeric {
         /// Ascending edges; one bin fewer than edges.
         bins: Vec<f64>,
+        /// For each bin a number in it that stands for it, such as one that rows of the data have.
+        values: Option<Vec<f64>>,
     },
 }
 
@@ -90,6 +95,8 @@ struct WrittenAttribute {
     ordered: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bins: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    values: Option<Vec<f64>>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     protected: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,11 +116,12 @@ impl TryFrom<WrittenAttribute> for Attribute {
             ("levels", written.levels.is_some()),
             ("ordered", written.ordered.is_some()),
             ("bins", written.bins.is_some()),
+            ("values", written.values.is_some()),
         ];
         let own: &[&str] = match written.kind.as_str() {
             "integer" => &["min", "max"],
             "categorical" => &["levels", "ordered"],
-            "numeric" => &["bins"],
+            "numeric" => &["bins", "values"],
             other => {
                 return Err(format!(
                     "attribute '{name}': kind '{other}' is not integer, categorical or numeric"
@@ -138,6 +146,7 @@ impl TryFrom<WrittenAttribute> for Attribute {
             },
             _ => Kind::Numeric {
                 bins: written.bins.ok_or_else(|| needs("bins"))?,
+                values: written.values,
             },
         };
         Ok(Attribute {
@@ -168,9 +177,9 @@ impl From<Attribute> for WrittenAttribute {
                 written.kind = "categorical".to_owned();
                 (written.levels, written.ordered) = (Some(levels), Some(ordered));
             }
-            Kind::Numeric { bins } => {
+            Kind::Numeric { bins, values } => {
                 written.kind = "numeric".to_owned();
-                written.bins = Some(bins);
+                (written.bins, written.values) = (Some(bins), values);
             }
         }
         written
@@ -194,7 +203,7 @@ impl Attribute {
         match &self.kind {
             Kind::Integer { min, max } => i64::from(*max) - i64::from(*min) + 1,
             Kind::Categorical { levels, .. } => levels.len() as i64,
-            Kind::Numeric { bins } => bins.len() as i64 - 1,
+            Kind::Numeric { bins, .. } => bins.len() as i64 - 1,
         }
     }
 
@@ -247,7 +256,7 @@ impl Attribute {
                 };
                 format!("one of {}{more}", shown.join(", "))
             }
-            Kind::Numeric { bins } => format!(
+            Kind::Numeric { bins, .. } => format!(
                 "a number from {} to {}",
                 bins[0],
                 bins.last().copied().unwrap_or(bins[0])
@@ -255,14 +264,15 @@ impl Attribute {
         }
     }
 
-    /// The raw text that stands for `code`: encoding it gives `code` again.
+    /// The raw text that stands for `code`: encoding it gives `code` again. For a bin it is its
+    /// value where the schema has one, else its lower edge.
     pub fn decode(&self, code: i32) -> String {
         let (_, declared_max) = self.declared_domain();
         if code > declared_max {
             return self.missing.clone().unwrap_or_else(|| match &self.kind {
                 Kind::Integer { .. } => code.to_string(),
                 Kind::Categorical { .. } => OTHER.to_owned(),
-                Kind::Numeric { bins } => bins
+                Kind::Numeric { bins, .. } => bins
                     .last()
                     .map(|edge| (edge + edge.abs().max(1.0)).to_string())
                     .unwrap_or_default(),
@@ -274,10 +284,20 @@ impl Attribute {
                 .get(code as usize)
                 .cloned()
                 .unwrap_or_else(|| code.to_string()),
-            Kind::Numeric { bins } => bins
+            Kind::Numeric { bins, values } => values
+                .as_ref()
+                .unwrap_or(bins)
                 .get(code as usize)
                 .map(f64::to_string)
                 .unwrap_or_else(|| code.to_string()),
+        }
+    }
+
+    /// The smallest raw value that has `code`: the lower edge of a bin, else the only one.
+    pub fn lowest(&self, code: i32) -> String {
+        match (&self.kind, usize::try_from(code)) {
+            (Kind::Numeric { bins, .. }, Ok(bin)) if bin + 1 < bins.len() => bins[bin].to_string(),
+            _ => self.decode(code),
         }
     }
 
@@ -331,7 +351,7 @@ impl Attribute {
                     );
                 }
             }
-            Kind::Numeric { bins } => {
+            Kind::Numeric { bins, values } => {
                 if bins.len() < 2 {
                     return fail("bins needs at least two edges".into());
                 }
@@ -342,6 +362,25 @@ impl Attribute {
                     return fail(format!(
                         "bin edges must ascend, but {} comes before {}",
                         pair[0], pair[1]
+                    ));
+                }
+                if let Some(values) = values
+                    && values.len() != bins.len() - 1
+                {
+                    return fail(format!(
+                        "values has {} numbers for {} bins; give one for each",
+                        values.len(),
+                        bins.len() - 1
+                    ));
+                }
+                let mut pairs = values.iter().flatten().enumerate();
+                if let Some((bin, value)) =
+                    pairs.find(|&(bin, &value)| bin_of(bins, value) != Some(bin))
+                {
+                    return fail(format!(
+                        "the value {value} does not lie in its bin, from {} to {}",
+                        bins[bin],
+                        bins[bin + 1]
                     ));
                 }
             }
@@ -380,7 +419,7 @@ impl Attribute {
 /// The encoder of one attribute: [`Attribute`] with its levels indexed.
 pub struct Encoder<'a> {
     attribute: &'a Attribute,
-    levels: HashMap<&'a str, i32>,
+    levels: Levels<'a>,
     takes_numbers: bool,
 }
 
@@ -388,12 +427,8 @@ impl<'a> Encoder<'a> {
     /// Prepares the encoder of `attribute`.
     pub fn new(attribute: &'a Attribute) -> Encoder<'a> {
         let levels = match &attribute.kind {
-            Kind::Categorical { levels, .. } => levels
-                .iter()
-                .enumerate()
-                .map(|(code, level)| (level.as_str(), code as i32))
-                .collect(),
-            _ => HashMap::new(),
+            Kind::Categorical { levels, .. } => Levels::new(levels),
+            _ => Levels::new(&[]),
         };
         let marker = attribute.missing.as_deref().unwrap_or_default();
         Encoder {
@@ -440,14 +475,10 @@ impl<'a> Encoder<'a> {
                 }
                 self.encode_whole(value as i64, *min, *max)
             }
-            Kind::Numeric { bins } => {
-                let last = bins.len() - 1;
-                if value < bins[0] || value > bins[last] {
-                    return self.outside("", Some(value));
-                }
-                let bin = bins.partition_point(|&edge| edge <= value);
-                Ok(Encoded::Code((bin.clamp(1, last) - 1) as i32))
-            }
+            Kind::Numeric { bins, .. } => match bin_of(bins, value) {
+                Some(bin) => Ok(Encoded::Code(bin as i32)),
+                None => self.outside("", Some(value)),
+            },
         }
     }
 
@@ -460,8 +491,8 @@ impl<'a> Encoder<'a> {
             return self.outside(cell, None);
         }
         match &self.attribute.kind {
-            Kind::Categorical { .. } => match self.levels.get(cell) {
-                Some(&code) => Ok(Encoded::Code(code)),
+            Kind::Categorical { .. } => match self.levels.code(cell) {
+                Some(code) => Ok(Encoded::Code(code)),
                 None => self.outside(cell, None),
             },
             Kind::Integer { min, max } => match whole_number(cell) {
@@ -494,7 +525,7 @@ impl<'a> Encoder<'a> {
                 match value {
                     Some(value) if value.is_finite() => {
                         let below = match &self.attribute.kind {
-                            Kind::Numeric { bins } => value < bins[0],
+                            Kind::Numeric { bins, .. } => value < bins[0],
                             _ => value < f64::from(min),
                         };
                         Ok(Encoded::Mapped(if below { min } else { max }))

@@ -3,7 +3,8 @@
 //! Rules, applied to the whole file in one pass ([`column`]): a column of whole numbers is `integer`
 //! over its range, or `categorical` if it holds two neighbours or a few codes with gaps between
 //! them; other numbers, or whole numbers spread over more than [`InferOptions::max_integer_span`]
-//! values, are `numeric` with bins at quantiles; anything else is `categorical` with its
+//! values, are `numeric` with bins at quantiles, or one for each number, and for each bin the median
+//! of its rows as the number that stands for it; anything else is `categorical` with its
 //! words in order of first appearance. Columns of one value, of dates, that count the rows or name
 //! them are left out. `?`, `NA`, `N/A`, `null`, `nan` and empty cells count as missing; a column has
 //! one marker, so a second spelling is refused rather than guessed at.
@@ -21,7 +22,8 @@ use serde::Serialize;
 use thiserror::Error;
 
 use self::column::{Column, Made};
-use super::read::{ReadError, Records};
+use super::bins::Cut;
+use super::read::{BadRows, ReadError, Record, Records};
 use super::schema::{Format, Label, Schema, SchemaError};
 
 /// Why no schema can be inferred.
@@ -101,6 +103,8 @@ pub struct InferOptions {
     pub favourable: Option<String>,
     /// Whole numbers spread over more values than this get bins.
     pub max_integer_span: i64,
+    /// How numbers are cut into bins.
+    pub bins: Cut,
     /// The most different words a category may have.
     pub max_words: usize,
     /// Name of the data set.
@@ -124,6 +128,9 @@ pub struct Draft {
     pub schema: Schema,
     /// What was decided that may be wrong.
     pub notes: Vec<Note>,
+    /// Rows left out because something is wrong with them.
+    #[serde(skip_serializing_if = "BadRows::is_empty")]
+    pub bad_rows: BadRows,
 }
 
 /// Reads `file` and drafts its schema.
@@ -170,20 +177,25 @@ pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
     }
     let mut columns: Vec<Column> = names.iter().map(|_| Column::new()).collect();
     let mut rows = 0;
-    while let Some(record) = records.advance()? {
-        rows += 1;
-        for (position, (column, name)) in columns.iter_mut().zip(&names).enumerate() {
-            if !options.ignore.contains(name) {
-                column.look(record.cell(position)?, name, options)?;
-            }
+    let mut bad_rows = BadRows::default();
+    loop {
+        let row = match records.advance() {
+            Ok(None) => break,
+            Ok(Some(record)) => match whole(&record, &names, options) {
+                Ok(()) => look(&record, &mut columns, &names, options),
+                Err(error) => Err(error.into()),
+            },
+            Err(error) => Err(error.into()),
+        };
+        match row {
+            Ok(()) => rows += 1,
+            Err(InferError::Read(error)) => bad_rows.add(error, &records)?,
+            Err(error) => return Err(error),
         }
     }
     if rows == 0 {
-        return Err(ReadError::Empty {
-            file: file.to_owned(),
-            expected: "rows to learn the domains from",
-        }
-        .into());
+        let expected = "rows to learn the domains from";
+        return Err(bad_rows.none_left(file, expected).into());
     }
     let mut label = None;
     let (mut attributes, mut notes) = (Vec::new(), Vec::new());
@@ -240,7 +252,39 @@ pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
         attributes,
     };
     schema.check()?;
-    Ok(Draft { schema, notes })
+    Ok(Draft {
+        schema,
+        notes,
+        bad_rows,
+    })
+}
+
+/// Refuses a row that has a cell that is no text, or no class.
+fn whole(record: &Record<'_>, names: &[String], options: &InferOptions) -> Result<(), ReadError> {
+    for (position, name) in names.iter().enumerate() {
+        if !options.ignore.contains(name)
+            && record.cell(position)?.is_empty()
+            && *name == options.label
+        {
+            return Err(record.no_class(position));
+        }
+    }
+    Ok(())
+}
+
+/// Shows the cells of a row to their columns.
+fn look(
+    record: &Record<'_>,
+    columns: &mut [Column],
+    names: &[String],
+    options: &InferOptions,
+) -> Result<(), InferError> {
+    for (position, (column, name)) in columns.iter_mut().zip(names).enumerate() {
+        if !options.ignore.contains(name) {
+            column.look(record.cell(position)?, name, options)?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether a cell says that its value is not known: empty, or a usual mark such as `?` or `NA`.
@@ -266,6 +310,7 @@ mod tests {
             ignore: Vec::new(),
             favourable: None,
             max_integer_span: 200,
+            bins: Cut::default(),
             max_words: 50,
             name: "people".into(),
         }
@@ -295,6 +340,66 @@ mod tests {
             [30, 2, 2 - 1 + i32::from(table.row(2)[2] == 2)]
         );
         assert_eq!(table.labels(), [1, 0, 0]);
+    }
+
+    #[test]
+    fn spellings_of_a_number_are_one_level() {
+        let mut text = String::from("flag,grade,sex,income\n");
+        for row in 0..40 {
+            let flag = ["0", "1", "0.0", "1.0"][row % 4];
+            let grade = ["1", "many", "1.0", "2.00", "2"][row % 5];
+            text += &format!(
+                "{flag},{grade},{},{}\n",
+                ["m", "f"][row % 2],
+                ["yes", "no"][row % 2]
+            );
+        }
+        let file = file(&text);
+        let draft = infer(file.path(), &options()).unwrap();
+        let levels = |at: usize| match &draft.schema.attributes[at].kind {
+            Kind::Categorical { levels, .. } => levels.join(","),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((levels(0), levels(1)), ("0,1".into(), "1,many,2".into()));
+        for (column, spelling) in [("flag", "'0.0'"), ("grade", "'1.0'")] {
+            let said = draft.notes.iter().find(|note| note.column == column);
+            assert!(
+                said.is_some_and(|note| note.said.contains(spelling)),
+                "{:?}",
+                draft.notes
+            );
+        }
+        let table = Table::read(file.path(), &draft.schema, Labels::Required).unwrap();
+        let codes: Vec<[i32; 2]> = (0..5)
+            .map(|row| [table.row(row)[0], table.row(row)[1]])
+            .collect();
+        assert_eq!(codes, [[0, 0], [1, 1], [0, 0], [1, 2], [0, 2]]);
+    }
+
+    #[test]
+    fn bad_rows_are_left_out_of_the_draft() {
+        let text = "age,sex,income\n40,m,yes\n17,f\n999,f,\n30,f,no\n1000,m,no,2\n";
+        let file = file(text);
+        let error = infer(file.path(), &options()).unwrap_err().to_string();
+        assert!(
+            error.contains("line 3") && error.contains("--skip-bad-rows"),
+            "{error}"
+        );
+        let mut skipping = options();
+        skipping.format.skip_bad_rows = true;
+        let draft = infer(file.path(), &skipping).unwrap();
+        assert_eq!(
+            draft.schema.attributes[0].kind,
+            Kind::Integer { min: 30, max: 40 }
+        );
+        assert_eq!(draft.schema.label.classes, ["no", "yes"]);
+        assert_eq!(
+            draft.bad_rows.to_string(),
+            "3 bad rows were left out: 2 because not 3 fields (line 3, line 6), 1 because 'income' is blank (line 4)"
+        );
+        let table = Table::read(file.path(), &draft.schema, Labels::Required).unwrap();
+        let bad = &table.counts.bad_rows;
+        assert_eq!((table.rows(), bad.rows), (2, draft.bad_rows.rows));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Tables: what they are, how they are read, and where they come from.
 
 mod attribute;
+pub mod bins;
 pub mod builtin;
 pub mod compressed;
 pub mod fetch;
@@ -12,5 +13,6 @@ pub mod read;
 pub mod schema;
 pub mod source;
 pub mod specification;
+mod spelling;
 pub mod synthetic;
 pub mod table;

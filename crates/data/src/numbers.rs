@@ -22,8 +22,9 @@ pub use self::options::{Bounds, NumbersOptions, bounds_of};
 pub use self::rows::Numbers;
 use self::rows::TableReader;
 use super::idx::{Idx, IdxContent, labels_of};
-use super::read::{IN_MEMORY, Place, ReadError, Records};
+use super::read::{IN_MEMORY, Place, Records};
 use super::source::{Content, DataFile, Source};
+pub use super::spelling::Levels;
 use super::table::Labels;
 use arrow_array::RecordBatch;
 
@@ -155,8 +156,11 @@ impl Numbers {
         if self.rows() > 0 {
             return Ok(self);
         }
-        let file = rows.name().to_owned();
-        Err(ReadError::Empty { file, expected }.into())
+        Err(self
+            .left_out
+            .bad_rows
+            .none_left(rows.name(), expected)
+            .into())
     }
 
     fn decode(

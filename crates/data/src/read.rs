@@ -11,9 +11,10 @@
 //!   stands for that marker, everywhere else for the empty cell. (`text` and `arrow` say what the
 //!   types are.)
 //! - A value, a class or a number that is not what it should be is an error that names what was
-//!   read, the row, the column and the value.
+//!   read, the row, the column and the value; or the row is left out and counted ([`BadRows`]).
 
 mod arrow;
+mod bad_rows;
 mod error;
 mod text;
 
@@ -23,6 +24,7 @@ use std::path::{Path, PathBuf};
 use arrow_array::RecordBatch;
 
 use self::arrow::{ArrowRecords, Value};
+pub use self::bad_rows::{BadReason, BadRows, LeftOut, OfRow};
 pub use self::error::{IN_MEMORY, Place, ReadError};
 use self::text::TextRecords;
 use super::schema::{Encoded, Encoder, Format, Label};
@@ -33,6 +35,9 @@ pub struct Records {
     file: PathBuf,
     names: Vec<String>,
     cells: Cells,
+    skips_bad_rows: bool,
+    /// Records so far.
+    number: u64,
 }
 
 enum Cells {
@@ -108,6 +113,8 @@ impl Records {
             file: file.to_owned(),
             names,
             cells,
+            skips_bad_rows: format.skip_bad_rows,
+            number: 0,
         })
     }
 
@@ -143,11 +150,48 @@ impl Records {
     /// # Errors
     /// When the file is broken at this place.
     pub fn advance(&mut self) -> Result<Option<Record<'_>>, ReadError> {
-        let found = match &mut self.cells {
-            Cells::Text(text) => text.advance(&self.file, self.names.len())?,
-            Cells::Arrow(arrow) => arrow.advance(&self.file)?,
+        let expected = self.names.len();
+        let fields = match &mut self.cells {
+            Cells::Text(text) => text.advance(&self.file)?,
+            Cells::Arrow(arrow) => arrow.advance(&self.file)?.then_some(expected),
         };
-        Ok(found.then_some(Record { records: self }))
+        let Some(fields) = fields else {
+            return Ok(None);
+        };
+        self.number += 1;
+        let record = Record { records: self };
+        if fields != expected {
+            let (file, found) = (record.file().to_owned(), fields);
+            // What follows a quote that nothing closes is many rows.
+            return Err(match record.is_over_lines() {
+                true => ReadError::OpenQuote {
+                    file,
+                    place: record.records.place(),
+                    found,
+                    expected,
+                },
+                false => ReadError::Ragged {
+                    file,
+                    place: record.place(),
+                    found,
+                    expected,
+                },
+            });
+        }
+        Ok(Some(record))
+    }
+
+    /// Whether rows with which something is wrong are left out.
+    pub fn skips_bad_rows(&self) -> bool {
+        self.skips_bad_rows
+    }
+
+    /// Where the current record stands. A line number costs a pass over the file up to there.
+    pub fn place(&self) -> Place {
+        match &self.cells {
+            Cells::Text(text) => Place::Line(text.line(&self.file)),
+            Cells::Arrow(arrow) => Place::Row(arrow.row()),
+        }
     }
 }
 
@@ -164,6 +208,13 @@ impl<'a> Record<'a> {
                 let text = self.of_arrow(position, |arrow, file| arrow.text(file, position))?;
                 Ok(text.unwrap_or_default())
             }
+        }
+    }
+
+    fn is_over_lines(&self) -> bool {
+        match &self.records.cells {
+            Cells::Text(text) => text.is_over_lines(),
+            Cells::Arrow(_) => false,
         }
     }
 
@@ -257,6 +308,15 @@ impl<'a> Record<'a> {
         }
     }
 
+    /// That there is no class in the column at `position`.
+    pub(super) fn no_class(&self, position: usize) -> ReadError {
+        ReadError::NoClass {
+            file: self.records.file.clone(),
+            place: self.place(),
+            column: self.column(position).to_owned(),
+        }
+    }
+
     /// The class in the column at `position`.
     ///
     /// # Errors
@@ -282,12 +342,12 @@ impl<'a> Record<'a> {
         self.records.names.get(position).map_or("", String::as_str)
     }
 
-    /// Where the record stands. Made for error messages: a line number costs a pass over the file
-    /// up to there.
+    /// Where the record stands, for an error message; where bad rows are left out, and there may be
+    /// many, only its number.
     pub fn place(&self) -> Place {
-        match &self.records.cells {
-            Cells::Text(text) => Place::Line(text.line(&self.records.file)),
-            Cells::Arrow(arrow) => Place::Row(arrow.row()),
+        match self.records.skips_bad_rows {
+            true => Place::Row(self.records.number),
+            false => self.records.place(),
         }
     }
 }

@@ -9,7 +9,7 @@
 //! |---------------|----------------------|--------------------------------------------------|
 //! | `integer`     | whole number         | the number itself, `min..=max`                   |
 //! | `categorical` | one of `levels`      | position in `levels`, from 0                     |
-//! | `numeric`     | any finite number    | index of its bin; `bins` are ascending edges, bin i is `[bins[i], bins[i+1])`, the last one closed |
+//! | `numeric`     | any finite number    | index of its bin; `bins` are ascending edges, bin i is `[bins[i], bins[i+1])`, the last one closed; `values`, one for each bin, stand for them |
 //!
 //! Missing values and values outside the domain follow the attribute's [`Outside`] policy.
 
@@ -90,7 +90,8 @@ pub(crate) fn finite(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// How the text of a CSV file is laid out. Parquet files ignore all but `ignore_other_columns`.
+/// How the text of a CSV file is laid out. Parquet files ignore all but `ignore_other_columns`
+/// and `skip_bad_rows`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Format {
@@ -108,6 +109,8 @@ pub struct Format {
     pub comment: Option<char>,
     /// Whether the file may hold columns that the schema does not describe.
     pub ignore_other_columns: bool,
+    /// Whether rows with which something is wrong are left out and counted, rather than refused.
+    pub skip_bad_rows: bool,
 }
 
 impl Default for Format {
@@ -119,6 +122,7 @@ impl Default for Format {
             columns: Vec::new(),
             comment: None,
             ignore_other_columns: false,
+            skip_bad_rows: false,
         }
     }
 }
@@ -286,6 +290,14 @@ impl Schema {
         self.attributes.iter().any(Attribute::expects_outside)
     }
 
+    /// The same schema, by which rows with which something is wrong are left out if `skip` says so,
+    /// or it does itself.
+    #[must_use]
+    pub fn skipping_bad_rows(mut self, skip: bool) -> Schema {
+        self.format.skip_bad_rows |= skip;
+        self
+    }
+
     /// The same schema with another policy for missing and outside values, in every attribute
     /// that expects any: one with a missing marker, or a policy other than [`Outside::Reject`].
     /// The others go on refusing, so that no domain grows without need; categorical attributes
@@ -375,6 +387,28 @@ outside = "clip"
     }
 
     #[test]
+    fn a_bin_is_shown_as_its_value_where_it_has_one() {
+        let values = "values = [0.25, 7.5, 100000.0]\noutside = \"clip\"";
+        let schema = Schema::from_toml(&PEOPLE.replace("outside = \"clip\"", values)).unwrap();
+        let again = Schema::from_toml(&schema.to_toml().unwrap()).unwrap();
+        assert_eq!(schema, again);
+        let gain = &schema.attributes[2];
+        let shown: Vec<String> = (0..3).map(|code| gain.decode(code)).collect();
+        assert_eq!(shown, ["0.25", "7.5", "100000"]);
+        let lowest: Vec<String> = (0..3).map(|code| gain.lowest(code)).collect();
+        assert_eq!(lowest, ["0", "1", "1000"]);
+        let encoder = Encoder::new(gain);
+        for (code, text) in shown.iter().enumerate() {
+            assert_eq!(encoder.encode(text), Ok(Encoded::Code(code as i32)));
+        }
+        assert_eq!(
+            people().attributes[2].decode(1),
+            "1",
+            "else as its lower edge"
+        );
+    }
+
+    #[test]
     fn classes_that_are_numbers_have_many_spellings() {
         let mut label = people().label;
         label.classes = ["0", "1", "many"].map(str::to_owned).to_vec();
@@ -415,6 +449,26 @@ outside = "clip"
             ),
             ("min = 17\n", "", "needs 'min'"),
             ("kind = \"integer\"", "kind = \"real\"", "'real'"),
+            (
+                "min = 17",
+                "min = 17\nvalues = [1]",
+                "'values' has no meaning",
+            ),
+            (
+                "outside = \"clip\"",
+                "values = [0, 5]",
+                "2 numbers for 3 bins",
+            ),
+            (
+                "outside = \"clip\"",
+                "values = [0, 1000, 2000]",
+                "1000 does not lie in its bin, from 1 to 1000",
+            ),
+            (
+                "outside = \"clip\"",
+                "values = [0, 1, nan]",
+                "NaN does not lie in its bin",
+            ),
         ] {
             let error = Schema::from_toml(&PEOPLE.replacen(from, to, 1)).unwrap_err();
             assert!(error.to_string().contains(needle), "{error}");

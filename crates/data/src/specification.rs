@@ -116,6 +116,8 @@ pub struct ReadingSpecification {
     pub columns: Vec<String>,
     /// Field separator: one character, 'tab' or 'space'.
     pub separator: Separator,
+    /// Leave rows out with which something is wrong, such as a blank cell, and count them.
+    pub skip_bad_rows: bool,
     /// Average blocks of so many pixels a side.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
@@ -159,8 +161,12 @@ impl ReadingSpecification {
                 block,
                 crop: self.image_crop,
             }),
-            format: layout(self.separator, &self.columns),
-            schema: schema_named(self.schema.as_deref())?,
+            format: Format {
+                skip_bad_rows: self.skip_bad_rows,
+                ..layout(self.separator, &self.columns)
+            },
+            schema: schema_named(self.schema.as_deref())?
+                .map(|schema| schema.skipping_bad_rows(self.skip_bad_rows)),
             ..NumbersOptions::default()
         })
     }

@@ -29,6 +29,7 @@ use super::strategies::StrategyName;
 use super::trial::{Begin, KeptFigures, Trial, TrialFigures};
 use crate::statistics::Mean;
 use probity_data::table::ReadCounts;
+use probity_predictor::own_numbers::BinEffect;
 use probity_predictor::source::PredictorSource;
 use probity_run::run_directory::RunDirectory;
 use probity_run::specification::Checked;
@@ -110,6 +111,10 @@ pub struct CompareSummary {
     pub data_sha256: String,
     /// What reading the data changed or left out.
     pub data: ReadCounts,
+    /// What replacing numbers by those that stand for their bins changes of a predictor's decisions
+    /// on rows of the data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bins: Option<BinEffect>,
     /// Protected attributes.
     pub protected: Vec<String>,
     /// The strategies, in the order asked for.
@@ -293,6 +298,7 @@ impl Comparison {
             model_sha256: self.record.sha256_of("model").to_owned(),
             data_sha256: self.record.sha256_of("data").to_owned(),
             data: self.case.table().counts.clone(),
+            bins: self.case.bin_effect(),
             protected: options.protected.clone(),
             strategies,
         }

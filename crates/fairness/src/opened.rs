@@ -153,15 +153,20 @@ pub fn open_terms(
 }
 
 /// The schema by which data are read for a model of `schema`: that one, with `policy` for values
-/// outside their domains in place of its own.
+/// outside their domains in place of its own, and without bad rows if `skip_bad_rows` says so.
 ///
 /// # Errors
 /// When the policy has nothing to act on, or gives values a level that the model does not know.
-pub fn reading_schema(schema: &Schema, policy: Option<Outside>) -> Result<Schema, AuditError> {
+pub fn reading_schema(
+    schema: &Schema,
+    policy: Option<Outside>,
+    skip_bad_rows: bool,
+) -> Result<Schema, AuditError> {
+    let own = schema.clone().skipping_bad_rows(skip_bad_rows);
     let Some(policy) = policy else {
-        return Ok(schema.clone());
+        return Ok(own);
     };
-    let read = with_policy(schema, policy)?;
+    let read = with_policy(&own, policy)?;
     let grows = |(own, read): (&Attribute, &Attribute)| read.domain().1 > own.domain().1;
     if schema.attributes.iter().zip(&read.attributes).any(grows) {
         let expected = "clip, skip or reject: this model was trained without such a level";

@@ -17,7 +17,8 @@
 //! | `logit_x_CLASS`, `logit_other_CLASS` … | logits |
 //! | `changed` | what differs, as `sex: Female -> Male; race: …` |
 //!
-//! A numeric attribute is written as the lower edge of its bin.
+//! A numeric attribute is written as the number that a predictor was asked with; where there is no
+//! predictor, as the number that stands for its bin.
 //!
 //! Of texts:
 //!
@@ -233,15 +234,18 @@ pub fn read_samples<E: From<AuditError>>(
             let cells = positions.iter().map(|&position| cell(position));
             let cells = cells.collect::<Result<Vec<_>, _>>()?;
             let refuse = |place: usize, expected| refused(&columns[place], cells[place], expected);
-            Ok::<_, AuditError>((inputs.read(&cells, &refuse)?, cell(*label)?.to_owned()))
+            let row = inputs.read(&cells, &refuse)?;
+            Ok::<_, AuditError>((row, inputs.numbers(&cells), cell(*label)?.to_owned()))
         };
-        let ((row, label), (other, other_label)) = (input(&sides[0])?, input(&sides[1])?);
+        let (row, numbers, label) = input(&sides[0])?;
+        let (other, other_numbers, other_label) = input(&sides[1])?;
         let source_row = source_row.map(|position| number("source_row", position, "a row number"));
         each(Sample {
             seed: number("seed", seed, "the number of a seed")?,
             source_row: source_row.transpose()?,
             row,
             other,
+            numbers: [numbers, other_numbers],
             label,
             other_label,
         })?;

@@ -70,7 +70,7 @@ pub fn verify(
             let codes = pair.row.iter().flat_map(|code| code.to_le_bytes());
             let bytes: Vec<u8> = codes.collect();
             match seen.insert(xxhash_rust::xxh3::xxh3_128(&bytes)) {
-                true => witness.are_variants(&pair.row, &pair.other),
+                true => witness.are_variants(pair),
                 false => Err("the same x was reported before".to_owned()),
             }
         });

@@ -9,10 +9,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::error::PredictorError;
+use super::own_numbers::Predictor;
 use super::probabilities::append_logits;
 use super::process::{Ender, Process};
 use super::protocol::{Answer, Greeting, Welcome, longest_answer};
-use super::values::value;
+use super::values::{Value, value};
 use probity_data::schema::{Kind, Schema};
 use probity_nn::{Classifier, ModelError, Rows};
 
@@ -82,8 +83,13 @@ impl CommandPredictor {
     }
 
     /// Appends the logits of `rows`, which fit one request, to `out`.
-    fn ask(&self, rows: Rows<'_>, out: &mut Vec<f32>) -> Result<(), PredictorError> {
-        let body = self.body(rows);
+    fn ask(
+        &self,
+        rows: Rows<'_>,
+        numbers: &[f64],
+        out: &mut Vec<f32>,
+    ) -> Result<(), PredictorError> {
+        let body = self.body(rows, numbers);
         let asked = rows.len();
         let (line, number, batch) = {
             let mut conversation = self.conversation();
@@ -115,7 +121,8 @@ impl CommandPredictor {
     }
 
     /// `[[…],[…]]`, the rows as JSON.
-    fn body(&self, rows: Rows<'_>) -> Vec<u8> {
+    fn body(&self, rows: Rows<'_>, numbers: &[f64]) -> Vec<u8> {
+        let mut numbers = numbers.iter();
         let mut body = Vec::with_capacity(rows.codes.len() * 8);
         body.push(b'[');
         for (number, row) in rows.iter().enumerate() {
@@ -124,7 +131,17 @@ impl CommandPredictor {
                 if column > 0 {
                     body.push(b',');
                 }
-                cells.append(&self.schema, column, code, &mut body);
+                let own = match cells.is_numeric {
+                    true => numbers.next().filter(|own| !own.is_nan()),
+                    false => None,
+                };
+                match own {
+                    Some(own) => {
+                        let text = Value::Number(*own).json().to_string();
+                        body.extend_from_slice(text.as_bytes());
+                    }
+                    None => cells.append(&self.schema, column, code, &mut body),
+                }
             }
             body.push(b']');
         }
@@ -180,16 +197,25 @@ impl Classifier for CommandPredictor {
     }
 
     fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
-        let mut out = Vec::with_capacity(rows.len() * self.classes());
-        for codes in rows.codes.chunks(self.rows * rows.width.max(1)) {
-            self.ask(Rows::new(codes, rows.width), &mut out)
-                .map_err(ModelError::predictor)?;
-        }
-        Ok(out)
+        self.logits_with(rows, &[])
     }
 
     fn is_fallible(&self) -> bool {
         true
+    }
+}
+
+impl Predictor for CommandPredictor {
+    fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError> {
+        let mut out = Vec::with_capacity(rows.len() * self.classes());
+        let columns = self.cells.iter().filter(|cells| cells.is_numeric).count();
+        let mut numbers = numbers.chunks((self.rows * columns).max(1));
+        for codes in rows.codes.chunks(self.rows * rows.width.max(1)) {
+            let numbers = numbers.next().unwrap_or_default();
+            self.ask(Rows::new(codes, rows.width), numbers, &mut out)
+                .map_err(ModelError::predictor)?;
+        }
+        Ok(out)
     }
 }
 
@@ -207,6 +233,7 @@ pub fn words(line: &str) -> Result<Vec<String>, PredictorError> {
 
 /// The cells of one column as JSON, ready to be copied.
 struct CellTexts {
+    is_numeric: bool,
     min: i32,
     /// Of the codes from `min` on; empty where they are written anew.
     texts: Vec<String>,
@@ -227,6 +254,7 @@ impl CellTexts {
             let codes = (i64::from(min)..=last).map(|code| code as i32);
             let texts = codes.map(|code| value(attribute, code).json().to_string());
             CellTexts {
+                is_numeric: matches!(attribute.kind, Kind::Numeric { .. }),
                 min,
                 texts: texts.collect(),
             }

@@ -6,7 +6,7 @@
 //!
 //! Both are [`probity_nn::Classifier`]s, so everything that needs no gradients works with them: the
 //! gradient-free strategies, estimates, verification. A row is written as the values that its codes
-//! stand for ([`values`]); what comes back is checked number by number ([`probabilities`]) before
+//! stand for ([`values`]), one of the data with its own numbers ([`own_numbers`]); what comes back is checked number by number ([`probabilities`]) before
 //! anything is concluded from it. [`stability`] finds predictors whose answers are not a function
 //! of the row. [`source`] names a predictor and identifies it, so that a run can go on with the
 //! same one.
@@ -18,6 +18,7 @@ pub mod error;
 mod graph;
 #[cfg(feature = "onnx")]
 pub mod onnx;
+pub mod own_numbers;
 pub mod probabilities;
 mod process;
 pub mod protocol;
@@ -26,4 +27,5 @@ pub mod stability;
 pub mod values;
 
 pub use error::PredictorError;
+pub use own_numbers::Predictor;
 pub use process::Ender;

@@ -19,6 +19,7 @@ use rayon::prelude::*;
 
 use super::error::PredictorError;
 use super::graph::{Categories, GraphOptions, OutputKind};
+use super::own_numbers::Predictor;
 use super::probabilities::{append_logits, of_score};
 use super::values::{Value, value};
 use probity_data::schema::{Attribute, Kind, Label, Schema};
@@ -40,6 +41,8 @@ pub struct OnnxPredictor {
     order: Vec<usize>,
     gives: OutputKind,
     tile: usize,
+    /// Of each attribute, which of the numeric ones it is.
+    numeric: Vec<Option<usize>>,
 }
 
 /// How rows enter the graph.
@@ -55,6 +58,8 @@ struct AttributeInput {
     attribute: usize,
     /// Whether its shape is `[rows, 1]` rather than `[rows]`.
     is_column: bool,
+    /// Whether it is made of words.
+    is_words: bool,
     columns: Columns,
 }
 
@@ -101,6 +106,7 @@ impl OnnxPredictor {
             order,
             gives: options.gives,
             tile: fixed.unwrap_or(TILE).max(1),
+            numeric: numeric_places(schema),
         };
         Ok(predictor)
     }
@@ -113,8 +119,8 @@ impl OnnxPredictor {
     }
 
     /// Logits of at most [`Self::tile`] rows.
-    fn run_tile(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
-        let fed = self.feed(rows);
+    fn run_tile(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError> {
+        let fed = self.feed(rows, numbers);
         let (shape, values) = self
             .graph
             .run(fed)
@@ -181,16 +187,30 @@ impl OnnxPredictor {
     }
 
     /// What the inputs get for `rows`, filled up to a whole tile.
-    fn feed(&self, rows: Rows<'_>) -> Vec<Tensor> {
-        let filler = rows.iter().next_back().into_iter().cycle();
-        let tile: Vec<&[i32]> = rows.iter().chain(filler).take(self.tile).collect();
+    fn feed(&self, rows: Rows<'_>, numbers: &[f64]) -> Vec<Tensor> {
+        let width = self.numeric.iter().flatten().count();
+        let own = |at: usize| {
+            numbers
+                .get(at * width..(at + 1) * width)
+                .unwrap_or_default()
+        };
+        let with_numbers = rows.iter().enumerate().map(|(at, row)| (row, own(at)));
+        let filler = with_numbers.clone().next_back().into_iter().cycle();
+        let tile: Vec<(&[i32], &[f64])> = with_numbers.chain(filler).take(self.tile).collect();
+        let own_number = |attribute: usize, own: &[f64]| {
+            let own = self.numeric[attribute].and_then(|place| own.get(place));
+            own.copied().filter(|own| !own.is_nan())
+        };
         match &self.inputs {
             Inputs::Matrix(columns) => {
                 let width = columns.iter().map(Columns::width).sum();
                 let mut values = Vec::with_capacity(self.tile * width);
                 for row in tile {
-                    for (columns, &code) in columns.iter().zip(row) {
-                        columns.append(code, &mut values);
+                    for (attribute, columns) in columns.iter().enumerate() {
+                        match own_number(attribute, row.1) {
+                            Some(own) => values.push(own),
+                            None => columns.append(row.0[attribute], &mut values),
+                        }
                     }
                 }
                 vec![Tensor {
@@ -203,7 +223,11 @@ impl OnnxPredictor {
                 .map(|input| {
                     let mut values = Vec::with_capacity(self.tile);
                     for row in &tile {
-                        input.columns.append(row[input.attribute], &mut values);
+                        let own = own_number(input.attribute, row.1).filter(|_| !input.is_words);
+                        match own {
+                            Some(own) => values.push(own),
+                            None => input.columns.append(row.0[input.attribute], &mut values),
+                        }
                     }
                     let mut shape = vec![self.tile];
                     shape.extend(input.is_column.then_some(1));
@@ -227,10 +251,22 @@ impl Classifier for OnnxPredictor {
     }
 
     fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
+        self.logits_with(rows, &[])
+    }
+}
+
+impl Predictor for OnnxPredictor {
+    fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError> {
+        let height = self.tile * self.numeric.iter().flatten().count();
+        let own = |tile: usize| {
+            let rest = numbers.get(tile * height..).unwrap_or_default();
+            &rest[..height.min(rest.len())]
+        };
         let tiles: Vec<Vec<f32>> = rows
             .codes
             .par_chunks(self.tile * rows.width.max(1))
-            .map(|codes| self.run_tile(Rows::new(codes, rows.width)))
+            .enumerate()
+            .map(|(tile, codes)| self.run_tile(Rows::new(codes, rows.width), own(tile)))
             .collect::<Result<_, _>>()?;
         Ok(tiles.concat())
     }
@@ -314,6 +350,7 @@ impl AttributeInput {
         Ok(AttributeInput {
             attribute: at,
             is_column,
+            is_words: port.kind == Some(Element::Words),
             columns: match port.kind {
                 Some(Element::Words) => Columns::words(attribute, graph),
                 _ => Columns::new(attribute, Categories::Codes),
@@ -414,6 +451,17 @@ fn class_order(label: &Label, named: Option<Vec<String>>) -> Result<Vec<usize>, 
             ours: label.classes.join(", "),
         }),
     }
+}
+
+/// Of each attribute, which of the numeric ones it is.
+fn numeric_places(schema: &Schema) -> Vec<Option<usize>> {
+    let mut places = 0..;
+    let attributes = schema.attributes.iter();
+    let place = attributes.map(|attribute| match attribute.kind {
+        Kind::Numeric { .. } => places.next(),
+        Kind::Integer { .. } | Kind::Categorical { .. } => None,
+    });
+    place.collect()
 }
 
 /// The output called `named`, or the only one of floating-point numbers.

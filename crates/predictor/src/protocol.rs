@@ -71,10 +71,12 @@ pub enum ColumnKind {
         /// All of them, the one for missing values last.
         values: Vec<serde_json::Value>,
     },
-    /// Numbers: lower edges of bins.
+    /// Any numbers.
     Numeric {
-        /// All of them.
-        values: Vec<f64>,
+        /// The smallest.
+        min: f64,
+        /// The largest of the declared domain.
+        max: f64,
     },
 }
 
@@ -105,8 +107,9 @@ impl<'a> Column<'a> {
                     .map(|code| value(attribute, code).json())
                     .collect(),
             },
-            Kind::Numeric { bins } => ColumnKind::Numeric {
-                values: bins.iter().copied().take(bins.len() - 1).collect(),
+            Kind::Numeric { bins, .. } => ColumnKind::Numeric {
+                min: bins[0],
+                max: bins[bins.len() - 1],
             },
         };
         let nullable =

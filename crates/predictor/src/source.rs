@@ -13,9 +13,9 @@ use super::error::PredictorError;
 pub use super::graph::{Categories, GraphOptions, OutputKind};
 #[cfg(feature = "onnx")]
 use super::onnx::OnnxPredictor;
+use super::own_numbers::Predictor;
 use super::process::Ender;
 use probity_data::schema::Schema;
-use probity_nn::Classifier;
 use probity_nn::encoding::InputLayout;
 use probity_run::run_directory::{RunError, file_sha256, hex};
 use probity_run::specification::canonical_json;
@@ -97,7 +97,7 @@ pub struct PredictorOptions {
 /// A predictor that is ready to answer.
 pub struct OpenPredictor {
     /// It.
-    pub classifier: Box<dyn Classifier>,
+    pub predictor: Box<dyn Predictor>,
     /// What ends its process, if it has one.
     pub ender: Option<Ender>,
 }
@@ -111,7 +111,7 @@ impl PredictorOptions {
         match &self.source {
             #[cfg(feature = "onnx")]
             PredictorSource::Onnx(file) => Ok(OpenPredictor {
-                classifier: Box::new(OnnxPredictor::open(file, &self.schema, &self.graph)?),
+                predictor: Box::new(OnnxPredictor::open(file, &self.schema, &self.graph)?),
                 ender: None,
             }),
             #[cfg(not(feature = "onnx"))]
@@ -131,7 +131,7 @@ impl PredictorOptions {
                 )?;
                 Ok(OpenPredictor {
                     ender: Some(started.ender()),
-                    classifier: Box::new(started),
+                    predictor: Box::new(started),
                 })
             }
         }

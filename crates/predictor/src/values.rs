@@ -5,7 +5,7 @@
 //! |---------------|--------------------------------------------------------------|
 //! | `integer`     | the number                                                   |
 //! | `categorical` | the word                                                     |
-//! | `numeric`     | the lower edge of the bin                                    |
+//! | `numeric`     | the number that stands for the bin: the schema's value for it, which is a number that rows of the data have where `probity schema infer` or an audit has filled it in; else its lower edge |
 //!
 //! The level of missing and outside values (`outside = "level"`) is the missing marker: a word for
 //! a categorical attribute, the number that the marker is for the others, and nothing

@@ -17,7 +17,7 @@ use thiserror::Error;
 
 use super::error::PrivacyError;
 use super::records::{DeclaredColumn, Grid};
-use probity_data::numbers::{Column, NumbersError, Reading};
+use probity_data::numbers::{Column, Levels, NumbersError, Reading};
 use probity_data::read::{IN_MEMORY, ReadError, Records};
 use probity_data::schema::{Format, Kind, Schema};
 use probity_data::source::{DataFile, Hashed};
@@ -76,6 +76,11 @@ pub enum SourceError {
         /// The column.
         column: String,
     },
+    /// Which records there are would depend on what stands in them.
+    #[error(
+        "the schema has format.skip_bad_rows = true, but the number of records is public here, so none may be left out for what stands in it; take it out of the schema, and clean the file"
+    )]
+    SkipsRows,
     /// A column is named twice, or declared without being used.
     #[error("the column '{column}' {problem}")]
     Column {
@@ -171,8 +176,12 @@ impl TableOptions {
     /// The grid: it depends on declarations alone.
     ///
     /// # Errors
-    /// A column without a declaration, or one that makes no sense.
+    /// A column without a declaration, or one that makes no sense; a schema by which records may be
+    /// left out.
     pub fn grid(&self) -> Result<Grid, SourceError> {
+        if self.layout().skip_bad_rows {
+            return Err(SourceError::SkipsRows);
+        }
         for (at, column) in self.columns.iter().enumerate() {
             if self.columns[..at].contains(column) {
                 return Err(SourceError::Column {
@@ -211,7 +220,7 @@ impl TableOptions {
                 let attribute = schema.attributes.iter().find(|a| a.name == name);
                 let (min, max) = match &attribute.ok_or_else(undeclared)?.kind {
                     Kind::Integer { min, max } => (f64::from(*min), f64::from(*max)),
-                    Kind::Numeric { bins } => (
+                    Kind::Numeric { bins, .. } => (
                         bins.first().copied().unwrap_or_default(),
                         bins.last().copied().unwrap_or_default(),
                     ),
@@ -292,7 +301,10 @@ impl TableOptions {
         for name in &self.columns {
             columns.push(Column {
                 position: records.require(name)?,
-                reading: self.levels(name).map_or(Reading::Number, Reading::Level),
+                reading: match self.levels(name) {
+                    Some(levels) => Reading::Level(Levels::new(levels)),
+                    None => Reading::Number,
+                },
             });
         }
         let mut values = Vec::new();

@@ -9,8 +9,9 @@ use serde::Serialize;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::Threads;
 use crate::cli::output::Output;
-use crate::cli::render::count;
+use crate::cli::render::{bad_rows, count};
 use probity::data::numbers::NumbersOptions;
+use probity::data::read::LeftOut;
 use probity::unlearning::kmeans::dataset::read_for_model;
 use probity::unlearning::kmeans::directory::ModelDirectory;
 use probity::unlearning::kmeans::nearest;
@@ -31,6 +32,8 @@ pub(super) struct AssignArgs {
 #[derive(Serialize)]
 struct AssignSummary {
     rows: usize,
+    #[serde(flatten)]
+    left_out: LeftOut,
     loss: f64,
     clusters: Vec<Assigned>,
 }
@@ -47,17 +50,18 @@ pub(super) fn run(args: AssignArgs, output: &Output) -> anyhow::Result<ExitCode>
     let specification = args.fields.specification()?;
     let (directory, model) = ModelDirectory::open(&specification.model)?;
     let description = directory.description();
-    let (pairs, loss) = match &specification.data {
-        None => model.assignment(),
+    let ((pairs, loss), left_out) = match &specification.data {
+        None => (model.assignment(), LeftOut::default()),
         Some(file) => {
             let mut options = NumbersOptions {
                 label: description.label.clone(),
                 ..specification.reading.options()?
             };
             options.ignore.extend(description.id_column.clone());
-            let points = read_for_model(file.as_path(), &options, &description.columns)?;
+            let (points, left_out) =
+                read_for_model(file.as_path(), &options, &description.columns)?;
             let (pairs, loss) = nearest(&points, model.centroids());
-            (pairs, loss as f64 / (1_u64 << 48) as f64)
+            ((pairs, loss as f64 / (1_u64 << 48) as f64), left_out)
         }
     };
     let mut csv = csv::Writer::from_writer(Vec::new());
@@ -65,9 +69,11 @@ pub(super) fn run(args: AssignArgs, output: &Output) -> anyhow::Result<ExitCode>
     for (row, cluster) in &pairs {
         csv.write_record([row.to_string(), cluster.to_string()])?;
     }
-    let text = format!("{} rows, loss {loss:.6}.\n", count(pairs.len() as u64));
+    let text = format!("{} rows, loss {loss:.6}.\n", count(pairs.len() as u64))
+        + &bad_rows(&left_out.bad_rows);
     let summary = AssignSummary {
         rows: pairs.len(),
+        left_out,
         loss,
         clusters: pairs
             .into_iter()

@@ -13,7 +13,8 @@ use crate::cli::fields::Fields;
 use crate::cli::inputs::{BoundsArgs, Threads, new_run};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::{Output, Summary, verdict};
-use crate::cli::render::plots;
+use crate::cli::render::{bad_rows, plots};
+use probity::data::read::LeftOut;
 use probity::data::specification::record_schema;
 use probity::run::specification::Checked;
 use probity::run::specification::file::Record;
@@ -45,6 +46,8 @@ struct BenchSummary {
     data: PathBuf,
     data_sha256: String,
     rows: usize,
+    #[serde(flatten)]
+    left_out: LeftOut,
     columns: usize,
     options: BenchmarkOptions,
     seed: u64,
@@ -95,6 +98,7 @@ pub(crate) fn run_specification(
             data: specification.data.clone(),
             data_sha256: dataset.source.sha256,
             rows,
+            left_out: dataset.left_out,
             columns: dataset.columns.len(),
             options,
             seed: specification.clustering.seed,
@@ -103,6 +107,7 @@ pub(crate) fn run_specification(
     );
     directory.write_summary(&summary)?;
     let mut text = render::figures(&summary.measured, &options);
+    text.push_str(&bad_rows(&summary.left_out.bad_rows));
     text.push_str(&format!("Run: {}\n", directory.path().display()));
     text.push_str(&plots(&directory)?);
     output.result(&summary, &text)?;

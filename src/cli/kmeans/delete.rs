@@ -106,5 +106,5 @@ fn rows_of(
         id: description.id_column.clone(),
         ..reading.options()?
     };
-    Ok(read_for_model(file, &options, &description.columns)?)
+    Ok(read_for_model(file, &options, &description.columns)?.0)
 }

@@ -9,7 +9,8 @@ use serde::Serialize;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::{BoundsArgs, Threads, new_run};
 use crate::cli::output::Output;
-use crate::cli::render::count;
+use crate::cli::render::{bad_rows, count};
+use probity::data::read::LeftOut;
 use probity::run::specification::Checked;
 use probity::unlearning::kmeans::Model;
 use probity::unlearning::kmeans::directory::{Description, ModelDirectory, describe};
@@ -38,7 +39,8 @@ struct FitSummary {
     rows: usize,
     columns: usize,
     clusters: usize,
-    skipped_rows: u64,
+    #[serde(flatten)]
+    left_out: LeftOut,
     loss: f64,
     sizes: Vec<usize>,
     model: PathBuf,
@@ -80,7 +82,7 @@ pub(crate) fn run_specification(
         rows,
         columns: model.columns(),
         clusters: options.clusters,
-        skipped_rows: dataset.skipped_rows,
+        left_out: dataset.left_out,
         loss,
         sizes,
         model: directory.path().to_owned(),
@@ -103,12 +105,13 @@ fn render(summary: &FitSummary) -> String {
         sizes.join(", "),
         summary.loss
     );
-    if summary.skipped_rows > 0 {
+    if summary.left_out.skipped_rows > 0 {
         text.push_str(&format!(
             "{} rows were left out, as the schema asks.\n",
-            count(summary.skipped_rows)
+            count(summary.left_out.skipped_rows)
         ));
     }
+    text.push_str(&bad_rows(&summary.left_out.bad_rows));
     let path = summary.model.display();
     text.push_str(&format!(
         "Model: {path}\nNext: probity kmeans delete --model {path} --ids IDS\n"

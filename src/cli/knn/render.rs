@@ -52,6 +52,12 @@ pub(super) fn summary(summary: &RobustnessSummary, inputs: &Inputs) -> String {
             inputs.test.name().display()
         ));
     }
+    let [train, test] = &summary.bad_rows;
+    for (found, rows) in [(train, &inputs.train), (test, &inputs.test)] {
+        if !found.is_empty() {
+            text.push_str(&format!("{}: {found}.\n", rows.name().display()));
+        }
+    }
     match summary.method {
         Method::Jia => text.push_str(
             "Method jia holds K fixed: \"certified\" does not cover poison that changes K.\n",

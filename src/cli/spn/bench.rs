@@ -10,7 +10,8 @@ use super::inputs::LeafArgs;
 use crate::cli::fields::Fields;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::{Output, Summary};
-use crate::cli::render::{count, table};
+use crate::cli::render::{bad_rows, count, table};
+use probity::data::read::LeftOut;
 use probity::data::specification::record_schema;
 use probity::run::run_directory::RunDirectory;
 use probity::run::specification::Checked;
@@ -40,6 +41,8 @@ struct BenchSummary {
     data_sha256: String,
     parameters: SpnParameters,
     protocol: Protocol,
+    #[serde(flatten)]
+    left_out: LeftOut,
     finished: bool,
     #[serde(flatten)]
     figures: BenchmarkFigures,
@@ -62,7 +65,7 @@ pub(crate) fn run_specification(
     let protocol = specification.protocol;
     let table = specification.table.options(&specification.schema)?;
     let rows = table.read(&specification.data)?;
-    let (data, _) = rows.value;
+    let (data, left_out) = rows.value;
     anyhow::ensure!(
         data.rows() > 1,
         "at least two rows are needed, so that one can be deleted"
@@ -91,6 +94,7 @@ pub(crate) fn run_specification(
             data_sha256: rows.sha256,
             parameters,
             protocol,
+            left_out,
             finished: done == protocol.repeats,
             figures,
         },
@@ -145,6 +149,7 @@ fn render(summary: &BenchSummary) -> String {
             seconds(likelihood)
         ));
     }
+    text.push_str(&bad_rows(&summary.left_out.bad_rows));
     if !summary.finished {
         text.push_str("Interrupted: these are the repeats that were done by then.\n");
     }

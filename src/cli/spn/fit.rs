@@ -12,7 +12,8 @@ use super::origin;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::new_run;
 use crate::cli::output::Output;
-use crate::cli::render::count;
+use crate::cli::render::{bad_rows, count};
+use probity::data::read::LeftOut;
 use probity::run::specification::Checked;
 use probity::unlearning::spn::model::SpnModel;
 use probity::unlearning::spn::network::Shape;
@@ -38,7 +39,8 @@ pub(super) struct FitArgs {
 struct FitSummary {
     model: PathBuf,
     rows: usize,
-    skipped_rows: u64,
+    #[serde(flatten)]
+    left_out: LeftOut,
     variables: usize,
     parameters: SpnParameters,
     /// The one of the parameters, or the chosen one.
@@ -64,7 +66,7 @@ pub(crate) fn run_specification(
 ) -> anyhow::Result<ExitCode> {
     let parameters = specification.learning.parameters();
     let table = specification.table.options(&specification.schema)?;
-    let (data, skipped_rows) = table.read(&specification.data)?.value;
+    let (data, left_out) = table.read(&specification.data)?.value;
     let started = Instant::now();
     let spn = Spn::learn(parameters, data)?;
     let seconds = started.elapsed().as_secs_f64();
@@ -74,7 +76,7 @@ pub(crate) fn run_specification(
     let summary = FitSummary {
         model: directory.path().to_owned(),
         rows: model.spn.data().rows(),
-        skipped_rows,
+        left_out,
         variables: model.spn.data().variables().len(),
         parameters,
         threshold: model.spn.threshold(),
@@ -102,12 +104,13 @@ fn render(summary: &FitSummary) -> String {
         summary.threshold,
         origin(&summary.parameters)
     ));
-    if summary.skipped_rows > 0 {
-        let skipped = count(summary.skipped_rows);
+    if summary.left_out.skipped_rows > 0 {
+        let skipped = count(summary.left_out.skipped_rows);
         text.push_str(&format!(
             "{skipped} rows were left out, as the schema asks.\n"
         ));
     }
+    text.push_str(&bad_rows(&summary.left_out.bad_rows));
     text.push_str(&format!(
         "Model: {path}\nNext: probity spn show --model {path}\n"
     ));

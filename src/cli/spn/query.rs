@@ -8,7 +8,8 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use crate::cli::output::Output;
-use crate::cli::render::{count, percent, table};
+use crate::cli::render::{bad_rows, count, percent, table};
+use probity::data::read::LeftOut;
 use probity::unlearning::spn::model::SpnModel;
 use probity::unlearning::spn::{Network, SpnError};
 
@@ -108,6 +109,8 @@ pub(super) fn run(args: QueryArgs, output: &Output) -> anyhow::Result<ExitCode> 
 #[derive(Serialize)]
 struct LikelihoodSummary {
     rows: usize,
+    #[serde(flatten)]
+    left_out: LeftOut,
     mean_log_likelihood: f64,
     impossible_rows: usize,
 }
@@ -124,6 +127,7 @@ fn likelihood(question: &TableQuestion, output: &Output) -> anyhow::Result<ExitC
     let possible = scores.iter().filter(|score| score.is_finite());
     let summary = LikelihoodSummary {
         rows: scores.len(),
+        left_out: asked.left_out,
         mean_log_likelihood: possible.clone().sum::<f64>() / possible.clone().count().max(1) as f64,
         impossible_rows: scores.len() - possible.count(),
     };
@@ -138,6 +142,7 @@ fn likelihood(question: &TableQuestion, output: &Output) -> anyhow::Result<ExitC
             count(summary.impossible_rows as u64)
         ));
     }
+    text.push_str(&bad_rows(&summary.left_out.bad_rows));
     let rows = ("Answers", csv, question.out.as_ref());
     output.rows("spn query likelihood", &summary, rows, &text)
 }
@@ -253,6 +258,8 @@ fn sample(question: &SampleQuestion, output: &Output) -> anyhow::Result<ExitCode
 struct ClassifySummary {
     target: String,
     rows: usize,
+    #[serde(flatten)]
+    left_out: LeftOut,
     accuracy: Option<f64>,
 }
 
@@ -285,9 +292,11 @@ fn classify(question: &ClassifyQuestion, output: &Output) -> anyhow::Result<Exit
     let summary = ClassifySummary {
         target: question.target.clone(),
         rows: asked.rows.len(),
+        left_out: asked.left_out,
         accuracy: (known > 0).then(|| right as f64 / known as f64),
     };
     let mut text = format!("{} rows classified.\n", count(summary.rows as u64));
+    text.push_str(&bad_rows(&summary.left_out.bad_rows));
     if let Some(accuracy) = summary.accuracy {
         text.push_str(&format!(
             "Accuracy on the {} rows whose {} is known: {}.\n",

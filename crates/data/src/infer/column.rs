@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::{InferError, InferOptions, is_missing};
+use crate::bins::{Cut, MOST_BINS, values};
 use crate::schema::{Attribute, Kind, Outside};
+use crate::spelling::merged;
 
 /// Rows from which on values that all differ are taken for names of rows.
 const MANY: usize = 20;
@@ -144,12 +146,12 @@ impl Column {
         }
         let (kind, note) = match self.not_a_number {
             true => {
-                let levels = self.order;
+                let (levels, left) = merged(self.order);
                 let kind = Kind::Categorical {
                     levels,
                     ordered: false,
                 };
-                (kind, None)
+                (kind, left.map(|left| one_level(&left)))
             }
             false => of_numbers(self.numbers, self.order, self.not_whole, options),
         };
@@ -213,9 +215,9 @@ fn of_numbers(
     let (min, max) = (numbers[0], numbers[numbers.len() - 1]);
     let runs: Vec<usize> = numbers.chunk_by(|a, b| a == b).map(<[f64]>::len).collect();
     // Two spellings of a number, such as 1 and 1.0, are no two levels.
-    let is_spelt_once = words.len() == runs.len();
-    if !not_whole && is_spelt_once && runs.len() > 1 && is_list(&runs, max - min) {
-        let mut levels = words;
+    let (mut levels, left) = merged(words);
+    let is_complete = levels.len() == runs.len();
+    if !not_whole && is_complete && runs.len() > 1 && is_list(&runs, max - min) {
         let value = |word: &String| word.parse::<f64>().unwrap_or_default();
         levels.sort_by(|a, b| value(a).total_cmp(&value(b)));
         let steps: HashSet<u64> = levels
@@ -233,6 +235,10 @@ fn of_numbers(
                 }
             ),
         };
+        let note = match left {
+            Some(left) => format!("{note}; {}", one_level(&left)),
+            None => note,
+        };
         return (Kind::Categorical { levels, ordered }, Some(note));
     }
     let note = (!not_whole && all_differ(&numbers))
@@ -241,8 +247,22 @@ fn of_numbers(
         let (min, max) = (min as i32, max as i32);
         return (Kind::Integer { min, max }, note);
     }
-    let bins = quantile_edges(&numbers);
-    (Kind::Numeric { bins }, note)
+    let bins = options.bins.edges(&numbers);
+    let is_cut = options.bins == Cut::Exact && runs.len() > MOST_BINS;
+    let note = match is_cut {
+        true => Some(format!(
+            "its {} different numbers are more than {MOST_BINS}, so they share bins",
+            runs.len()
+        )),
+        false => note,
+    };
+    let values = Some(values(&bins, &numbers));
+    (Kind::Numeric { bins, values }, note)
+}
+
+/// That a number is spelt in several ways, such as `left`.
+fn one_level(left: &str) -> String {
+    format!("other spellings of a number, such as '{left}', are the same level")
 }
 
 /// Whether whole numbers that stand in the file so often (`runs`, by value) over a range of `span`
@@ -308,29 +328,6 @@ fn is_date(cell: &str) -> bool {
     }
 }
 
-/// At most ten bins of about equal counts; the outer edges are the range itself. Where one value
-/// has so many rows that all would be one bin, it has a bin of its own.
-fn quantile_edges(sorted: &[f64]) -> Vec<f64> {
-    let last = sorted.len() - 1;
-    let quantiles = |sorted: &[f64]| -> Vec<f64> {
-        let last = sorted.len() - 1;
-        (0..=10).map(|i| sorted[i * last / 10]).collect()
-    };
-    let mut edges = quantiles(sorted);
-    edges.dedup();
-    if edges.len() < 3 && sorted[0] < sorted[last] {
-        let rest = sorted.partition_point(|&value| value <= sorted[0]);
-        edges = std::iter::once(sorted[0])
-            .chain(quantiles(&sorted[rest..]))
-            .collect();
-        edges.dedup();
-    }
-    if edges.len() < 2 {
-        edges.push(edges[0] + 1.0);
-    }
-    edges
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -370,15 +367,5 @@ mod tests {
         let tail: Vec<usize> = [900, 50, 20].into_iter().chain([1; 20]).collect();
         assert!(!is_list(&tail, 75.0), "the tail of a count");
         assert!(!is_list(&[50; 40], 4000.0), "amounts");
-    }
-
-    #[test]
-    fn a_value_of_most_rows_has_a_bin_of_its_own() {
-        let mut numbers = vec![0.0; 950];
-        numbers.extend((1..=50).map(f64::from));
-        let edges = quantile_edges(&numbers);
-        assert_eq!(edges[..2], [0.0, 1.0]);
-        assert!(edges.len() > 5 && edges.is_sorted(), "{edges:?}");
-        assert_eq!(quantile_edges(&[3.0, 3.0]), [3.0, 4.0]);
     }
 }

@@ -3,6 +3,7 @@
 use super::error::NumbersError;
 use crate::read::{ReadError, Record};
 use crate::schema::{Encoded, Encoder, Kind, Label};
+use crate::spelling::Levels;
 
 /// A column of a table that becomes numbers.
 pub struct Column<'s> {
@@ -16,8 +17,8 @@ pub struct Column<'s> {
 pub enum Reading<'s> {
     /// Any finite number.
     Number,
-    /// The place of a word among these levels.
-    Level(&'s [String]),
+    /// The place of a word among levels.
+    Level(Levels<'s>),
     /// The place of a class among the classes of the label.
     Class(&'s Label),
     /// An attribute's value: the place of a category, else the number. A value that a policy maps
@@ -78,8 +79,8 @@ impl Column<'_> {
             },
             Reading::Level(levels) => {
                 let cell = record.cell(position)?;
-                match levels.iter().position(|level| level == cell) {
-                    Some(level) => level as f64,
+                match levels.code(cell) {
+                    Some(level) => f64::from(level),
                     None => {
                         return Err(NumbersError::UnknownLevel {
                             file: record.file().to_owned(),
@@ -116,7 +117,7 @@ impl Column<'_> {
                 matches!(self.reading, Reading::Features(_)).then_some(f64::from(code))
             }
             Kind::Categorical { .. } | Kind::Integer { .. } => Some(f64::from(code)),
-            Kind::Numeric { bins } if mapped => match code {
+            Kind::Numeric { bins, .. } if mapped => match code {
                 0 => bins.first().copied(),
                 code if code == bins.len() as i32 - 2 => bins.last().copied(),
                 _ => None,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::idx::IdxError;
-use crate::read::{Place, ReadError};
+use crate::read::{OfRow, Place, ReadError};
 
 /// Why rows cannot be used as numbers.
 #[derive(Debug, Error)]
@@ -112,6 +112,11 @@ pub enum NumbersError {
         /// The id column.
         column: String,
     },
+    /// Something is wrong with one row, which can be left out.
+    #[error(
+        "{0}; --skip-bad-rows, or format.skip_bad_rows = true in the schema, leaves such rows out and counts them"
+    )]
+    BadRow(Box<NumbersError>),
     /// Bounds that enclose nothing.
     #[error(
         "the bounds {min} to {max} enclose nothing; the first must be below the second, both finite"
@@ -155,6 +160,30 @@ pub enum NumbersError {
         /// The cell.
         value: String,
     },
+}
+
+impl OfRow for NumbersError {
+    fn reason(&self) -> Option<String> {
+        let of_cell = |column: &str, value: &str, is: &str| match value.is_empty() {
+            true => format!("'{column}' is blank"),
+            false => format!("'{column}' {is}"),
+        };
+        match self {
+            NumbersError::Read(error) => error.reason(),
+            NumbersError::NotANumber { column, value, .. } => {
+                Some(of_cell(column, value, "is not a finite number"))
+            }
+            NumbersError::UnknownLevel { column, value, .. } => {
+                Some(of_cell(column, value, "is not a level of the schema"))
+            }
+            NumbersError::NoId { column, .. } => Some(format!("'{column}' is blank")),
+            _ => None,
+        }
+    }
+
+    fn avoidable(self) -> NumbersError {
+        NumbersError::BadRow(Box::new(self))
+    }
 }
 
 impl NumbersError {

@@ -63,7 +63,7 @@ pub fn bounds_of(options: &NumbersOptions, column: &str) -> Option<(f64, f64)> {
                 let (min, max) = attribute.domain();
                 (min < max).then_some((f64::from(min), f64::from(max)))
             }
-            Kind::Numeric { bins } => Some((*bins.first()?, *bins.last()?)),
+            Kind::Numeric { bins, .. } => Some((*bins.first()?, *bins.last()?)),
         }
     };
     named

@@ -6,7 +6,7 @@ use super::column::{Column, Reading};
 use super::error::NumbersError;
 use super::options::NumbersOptions;
 use crate::idx::Images;
-use crate::read::{IN_MEMORY, Records};
+use crate::read::{IN_MEMORY, LeftOut, Record, Records};
 use crate::schema::{Attribute, Encoder, Kind, finite};
 use crate::source::{Hashed, Source};
 use crate::table::Labels;
@@ -26,8 +26,8 @@ pub struct Numbers {
     pub ids: Vec<String>,
     /// The number of each row in its file or its batches, from 1, headers not counted.
     pub numbers: Vec<u64>,
-    /// Rows left out by an `outside = "skip"` policy.
-    pub skipped_rows: u64,
+    /// Rows that are left out.
+    pub left_out: LeftOut,
 }
 
 impl Numbers {
@@ -77,16 +77,14 @@ impl Numbers {
             labels,
             ids: Vec::new(),
             numbers: (1..=u64::from(images.count)).collect(),
-            skipped_rows: 0,
+            left_out: LeftOut::default(),
         }
     }
 }
 
 pub(super) struct TableReader<'s> {
     records: Records,
-    label: Option<usize>,
-    id: Option<usize>,
-    columns: Vec<Column<'s>>,
+    row: RowReader<'s>,
     names: Vec<String>,
 }
 
@@ -186,48 +184,97 @@ impl<'s> TableReader<'s> {
         }
         Ok(Self {
             records,
-            label: position,
-            id,
-            columns,
+            row: RowReader {
+                columns,
+                id,
+                label: position,
+                needs_label: labels == Labels::Required && training.is_none(),
+            },
             names,
         })
     }
 
     pub(super) fn read(mut self) -> Result<Numbers, NumbersError> {
         let mut numbers = Numbers {
-            columns: self.names,
+            columns: std::mem::take(&mut self.names),
             ..Numbers::default()
         };
         let mut number = 0;
-        while let Some(record) = self.records.advance()? {
-            number += 1;
+        loop {
             let start = numbers.features.len();
-            let mut kept = true;
-            for column in &self.columns {
-                kept &= column.append(&record, &mut numbers.features)?;
+            let row = match self.records.advance() {
+                Ok(None) => break,
+                Ok(Some(record)) => self.row.read(&record, &mut numbers.features),
+                Err(error) => Err(error.into()),
+            };
+            number += 1;
+            match row {
+                Ok(Some(marks)) => {
+                    numbers.ids.extend(marks.id);
+                    numbers.labels.extend(marks.label);
+                    numbers.numbers.push(number);
+                    continue;
+                }
+                Ok(None) => numbers.left_out.skipped_rows += 1,
+                Err(error) => numbers.left_out.bad_rows.add(error, &self.records)?,
             }
-            if !kept {
-                numbers.features.truncate(start);
-                numbers.skipped_rows += 1;
-                continue;
-            }
-            if let Some(id) = self.id {
-                let cell = record.cell(id)?;
-                if cell.is_empty() {
+            numbers.features.truncate(start);
+        }
+        Ok(numbers)
+    }
+}
+
+/// What reads one row: its columns of features, of ids and of labels.
+struct RowReader<'s> {
+    columns: Vec<Column<'s>>,
+    id: Option<usize>,
+    label: Option<usize>,
+    /// Whether every row must have a label: those to learn from must.
+    needs_label: bool,
+}
+
+/// What a row has besides its features.
+struct Marks {
+    id: Option<String>,
+    label: Option<String>,
+}
+
+impl RowReader<'_> {
+    /// Appends the features of a row. `None` where a policy leaves it out; what is appended of a row
+    /// that is not kept is of no use.
+    fn read(
+        &self,
+        record: &Record<'_>,
+        features: &mut Vec<f64>,
+    ) -> Result<Option<Marks>, NumbersError> {
+        let mut kept = true;
+        for column in &self.columns {
+            kept &= column.append(record, features)?;
+        }
+        if !kept {
+            return Ok(None);
+        }
+        let id = match self.id {
+            None => None,
+            Some(id) => match record.cell(id)? {
+                "" => {
                     return Err(NumbersError::NoId {
                         file: record.file().to_owned(),
                         place: record.place(),
                         column: record.column(id).to_owned(),
                     });
                 }
-                numbers.ids.push(cell.to_owned());
-            }
-            if let Some(label) = self.label {
-                numbers.labels.push(class_name(record.cell(label)?));
-            }
-            numbers.numbers.push(number);
-        }
-        Ok(numbers)
+                cell => Some(cell.to_owned()),
+            },
+        };
+        let label = match self.label {
+            None => None,
+            Some(label) => match record.cell(label)? {
+                "" if self.needs_label => return Err(record.no_class(label).into()),
+                cell => Some(class_name(cell)),
+            },
+        };
+        Ok(Some(Marks { id, label }))
     }
 }
 

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use super::BadRows;
+
 /// What errors call record batches where others name a file.
 pub const IN_MEMORY: &str = "the table of record batches";
 
@@ -32,14 +34,29 @@ pub enum ReadError {
     },
     /// A record has another number of fields than the first one.
     #[error(
-        "{}, line {line}: {found} fields where {expected} are expected; check the separator and the quotes",
+        "{}, {place}: {found} fields where {expected} are expected; check the separator and the quotes",
         file.display()
     )]
     Ragged {
         /// The file.
         file: PathBuf,
-        /// Line number, from 1.
-        line: u64,
+        /// Line.
+        place: Place,
+        /// Fields in this record.
+        found: usize,
+        /// Fields expected.
+        expected: usize,
+    },
+    /// A record of another number of fields goes on in the next lines.
+    #[error(
+        "{}, {place}: {found} fields where {expected} are expected, in a row that goes over several lines; a quote may not be closed",
+        file.display()
+    )]
+    OpenQuote {
+        /// The file.
+        file: PathBuf,
+        /// Line.
+        place: Place,
         /// Fields in this record.
         found: usize,
         /// Fields expected.
@@ -157,6 +174,29 @@ pub enum ReadError {
         value: String,
         /// The classes.
         expected: String,
+    },
+    /// A row has no label.
+    #[error("{}, {place}, label column '{column}': the row has no class", file.display())]
+    NoClass {
+        /// The file.
+        file: PathBuf,
+        /// Line or row.
+        place: Place,
+        /// Column name.
+        column: String,
+    },
+    /// Something is wrong with one row, which can be left out.
+    #[error(
+        "{0}; --skip-bad-rows, or format.skip_bad_rows = true in the schema, leaves such rows out and counts them"
+    )]
+    BadRow(Box<ReadError>),
+    /// Every row was left out, some because something is wrong with them.
+    #[error("{}: no row is left: {bad_rows}", file.display())]
+    NoneLeft {
+        /// The file.
+        file: PathBuf,
+        /// What was wrong.
+        bad_rows: BadRows,
     },
     /// All rows have one label.
     #[error(

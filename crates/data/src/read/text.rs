@@ -75,7 +75,7 @@ impl TextRecords {
         } else {
             return Err(ReadError::Ragged {
                 file: file.to_owned(),
-                line: record.position().map_or(1, csv::Position::line),
+                place: Place::Line(record.position().map_or(1, csv::Position::line)),
                 found: record.len(),
                 expected: format.columns.len(),
             });
@@ -89,8 +89,8 @@ impl TextRecords {
         Ok((records, names))
     }
 
-    /// Goes to the next record, of `columns` fields; false at the end.
-    pub(super) fn advance(&mut self, file: &Path, columns: usize) -> Result<bool, ReadError> {
+    /// Goes to the next record: the number of its fields, or `None` at the end.
+    pub(super) fn advance(&mut self, file: &Path) -> Result<Option<usize>, ReadError> {
         // Taken and put back, so that its memory serves all records.
         let mut record = self.record.take().map_or_else(Default::default, Into::into);
         let found = std::mem::take(&mut self.pending)
@@ -100,15 +100,17 @@ impl TextRecords {
                 .map_err(|error| csv_error(file, error))?;
         let fields = record.len();
         self.record = Some(record.into());
-        if found && fields != columns {
-            return Err(ReadError::Ragged {
-                file: file.to_owned(),
-                line: self.line(file),
-                found: fields,
-                expected: columns,
-            });
+        Ok(found.then_some(fields))
+    }
+
+    /// Whether the current record goes over several lines.
+    pub(super) fn is_over_lines(&self) -> bool {
+        let has_end = |cell: &[u8]| cell.contains(&b'\n');
+        match &self.record {
+            Some(Fields::Text(record)) => record.iter().any(|cell| has_end(cell.as_bytes())),
+            Some(Fields::Bytes(record)) => record.iter().any(has_end),
+            None => false,
         }
-        Ok(found)
     }
 
     /// The text of a cell, trimmed; `None` if it is not UTF-8.

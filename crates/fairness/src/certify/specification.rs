@@ -29,6 +29,9 @@ pub struct CertifySpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = "outside"))]
     pub out_of_domain: Option<Outside>,
+    /// Leave rows out with which something is wrong, such as a blank cell, and count them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub skip_bad_rows: bool,
     /// Protected attributes, alone and jointly; for texts, of the lexicon. By default those marked
     /// in the model's schema, or all of the lexicon.
     pub protected: Vec<String>,
@@ -70,6 +73,7 @@ impl Default for CertifySpecification {
             model: PathBuf::new(),
             data: PathBuf::new(),
             out_of_domain: None,
+            skip_bad_rows: false,
             protected: Vec::new(),
             part: Part::All,
             splits: 64,
@@ -88,7 +92,10 @@ impl Specification for CertifySpecification {
         needed("data", &self.data)?;
         named_once("protected", &self.protected)?;
         match self.modality {
-            ModalityName::Text => unused("out_of_domain", self.out_of_domain.is_none(), "texts"),
+            ModalityName::Text => {
+                unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
+                unused("skip_bad_rows", !self.skip_bad_rows, "texts")
+            }
             ModalityName::Table => {
                 let is_left_out = self.text == TextInputsSpecification::default();
                 unused("text", is_left_out, "tables")

@@ -47,7 +47,11 @@ impl Certifiable for CertifiableTable {
 
     fn open(specification: &CertifySpecification) -> Result<CertifiableTable, AuditError> {
         let model = open_model(&specification.model)?;
-        let schema = reading_schema(&model.value.schema, specification.out_of_domain)?;
+        let schema = reading_schema(
+            &model.value.schema,
+            specification.out_of_domain,
+            specification.skip_bad_rows,
+        )?;
         let data = open_table(&specification.data, &schema, Labels::Optional)?;
         let hashes = [("model", model.sha256), ("data", data.sha256)];
         Ok(CertifiableTable {

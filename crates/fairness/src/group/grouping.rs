@@ -137,7 +137,7 @@ fn by_value(position: usize, attribute: &Attribute) -> AttributeGroups {
         position,
         name: attribute.name.clone(),
         by: GroupedBy::Values,
-        labels: (min..=max).map(|code| attribute.decode(code)).collect(),
+        labels: (min..=max).map(|code| attribute.lowest(code)).collect(),
         min,
         of_code: (0..attribute.levels() as u32).collect(),
     }
@@ -165,10 +165,10 @@ fn by_starts(
         .collect();
     let mut labels: Vec<String> = (0..starts.len())
         .map(|group| {
-            let from = attribute.decode(starts[group]);
+            let from = attribute.lowest(starts[group]);
             match (group, starts.get(group + 1)) {
-                (0, Some(&next)) => format!("below {}", attribute.decode(next)),
-                (_, Some(&next)) => format!("{from} to below {}", attribute.decode(next)),
+                (0, Some(&next)) => format!("below {}", attribute.lowest(next)),
+                (_, Some(&next)) => format!("{from} to below {}", attribute.lowest(next)),
                 (_, None) => format!("{from} and above"),
             }
         })
@@ -221,7 +221,9 @@ fn declared_starts(attribute: &Attribute, bins: &DeclaredBins) -> Result<Vec<i32
                 }
                 edge.ceil() as i32
             }
-            Kind::Numeric { bins: of_schema } => {
+            Kind::Numeric {
+                bins: of_schema, ..
+            } => {
                 let inner = &of_schema[1..of_schema.len() - 1];
                 match inner.iter().position(|own| *own == edge) {
                     Some(place) => place as i32 + 1,

@@ -119,7 +119,11 @@ impl GroupMeasurement {
             value: model,
             sha256,
         } = open_model(&specification.model)?;
-        let schema = reading_schema(&model.schema, specification.out_of_domain)?;
+        let schema = reading_schema(
+            &model.schema,
+            specification.out_of_domain,
+            specification.skip_bad_rows,
+        )?;
         let protected = protected_or_marked(&specification.protected, &model.schema);
         let groups = &specification.groups;
         let options = groups.options(&model.schema, protected, specification.seed);

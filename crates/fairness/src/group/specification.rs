@@ -27,6 +27,9 @@ pub struct GroupsSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = "outside"))]
     pub out_of_domain: Option<Outside>,
+    /// Leave rows out with which something is wrong, such as a blank cell, and count them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub skip_bad_rows: bool,
     /// Protected attributes; by default those marked in the model's schema.
     pub protected: Vec<String>,
     /// Which rows: all, or a part of those that the model was trained with.
@@ -66,6 +69,7 @@ impl Default for GroupsSpecification {
             model: PathBuf::new(),
             data: PathBuf::new(),
             out_of_domain: None,
+            skip_bad_rows: false,
             protected: Vec::new(),
             part: Part::All,
             seed: 1,

@@ -34,6 +34,7 @@ pub use probity_nn::modality::ModalityName;
 
 use probity_nn::ModelError;
 use probity_predictor::Ender;
+use probity_predictor::own_numbers::BinEffect;
 use probity_tensor::device::ComputeDevice;
 
 /// How to search: a strategy and what it is made of besides model and inputs.
@@ -163,6 +164,12 @@ pub trait Modality: Sync + Sized {
         0.0
     }
 
+    /// What replacing the numbers of the data by those that stand for their bins changes of a
+    /// predictor's decisions, where it is asked about bins.
+    fn bin_effect(&self) -> Option<BinEffect> {
+        None
+    }
+
     /// A pair as people read it.
     fn shown(&self, pair: &Pair<'_>) -> ShownPair<'_>;
 
@@ -208,6 +215,12 @@ pub trait SampleInputs: Sync {
         cells: &[&str],
         refuse: &dyn Fn(usize, String) -> ReadError,
     ) -> Result<Vec<i32>, AuditError>;
+
+    /// The numbers in `cells` that a predictor was asked with, one for each numeric attribute; NaN
+    /// where it is that which the code of the input stands for.
+    fn numbers(&self, _cells: &[&str]) -> Vec<f64> {
+        Vec::new()
+    }
 }
 
 /// A pair as read back from a samples file.
@@ -221,6 +234,8 @@ pub struct Sample {
     pub row: Vec<i32>,
     /// x'.
     pub other: Vec<i32>,
+    /// Numbers of x and of x' that a predictor was asked with: see [`SampleInputs::numbers`].
+    pub numbers: [Vec<f64>; 2],
     /// Predicted class of x, as stated in the file.
     pub label: String,
     /// Predicted class of x', as stated in the file.
@@ -252,11 +267,11 @@ pub trait Witness: Sync {
         None
     }
 
-    /// What keeps `row` and `other` from being variants of each other, as a sentence.
+    /// What keeps the sides of `pair` from being variants of each other, as a sentence.
     ///
     /// # Errors
     /// That sentence.
-    fn are_variants(&self, row: &[i32], other: &[i32]) -> Result<(), String>;
+    fn are_variants(&self, pair: &Sample) -> Result<(), String>;
 
     /// What the model says of each of `samples`, asked anew.
     ///

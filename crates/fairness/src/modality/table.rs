@@ -32,13 +32,17 @@ use probity_data::table::{Labels, ReadCounts, Table};
 use probity_nn::encoding::InputLayout;
 use probity_nn::fnn::{Fnn, Network};
 use probity_nn::{Classifier, ModelError, Rows, predicted_class};
-use probity_predictor::Ender;
+use probity_predictor::own_numbers::{BinEffect, OwnNumbers, WithOwnNumbers};
 use probity_predictor::source::{OpenPredictor, PredictorOptions};
 use probity_predictor::stability::check_stability;
+use probity_predictor::{Ender, Predictor};
 use probity_tensor::device::ComputeDevice;
 
 /// Rows of the data that a predictor is asked for twice before a search.
 const STABILITY_ROWS: usize = 32;
+/// Rows of the data that a predictor is asked for with and without their own numbers: enough to
+/// tell 1 % from 2 %.
+const BIN_ROWS: usize = 2000;
 
 /// A model of tables, its inputs, and the rows where a search begins.
 pub struct TableCase<'m> {
@@ -49,8 +53,10 @@ pub struct TableCase<'m> {
     protected: Vec<String>,
     domain: TabularDomain,
     sha256: BTreeMap<String, String>,
+    own_numbers: Option<Arc<OwnNumbers>>,
     ender: Option<Ender>,
     instability: f32,
+    bin_effect: Option<BinEffect>,
 }
 
 /// What the summary of an audit of a table says besides.
@@ -60,6 +66,10 @@ pub struct TableDetails {
     pub data_sha256: String,
     /// What reading the data changed or left out.
     pub data: ReadCounts,
+    /// What replacing numbers by those that stand for their bins changes of a predictor's decisions
+    /// on rows of the data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bins: Option<BinEffect>,
 }
 
 impl<'m> TableCase<'m> {
@@ -88,8 +98,10 @@ impl<'m> TableCase<'m> {
             protected,
             domain,
             sha256: hashes.map(|(role, hash)| (role.to_owned(), hash)).into(),
+            own_numbers: None,
             ender: None,
             instability: 0.0,
+            bin_effect: None,
         })
     }
 
@@ -104,7 +116,11 @@ impl<'m> TableCase<'m> {
         let protected = protected_or_marked(&specification.protected, &schema);
         // Said before the data are read, which may take long.
         TabularDomain::new(&schema, &network.layout, &positions(&schema, &protected)?)?;
-        let read = reading_schema(&schema, specification.out_of_domain)?;
+        let read = reading_schema(
+            &schema,
+            specification.out_of_domain,
+            specification.skip_bad_rows,
+        )?;
         let table = open_table(&specification.data, &read, Labels::Optional)?.map(Cow::Owned);
         let model = Opened {
             value: ModelUnderTest::network(&network, device),
@@ -114,21 +130,50 @@ impl<'m> TableCase<'m> {
     }
 
     /// The `predictor`, which answers where it is. It is asked twice for some rows of the data
-    /// ([`check_stability`]).
+    /// ([`check_stability`]), and for some with and without the numbers that they have
+    /// ([`BinEffect`]).
     fn of_predictor(
         specification: &AuditSpecification,
         predictor: &PredictorOptions,
     ) -> Result<TableCase<'m>, AuditError> {
-        let schema = predictor.schema.clone();
-        let protected = protected_or_marked(&specification.protected, &schema);
+        let protected = protected_or_marked(&specification.protected, &predictor.schema);
+        let places = positions(&predictor.schema, &protected)?;
         // A predictor is started last: what is wrong with the data is said without it.
-        let table = open_table(&specification.data, &schema, Labels::Optional)?.map(Cow::Owned);
-        let OpenPredictor { classifier, ender } = predictor.open()?;
+        let data = &specification.data;
+        let read = Table::read_with_numbers(data, &predictor.schema, Labels::Optional)?;
+        let (table, numbers) = read.value;
+        let filled = PredictorOptions {
+            schema: numbers.with_values(predictor.schema.clone()),
+            ..predictor.clone()
+        };
+        let (schema, layout) = (filled.schema.clone(), filled.layout());
+        let OpenPredictor {
+            predictor: opened,
+            ender,
+        } = filled.open()?;
+        let is_binned = !numbers.places().is_empty();
+        let own = is_binned.then(|| Arc::new(OwnNumbers::new(&table, &numbers, &places)));
+        let some = (0..table.rows()).step_by(table.rows().div_ceil(BIN_ROWS).max(1));
+        let effect = || BinEffect::of(opened.as_ref(), (&table, &numbers), some);
+        let bin_effect = is_binned.then(effect).transpose()?;
+        let classifier: Box<dyn Classifier> = match &own {
+            Some(numbers) => Box::new(WithOwnNumbers {
+                predictor: opened,
+                numbers: Arc::clone(numbers),
+            }),
+            None => opened,
+        };
         let model = Opened {
             value: ModelUnderTest::classifier(classifier),
+            // What the data fill in is known by the hash of the data.
             sha256: predictor.sha256()?,
         };
-        let mut case = TableCase::new((schema, predictor.layout()), model, table, protected)?;
+        let table = Opened {
+            value: Cow::Owned(table),
+            sha256: read.sha256,
+        };
+        let mut case = TableCase::new((schema, layout), model, table, protected)?;
+        (case.own_numbers, case.bin_effect) = (own, bin_effect);
         let table = &case.table;
         let step = table.rows().div_ceil(STABILITY_ROWS).max(1);
         let rows = (0..table.rows()).step_by(step);
@@ -148,6 +193,13 @@ impl<'m> TableCase<'m> {
     pub fn table(&self) -> &Table {
         &self.table
     }
+
+    fn table_columns(&self) -> TableColumns<'_> {
+        TableColumns {
+            own_numbers: self.own_numbers.as_deref(),
+            ..TableColumns::new(&self.schema, &self.domain)
+        }
+    }
 }
 
 /// The predictor that `specification` names, told what is made of values outside their domains.
@@ -160,6 +212,9 @@ fn predictor_of(
     if let Some(policy) = specification.out_of_domain {
         predictor.schema = with_policy(&predictor.schema, policy)?;
     }
+    predictor.schema = predictor
+        .schema
+        .skipping_bad_rows(specification.skip_bad_rows);
     Ok(Some(predictor))
 }
 
@@ -259,24 +314,27 @@ impl<'m> Modality for TableCase<'m> {
         self.instability
     }
 
+    fn bin_effect(&self) -> Option<BinEffect> {
+        self.bin_effect
+    }
+
     fn shown(&self, pair: &Pair<'_>) -> ShownPair<'_> {
         let mut other = Vec::with_capacity(pair.row.len());
         self.domain
             .write_variant(pair.row, pair.variant as usize, &mut other);
-        let values = |codes: &[i32]| {
-            let attributes = self.schema.attributes.iter().zip(codes);
-            attributes
-                .map(|(attribute, &code)| (attribute.name.as_str(), attribute.decode(code)))
-                .collect()
+        let columns = self.table_columns();
+        let values = |row: &[i32]| {
+            let names = self.schema.attributes.iter().map(|a| a.name.as_str());
+            names.zip(columns.values(row)).collect()
         };
         ShownPair {
             sides: [values(pair.row), values(&other)],
-            changed: changes(&self.schema, pair.row, &other),
+            changed: columns.changes(pair.row, &other),
         }
     }
 
     fn columns(&self) -> ArrowSchema {
-        TableColumns::new(&self.schema, &self.domain).names()
+        self.table_columns().names()
     }
 
     fn batch(
@@ -285,13 +343,14 @@ impl<'m> Modality for TableCase<'m> {
         pairs: &[Pair<'_>],
         _tally: &mut (),
     ) -> Result<RecordBatch, AuditError> {
-        TableColumns::new(&self.schema, &self.domain).batch(columns, pairs)
+        self.table_columns().batch(columns, pairs)
     }
 
     fn details(&self, _specification: &AuditSpecification, _tally: ()) -> TableDetails {
         TableDetails {
             data_sha256: self.sha256.get("data").cloned().unwrap_or_default(),
             data: self.table.counts.clone(),
+            bins: self.bin_effect,
         }
     }
 
@@ -302,7 +361,7 @@ impl<'m> Modality for TableCase<'m> {
         if let Some(predictor) = predictor_of(specification)? {
             let sha256 = predictor.sha256()?;
             let open = predictor.open()?;
-            let answering = Answering::Predictor(open.classifier);
+            let answering = Answering::Predictor(open.predictor);
             let witness = TableWitness::new(
                 predictor.schema,
                 &specification.protected,
@@ -327,12 +386,50 @@ impl<'m> Modality for TableCase<'m> {
 pub struct TableColumns<'a> {
     schema: &'a Schema,
     domain: &'a dyn Domain,
+    own_numbers: Option<&'a OwnNumbers>,
 }
 
 impl<'a> TableColumns<'a> {
     /// Those of inputs of `schema`, whose variants `domain` knows.
     pub fn new(schema: &'a Schema, domain: &'a dyn Domain) -> TableColumns<'a> {
-        TableColumns { schema, domain }
+        TableColumns {
+            schema,
+            domain,
+            own_numbers: None,
+        }
+    }
+
+    /// The values of `row` as text, one for each attribute.
+    fn values(&self, row: &[i32]) -> Vec<String> {
+        let attributes = self.schema.attributes.iter().zip(row);
+        let mut values: Vec<String> = attributes
+            .map(|(attribute, &code)| attribute.decode(code))
+            .collect();
+        if let Some(own) = self.own_numbers {
+            let mut numbers = Vec::with_capacity(own.places().len());
+            own.append(row, &mut numbers);
+            let found = own.places().iter().zip(numbers);
+            for (&place, number) in found.filter(|(_, number)| !number.is_nan()) {
+                values[place] = number.to_string();
+            }
+        }
+        values
+    }
+
+    /// What differs between the inputs `row` and `other`.
+    fn changes(&self, row: &[i32], other: &[i32]) -> Vec<Change> {
+        let values = self.values(row).into_iter().zip(self.values(other));
+        let attributes = self.schema.attributes.iter().zip(values);
+        let differs = row.iter().zip(other).map(|(own, other)| own != other);
+        attributes
+            .zip(differs)
+            .filter(|(_, differs)| *differs)
+            .map(|((attribute, (from, to)), _)| Change {
+                attribute: attribute.name.clone(),
+                from,
+                to,
+            })
+            .collect()
     }
 
     /// Their names and types.
@@ -380,12 +477,13 @@ impl<'a> TableColumns<'a> {
         let (seed, phase, step) = walk_columns(pairs);
         let mut arrays: Vec<ArrayRef> = vec![seed, phase, step];
         for side in [&rows, &others] {
+            let values: Vec<Vec<String>> = side.iter().map(|row| self.values(row)).collect();
             for (position, attribute) in self.schema.attributes.iter().enumerate() {
-                let codes = side.iter().map(|row| row[position]);
                 arrays.push(if is_integer(attribute) {
+                    let codes = side.iter().map(|row| row[position]);
                     Arc::new(Int32Array::from_iter_values(codes))
                 } else {
-                    let words = codes.map(|code| attribute.decode(code));
+                    let words = values.iter().map(|values| &values[position]);
                     Arc::new(StringArray::from_iter_values(words))
                 });
             }
@@ -409,7 +507,7 @@ impl<'a> TableColumns<'a> {
         }
         let sides = rows.iter().zip(&others);
         let changed = sides.map(|(row, other)| {
-            let changes = changes(self.schema, row, other).into_iter();
+            let changes = self.changes(row, other).into_iter();
             let changes: Vec<String> = changes.map(|change| change.to_string()).collect();
             changes.join("; ")
         });
@@ -423,20 +521,6 @@ impl<'a> TableColumns<'a> {
             .write_variant(pair.row, pair.variant as usize, &mut other);
         other
     }
-}
-
-/// What differs between the inputs `row` and `other` of `schema`.
-fn changes(schema: &Schema, row: &[i32], other: &[i32]) -> Vec<Change> {
-    let sides = row.iter().zip(other);
-    let attributes = schema.attributes.iter().zip(sides);
-    attributes
-        .filter(|(_, (from, to))| from != to)
-        .map(|(attribute, (&from, &to))| Change {
-            attribute: attribute.name.clone(),
-            from: attribute.decode(from),
-            to: attribute.decode(to),
-        })
-        .collect()
 }
 
 /// Whether every code of the attribute is written as itself.
@@ -490,6 +574,21 @@ impl SampleInputs for TableInputs<'_> {
             })
             .collect()
     }
+
+    fn numbers(&self, cells: &[&str]) -> Vec<f64> {
+        let cells = self.attributes.iter().zip(cells);
+        let numeric = cells.filter(|((attribute, _), _)| is_numeric(attribute));
+        numeric
+            .map(|((_, encoder), cell)| match encoder.encode(cell) {
+                Ok(Encoded::Code(_)) => cell.parse().unwrap_or(f64::NAN),
+                _ => f64::NAN,
+            })
+            .collect()
+    }
+}
+
+fn is_numeric(attribute: &Attribute) -> bool {
+    matches!(attribute.kind, Kind::Numeric { .. })
 }
 
 /// What answers when pairs of rows are re-checked.
@@ -497,8 +596,9 @@ enum Answering {
     /// A network, each side alone. Pairs whose classes are equal in f64 arithmetic hang on a
     /// rounding.
     Network { fnn: Fnn, network: Box<Network> },
-    /// A predictor, in batches. What it computes inside is not known.
-    Predictor(Box<dyn Classifier>),
+    /// A predictor, in batches, with the numbers that the file says. What it computes inside is
+    /// not known.
+    Predictor(Box<dyn Predictor>),
 }
 
 /// Re-checks pairs of rows.
@@ -561,17 +661,27 @@ impl Witness for TableWitness {
         self.ender.as_ref()
     }
 
-    fn are_variants(&self, row: &[i32], other: &[i32]) -> Result<(), String> {
+    fn are_variants(&self, pair: &Sample) -> Result<(), String> {
+        let (row, other) = (&pair.row, &pair.other);
         if row == other {
             return Err("both sides are equal".into());
         }
-        let sides = row.iter().zip(other).enumerate();
-        let mut changed = sides.filter(|(_, (own, other))| own != other);
-        match changed.find(|(position, _)| !self.protected.contains(position)) {
+        let attributes = &self.schema.attributes;
+        let numeric = (0..attributes.len()).filter(|&place| is_numeric(&attributes[place]));
+        let [own, others] = pair.numbers.each_ref().map(|numbers| numbers.iter());
+        // Two numbers may lie in one bin.
+        let numbers = numeric.zip(own.zip(others));
+        let differ = numbers.filter(|(_, (own, other))| own.to_bits() != other.to_bits());
+        let codes = row.iter().zip(other).enumerate();
+        let changed = codes.filter(|(_, (own, other))| own != other);
+        let mut changed = changed
+            .map(|(place, _)| place)
+            .chain(differ.map(|(place, _)| place));
+        match changed.find(|place| !self.protected.contains(place)) {
             None => Ok(()),
-            Some((position, _)) => Err(format!(
+            Some(place) => Err(format!(
                 "the sides differ in '{}', which is not protected",
-                self.schema.attributes[position].name
+                attributes[place].name
             )),
         }
     }
@@ -599,7 +709,12 @@ impl Witness for TableWitness {
                     .flat_map(|pair| pair.row.iter().chain(&pair.other))
                     .copied()
                     .collect();
-                let logits = predictor.logits(Rows::new(&codes, self.schema.attributes.len()))?;
+                let sides = samples
+                    .iter()
+                    .flat_map(|pair| pair.numbers.iter().flatten());
+                let numbers: Vec<f64> = sides.copied().collect();
+                let rows = Rows::new(&codes, self.schema.attributes.len());
+                let logits = predictor.logits_with(rows, &numbers)?;
                 let of_pair = logits.chunks_exact(2 * predictor.classes());
                 Ok(of_pair
                     .map(|logits| {

@@ -663,7 +663,8 @@ impl Witness for TextWitness {
         &self.sha256
     }
 
-    fn are_variants(&self, row: &[i32], other: &[i32]) -> Result<(), String> {
+    fn are_variants(&self, pair: &Sample) -> Result<(), String> {
+        let (row, other) = (&pair.row, &pair.other);
         if row.len().max(other.len()) > self.domain.width() {
             return Err("a text is longer than the model reads".into());
         }

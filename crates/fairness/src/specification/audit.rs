@@ -55,6 +55,9 @@ pub struct AuditSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = "outside"))]
     pub out_of_domain: Option<Outside>,
+    /// Leave rows out with which something is wrong, such as a blank cell, and count them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub skip_bad_rows: bool,
     /// Protected attributes, jointly; for texts, of the lexicon. By default those marked in the
     /// schema, or all of the lexicon.
     pub protected: Vec<String>,
@@ -93,6 +96,7 @@ impl Default for AuditSpecification {
             model: None,
             data: PathBuf::new(),
             out_of_domain: None,
+            skip_bad_rows: false,
             protected: Vec::new(),
             strategy: None,
             estimate: 10_000,
@@ -136,6 +140,7 @@ impl Specification for AuditSpecification {
                 unused(field, is_left_out, "texts")?;
             }
             unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
+            unused("skip_bad_rows", !self.skip_bad_rows, "texts")?;
             unused("predictor.source", self.predictor.source.is_none(), "texts")?;
         } else {
             let given = self.text.given();

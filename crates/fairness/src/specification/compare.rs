@@ -50,6 +50,9 @@ pub struct CompareSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = "outside"))]
     pub out_of_domain: Option<Outside>,
+    /// Leave rows out with which something is wrong, such as a blank cell, and count them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub skip_bad_rows: bool,
     /// Protected attributes, jointly; by default those marked in the schema.
     pub protected: Vec<String>,
     /// Strategies to compare; by default adf, eidig, aequitas-fully, sg, themis and random-walk,
@@ -76,6 +79,7 @@ impl Default for CompareSpecification {
             model: None,
             data: PathBuf::new(),
             out_of_domain: None,
+            skip_bad_rows: false,
             protected: Vec::new(),
             strategies: Vec::new(),
             repeats: 5,
@@ -133,6 +137,7 @@ impl CompareSpecification {
             model: self.model.clone(),
             data: self.data.clone(),
             out_of_domain: self.out_of_domain,
+            skip_bad_rows: self.skip_bad_rows,
             protected: self.protected.clone(),
             predictor: self.predictor.clone(),
             search: self.search.clone(),

@@ -107,6 +107,7 @@ pub fn decide_robustness(
         .filter(|row| row.poison == last.poison && !row.actual.is_empty())
         .collect();
     let right = judged.iter().filter(|row| row.actual == row.label).count();
+    let left_out = [&inputs.train, &inputs.test].map(|rows| &rows.left_out);
     let summary = RobustnessSummary {
         schema_version: 1,
         command: "knn",
@@ -116,7 +117,8 @@ pub fn decide_robustness(
         features: inputs.training.columns(),
         classes: inputs.classes.clone(),
         accuracy: (!judged.is_empty()).then(|| right as f64 / judged.len() as f64),
-        skipped_rows: [inputs.train.skipped_rows, inputs.test.skipped_rows],
+        skipped_rows: left_out.map(|left_out| left_out.skipped_rows),
+        bad_rows: left_out.map(|left_out| left_out.bad_rows.clone()),
         finished,
         verdicts_file: analysis.verdicts_format.file_name().to_owned(),
         train_sha256: inputs.train.source.sha256.clone(),

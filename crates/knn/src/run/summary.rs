@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::verdict::{Certificate, Method, Verdict};
+use probity_data::read::BadRows;
 
 /// Certified inputs by the argument that proved it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -95,6 +96,9 @@ pub struct RobustnessSummary {
     pub accuracy: Option<f64>,
     /// Training and test rows left out as the schema asks.
     pub skipped_rows: [u64; 2],
+    /// Training and test rows left out because something is wrong with them.
+    #[serde(skip_serializing_if = "none_is_bad")]
+    pub bad_rows: [BadRows; 2],
     /// Whether every input was analysed.
     pub finished: bool,
     /// The file of verdicts.
@@ -105,4 +109,9 @@ pub struct RobustnessSummary {
     pub test_sha256: String,
     /// The figures of each threshold.
     pub sweep: Vec<RobustnessFigures>,
+}
+
+/// Whether nothing was wrong with any row.
+fn none_is_bad(rows: &[BadRows; 2]) -> bool {
+    rows.iter().all(BadRows::is_empty)
 }

@@ -29,6 +29,9 @@ pub struct TrainSpecification {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = "outside"))]
     pub out_of_domain: Option<Outside>,
+    /// Leave rows out with which something is wrong, such as a blank cell, and count them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub skip_bad_rows: bool,
     /// Column that holds the texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text_column: Option<String>,
@@ -71,6 +74,7 @@ impl TrainSpecification {
             data,
             schema: None,
             out_of_domain: None,
+            skip_bad_rows: false,
             text_column: None,
             label_column: None,
             training: Learning::default(),
@@ -108,23 +112,20 @@ impl Specification for TrainSpecification {
     const KIND: &'static str = "train";
 
     fn rules(&self) -> Result<(), FieldError> {
-        let (needed, foreign): ((_, bool), [(_, bool); 3]) = match self.modality {
-            ModalityName::Table => (
-                ("schema", self.schema.is_some()),
-                [
-                    ("text_column", self.text_column.is_some()),
-                    ("label_column", self.label_column.is_some()),
-                    ("recurrent", self.recurrent.is_some()),
-                ],
-            ),
-            ModalityName::Text => (
-                ("label_column", self.label_column.is_some()),
-                [
-                    ("schema", self.schema.is_some()),
-                    ("out_of_domain", self.out_of_domain.is_some()),
-                    ("network", self.network.is_some()),
-                ],
-            ),
+        let of_texts = [
+            ("text_column", self.text_column.is_some()),
+            ("label_column", self.label_column.is_some()),
+            ("recurrent", self.recurrent.is_some()),
+        ];
+        let of_tables = [
+            ("schema", self.schema.is_some()),
+            ("out_of_domain", self.out_of_domain.is_some()),
+            ("skip_bad_rows", self.skip_bad_rows),
+            ("network", self.network.is_some()),
+        ];
+        let (needed, foreign) = match self.modality {
+            ModalityName::Table => (of_tables[0], &of_texts[..]),
+            ModalityName::Text => (of_texts[1], &of_tables[..]),
         };
         let modality = self.modality;
         if let (field, false) = needed {

@@ -42,6 +42,7 @@ impl Trainable for TableSet {
         if let Some(outside) = specification.out_of_domain {
             schema = schema.with_policy(outside)?;
         }
+        schema = schema.skipping_bad_rows(specification.skip_bad_rows);
         let options = specification.table_options();
         options.check(schema.label.classes.len())?;
         record.sha256.insert("schema".to_owned(), named.sha256);

@@ -387,6 +387,20 @@ fn limits(audit: &AuditFindings) -> Part {
             counted(data.skipped_rows, "row was", "rows were")
         ));
     }
+    if let Some(bad) = summary
+        .data
+        .as_ref()
+        .and_then(|data| data.bad_rows.as_ref())
+    {
+        let reasons = bad.reasons.iter();
+        let reasons = reasons.map(|of| format!("{} because {}", count(of.rows), of.reason));
+        limits.push(format!(
+            "{} left out of the data because something is wrong with them: {}. Whether they are like the others is not known.",
+            counted(bad.rows, "row was", "rows were"),
+            reasons.collect::<Vec<_>>().join(", ")
+        ));
+    }
+    limits.extend(summary.bins.as_ref().map(shares::bins));
     limits.push("Found individuals depend on where the search began and how long it went on; their number is not a measure of how unfair the model is. The share is.".to_owned());
     limits.push("Intervals cover chance in the drawing of inputs (95 %, exact by Clopper and Pearson), not what was left out.".to_owned());
     Part::limits(limits)

@@ -4,7 +4,7 @@ use super::super::document::{Block, Part, Table};
 use super::super::model::{CompareFindings, Mean, StrategyFigures};
 use super::super::plots::{self, Effort};
 use super::super::text::{Text, counted, number, percent, seconds};
-use super::shares::crossed;
+use super::shares::{bins, crossed};
 
 /// The verdict and the parts.
 pub(super) fn parts(compare: &CompareFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
@@ -25,11 +25,14 @@ pub(super) fn parts(compare: &CompareFindings, id: &str) -> (Vec<Text>, Vec<Part
         part = part.with(figure(compare, format!("{id}-{name}"), title, effort));
     }
     part = part.with(table(compare));
-    let limits = [
+    let mut limits: Vec<String> = [
         "Found individuals for a number of calls say how good a search is, not how unfair the model is.",
         "Times are of one machine at one time; calls are the same everywhere, unless a limit of time ended the searches.",
         "Each search has its own seed and begins at other rows; the least and the most that one found say how much that matters.",
-    ];
+    ]
+    .map(str::to_owned)
+    .into();
+    limits.extend(compare.bins.as_ref().map(bins));
     (
         verdict,
         vec![part, same_calls(compare), Part::limits(limits)],

@@ -2,8 +2,8 @@
 
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Table};
-use super::super::model::{DecidedAlike, Share};
-use super::super::text::{Text, count, interval, listed, percent};
+use super::super::model::{BinEffect, DecidedAlike, Share};
+use super::super::text::{Text, count, counted, interval, listed, percent};
 
 /// `sex`, `sex × origin`.
 pub(super) fn crossed(protected: &[String]) -> String {
@@ -13,6 +13,17 @@ pub(super) fn crossed(protected: &[String]) -> String {
 /// A figure of quality, if there is one.
 pub(super) fn four_digits(figure: Option<f64>) -> String {
     figure.map_or("–".to_owned(), |figure| format!("{figure:.4}"))
+}
+
+/// What bins change of a predictor's decisions.
+pub(super) fn bins(effect: &BinEffect) -> String {
+    format!(
+        "{} of {} of the data ({}) get another class from the predictor when the numbers that stand for their bins replace their own. Rows of \
+         the data are audited with their own; those that the search makes up, and random inputs, have the numbers of bins.",
+        count(effect.changed),
+        counted(effect.rows, "row", "rows"),
+        percent(effect.share)
+    )
 }
 
 /// What was asked of inputs of a kind.

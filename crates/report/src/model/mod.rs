@@ -148,6 +148,9 @@ pub struct AuditSummary {
     /// What was read of a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<ReadCounts>,
+    /// What bins change of a predictor's decisions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bins: Option<BinEffect>,
     /// What was read of texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub texts: Option<TextCounts>,
@@ -196,6 +199,38 @@ pub struct ReadCounts {
     pub skipped_rows: u64,
     /// Values that were mapped into their domain.
     pub mapped_values: u64,
+    /// Rows with which something is wrong, left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bad_rows: Option<BadRows>,
+}
+
+/// Rows that were left out because something is wrong with them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BadRows {
+    /// All of them.
+    pub rows: u64,
+    /// By what is wrong.
+    pub reasons: Vec<BadReason>,
+}
+
+/// What is wrong with some rows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BadReason {
+    /// What it is.
+    pub reason: String,
+    /// How many rows.
+    pub rows: u64,
+}
+
+/// Decisions on rows of the data with the numbers that stand for their bins in place of their own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BinEffect {
+    /// Rows that were asked about both ways.
+    pub rows: u64,
+    /// Those that get another class.
+    pub changed: u64,
+    /// changed / rows.
+    pub share: f64,
 }
 
 /// Texts that were read.

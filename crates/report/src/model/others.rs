@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::DecidedAlike;
 use super::repair::{Mean, Part};
+use super::{BinEffect, DecidedAlike};
 
 /// A comparison of strategies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ pub struct CompareFindings {
     pub repeats: u64,
     /// Protected attributes.
     pub protected: Vec<String>,
+    /// What bins change of a predictor's decisions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bins: Option<BinEffect>,
     /// The strategies.
     pub strategies: Vec<StrategyFigures>,
     /// What they found for the same number of model calls.

@@ -214,6 +214,7 @@ fn numbers(
             name,
             Kind::Numeric {
                 bins: (0..BINS).map(edge).chain([max]).collect(),
+                values: None,
             },
         )
     });

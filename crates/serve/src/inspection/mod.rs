@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::error::InspectionError;
 use crate::store::{DataKind, Layout};
+use probity_data::bins::Cut;
 use probity_data::infer::{InferOptions, infer};
 use probity_data::schema::Schema;
 use probity_data::table::{Labels, Table};
@@ -130,6 +131,7 @@ impl Inspection {
                     ignore: ignore.clone(),
                     favourable: None,
                     max_integer_span: MAX_INTEGER_SPAN,
+                    bins: Cut::default(),
                     max_words: MAX_WORDS,
                     name: name.clone(),
                 };

@@ -59,6 +59,8 @@ pub struct TableFormat {
     pub comment: Option<char>,
     /// Whether the file may hold columns that the schema does not describe.
     pub ignore_other_columns: bool,
+    /// Whether rows with which something is wrong are left out and counted, rather than refused.
+    pub skip_bad_rows: bool,
 }
 
 impl Default for TableFormat {
@@ -70,6 +72,7 @@ impl Default for TableFormat {
             columns: Vec::new(),
             comment: None,
             ignore_other_columns: false,
+            skip_bad_rows: false,
         }
     }
 }
@@ -137,6 +140,9 @@ pub struct AttributeColumn {
     /// Ascending edges of the bins of numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bins: Option<Vec<f64>>,
+    /// For each bin a number in it that stands for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values: Option<Vec<f64>>,
     /// Whether decisions must not depend on it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub protected: bool,

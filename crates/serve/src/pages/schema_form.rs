@@ -174,7 +174,8 @@ fn read(form: &mut Form, names: &Names, attribute: &mut AttributeColumn) {
     attribute.missing = form.filled(&names.missing).map(str::to_owned);
     attribute.outside = of_word(form.value(&names.outside)).unwrap_or_default();
     (attribute.min, attribute.max) = (None, None);
-    (attribute.levels, attribute.ordered, attribute.bins) = (None, None, None);
+    (attribute.levels, attribute.ordered) = (None, None);
+    let drafted = (attribute.bins.take(), attribute.values.take());
     match kind {
         AttributeKind::Integer => {
             attribute.min = whole_number(form, &names.min);
@@ -184,7 +185,13 @@ fn read(form: &mut Form, names: &Names, attribute: &mut AttributeColumn) {
             }
         }
         AttributeKind::Categorical => read_levels(form, names, attribute),
-        AttributeKind::Numeric => attribute.bins = edges(form, &names.bins),
+        AttributeKind::Numeric => {
+            attribute.bins = edges(form, &names.bins);
+            // The numbers that stand for the bins are of these and no others.
+            if attribute.bins == drafted.0 {
+                attribute.values = drafted.1;
+            }
+        }
     }
 }
 
@@ -285,6 +292,27 @@ mod tests {
             assert_eq!(read, drafted, "{name}");
             read.check().unwrap();
         }
+    }
+
+    #[test]
+    fn numbers_that_stand_for_bins_are_kept_with_their_bins() {
+        let mut drafted = census();
+        let column = &mut drafted.attributes[0];
+        (column.kind, column.min, column.max) = (AttributeKind::Numeric, None, None);
+        column.bins = Some(vec![0.0, 10.0, 30.5]);
+        column.values = Some(vec![4.0, 10.0]);
+        let mut form = filled(&drafted);
+        let kept = schema(&mut form, &drafted).unwrap();
+        assert_eq!(kept.attributes[0], drafted.attributes[0]);
+        let mut form = filled(&drafted).with(&Names::of(0).bins, "0 5 30.5");
+        let changed = schema(&mut form, &drafted).unwrap();
+        assert_eq!(changed.attributes[0].values, None);
+        changed.check().unwrap();
+        let mut form = filled(&drafted).with(&Names::of(0).kind, "integer");
+        assert_eq!(
+            schema(&mut form, &drafted).unwrap().attributes[0].values,
+            None
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::errors::KMeansError;
 use super::points::Points;
 use probity_data::numbers::{Numbers, NumbersError, NumbersOptions, Rows, bounds_of};
-use probity_data::read::{Place, ReadError};
+use probity_data::read::{LeftOut, Place, ReadError};
 use probity_data::schema::{Kind, Schema};
 use probity_data::source::Source;
 
@@ -81,8 +81,8 @@ pub struct Dataset {
     pub points: Points,
     /// The label of each id, in the order of the ids; empty without labels.
     pub labels: Vec<(u64, String)>,
-    /// Rows left out by an `outside = "skip"` policy.
-    pub skipped_rows: u64,
+    /// Rows that are left out.
+    pub left_out: LeftOut,
     /// The files that they are from.
     pub source: Source,
 }
@@ -153,14 +153,14 @@ pub fn read_dataset<'a>(
         .collect::<Result<Vec<Column>, DatasetError>>()?;
     let mut labels: Vec<(u64, String)> = ids.iter().copied().zip(numbers.labels.clone()).collect();
     labels.sort_unstable();
-    let skipped_rows = numbers.skipped_rows;
+    let left_out = numbers.left_out.clone();
     let source = numbers.source.clone();
     let points = points_of(numbers, ids, &columns)?;
     Ok(Dataset {
         columns,
         points,
         labels,
-        skipped_rows,
+        left_out,
         source,
     })
 }
@@ -196,7 +196,7 @@ fn points_of(numbers: Numbers, ids: Vec<u64>, columns: &[Column]) -> Result<Poin
 }
 
 /// Rows with the columns of a model, in any order. Their ids are those of the id column, else their
-/// numbers in the file, from 1.
+/// numbers in the file, from 1. And what is left out.
 ///
 /// # Errors
 /// Rows that cannot be read, a table that lacks a column of the model, or has a value outside of
@@ -205,7 +205,7 @@ pub fn read_for_model<'a>(
     rows: impl Into<Rows<'a>>,
     options: &NumbersOptions,
     columns: &[Column],
-) -> Result<Points, DatasetError> {
+) -> Result<(Points, LeftOut), DatasetError> {
     let like = Numbers {
         columns: columns.iter().map(|column| column.name.clone()).collect(),
         ..Numbers::default()
@@ -235,12 +235,13 @@ pub fn read_for_model<'a>(
         })
         .collect();
     let ids = ids_of(&numbers, options)?;
+    let left_out = numbers.left_out.clone();
     let chosen = Numbers {
         features,
         columns: like.columns,
         ..numbers
     };
-    points_of(chosen, ids, columns)
+    Ok((points_of(chosen, ids, columns)?, left_out))
 }
 
 /// The bounds that are declared for a column.

@@ -28,6 +28,8 @@ pub struct TableSpecification {
     /// Column that says whose a row is, such as a person; for `delete --group`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group_column: Option<String>,
+    /// Leave rows out with which something is wrong, such as a blank cell, and count them.
+    pub skip_bad_rows: bool,
     /// Families of leaves by column, where they are not the usual ones.
     #[schemars(extend("x-flag" = false))]
     pub leaves: BTreeMap<String, LeafFamily>,
@@ -44,7 +46,9 @@ impl TableSpecification {
             id_column: self.id_column.clone(),
             group_column: self.group_column.clone(),
             leaves: self.leaves.clone(),
-            schema: named_schema(schema)?.schema,
+            schema: named_schema(schema)?
+                .schema
+                .skipping_bad_rows(self.skip_bad_rows),
         })
     }
 }

@@ -14,7 +14,7 @@ use thiserror::Error;
 use super::{Dataset, Domain, LeafFamily, SpnError, Variable};
 use arrow_array::RecordBatch;
 use probity_data::numbers::{Column, NumbersError, Reading};
-use probity_data::read::{Place, ReadError, Records};
+use probity_data::read::{LeftOut, OfRow, Place, ReadError, Records};
 use probity_data::schema::{Attribute, Encoder, Kind, Schema};
 use probity_data::source::{DataFile, Hashed};
 
@@ -73,6 +73,27 @@ pub enum TableError {
     },
 }
 
+impl OfRow for TableError {
+    fn reason(&self) -> Option<String> {
+        match self {
+            TableError::Read(error) => error.reason(),
+            TableError::Numbers(error) => error.reason(),
+            TableError::Id { column, value, .. } if value.is_empty() => {
+                Some(format!("'{column}' is blank"))
+            }
+            _ => None,
+        }
+    }
+
+    fn avoidable(self) -> TableError {
+        match self {
+            TableError::Read(error) => error.avoidable().into(),
+            TableError::Numbers(error) => error.avoidable().into(),
+            other => other,
+        }
+    }
+}
+
 /// Rows with some values unknown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Questions {
@@ -80,6 +101,8 @@ pub struct Questions {
     pub rows: Vec<Vec<Option<f64>>>,
     /// The number of each row in its file, from 1.
     pub numbers: Vec<u64>,
+    /// Rows that are left out.
+    pub left_out: LeftOut,
 }
 
 impl TableOptions {
@@ -135,11 +158,11 @@ impl TableOptions {
         Variable::new(name.to_owned(), domain, family)
     }
 
-    /// Reads the rows of `file` to learn from, and how many the schema left out.
+    /// Reads the rows of `file` to learn from, and says what is left out.
     ///
     /// # Errors
     /// See [`TableError`].
-    pub fn read(&self, file: &Path) -> Result<Hashed<(Dataset, u64)>, TableError> {
+    pub fn read(&self, file: &Path) -> Result<Hashed<(Dataset, LeftOut)>, TableError> {
         let file = DataFile::open(file)?;
         let rows = self.decode(Records::of(&file, &self.schema.format)?)?;
         Ok(file.hashed(rows)?)
@@ -149,32 +172,29 @@ impl TableOptions {
     ///
     /// # Errors
     /// See [`TableError`].
-    pub fn from_arrow(&self, batches: &[RecordBatch]) -> Result<(Dataset, u64), TableError> {
+    pub fn from_arrow(&self, batches: &[RecordBatch]) -> Result<(Dataset, LeftOut), TableError> {
         self.decode(Records::from_arrow(batches, &self.schema.format)?)
     }
 
-    fn decode(&self, records: Records) -> Result<(Dataset, u64), TableError> {
+    fn decode(&self, records: Records) -> Result<(Dataset, LeftOut), TableError> {
         let variables = self.variables()?;
         let mut reader = Reader::new(self, records, Columns::All)?;
         let mut ids = Vec::new();
         let mut groups = Vec::new();
         let mut values = Vec::new();
-        let mut skipped = 0;
-        let mut number = 0;
         while let Some(row) = reader.advance()? {
-            number += 1;
             let Some(cells) = row.cells else {
-                skipped += 1;
                 continue;
             };
             values.extend(cells.into_iter().map(Option::unwrap_or_default));
-            ids.push(row.id.unwrap_or(number));
+            ids.push(row.id.unwrap_or(reader.number));
             groups.extend(row.group);
         }
         if ids.is_empty() {
             return Err(reader.empty());
         }
-        Ok((Dataset::new(variables, &ids, &groups, &values)?, skipped))
+        let data = Dataset::new(variables, &ids, &groups, &values)?;
+        Ok((data, reader.left_out))
     }
 
     /// Reads rows to ask about: empty cells and missing columns are unknown.
@@ -198,18 +218,18 @@ impl TableOptions {
         let mut questions = Questions {
             rows: Vec::new(),
             numbers: Vec::new(),
+            left_out: LeftOut::default(),
         };
-        let mut number = 0;
         while let Some(row) = reader.advance()? {
-            number += 1;
             if let Some(cells) = row.cells {
                 questions.rows.push(cells);
-                questions.numbers.push(number);
+                questions.numbers.push(reader.number);
             }
         }
         if questions.rows.is_empty() {
             return Err(reader.empty());
         }
+        questions.left_out = reader.left_out;
         Ok(questions)
     }
 }
@@ -227,7 +247,7 @@ fn domain_of(attribute: &Attribute) -> Domain {
             min: *min,
             max: *max,
         },
-        Kind::Numeric { bins } => Domain::Real {
+        Kind::Numeric { bins, .. } => Domain::Real {
             edges: bins.clone(),
         },
     }
@@ -247,6 +267,9 @@ struct Reader<'s> {
     id: Option<usize>,
     group: Option<usize>,
     columns: Columns,
+    /// The number of the current row, from 1.
+    number: u64,
+    left_out: LeftOut,
 }
 
 /// One row; no cells where the schema leaves it out.
@@ -307,10 +330,27 @@ impl<'s> Reader<'s> {
             records,
             values,
             columns,
+            number: 0,
+            left_out: LeftOut::default(),
         })
     }
 
+    /// The next row with which nothing is wrong, or is to be said.
     fn advance(&mut self) -> Result<Option<Row>, TableError> {
+        loop {
+            self.number += 1;
+            match self.row() {
+                Ok(row) => {
+                    let is_skipped = row.as_ref().is_some_and(|row| row.cells.is_none());
+                    self.left_out.skipped_rows += u64::from(is_skipped);
+                    return Ok(row);
+                }
+                Err(error) => self.left_out.bad_rows.add(error, &self.records)?,
+            }
+        }
+    }
+
+    fn row(&mut self) -> Result<Option<Row>, TableError> {
         let Some(record) = self.records.advance()? else {
             return Ok(None);
         };
@@ -353,9 +393,9 @@ impl<'s> Reader<'s> {
         }))
     }
 
-    fn empty(&self) -> TableError {
-        let file = self.records.file().to_owned();
+    fn empty(self) -> TableError {
         let expected = "at least one row that the schema keeps";
-        ReadError::Empty { file, expected }.into()
+        let bad_rows = self.left_out.bad_rows;
+        bad_rows.none_left(self.records.file(), expected).into()
     }
 }

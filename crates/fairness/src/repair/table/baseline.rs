@@ -66,7 +66,7 @@ impl Baseline {
             value: model,
             sha256: model_sha256,
         } = open_model(directory)?;
-        let reading = reading_schema(&model.schema, specification.out_of_domain)?;
+        let reading = reading_schema(&model.schema, specification.out_of_domain, false)?;
         let Opened {
             value: table,
             sha256: data_sha256,

@@ -196,7 +196,11 @@ impl Seeds {
             data: file.to_owned(),
             problem,
         };
-        let schema = reading_schema(&baseline.model.schema, options.out_of_domain)?;
+        let schema = reading_schema(
+            &baseline.model.schema,
+            options.out_of_domain,
+            options.skip_bad_rows,
+        )?;
         let table = match is_training_data && schema == baseline.reading {
             true => Cow::Borrowed(&baseline.table),
             false => {

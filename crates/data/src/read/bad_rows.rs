@@ -1,0 +1,163 @@
+//! Rows that are left out because something is wrong with them.
+//!
+//! Where the layout says `skip_bad_rows`, a row with the wrong number of fields, with a cell that
+//! is no value of its column, or without a class or an id, is left out and counted, by what is
+//! wrong with it and with the places of the first such rows. Whatever else is wrong with a file
+//! (a missing column, a quote that nothing closes, a broken Parquet file) still refuses it. The numbers of the other rows stay
+//! what they are: a row that is left out counts.
+
+use std::fmt;
+use std::path::Path;
+
+use serde::{Serialize, Serializer};
+
+use super::{Place, ReadError, Records};
+
+/// Rows of each reason whose places are kept.
+const FIRST: usize = 3;
+
+/// Rows that were left out, by what is wrong with them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct BadRows {
+    /// All of them.
+    pub rows: u64,
+    /// What is wrong, in the order in which it was met.
+    pub reasons: Vec<BadReason>,
+}
+
+/// What is wrong with some rows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BadReason {
+    /// What it is.
+    pub reason: String,
+    /// How many rows.
+    pub rows: u64,
+    /// Where the first of them stand.
+    #[serde(serialize_with = "as_text")]
+    pub first: Vec<Place>,
+}
+
+fn as_text<S: Serializer>(places: &[Place], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(places.iter().map(Place::to_string))
+}
+
+/// Rows of a table that are not there any more.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// Rows left out by an `outside = "skip"` policy.
+    pub skipped_rows: u64,
+    /// Rows left out because something is wrong with them.
+    #[serde(skip_serializing_if = "BadRows::is_empty")]
+    pub bad_rows: BadRows,
+}
+
+/// An error of reading, of which one row may be the reason.
+pub trait OfRow: Sized {
+    /// What is wrong with the row, without what stands in it; `None` where the error is not one
+    /// row's.
+    fn reason(&self) -> Option<String>;
+
+    /// The same error, which says how such rows are left out.
+    #[must_use]
+    fn avoidable(self) -> Self;
+}
+
+impl OfRow for ReadError {
+    fn reason(&self) -> Option<String> {
+        match self {
+            ReadError::Ragged { expected, .. } => Some(format!("not {expected} fields")),
+            ReadError::Utf8 { column, .. } => Some(format!("'{column}' is not UTF-8")),
+            ReadError::Value { column, value, .. } if value.is_empty() => {
+                Some(format!("'{column}' is blank"))
+            }
+            ReadError::Value {
+                column, expected, ..
+            } => Some(format!("'{column}' is not {expected}")),
+            ReadError::NoClass { column, .. } => Some(format!("'{column}' is blank")),
+            ReadError::Class { column, value, .. } => Some(match value.is_empty() {
+                true => format!("'{column}' is blank"),
+                false => format!("'{column}' is none of the classes"),
+            }),
+            _ => None,
+        }
+    }
+
+    fn avoidable(self) -> ReadError {
+        ReadError::BadRow(Box::new(self))
+    }
+}
+
+impl BadRows {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// That no row of `file` is left, where `expected` is what should be there.
+    pub fn none_left(self, file: &Path, expected: &'static str) -> ReadError {
+        let file = file.to_owned();
+        match self.is_empty() {
+            true => ReadError::Empty { file, expected },
+            false => ReadError::NoneLeft {
+                file,
+                bad_rows: self,
+            },
+        }
+    }
+
+    /// Counts the row at which `records` stand, and which `error` is about.
+    ///
+    /// # Errors
+    /// `error`, where it is not about one row, or such rows are not left out.
+    pub fn add<E: OfRow>(&mut self, error: E, records: &Records) -> Result<(), E> {
+        let Some(reason) = error.reason() else {
+            return Err(error);
+        };
+        if !records.skips_bad_rows() {
+            return Err(error.avoidable());
+        }
+        self.rows += 1;
+        let known = self.reasons.iter().position(|known| known.reason == reason);
+        let at = known.unwrap_or_else(|| {
+            self.reasons.push(BadReason {
+                reason,
+                rows: 0,
+                first: Vec::new(),
+            });
+            self.reasons.len() - 1
+        });
+        let reason = &mut self.reasons[at];
+        reason.rows += 1;
+        if reason.first.len() < FIRST {
+            reason.first.push(records.place());
+        }
+        Ok(())
+    }
+}
+
+/// `3 bad rows were left out: 2 because 'age' is blank (line 3, line 7), 1 because …`
+impl fmt::Display for BadRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let were = if self.rows == 1 {
+            "row was"
+        } else {
+            "rows were"
+        };
+        write!(f, "{} bad {were} left out", self.rows)?;
+        for (at, reason) in self.reasons.iter().enumerate() {
+            let separator = if at == 0 { ":" } else { "," };
+            let first: Vec<String> = reason.first.iter().map(Place::to_string).collect();
+            let more = match reason.rows > first.len() as u64 {
+                true => ", …",
+                false => "",
+            };
+            let (rows, what) = (reason.rows, &reason.reason);
+            write!(
+                f,
+                "{separator} {rows} because {what} ({}{more})",
+                first.join(", ")
+            )?;
+        }
+        Ok(())
+    }
+}

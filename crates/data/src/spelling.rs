@@ -1,0 +1,125 @@
+//! Spellings of one number: 1 and 1.0 are one level of a category.
+//!
+//! A word counts as it is before it counts as a number, and as a number only in plain decimals:
+//! 02139 and 1E5 may be names.
+
+use std::collections::HashMap;
+
+/// The number that `text` says in plain decimals, without leading zeros.
+fn plain_number(text: &str) -> Option<f64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let whole = digits.split('.').next().unwrap_or_default();
+    let is_plain = digits
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_name = whole.len() > 1 && whole.starts_with('0');
+    let number: f64 = (is_plain && !is_name)
+        .then(|| text.parse().ok())
+        .flatten()?;
+    // Adding zero takes the sign of -0 away.
+    number.is_finite().then_some(number + 0.0)
+}
+
+/// Finds a level by any spelling.
+pub struct Levels<'a> {
+    words: HashMap<&'a str, i32>,
+    /// By the bits of the number; of no use where several levels say it.
+    numbers: HashMap<u64, Option<i32>>,
+}
+
+impl<'a> Levels<'a> {
+    /// Indexes `levels`, in code order.
+    pub fn new(levels: &'a [String]) -> Levels<'a> {
+        let mut found = Levels {
+            words: HashMap::with_capacity(levels.len()),
+            numbers: HashMap::new(),
+        };
+        for (code, level) in levels.iter().enumerate() {
+            let code = code as i32;
+            found.words.insert(level, code);
+            if let Some(number) = plain_number(level) {
+                let only = found.numbers.entry(number.to_bits()).or_insert(Some(code));
+                *only = only.filter(|only| *only == code);
+            }
+        }
+        found
+    }
+
+    /// The code of the level that `cell` spells.
+    pub fn code(&self, cell: &str) -> Option<i32> {
+        self.words.get(cell).copied().or_else(|| {
+            let number = plain_number(cell)?;
+            self.numbers.get(&number.to_bits()).copied().flatten()
+        })
+    }
+}
+
+/// `words` without those that spell a number that another one spells shorter, or as short and
+/// before; and one of those that are left out.
+pub(super) fn merged(words: Vec<String>) -> (Vec<String>, Option<String>) {
+    let mut shortest: HashMap<u64, usize> = HashMap::new();
+    let numbers: Vec<_> = words.iter().map(|word| plain_number(word)).collect();
+    for (at, number) in numbers.iter().enumerate() {
+        if let Some(number) = number {
+            let best = shortest.entry(number.to_bits()).or_insert(at);
+            if words[at].len() < words[*best].len() {
+                *best = at;
+            }
+        }
+    }
+    let is_kept = |at: usize| numbers[at].is_none_or(|number| shortest[&number.to_bits()] == at);
+    let (kept, left): (Vec<_>, Vec<_>) = words
+        .into_iter()
+        .enumerate()
+        .partition(|(at, _)| is_kept(*at));
+    let word = |(_, word): (usize, String)| word;
+    (
+        kept.into_iter().map(word).collect(),
+        left.into_iter().map(word).next(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|&word| word.to_owned()).collect()
+    }
+
+    #[test]
+    fn a_level_is_found_by_any_spelling_of_its_number() {
+        let levels = words(&["0", "1.0", "2139", "many", "1E5", "7", "7.0"]);
+        let levels = Levels::new(&levels);
+        for (cell, code) in [
+            ("0", Some(0)),
+            ("0.0", Some(0)),
+            ("-0", Some(0)),
+            ("1", Some(1)),
+            ("1.00", Some(1)),
+            ("02139", None),
+            ("2139.0", Some(2)),
+            ("many", Some(3)),
+            ("1E5", Some(4)),
+            ("100000", None),
+            ("7", Some(5)),
+            ("7.0", Some(6)),
+            ("7.00", None),
+            ("", None),
+            (".", None),
+            ("1.0.0", None),
+            ("nan", None),
+        ] {
+            assert_eq!(levels.code(cell), code, "{cell}");
+        }
+    }
+
+    #[test]
+    fn the_shortest_spelling_stays() {
+        let (kept, left) = merged(words(&["0.0", "many", "1", "0", "1.0", "01", "1E0"]));
+        assert_eq!(kept, ["many", "1", "0", "01", "1E0"]);
+        assert_eq!(left.as_deref(), Some("0.0"));
+        let (kept, left) = merged(words(&["0.0", "1.0"]));
+        assert_eq!((kept, left), (words(&["0.0", "1.0"]), None));
+    }
+}

@@ -1,0 +1,297 @@
+//! Rows of the data keep their own numbers.
+//!
+//! A search walks on bins, and a predictor is asked with one number for each
+//! ([`super::values`]). Where an individual is one of the data's, it is asked with the numbers that
+//! stand there: all of its variants with the same ones, outside the protected attributes, and in
+//! these each value with its own where it has the bin of the data's row. Of several rows of the
+//! data that have the same codes outside the protected attributes, the first one counts, so that
+//! the numbers are a function of the codes, and two variants never differ in more than protected
+//! attributes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use probity_data::table::{CellNumbers, Table};
+use probity_nn::{Classifier, ModelError, Rows, predicted_class};
+use serde::Serialize;
+
+/// A classifier that takes numbers of a row's own in place of those that its bins stand for.
+pub trait Predictor: Classifier {
+    /// Logits, as [`Classifier::logits`] gives them. `numbers` has one number for each numeric
+    /// attribute of each row, in the schema's order, NaN where it is that which the code stands
+    /// for; or it is empty, and all are.
+    ///
+    /// # Errors
+    /// See [`Classifier::logits`].
+    fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError>;
+}
+
+/// The numbers of the individuals of the data.
+#[derive(Debug)]
+pub struct OwnNumbers {
+    /// The numeric attributes.
+    places: Vec<usize>,
+    /// The attributes that tell individuals apart: all that are not protected.
+    telling: Vec<usize>,
+    /// Codes of the telling attributes, and where the individual's numbers begin.
+    individuals: HashMap<Box<[i32]>, usize>,
+    /// The code and the number of each numeric attribute, individual by individual.
+    cells: Vec<(i32, f64)>,
+}
+
+impl OwnNumbers {
+    /// Those of the rows of `table` with these `numbers`, for a search that may change the
+    /// attributes `protected`.
+    pub fn new(table: &Table, numbers: &CellNumbers, protected: &[usize]) -> OwnNumbers {
+        let mut own = OwnNumbers {
+            places: numbers.places().to_vec(),
+            telling: (0..table.width())
+                .filter(|place| !protected.contains(place))
+                .collect(),
+            individuals: HashMap::new(),
+            cells: Vec::new(),
+        };
+        for at in 0..table.rows() {
+            let row = table.row(at);
+            let key = own.key(row);
+            if !own.individuals.contains_key(&key) {
+                own.individuals.insert(key, own.cells.len());
+                let codes = own.places.iter().map(|&place| row[place]);
+                own.cells.extend(codes.zip(numbers.row(at).iter().copied()));
+            }
+        }
+        own
+    }
+
+    fn key(&self, row: &[i32]) -> Box<[i32]> {
+        self.telling.iter().map(|&place| row[place]).collect()
+    }
+
+    /// The numeric attributes.
+    pub fn places(&self) -> &[usize] {
+        &self.places
+    }
+
+    /// Appends the numbers of `row`, one for each numeric attribute; NaN where it is that which the
+    /// code stands for.
+    pub fn append(&self, row: &[i32], out: &mut Vec<f64>) {
+        let Some(&start) = self.individuals.get(&self.key(row)) else {
+            out.extend(self.places.iter().map(|_| f64::NAN));
+            return;
+        };
+        let cells = self.places.iter().zip(&self.cells[start..]);
+        out.extend(
+            cells.map(|(&place, &(code, number))| match row[place] == code {
+                true => number,
+                false => f64::NAN,
+            }),
+        );
+    }
+}
+
+/// A predictor that is asked about individuals of the data with their own numbers.
+pub struct WithOwnNumbers {
+    /// It.
+    pub predictor: Box<dyn Predictor>,
+    /// Their numbers.
+    pub numbers: Arc<OwnNumbers>,
+}
+
+impl Classifier for WithOwnNumbers {
+    fn width(&self) -> usize {
+        self.predictor.width()
+    }
+
+    fn classes(&self) -> usize {
+        self.predictor.classes()
+    }
+
+    fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
+        let mut numbers = Vec::with_capacity(rows.len() * self.numbers.places.len());
+        rows.iter()
+            .for_each(|row| self.numbers.append(row, &mut numbers));
+        self.predictor.logits_with(rows, &numbers)
+    }
+
+    fn is_fallible(&self) -> bool {
+        self.predictor.is_fallible()
+    }
+}
+
+/// What becomes of decisions on rows of the data when their numbers are replaced by those that
+/// stand for the bins.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct BinEffect {
+    /// Rows that were asked about both ways.
+    pub rows: u64,
+    /// Those that get another class.
+    pub changed: u64,
+    /// changed / rows.
+    pub share: f64,
+}
+
+impl BinEffect {
+    /// Asks `predictor` both ways about the rows `chosen` of `table`, whose own numbers are
+    /// `numbers`.
+    ///
+    /// # Errors
+    /// When it cannot answer.
+    pub fn of(
+        predictor: &dyn Predictor,
+        (table, numbers): (&Table, &CellNumbers),
+        chosen: impl Iterator<Item = usize> + Clone,
+    ) -> Result<BinEffect, ModelError> {
+        let codes: Vec<i32> = chosen
+            .clone()
+            .flat_map(|row| table.row(row))
+            .copied()
+            .collect();
+        let own: Vec<f64> = chosen.flat_map(|row| numbers.row(row)).copied().collect();
+        let rows = Rows::new(&codes, table.width());
+        let [raw, binned] = [&own[..], &[]].map(|numbers| predictor.logits_with(rows, numbers));
+        let (raw, binned) = (raw?, binned?);
+        let classes = predictor.classes();
+        let pairs = raw.chunks_exact(classes).zip(binned.chunks_exact(classes));
+        let differs =
+            |(raw, binned): &(&[f32], &[f32])| predicted_class(raw) != predicted_class(binned);
+        let changed = pairs.filter(differs).count() as u64;
+        let rows = rows.len() as u64;
+        Ok(BinEffect {
+            rows,
+            changed,
+            share: changed as f64 / rows.max(1) as f64,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probity_data::schema::Schema;
+    use probity_data::table::Labels;
+    use std::io::Write;
+
+    const SCHEMA: &str = r#"
+name = "people"
+[label]
+name = "class"
+classes = ["no", "yes"]
+[[attribute]]
+name = "wage"
+kind = "numeric"
+bins = [0, 10, 20]
+values = [4, 15]
+[[attribute]]
+name = "sex"
+kind = "categorical"
+levels = ["f", "m"]
+[[attribute]]
+name = "age"
+kind = "numeric"
+bins = [0, 40, 90]
+values = [30, 60]
+"#;
+
+    /// Says yes where wage + age is at least 45.
+    struct Sum;
+
+    impl Classifier for Sum {
+        fn width(&self) -> usize {
+            3
+        }
+        fn classes(&self) -> usize {
+            2
+        }
+        fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
+            self.logits_with(rows, &[])
+        }
+    }
+
+    impl Predictor for Sum {
+        fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError> {
+            let wages = [4.0, 15.0];
+            let ages = [30.0, 60.0];
+            let pick = |own: f64, code: i32, values: [f64; 2]| match own.is_nan() {
+                true => values[code as usize],
+                false => own,
+            };
+            let logits = rows.iter().enumerate().flat_map(|(at, row)| {
+                let own = numbers.get(2 * at..2 * at + 2).unwrap_or(&[f64::NAN; 2]);
+                let sum = pick(own[0], row[0], wages) + pick(own[1], row[2], ages);
+                [0.0, sum as f32 - 44.5]
+            });
+            Ok(logits.collect())
+        }
+    }
+
+    fn read(text: &str) -> (Table, CellNumbers) {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        let schema = Schema::from_toml(SCHEMA).unwrap();
+        let read = Table::read_with_numbers(file.path(), &schema, Labels::Optional);
+        read.unwrap().value
+    }
+
+    fn of(own: &OwnNumbers, row: [i32; 3]) -> Vec<Option<f64>> {
+        let mut numbers = Vec::new();
+        own.append(&row, &mut numbers);
+        let number = |number: f64| (!number.is_nan()).then_some(number);
+        numbers.into_iter().map(number).collect()
+    }
+
+    #[test]
+    fn individuals_of_the_data_keep_their_numbers_in_all_variants() {
+        let (table, numbers) = read("wage,sex,age\n9.5,f,36\n1,m,20\n12,m,70\n9,m,44\n");
+        // Sex is protected: the second row is the same individual as the first, by its codes.
+        let own = OwnNumbers::new(&table, &numbers, &[1]);
+        for sex in [0, 1] {
+            assert_eq!(of(&own, [0, sex, 0]), [Some(9.5), Some(36.0)]);
+            assert_eq!(of(&own, [1, sex, 1]), [Some(12.0), Some(70.0)]);
+            assert_eq!(of(&own, [1, sex, 0]), [None, None], "nobody of the data");
+        }
+        // Sex and age are: a variant with another age has that one's number.
+        let own = OwnNumbers::new(&table, &numbers, &[1, 2]);
+        for sex in [0, 1] {
+            assert_eq!(of(&own, [0, sex, 0]), [Some(9.5), Some(36.0)]);
+            assert_eq!(of(&own, [0, sex, 1]), [Some(9.5), None]);
+        }
+    }
+
+    #[test]
+    fn variants_differ_in_protected_attributes_only() {
+        let (table, numbers) = read("wage,sex,age\n9.5,f,36\n1,m,20\n12,m,70\n9,m,44\n3,f,41\n");
+        for protected in [&[1][..], &[2], &[1, 2], &[0, 2]] {
+            let own = OwnNumbers::new(&table, &numbers, protected);
+            let all = (0..8).map(|code| [code & 1, code >> 1 & 1, code >> 2]);
+            for one in all.clone() {
+                for other in all.clone() {
+                    let is_variant =
+                        (0..3).all(|at| one[at] == other[at] || protected.contains(&at));
+                    for (column, place) in [(0, 0), (1, 2)] {
+                        if is_variant && !protected.contains(&place) {
+                            assert_eq!(of(&own, one)[column], of(&own, other)[column]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_effect_of_bins_is_counted() {
+        // Their own sums are 45.5, 21, 82 and 53; by their bins they are 34, 34, 75 and 64.
+        let data = read("wage,sex,age\n9.5,f,36\n1,m,20\n12,m,70\n9,m,44\n");
+        let effect = BinEffect::of(&Sum, (&data.0, &data.1), 0..4).unwrap();
+        assert_eq!((effect.rows, effect.changed, effect.share), (4, 1, 0.25));
+        let effect = BinEffect::of(&Sum, (&data.0, &data.1), 1..4).unwrap();
+        assert_eq!((effect.rows, effect.changed), (3, 0));
+        let asked = WithOwnNumbers {
+            numbers: Arc::new(OwnNumbers::new(&data.0, &data.1, &[1])),
+            predictor: Box::new(Sum),
+        };
+        let yes = |row: [i32; 3]| predicted_class(&asked.logits(Rows::new(&row, 3)).unwrap()) == 1;
+        assert!(yes([0, 0, 0]) && yes([0, 1, 0]), "9.5 and 36");
+        let by_bins = Sum.logits(Rows::new(&[0, 0, 0], 3)).unwrap();
+        assert_eq!(predicted_class(&by_bins), 0, "4 and 30");
+    }
+}
