@@ -267,19 +267,22 @@ impl Kernel {
 /// method of Wu, Lin and Weng, Probability estimates for multi-class classification by pairwise
 /// coupling (2004), as LIBSVM iterates it, with its limits.
 fn coupled(classes: usize, pairs: &[f64]) -> Vec<f64> {
-    let mut r = vec![vec![0.0; classes]; classes];
+    // That of the first class of a pair, row by row.
+    let mut r = vec![0.0; classes * classes];
     let mut pairs = pairs.iter();
     for i in 0..classes {
         for j in i + 1..classes {
             let first = pairs.next().copied().unwrap_or(0.5);
-            (r[i][j], r[j][i]) = (first, 1.0 - first);
+            r[i * classes + j] = first;
+            r[j * classes + i] = 1.0 - first;
         }
     }
     let mut q = vec![vec![0.0; classes]; classes];
     for t in 0..classes {
         for j in (0..classes).filter(|&j| j != t) {
-            q[t][t] += r[j][t] * r[j][t];
-            q[t][j] = -r[j][t] * r[t][j];
+            let [there, back] = [r[j * classes + t], r[t * classes + j]];
+            q[t][t] += there * there;
+            q[t][j] = -there * back;
         }
     }
     let tolerance = 0.005 / classes as f64;
