@@ -1,7 +1,7 @@
 //! How fast the local phase is, against what its arithmetic allows, and where the time goes.
 //!
 //! The network is the published ADF census network where the data folder is there (environment
-//! PROBITY_DATA_DIR, else `../shared/data`), else a random one of the same shape; speed does not
+//! PROBITY_DATA_DIR), else a random one of the same shape; speed does not
 //! depend on the weights except through the share of successful trials.
 //!
 //! ```text
@@ -11,7 +11,7 @@
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use probity::data::builtin;
@@ -132,12 +132,10 @@ struct Subject {
 impl Subject {
     fn load() -> Result<Subject, Failure> {
         let schema = builtin::schema("adf-census")?.ok_or("no schema adf-census")?;
-        let data = std::env::var_os("PROBITY_DATA_DIR").map_or_else(
-            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
-            PathBuf::from,
-        );
-        let weights = data.join("peer-models/adf-census/keras_layout.npz");
-        if weights.is_file() {
+        let data = std::env::var_os("PROBITY_DATA_DIR").map(PathBuf::from);
+        let network = |data: &PathBuf| data.join("peer-models/adf-census/keras_layout.npz");
+        if let Some(data) = data.filter(|data| network(data).is_file()) {
+            let weights = network(&data);
             let config = ImportConfig::from_toml(include_str!("../models/adf-fnn.toml"))?;
             let (network, _) = config.network(&read_weights(&weights)?, &schema)?;
             let table = Table::read(data.join("adf/census.csv.gz"), &schema, Labels::Required)?;

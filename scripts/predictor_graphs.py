@@ -10,7 +10,9 @@ built-in schema synthetic-census; the weights are drawn from a fixed seed.
     matrix.onnx      one matrix of codes; two outputs, the labels and the probabilities [rows, 2]
     indicators.onnx  one matrix with unordered words as indicators, for exactly 10 rows; logits [10, 2]
     columns.onnx     one input for each attribute, integers for words; one probability a row [rows, 1]
-    trees.onnx       a tree ensemble of ai.onnx.ml, which must be refused
+    trees.onnx       one matrix; trees of ai.onnx.ml with every comparison, on numbers that rows have
+    words.onnx       one input for some of the attributes, words as they are; a dictionary a row, classes the other way
+    mapper.onnx      an operator of ai.onnx.ml that must be refused
     recorded.json    rows as codes, and for each file the probability of the second class
 """
 
@@ -61,6 +63,36 @@ def layers(generator, inputs, outputs):
         helper.make_node("Gemm", ["a", "w2", "b2"], ["z"]),
     ]
     return nodes, weights
+
+
+def trees(generator, count=6, depth=3):
+    """Full trees whose thresholds are numbers that rows have; of the bins' attribute there is none."""
+    modes = ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"]
+    features = [at for at, (name, *_) in enumerate(ATTRIBUTES) if name != "hours_per_week"]
+    found = {f"nodes_{name}": [] for name in "treeids nodeids featureids modes values truenodeids falsenodeids".split()}
+    found.update({f"class_{name}": [] for name in "treeids nodeids ids weights".split()})
+    found["nodes_missing_value_tracks_true"] = []
+    for tree in range(count):
+        for node in range(2 ** (depth + 1) - 1):
+            is_leaf = node >= 2**depth - 1
+            feature = int(generator.choice(features))
+            _, low, levels, _, _ = ATTRIBUTES[feature]
+            weight = abs(round(generator.random()) - 0.1 * generator.random()) / count
+            for name, value in {
+                "treeids": tree,
+                "nodeids": node,
+                "featureids": feature,
+                "modes": "LEAF" if is_leaf else str(generator.choice(modes)),
+                "values": 0.0 if is_leaf else float(generator.integers(0, levels) + low),
+                "truenodeids": 0 if is_leaf else 2 * node + 1,
+                "falsenodeids": 0 if is_leaf else 2 * node + 2,
+                "missing_value_tracks_true": int(generator.integers(0, 2)),
+            }.items():
+                found[f"nodes_{name}"].append(value)
+            for kind, part in enumerate([weight, 1 / count - weight]) if is_leaf else ():
+                for name, value in {"treeids": tree, "nodeids": node, "ids": kind, "weights": part}.items():
+                    found[f"class_{name}"].append(value)
+    return found
 
 
 def save(folder, name, nodes, inputs, outputs, weights, opsets=()):
@@ -137,36 +169,94 @@ def main():
     }
     recorded["columns"] = session.run(None, fed)[0][:, 0].tolist()
 
+    labels = helper.make_tensor_value_info("label", integers, ["rows"])
+    probabilities = helper.make_tensor_value_info("probabilities", floats, ["rows", 2])
+    learned = [helper.make_opsetid("ai.onnx.ml", 3)]
     tree = helper.make_node(
         "TreeEnsembleClassifier",
         ["x"],
         ["label", "probabilities"],
         domain="ai.onnx.ml",
-        nodes_treeids=[0, 0, 0],
-        nodes_nodeids=[0, 1, 2],
-        nodes_featureids=[0, 0, 0],
-        nodes_values=[40.0, 0.0, 0.0],
-        nodes_modes=["BRANCH_LEQ", "LEAF", "LEAF"],
-        nodes_truenodeids=[1, 0, 0],
-        nodes_falsenodeids=[2, 0, 0],
-        class_treeids=[0, 0],
-        class_nodeids=[1, 2],
-        class_ids=[0, 1],
-        class_weights=[1.0, 1.0],
         classlabels_int64s=[0, 1],
         post_transform="NONE",
+        **trees(generator),
     )
-    save(
+    session = save(
         folder,
         "trees",
         [tree],
         [helper.make_tensor_value_info("x", floats, ["rows", len(ATTRIBUTES)])],
-        [
-            helper.make_tensor_value_info("label", integers, ["rows"]),
-            helper.make_tensor_value_info("probabilities", floats, ["rows", 2]),
-        ],
+        [labels, probabilities],
         [],
-        [helper.make_opsetid("ai.onnx.ml", 3)],
+        learned,
+    )
+    recorded["trees"] = session.run(["probabilities"], {"x": matrix(codes, False)})[0][:, 1].tolist()
+
+    words = {"sex": ["female", "male"], "origin": ["north", "east", "south", "west"]}
+    weights = [0.04 * generator.standard_normal(), *generator.standard_normal(6).tolist()]
+    nodes = [
+        helper.make_node("Scaler", ["age"], ["age_scaled"], domain="ai.onnx.ml", offset=[40.0], scale=[0.5]),
+        *(
+            helper.make_node("OneHotEncoder", [name], [f"{name}_is"], domain="ai.onnx.ml", cats_strings=levels, zeros=0)
+            for name, levels in words.items()
+        ),
+        helper.make_node("Concat", ["sex_is", "origin_is"], ["is"], axis=-1),
+        helper.make_node("Reshape", ["is", "flat"], ["indicators"]),
+        helper.make_node("Concat", ["age_scaled", "indicators"], ["x"], axis=1),
+        helper.make_node(
+            "LinearClassifier",
+            ["x"],
+            ["label", "scores"],
+            domain="ai.onnx.ml",
+            coefficients=[-weight for weight in weights] + weights,
+            intercepts=[0.2, -0.2],
+            classlabels_strings=["high", "low"],
+            post_transform="LOGISTIC",
+        ),
+        helper.make_node("ZipMap", ["scores"], ["dictionary"], domain="ai.onnx.ml", classlabels_strings=["high", "low"]),
+    ]
+    strings = TensorProto.STRING
+    dictionary = helper.make_sequence_type_proto(
+        helper.make_map_type_proto(strings, helper.make_tensor_type_proto(floats, None))
+    )
+    session = save(
+        folder,
+        "words",
+        nodes,
+        [
+            helper.make_tensor_value_info("origin", strings, ["rows", 1]),
+            helper.make_tensor_value_info("age", integers, ["rows", 1]),
+            helper.make_tensor_value_info("sex", strings, ["rows", 1]),
+        ],
+        [
+            helper.make_tensor_value_info("label", strings, ["rows"]),
+            helper.make_value_info("dictionary", dictionary),
+        ],
+        [numpy_helper.from_array(np.array([-1, 6], dtype=np.int64), "flat")],
+        learned,
+    )
+    fed = {"age": codes[:, [0]].astype(np.int64)}
+    for name, column in (("sex", 6), ("origin", 7)):
+        fed[name] = np.array(words[name], dtype=object)[codes[:, [column]]]
+    recorded["words"] = [row["high"] for row in session.run(["dictionary"], fed)[0]]
+
+    mapper = helper.make_node(
+        "CategoryMapper",
+        ["x"],
+        ["label"],
+        name="the_mapper",
+        domain="ai.onnx.ml",
+        cats_strings=["a", "b"],
+        cats_int64s=[0, 1],
+    )
+    save(
+        folder,
+        "mapper",
+        [mapper, helper.make_node("Cast", ["label"], ["score"], to=floats)],
+        [helper.make_tensor_value_info("x", strings, ["rows", len(ATTRIBUTES)])],
+        [helper.make_tensor_value_info("score", floats, ["rows", len(ATTRIBUTES)])],
+        [],
+        learned,
     )
     (folder / "recorded.json").write_text(json.dumps(recorded) + "\n")
 

@@ -148,19 +148,19 @@ fn schemas() {
     );
     for (line, needle) in [
         (
-            "schema infer people.csv --label wages --out out",
+            "schema infer people.csv --label-column wages --out out",
             "no column 'wages'",
         ),
         (
-            "schema infer people.csv --label income --protected creed --out out",
+            "schema infer people.csv --label-column income --protected creed --out out",
             "no column 'creed'",
         ),
         (
-            "schema infer people.csv --label sex --protected sex --out out",
+            "schema infer people.csv --label-column sex --protected sex --out out",
             "'sex' is the label and protected",
         ),
         (
-            "schema infer people.csv --label income --separator ;; --out out",
+            "schema infer people.csv --label-column income --separator ;; --out out",
             "one ASCII character",
         ),
     ] {
@@ -275,6 +275,6 @@ fn outputs() {
         let full = format!("{line} --out model");
         refuses(&workspace, &full, 2, &["model is not empty", "--out"]);
     }
-    let line = "schema infer people.csv --label income --out people.csv/out";
+    let line = "schema infer people.csv --label-column income --out people.csv/out";
     refuses(&workspace, line, 2, &["people.csv/out"]);
 }

@@ -100,7 +100,7 @@ fn your_own_table() {
     let workspace = Workspace::with_demo(PEOPLE);
     workspace
         .line(
-            "schema infer demo/people.csv --label income --protected sex,origin --out people.toml",
+            "schema infer demo/people.csv --label-column income --protected sex,origin --out people.toml",
         )
         .exits(0)
         .says(&[
@@ -190,7 +190,7 @@ fn json() {
         "schema list --json",
         "schema show census --json",
         "schema check demo/people.csv --schema synthetic-census --json",
-        "schema infer demo/people.csv --label income --json",
+        "schema infer demo/people.csv --label-column income --json",
         "data list --json",
         "devices --json",
         "verify run --json",
@@ -360,7 +360,7 @@ fn help_completions_and_manual() {
         ("demo", &["--rows", "--seed", "--out"]),
         (
             "schema infer",
-            &["--label", "--protected", "--separator", "--out"],
+            &["--label-column", "--protected", "--separator", "--out"],
         ),
         ("schema check", &["--schema", "--outside"]),
         ("data fetch", &["--from", "--cache"]),

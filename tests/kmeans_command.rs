@@ -8,7 +8,8 @@ use std::fs;
 use probity_command::Workspace;
 use probity_command::refusal::refuses;
 
-const FIT: &str = "kmeans fit --data d.csv --k 3 --bounds 0,1 --id-column id --label-column y";
+const FIT: &str =
+    "kmeans fit --data d.csv --clusters 3 --bounds 0,1 --id-column id --label-column y";
 
 /// Rows of four columns under ids 100, 103, 106 …; no two values are equal.
 fn table(rows: u64, without: &[u64]) -> String {
@@ -53,12 +54,12 @@ fn a_deletion_leaves_the_directory_of_a_fit_without_the_rows() {
             .exits(0)
             .says(&["120 rows, 4 columns, 3 clusters", "Next:"]);
         workspace
-            .line("kmeans delete --model M --rows 103,250 --verify")
+            .line("kmeans delete --model M --ids 103,250 --verify")
             .exits(0)
             .says(&["2 rows deleted, 118 remain", "Verified: the same bytes"]);
         workspace.write("ids.txt", "106\n\n 400 \n");
         let deleted = workspace
-            .line("kmeans delete --model M --ids ids.txt --json")
+            .line("kmeans delete --model M --ids-file ids.txt --json")
             .exits(0)
             .json();
         assert_eq!(
@@ -90,7 +91,7 @@ fn defaults_are_those_of_a_fit_without_the_rows() {
             workspace.line(&format!("{fit} --out M")).exits(0);
             workspace
                 .line(&format!(
-                    "kmeans delete --model M --rows {}",
+                    "kmeans delete --model M --ids {}",
                     named.join(",")
                 ))
                 .exits(0);
@@ -113,11 +114,9 @@ fn a_deletion_is_verified_against_the_original_file() {
         workspace
             .line(&format!("{FIT} {algorithm} --out M"))
             .exits(0);
+        workspace.line("kmeans delete --model M --ids 103").exits(0);
         workspace
-            .line("kmeans delete --model M --rows 103")
-            .exits(0);
-        workspace
-            .line("kmeans delete --model M --rows 250 --verify --data d.csv")
+            .line("kmeans delete --model M --ids 250 --verify --data d.csv")
             .exits(0)
             .says(&["1 rows deleted, 118 remain", "remaining rows of ", "d.csv"]);
         let model = fs::read(workspace.path("M/model.bin")).unwrap();
@@ -125,13 +124,13 @@ fn a_deletion_is_verified_against_the_original_file() {
         let other = table(120, &[]).replacen("\n109,0.", "\n109,0.1", 1);
         workspace.write("other.csv", other);
         workspace
-            .line("kmeans delete --model M --rows 106 --verify --data other.csv")
+            .line("kmeans delete --model M --ids 106 --verify --data other.csv")
             .exits(1)
             .says(&["NOT EXACT", "other.csv"]);
         workspace.write("short.csv", table(120, &[109]));
         refuses(
             &workspace,
-            "kmeans delete --model M --rows 106 --verify --data short.csv",
+            "kmeans delete --model M --ids 106 --verify --data short.csv",
             2,
             &["short.csv", "row 109, which the model has, is not there"],
         );
@@ -145,7 +144,7 @@ fn a_deletion_is_verified_against_the_original_file() {
     ] {
         refuses(
             &workspace,
-            &format!("kmeans delete --model M --rows 103 {rest}"),
+            &format!("kmeans delete --model M --ids 103 {rest}"),
             2,
             &[needle],
         );
@@ -193,7 +192,7 @@ fn nothing_of_a_deleted_row_is_left_in_the_directory() {
             assert!(found(&written), "the row is there before");
         }
         workspace
-            .line(&format!("kmeans delete --model M --rows {}", id(row)))
+            .line(&format!("kmeans delete --model M --ids {}", id(row)))
             .exits(0);
         let left: Vec<&Vec<u8>> = patterns.iter().filter(|pattern| found(pattern)).collect();
         assert!(left.is_empty(), "{algorithm}: {left:?}");
@@ -205,9 +204,7 @@ fn nothing_of_a_deleted_row_is_left_in_the_directory() {
 fn rows_are_assigned_from_the_model_and_from_a_file() {
     let workspace = workspace();
     workspace.line(&format!("{FIT} --out M")).exits(0);
-    workspace
-        .line("kmeans delete --model M --rows 100")
-        .exits(0);
+    workspace.line("kmeans delete --model M --ids 100").exits(0);
     workspace
         .line("kmeans assign --model M --out own.csv")
         .exits(0);
@@ -254,8 +251,8 @@ fn rows_are_assigned_from_the_model_and_from_a_file() {
 #[test]
 fn the_benchmark_counts_compares_and_plots() {
     let workspace = workspace();
-    let line = "kmeans bench --data d.csv --k 3 --bounds 0,1 --id-column id --label-column y --deletions 20 \
-                --replicates 2 --algorithm lloyd,quantized,divide-conquer --tree 1x2 --out B";
+    let line = "kmeans bench --data d.csv --clusters 3 --bounds 0,1 --id-column id --label-column y --deletions 20 \
+                --repeats 2 --algorithm lloyd,quantized,divide-conquer --tree 1x2 --out B";
     workspace
         .line(line)
         .exits(0)
@@ -278,7 +275,7 @@ fn the_benchmark_counts_compares_and_plots() {
             .count(),
         4
     );
-    let line = "kmeans bench --data d.csv --k 3 --bounds 0,1 --id-column id --label-column y --deletions 118";
+    let line = "kmeans bench --data d.csv --clusters 3 --bounds 0,1 --id-column id --label-column y --deletions 118";
     refuses(
         &workspace,
         line,
@@ -293,76 +290,76 @@ fn bad_input_is_named_and_nothing_is_written() {
     let fit = |rest: &str| format!("kmeans fit --data d.csv --out M {rest}");
     for (rest, needles) in [
         (
-            "--k 3 --ignore y",
+            "--clusters 3 --ignore y",
             &["column 'id' has no declared bounds", "input.bounds"][..],
         ),
         (
-            "--k 3 --bounds 0,0.5 --id-column id --ignore y",
+            "--clusters 3 --bounds 0,0.5 --id-column id --ignore y",
             &["column 'c'", "outside the declared bounds 0 to 0.5"],
         ),
         (
-            "--k 121 --bounds 0,1 --id-column id --ignore y",
+            "--clusters 121 --bounds 0,1 --id-column id --ignore y",
             &["121 clusters need at least as many rows; there are 120"],
         ),
         (
-            "--k 0 --bounds 0,1 --id-column id --ignore y",
-            &["--k is 0, but must be from 1 to 32768"],
+            "--clusters 0 --bounds 0,1 --id-column id --ignore y",
+            &["--clusters is 0, but must be from 1 to 32768"],
         ),
         (
-            "--k 3 --bounds 0,1 --id-column id --ignore y --epsilon 0",
+            "--clusters 3 --bounds 0,1 --id-column id --ignore y --epsilon 0",
             &["--epsilon is 0, but must be above 0"],
         ),
         (
-            "--k 3 --bounds 0,1 --id-column id --ignore y --epsilon -1",
+            "--clusters 3 --bounds 0,1 --id-column id --ignore y --epsilon -1",
             &["--epsilon is -1"],
         ),
         (
-            "--k 3 --bounds 0,1 --id-column id --ignore y --epsilon NaN",
+            "--clusters 3 --bounds 0,1 --id-column id --ignore y --epsilon NaN",
             &["a number is expected"],
         ),
         (
-            "--k 3 --bounds 0,1 --id-column id --ignore y --gamma 1",
+            "--clusters 3 --bounds 0,1 --id-column id --ignore y --gamma 1",
             &["--gamma is 1"],
         ),
         (
-            "--k 3 --bounds 0,1 --id-column a --ignore y",
+            "--clusters 3 --bounds 0,1 --id-column a --ignore y",
             &["column 'a'", "no row id"],
         ),
         (
-            "--k 3 --bounds 0,1 --id-column y --ignore id",
+            "--clusters 3 --bounds 0,1 --id-column y --ignore id",
             &["two rows have the id"],
         ),
         (
-            "--k 3 --bounds 0,1 --id-column z",
+            "--clusters 3 --bounds 0,1 --id-column z",
             &["id_column names the column 'z'"],
         ),
         (
-            "--k 3 --bounds q=0,1 --bounds 0,1 --id-column id",
+            "--clusters 3 --bounds q=0,1 --bounds 0,1 --id-column id",
             &["bounds names the column 'q'"],
         ),
         (
-            "--k 3 --bounds 0,1 --id-column id --label-column z",
+            "--clusters 3 --bounds 0,1 --id-column id --label-column z",
             &["no column 'z'"],
         ),
-        ("--k 3 --bounds 1,1", &["two ascending numbers"]),
+        ("--clusters 3 --bounds 1,1", &["two ascending numbers"]),
         (
-            "--k 3 --bounds 0,1 --algorithm divide-conquer --tree 2x4",
+            "--clusters 3 --bounds 0,1 --algorithm divide-conquer --tree 2x4",
             &["it is written as 1x16"],
         ),
         (
-            "--k 3 --bounds 0,1 --algorithm divide-conquer --tree 1x0",
+            "--clusters 3 --bounds 0,1 --algorithm divide-conquer --tree 1x0",
             &["a node without children"],
         ),
         (
-            "--k 3 --bounds 0,1 --algorithm divide-conquer --tree 1x99999x99999",
+            "--clusters 3 --bounds 0,1 --algorithm divide-conquer --tree 1x99999x99999",
             &["more than 65536 leaves"],
         ),
         (
-            "--k 3 --bounds 0,1 --tree 1x4",
+            "--clusters 3 --bounds 0,1 --tree 1x4",
             &["--tree is 1x4", "the algorithm is divide-conquer"],
         ),
         (
-            "--k 3 --bounds 0,1 --algorithm lloyd --epsilon 0.1",
+            "--clusters 3 --bounds 0,1 --algorithm lloyd --epsilon 0.1",
             &["--epsilon is 0.1", "the algorithm is quantized"],
         ),
     ] {
@@ -371,7 +368,7 @@ fn bad_input_is_named_and_nothing_is_written() {
     workspace.write("d.csv", "a,b\n1,2\n3,x\n");
     refuses(
         &workspace,
-        &fit("--k 1 --bounds 0,9"),
+        &fit("--clusters 1 --bounds 0,9"),
         2,
         &["column 'b'", "'x' is not a finite number"],
     );
@@ -382,14 +379,14 @@ fn columns_of_one_value_and_equal_rows_are_no_trouble() {
     let workspace = Workspace::new();
     workspace.write("d.csv", "a,b\n5,1\n5,1\n5,1\n5,2\n");
     workspace
-        .line("kmeans fit --data d.csv --k 3 --bounds 0,9 --algorithm quantized --out M")
+        .line("kmeans fit --data d.csv --clusters 3 --bounds 0,9 --algorithm quantized --out M")
         .exits(0);
     workspace
-        .line("kmeans delete --model M --rows 4 --verify")
+        .line("kmeans delete --model M --ids 4 --verify")
         .exits(0);
     refuses(
         &workspace,
-        "kmeans delete --model M --rows 1",
+        "kmeans delete --model M --ids 1",
         2,
         &["leaves fewer than the 3", "delete the model"],
     );
@@ -398,7 +395,7 @@ fn columns_of_one_value_and_equal_rows_are_no_trouble() {
         "name = \"s\"\n[label]\nname = \"y\"\nclasses = [\"n\", \"p\"]\n[[attribute]]\nname = \"a\"\nkind = \"integer\"\nmin = 5\nmax = 5\n[[attribute]]\nname = \"b\"\nkind = \"categorical\"\nlevels = [\"1\", \"2\"]\n",
     );
     workspace
-        .line("kmeans fit --data d.csv --schema s.toml --k 2 --algorithm lloyd --out S")
+        .line("kmeans fit --data d.csv --schema s.toml --clusters 2 --algorithm lloyd --out S")
         .exits(0)
         .says(&["4 rows, 3 columns"]);
 }
@@ -407,17 +404,15 @@ fn columns_of_one_value_and_equal_rows_are_no_trouble() {
 fn requests_and_directories_that_do_not_fit_are_refused() {
     let workspace = workspace();
     workspace.line(&format!("{FIT} --out M")).exits(0);
-    workspace
-        .line("kmeans delete --model M --rows 103")
-        .exits(0);
+    workspace.line("kmeans delete --model M --ids 103").exits(0);
     for (rest, needles) in [
-        ("--rows 101", &["no row 101"][..]),
-        ("--rows 103", &["no row 103", "has been deleted"]),
-        ("--rows 100,106,100", &["row 100 is named twice"]),
-        ("--ids ids.txt", &["cannot read ids.txt"]),
-        ("--ids bad.txt", &["bad.txt, line 2: 'x' is no row id"]),
-        ("--ids none.txt", &["no row is named"]),
-        ("--ids all.txt", &["leaves fewer than the 3"]),
+        ("--ids 101", &["no row 101"][..]),
+        ("--ids 103", &["no row 103", "has been deleted"]),
+        ("--ids 100,106,100", &["row 100 is named twice"]),
+        ("--ids-file ids.txt", &["cannot read ids.txt"]),
+        ("--ids-file bad.txt", &["bad.txt, line 2: 'x' is no row id"]),
+        ("--ids-file none.txt", &["no row is named"]),
+        ("--ids-file all.txt", &["leaves fewer than the 3"]),
     ] {
         workspace.write("bad.txt", "100\nx\n");
         workspace.write("none.txt", "\n");
@@ -435,7 +430,7 @@ fn requests_and_directories_that_do_not_fit_are_refused() {
     }
     refuses(
         &workspace,
-        "kmeans delete --model none --rows 1",
+        "kmeans delete --model none --ids 1",
         2,
         &["none", "model.toml"],
     );
@@ -446,7 +441,7 @@ fn requests_and_directories_that_do_not_fit_are_refused() {
         workspace.write("M/model.bin", &bad);
         refuses(
             &workspace,
-            "kmeans delete --model M --rows 100",
+            "kmeans delete --model M --ids 100",
             2,
             &["model.bin was changed after it was written"],
         );
@@ -469,7 +464,7 @@ fn requests_and_directories_that_do_not_fit_are_refused() {
     workspace.edit("M/model.toml", "seed = 1", "seed = 2");
     refuses(
         &workspace,
-        "kmeans delete --model M --rows 100",
+        "kmeans delete --model M --ids 100",
         2,
         &["is not the description that model.bin was written with"],
     );

@@ -97,13 +97,13 @@ impl Rows {
     }
 }
 
-/// 1 to 4 of the ids that are left, so that at least `keep` remain; seeds often.
-fn batch(draw: &mut Draw, left: &[u64], seeds: &[u64], keep: usize) -> Vec<u64> {
+/// 1 to 4 of the ids that are left, so that at least `keep` remain; `often` some of these.
+fn batch(draw: &mut Draw, left: &[u64], often: &[u64], keep: usize) -> Vec<u64> {
     let most = (left.len() - keep).min(if draw.below(3) == 0 { 4 } else { 1 });
     let mut batch = Vec::new();
     while batch.len() < most {
         let id = match draw.below(4) {
-            0 if !seeds.is_empty() => seeds[draw.below(seeds.len() as u64) as usize],
+            0 if !often.is_empty() => often[draw.below(often.len() as u64) as usize],
             _ => left[draw.below(left.len() as u64) as usize],
         };
         if !batch.contains(&id) {
@@ -126,6 +126,7 @@ fn bytes(trace: &Trace) -> (Vec<u8>, Vec<u64>) {
 #[test]
 fn lloyd_and_quantized_equal_a_retraining() {
     let (mut free, mut redone, mut reseeded, mut other_length, mut emptied) = (0, 0, 0, 0, 0);
+    let (mut rejected, mut other_candidate, mut other_restart) = (0, 0, 0);
     for case in 0..4000 {
         let draw = &mut Draw::new(case);
         let rows = Rows::small(draw);
@@ -140,6 +141,7 @@ fn lloyd_and_quantized_equal_a_retraining() {
         let parameters = Parameters {
             clusters,
             iterations: draw.below(12) as usize,
+            restarts: 1 + draw.below(4) as usize,
             quantizer,
         };
         let key = Key {
@@ -149,7 +151,17 @@ fn lloyd_and_quantized_equal_a_retraining() {
         let mut trace = Trace::fit(rows.without(&[]), &parameters, key).unwrap();
         let mut gone = Vec::new();
         while rows.ids.len() - gone.len() > clusters && gone.len() <= 25 {
-            let batch = batch(draw, &left(&rows, &gone), trace.seeds(), clusters);
+            let candidates = trace.candidates();
+            let often = if draw.below(2) == 0 {
+                trace.seeds()
+            } else {
+                &candidates
+            };
+            let batch = batch(draw, &left(&rows, &gone), often, clusters);
+            let all_seeds = trace.all_seeds();
+            let chosen = batch.iter().any(|id| all_seeds.contains(id));
+            let drawn = batch.iter().any(|id| candidates.contains(id));
+            let best = trace.best_restart();
             let before: Vec<(u64, usize)> = trace.assignment().collect();
             let (iterations, counts) = (trace.iterations(), trace.counts().to_vec());
             let deletion = trace.delete(&batch).unwrap();
@@ -168,6 +180,20 @@ fn lloyd_and_quantized_equal_a_retraining() {
             free += usize::from(deletion.is_free());
             redone += usize::from(!deletion.is_free());
             reseeded += usize::from(deletion.reseeded_from.is_some());
+            // A row that was drawn and not chosen; the choice of another seed though none left.
+            rejected += usize::from(drawn && !chosen);
+            other_candidate += usize::from(deletion.reseeded_from.is_some() && !chosen);
+            assert_eq!(
+                deletion.other_restart,
+                trace.best_restart() != best,
+                "case {case}"
+            );
+            assert!(!chosen || deletion.reseeded_from.is_some(), "case {case}");
+            other_restart += usize::from(deletion.other_restart);
+            assert!(
+                trace.losses().iter().all(|&loss| loss >= trace.loss()),
+                "case {case}"
+            );
             other_length += usize::from(trace.iterations() != iterations);
             let now = trace.counts();
             emptied += usize::from(counts.iter().zip(now).any(|(&a, &b)| a > 0 && b == 0));
@@ -181,6 +207,10 @@ fn lloyd_and_quantized_equal_a_retraining() {
     assert!(
         other_length > 1000 && emptied > 100,
         "{other_length} {emptied}"
+    );
+    assert!(
+        rejected > 1000 && other_candidate > 1000 && other_restart > 1000,
+        "{rejected} {other_candidate} {other_restart}"
     );
 }
 
@@ -199,6 +229,7 @@ fn options(draw: &mut Draw, clusters: usize, seed: u64) -> KMeans {
     };
     KMeans::new(clusters)
         .iterations(draw.below(8) as usize)
+        .restarts(1 + draw.below(3) as usize)
         .algorithm(algorithm)
         .seed(seed)
 }
@@ -259,6 +290,7 @@ fn large_models_equal_a_retraining_by_any_number_of_threads() {
         ] {
             let options = KMeans::new(clusters)
                 .iterations(10)
+                .restarts(2)
                 .algorithm(algorithm)
                 .seed(3);
             let mut model = three
@@ -362,4 +394,101 @@ fn requests_that_cannot_be_met_change_nothing() {
         assert!(model.delete(&[1]).is_err());
         assert!(Model::fit(rows.without(&(1..=10).collect::<Vec<u64>>()), &options).is_err());
     }
+}
+
+/// Greedy k-means++ in plain arithmetic, from the races' rule alone: the seeds of every restart, and
+/// which restart has the smallest loss, are those of the model, before and after deletions.
+#[test]
+fn seeds_and_the_best_restart_are_those_of_plain_arithmetic() {
+    let distance = |a: &[i32], b: &[i32]| -> u128 {
+        a.iter()
+            .zip(b)
+            .map(|(&a, &b)| u128::from(a.abs_diff(b)).pow(2))
+            .sum()
+    };
+    let mut switched = 0;
+    for case in 0..300 {
+        let draw = &mut Draw::new(4_000_000 + case);
+        let rows = Rows::small(draw);
+        let clusters = 1 + draw.below(8.min(rows.ids.len() as u64)) as usize;
+        let parameters = Parameters {
+            clusters,
+            iterations: 5,
+            restarts: 3,
+            quantizer: Quantizer::None,
+        };
+        let key = Key {
+            seed: case,
+            node: 2,
+        };
+        let mut trace = Trace::fit(rows.without(&[]), &parameters, key).unwrap();
+        let mut gone = Vec::new();
+        loop {
+            let points = rows.without(&gone);
+            let slots: Vec<usize> = points.live_slots().collect();
+            let mut best: Option<(f64, Vec<u64>)> = None;
+            for restart in 0..3 {
+                let mut seeds: Vec<usize> = Vec::new();
+                for stage in 0..clusters {
+                    let weight = |slot: usize| {
+                        let to = seeds
+                            .iter()
+                            .map(|&s| distance(points.row(slot), points.row(s)));
+                        to.min().unwrap_or(1)
+                    };
+                    let races = if stage == 0 {
+                        1
+                    } else {
+                        2 + (clusters as f64).ln() as u64
+                    };
+                    let drawn = (0..races).filter_map(|race| {
+                        let items = [2, restart, stage as u64, race];
+                        let words = Words::new(case, Purpose::Seeding, &items);
+                        let key = |slot: usize| {
+                            let uniform = ((words.word(points.id(slot)) >> 12) as f64 + 0.5)
+                                / (1_u64 << 52) as f64;
+                            let variate = -uniform.ln();
+                            match weight(slot) {
+                                0 => (1, variate),
+                                weight => (0, variate / weight as f64),
+                            }
+                        };
+                        let least = |&a: &usize, &b: &usize| key(a).partial_cmp(&key(b)).unwrap();
+                        slots.iter().copied().min_by(least)
+                    });
+                    let potential = |candidate: usize| -> u128 {
+                        let left = |slot: usize| {
+                            let to = distance(points.row(slot), points.row(candidate));
+                            if seeds.is_empty() {
+                                to
+                            } else {
+                                to.min(weight(slot))
+                            }
+                        };
+                        slots.iter().map(|&slot| left(slot)).sum()
+                    };
+                    let seed = drawn.min_by_key(|&candidate| potential(candidate)).unwrap();
+                    seeds.push(seed);
+                }
+                let seeds: Vec<u64> = seeds.into_iter().map(|slot| points.id(slot)).collect();
+                let loss = trace.losses()[restart as usize];
+                if best.as_ref().is_none_or(|(least, _)| loss < *least) {
+                    best = Some((loss, seeds));
+                }
+            }
+            let (loss, seeds) = best.unwrap();
+            assert_eq!(
+                (trace.loss(), trace.seeds()),
+                (loss, &seeds[..]),
+                "case {case}"
+            );
+            if rows.ids.len() - gone.len() <= clusters || gone.len() > 6 {
+                break;
+            }
+            let batch = batch(draw, &left(&rows, &gone), &trace.candidates(), clusters);
+            switched += usize::from(trace.delete(&batch).unwrap().other_restart);
+            gone.extend(&batch);
+        }
+    }
+    assert!(switched > 20, "{switched}");
 }

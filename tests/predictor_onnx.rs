@@ -12,6 +12,8 @@ use probity::nn::{Classifier, Rows};
 use probity::predictor::onnx::OnnxPredictor;
 use probity::predictor::source::{Categories, GraphOptions, OutputKind};
 use probity_command::{Workspace, figures};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
 
 fn data(name: &str) -> PathBuf {
@@ -25,7 +27,7 @@ fn schema() -> Schema {
 }
 
 /// How each graph is used.
-fn graphs() -> [(&'static str, GraphOptions); 3] {
+fn graphs() -> [(&'static str, GraphOptions); 5] {
     let indicators = GraphOptions {
         categories: Categories::Onehot,
         output: None,
@@ -35,6 +37,8 @@ fn graphs() -> [(&'static str, GraphOptions); 3] {
         ("matrix", GraphOptions::default()),
         ("indicators", indicators),
         ("columns", GraphOptions::default()),
+        ("trees", GraphOptions::default()),
+        ("words", GraphOptions::default()),
     ]
 }
 
@@ -109,7 +113,11 @@ fn what_does_not_fit_is_named() {
         ..GraphOptions::default()
     };
     for (name, options, needles) in [
-        ("trees", default.clone(), &["TreeEnsembleClassifier"][..]),
+        (
+            "mapper",
+            default.clone(),
+            &["CategoryMapper (node 'the_mapper')", "docs/predictors.md"][..],
+        ),
         (
             "matrix",
             onehot.clone(),
@@ -126,11 +134,17 @@ fn what_does_not_fit_is_named() {
         ),
         (
             "columns",
-            onehot,
+            onehot.clone(),
             &[
                 "one input for each attribute",
                 "leave predictor.categories out",
             ],
+        ),
+        ("words", onehot, &["leave predictor.categories out"]),
+        (
+            "words",
+            named("label"),
+            &["LinearClassifier", "only the scores"],
         ),
         (
             "matrix",
@@ -169,7 +183,92 @@ fn what_does_not_fit_is_named() {
     let error = OnnxPredictor::open(&data("columns.onnx"), &narrow, &GraphOptions::default())
         .err()
         .unwrap();
-    assert!(error.to_string().contains("8 inputs"), "{error}");
+    assert!(
+        error.to_string().contains("'origin' is no attribute"),
+        "{error}"
+    );
+    let mut others = schema();
+    others.label.classes = vec!["poor".into(), "rich".into()];
+    let error = OnnxPredictor::open(&data("words.onnx"), &others, &GraphOptions::default())
+        .err()
+        .unwrap();
+    assert!(
+        error.to_string().contains("classes are high, low"),
+        "{error}"
+    );
+}
+
+/// Whole numbers count the schema's classes, names say which class a column is.
+#[test]
+fn columns_are_the_classes_that_the_file_names() {
+    let (codes, _) = recorded();
+    let winners = |name: &str, classes: [&str; 2]| {
+        let mut schema = schema();
+        schema.label.classes = classes.map(str::to_owned).to_vec();
+        let predictor =
+            OnnxPredictor::open(&data(&format!("{name}.onnx")), &schema, &graphs()[0].1).unwrap();
+        let logits = predictor.logits(Rows::new(&codes, predictor.width()));
+        let logits = logits.unwrap();
+        let winners = logits
+            .chunks_exact(2)
+            .map(|row| classes[usize::from(row[1] > row[0])].to_owned());
+        winners.collect::<Vec<String>>()
+    };
+    assert_eq!(
+        winners("words", ["low", "high"]),
+        winners("words", ["high", "low"])
+    );
+    assert_eq!(
+        winners("trees", ["0", "1"]),
+        winners("trees", ["1.0", "0.0"])
+            .iter()
+            .map(|name| name[..1].to_owned())
+            .collect::<Vec<_>>()
+    );
+    let counted = winners("trees", ["low", "high"]);
+    let turned = winners("trees", ["high", "low"]);
+    assert!(counted.iter().zip(&turned).all(|(one, other)| one != other));
+}
+
+/// Files that are cut or changed are refused or run; neither ends the process.
+#[test]
+fn broken_files_are_errors() {
+    let (codes, _) = recorded();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("broken.onnx");
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
+    let (mut refused, mut ran) = (0, 0);
+    let mut attempt = |bytes: &[u8]| {
+        std::fs::write(&file, bytes).unwrap();
+        match OnnxPredictor::open(&file, &schema(), &GraphOptions::default()) {
+            Err(_) => refused += 1,
+            Ok(predictor) => {
+                let rows = Rows::new(&codes[..2 * predictor.width()], predictor.width());
+                let _ = predictor.logits(rows);
+                ran += 1;
+            }
+        }
+    };
+    for (name, _) in graphs() {
+        let whole = std::fs::read(data(&format!("{name}.onnx"))).unwrap();
+        for end in (0..whole.len()).step_by(1 + whole.len() / 100) {
+            attempt(&whole[..end]);
+        }
+        for _ in 0..150 {
+            let mut bytes = whole.clone();
+            for _ in 0..random.random_range(1..4) {
+                let at = random.random_range(0..bytes.len());
+                match random.random_range(0..4) {
+                    0 => bytes[at] = random.random(),
+                    1 => bytes[at] ^= 1 << random.random_range(0..8),
+                    2 => drop(bytes.remove(at)),
+                    _ => bytes.insert(at, random.random()),
+                }
+            }
+            attempt(&bytes);
+        }
+    }
+    assert!(refused > 500 && ran > 50, "{refused} refused, {ran} ran");
 }
 
 #[test]
@@ -200,7 +299,7 @@ fn audited_verified_and_independent_of_threads() {
 #[test]
 fn refused_by_the_command() {
     let workspace = Workspace::with_demo(400);
-    for name in ["matrix", "trees"] {
+    for name in ["matrix", "mapper"] {
         std::fs::copy(
             data(&format!("{name}.onnx")),
             workspace.path(&format!("{name}.onnx")),
@@ -210,7 +309,7 @@ fn refused_by_the_command() {
     workspace.write("broken.onnx", "not a model");
     let before = workspace.snapshot();
     for (source, more, needle) in [
-        ("trees.onnx", "", "TreeEnsembleClassifier"),
+        ("mapper.onnx", "", "CategoryMapper"),
         ("broken.onnx", "", "broken.onnx"),
         (
             "matrix.onnx",

@@ -126,7 +126,7 @@ fn a_sweep_draws_the_trade_off_and_keeps_the_median_network() {
     for label in ["seed", "ensemble"] {
         let out = format!("sweep-{label}");
         let summary = workspace
-            .line(&format!("{line} --label {label} --out {out} --json"))
+            .line(&format!("{line} --label-rule {label} --out {out} --json"))
             .exits(0)
             .json();
         let shares: Vec<f64> = summary["points"]
@@ -276,7 +276,7 @@ fn untimed(mut summary: Value) -> Value {
 fn a_stopped_repair_goes_on() {
     let workspace = workspace();
     let line = REPAIR
-        .replace("--share 0.1", "--sweep 0.05,0.2 --label ensemble")
+        .replace("--share 0.1", "--sweep 0.05,0.2 --label-rule ensemble")
         .replace("--repeats 3", "--repeats 2");
     workspace.line(&format!("{line} --out whole")).exits(0);
     let whole = workspace.summary("whole");
@@ -462,8 +462,8 @@ fn what_cannot_be_repaired_is_refused_before_anything_is_written() {
             vec!["shares is given", "certified"],
         ),
         (
-            line("--share 0.1", "--label seed --method certified"),
-            vec!["--label is given", "samples"],
+            line("--share 0.1", "--label-rule seed --method certified"),
+            vec!["--label-rule is given", "samples"],
         ),
         (line("--repeats 3", "--repeats 0"), vec!["--repeats is 0"]),
         (line("--epochs 15", "--epochs 0"), vec!["--epochs is 0"]),
@@ -491,7 +491,7 @@ fn what_cannot_be_repaired_is_refused_before_anything_is_written() {
 #[test]
 fn groups_are_measured_and_written() {
     let workspace = workspace();
-    let line = "groups --model demo/model --data demo/people.csv --protected sex,age --bins age=40 --favourable high";
+    let line = "groups --model demo/model --data demo/people.csv --protected sex,age --edges age=40 --favourable high";
     workspace.line(line).exits(0).says(&[
         "By sex × age",
         "below 40",
@@ -524,15 +524,15 @@ fn groups_are_measured_and_written() {
             "--favourable rich",
             vec!["favourable is 'rich'", "low, high"],
         ),
-        ("--bins sex=1", vec!["words"]),
-        ("--bins region=3", vec!["not protected"]),
-        ("--bins age", vec!["age=25,45,65"]),
+        ("--edges sex=1", vec!["words"]),
+        ("--edges region=3", vec!["not protected"]),
+        ("--edges age", vec!["age=25,45,65"]),
         ("--resamples 1", vec!["--resamples is 1"]),
     ] {
         let line = format!(
             "{} {change}",
             line.replace(" --favourable high", "")
-                .replace(" --bins age=40", "")
+                .replace(" --edges age=40", "")
         );
         refuses(&workspace, &line, 2, &needles);
     }

@@ -51,7 +51,7 @@ fn audits_repairs_groups_and_certificates_have_pages() {
             "audit --model fairer {data} --seeds 40 --local 20 --estimate 500 --samples csv --out after"
         ),
         format!(
-            "groups --model demo/model {data} --protected sex,age --bins age=30,50 --resamples 50 --out groups"
+            "groups --model demo/model {data} --protected sex,age --edges age=30,50 --resamples 50 --out groups"
         ),
         format!(
             "certify --model demo/model {data} --part test --splits 2 --exhaustive --out certificates"
@@ -285,14 +285,14 @@ fn knn_unlearning_and_outliers_have_pages() {
         workspace.json("knn2/summary.json")["certified"]
     );
 
-    workspace.line("kmeans bench --data train.csv --label-column y --bounds 0,20 --k 2 --deletions 5 --out kmeans").exits(0);
+    workspace.line("kmeans bench --data train.csv --label-column y --bounds 0,20 --clusters 2 --deletions 5 --out kmeans").exits(0);
     let (kmeans, _) = page(&workspace, "kmeans");
     holds(
         &kmeans,
         &["bit for bit", "Seconds against deletions", "train.csv"],
     );
     workspace
-        .line("schema infer train.csv --label y --out s.toml")
+        .line("schema infer train.csv --label-column y --out s.toml")
         .exits(0);
     workspace.line("spn bench --data train.csv --schema s.toml --rows 40 --deletions 3 --repeats 1 --out spn").exits(0).says(&["Run: spn"]);
     let (spn, _) = page(&workspace, "spn");

@@ -241,7 +241,7 @@ fn broken_files_are_errors() {
         std::fs::write(&path, bytes).unwrap();
         SentenceEncoder::open(&path, Some(&tokenizer))
     };
-    assert!(matches!(try_open(&[]), Err(EncoderError::NoOutput { .. })));
+    assert!(matches!(try_open(&[]), Err(EncoderError::Graph(_))));
     assert!(matches!(
         try_open(b"PK\x03\x04 not a graph"),
         Err(EncoderError::Graph(_))

@@ -82,7 +82,7 @@ fn a_model_is_uploaded_and_audited() {
     let workspace = Workspace::new();
     workspace.write("people.csv", census(300));
     workspace
-        .line("schema infer people.csv --label income --protected sex --out people.toml")
+        .line("schema infer people.csv --label-column income --protected sex --out people.toml")
         .exits(0);
     workspace
         .line("train --data people.csv --schema people.toml --epochs 3 --out model")

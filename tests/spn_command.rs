@@ -71,13 +71,13 @@ fn deletions_in_any_form_end_in_the_model_of_the_remaining_rows() {
     let ids: Vec<String> = (31..=40).rev().map(|id: u32| id.to_string()).collect();
     for id in &ids {
         workspace
-            .line(&format!("spn delete --model one --rows {id} --verify"))
+            .line(&format!("spn delete --model one --ids {id} --verify"))
             .exits(0)
             .says(&["Verified: the same bytes"]);
     }
     workspace.write("ids.txt", ids.join("\n"));
     workspace
-        .line("spn delete --model file --ids ids.txt")
+        .line("spn delete --model file --ids-file ids.txt")
         .exits(0);
     let summary = workspace
         .line("spn delete --model group --group p3 --verify --json")
@@ -109,7 +109,7 @@ fn a_deletion_is_verified_against_the_original_file() {
     let workspace = fitted();
     workspace.line("spn delete --model M --group p3").exits(0);
     workspace
-        .line("spn delete --model M --rows 7 --verify --data people.csv")
+        .line("spn delete --model M --ids 7 --verify --data people.csv")
         .exits(0)
         .says(&["remaining rows of people.csv"]);
     let before = model(&workspace, "M");
@@ -117,7 +117,7 @@ fn a_deletion_is_verified_against_the_original_file() {
     workspace.write("short.csv", lines[..lines.len() - 1].join("\n"));
     refuses(
         &workspace,
-        "spn delete --model M --rows 8 --verify --data short.csv",
+        "spn delete --model M --ids 8 --verify --data short.csv",
         2,
         &["short.csv", "row 120, which the model has, is not there"],
     );
@@ -132,13 +132,13 @@ fn a_deletion_is_verified_against_the_original_file() {
     other[2] = format!("2,{}", other[2]);
     workspace.write("other.csv", other.join("\n"));
     workspace
-        .line("spn delete --model M --rows 8 --verify --data other.csv")
+        .line("spn delete --model M --ids 8 --verify --data other.csv")
         .exits(1)
         .says(&["NOT EXACT", "other.csv"]);
     assert!(before == model(&workspace, "M"));
     refuses(
         &workspace,
-        "spn delete --model M --rows 8 --data people.csv",
+        "spn delete --model M --ids 8 --data people.csv",
         2,
         &["--data", "--verify"],
     );
@@ -171,7 +171,7 @@ fn the_model_directory_holds_nothing_of_a_deleted_row() {
     };
     assert!(patterns.iter().all(|pattern| found(pattern)));
     workspace
-        .line("spn delete --model M --rows 121 --verify")
+        .line("spn delete --model M --ids 121 --verify")
         .exits(0);
     assert!(!patterns.iter().any(|pattern| found(pattern)));
 }
@@ -269,14 +269,14 @@ fn leaves_can_be_chosen() {
         .exits(0)
         .says(&["histogram"]);
     workspace
-        .line("spn delete --model H --rows 1,120 --verify")
+        .line("spn delete --model H --ids 1,120 --verify")
         .exits(0)
         .says(&["Verified"]);
     workspace
         .line(&format!("{FIT} --independence rdc --clusters 3 --out R"))
         .exits(0);
     workspace
-        .line("spn delete --model R --rows 1,120 --verify")
+        .line("spn delete --model R --ids 1,120 --verify")
         .exits(0)
         .says(&["Verified"]);
 }
@@ -289,15 +289,18 @@ fn bad_deletions_change_nothing() {
     let all = (1..=120).map(|id: u32| id.to_string()).collect::<Vec<_>>();
     workspace.write("all.txt", all.join("\n"));
     for (rest, says) in [
-        ("--rows 3,121", "there is no row 121 in the model"),
-        ("--rows 3,3", "row 3 is named twice"),
-        ("--rows 1 --group p0", "row 1 is named twice"),
+        ("--ids 3,121", "there is no row 121 in the model"),
+        ("--ids 3,3", "row 3 is named twice"),
+        ("--ids 1 --group p0", "row 1 is named twice"),
         (
             "--group p99",
             "no row of the model belongs to the group 'p99'",
         ),
-        ("--ids bad.txt", "bad.txt, line 2: 'seven' is no row id"),
-        ("--ids all.txt", "deleting all 120 rows leaves nothing"),
+        (
+            "--ids-file bad.txt",
+            "bad.txt, line 2: 'seven' is no row id",
+        ),
+        ("--ids-file all.txt", "deleting all 120 rows leaves nothing"),
     ] {
         refuses(
             &workspace,
@@ -307,13 +310,8 @@ fn bad_deletions_change_nothing() {
         );
     }
     assert!(before == model(&workspace, "M"));
-    workspace.line("spn delete --model M --rows 3").exits(0);
-    refuses(
-        &workspace,
-        "spn delete --model M --rows 3",
-        2,
-        &["no row 3"],
-    );
+    workspace.line("spn delete --model M --ids 3").exits(0);
+    refuses(&workspace, "spn delete --model M --ids 3", 2, &["no row 3"]);
 }
 
 #[test]
@@ -323,7 +321,7 @@ fn a_model_that_was_tampered_with_is_refused() {
     let at = bytes.len() / 2;
     bytes[at] ^= 1;
     workspace.write("M/model.spn", &bytes);
-    for line in ["spn show --model M", "spn delete --model M --rows 1"] {
+    for line in ["spn show --model M", "spn delete --model M --ids 1"] {
         refuses(&workspace, line, 2, &["was changed after it was written"]);
     }
     workspace.write("M/model.spn", "something else");
@@ -444,7 +442,7 @@ fn a_constant_column_and_a_single_row_can_be_learnt() {
     let line = FIT.replace("people.csv", "constant.csv");
     workspace.line(&format!("{line} --out C")).exits(0);
     workspace
-        .line("spn delete --model C --rows 2,3,60 --verify")
+        .line("spn delete --model C --ids 2,3,60 --verify")
         .exits(0)
         .says(&["Verified"]);
     workspace.write("single.csv", format!("{header}1,40,150,none,low,a\n"));
@@ -452,7 +450,7 @@ fn a_constant_column_and_a_single_row_can_be_learnt() {
     workspace.line(&format!("{line} --out S")).exits(0);
     refuses(
         &workspace,
-        "spn delete --model S --rows 1",
+        "spn delete --model S --ids 1",
         2,
         &["leaves nothing to learn from"],
     );

@@ -344,7 +344,7 @@ fn broken_text_models_are_refused() {
 fn long_texts_are_cut_and_counted() {
     let workspace = demo();
     workspace
-        .line("train --texts demo/comments.csv --text-column comment_text --label-column toxic --max-length 6 --epochs 2 --model gru --units 4 --layers 1 --bidirectional --out short")
+        .line("train --texts demo/comments.csv --text-column comment_text --label-column toxic --max-length 6 --epochs 2 --cell gru --units 4 --layers 1 --bidirectional --out short")
         .exits(0)
         .says(&["were cut to the length limit"]);
     let trained = workspace.json("short/summary.json");

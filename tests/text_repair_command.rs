@@ -52,7 +52,7 @@ fn texts_of_audits_are_learnt_from_and_held_out_ones_are_not() {
     let line = format!("{REPAIR} --run religion --run gender --sweep 0.5,0.1");
     let mut saved = Vec::new();
     for label in ["majority", "seed", "ensemble"] {
-        let line = format!("{line} --label {label} --out {label} --json");
+        let line = format!("{line} --label-rule {label} --out {label} --json");
         let summary = repaired(&workspace, &line).json();
         assert_eq!(summary, workspace.summary(label));
         assert_eq!(
@@ -141,7 +141,7 @@ fn a_stopped_repair_goes_on() {
         .replace("--max-found 200", "--max-found 60");
     repaired(
         &workspace,
-        &format!("{repair} --protected religion --label ensemble --sweep 0.1,0.4 --out whole"),
+        &format!("{repair} --protected religion --label-rule ensemble --sweep 0.1,0.4 --out whole"),
     );
     let whole = workspace.summary("whole");
     let (_, specification, _) =
@@ -229,8 +229,8 @@ fn what_cannot_be_repaired_is_refused_before_anything_is_written() {
             &["--kappa is given", "method certified"],
         ),
         (
-            format!("{certified} --run religion --label seed"),
-            &["--label is given", "samples"],
+            format!("{certified} --run religion --label-rule seed"),
+            &["--label-rule is given", "samples"],
         ),
         (
             format!("{certified} --run religion --sweep 0.1,0.2"),

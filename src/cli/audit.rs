@@ -24,11 +24,7 @@ use probity::tensor::device::ComputeDevice;
 /// Arguments of `probity audit`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples: probity audit --model models/census --data census.csv --protected sex,race --fail-above 0.05\n\
-                  \x20         probity audit --model models/toxic --texts comments.csv --text-column comment --protected religion\n\
-                  \x20         probity audit --model models/toxic --protected gender --text \"She is a doctor.\"\n\
-                  \x20         probity audit --predictor \"command:python3 predict.py\" --schema people.toml --data people.csv\n\
-                  With --fail-above the exit code is 0 only when the whole 95 % interval is at or below the bound."
+    after_help = "With --fail-above the exit code is 0 only when the whole 95 % interval is at or below the bound."
 )]
 pub(super) struct AuditArgs {
     #[command(flatten)]
@@ -47,7 +43,7 @@ pub(super) struct AuditArgs {
     #[command(flatten)]
     search: SearchArgs,
     /// Run directory [default: the next free runs/audit-N]
-    #[arg(long)]
+    #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Go on with the unfinished run in --out; all options but the limits of time come from there
     #[arg(long, requires = "out")]

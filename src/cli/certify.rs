@@ -22,9 +22,7 @@ use probity::run::specification::Checked;
 /// Arguments of `probity certify`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples: probity certify --model models/census --data census.csv --protected sex,race --part test\n\
-                  \x20         probity certify --model models/toxic --texts comments.csv --text-column comment --protected religion --exhaustive\n\
-                  An input without a certificate need not be unfair; --exhaustive counts the fair ones."
+    after_help = "An input without a certificate need not be unfair; --exhaustive counts the fair ones."
 )]
 pub(super) struct CertifyArgs {
     #[command(flatten)]
@@ -38,7 +36,7 @@ pub(super) struct CertifyArgs {
     )]
     texts: Option<PathBuf>,
     /// Run directory [default: the next free runs/certify-N]
-    #[arg(long)]
+    #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
     threads: Threads,

@@ -31,9 +31,7 @@ const TABLE: &str = "table.md";
 /// Arguments of `probity compare`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples: probity compare --model models/census --data census.csv --protected sex --strategies adf,sg,aequitas-fully --time 20s\n\
-                  \x20         probity compare --predictor \"command:python3 predict.py\" --schema people.toml --data people.csv --protected sex\n\
-                  In a repeat every search gets the same seeds, options, checks and counting; repeats differ in their seeds. With --time the figures depend on the machine. An interrupted comparison keeps the searches that were done."
+    after_help = "In a repeat every search gets the same seeds, options, checks and counting; repeats differ in their seeds. With --time the figures depend on the machine. An interrupted comparison keeps the searches that were done."
 )]
 pub(super) struct CompareArgs {
     #[command(flatten)]
@@ -41,7 +39,7 @@ pub(super) struct CompareArgs {
     #[command(flatten)]
     search: SearchArgs,
     /// Run directory [default: the next free runs/compare-N]
-    #[arg(long)]
+    #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Go on with the unfinished comparison in --out; all options but the limits of a predictor
     /// come from there

@@ -13,11 +13,11 @@ pub(super) struct DeletionArgs {
     #[arg(long, value_name = "DIR")]
     pub model: PathBuf,
     /// Ids of the rows to delete
-    #[arg(long, value_delimiter = ',', value_name = "IDS")]
-    rows: Vec<u64>,
+    #[arg(long, value_delimiter = ',', value_name = "ID,…")]
+    ids: Vec<u64>,
     /// File with ids, one a line
     #[arg(long, value_name = "FILE")]
-    ids: Option<PathBuf>,
+    ids_file: Option<PathBuf>,
     /// Also train on the remaining rows, and compare byte by byte before anything is written
     #[arg(long)]
     verify: bool,
@@ -26,8 +26,8 @@ pub(super) struct DeletionArgs {
 impl DeletionArgs {
     /// The ids given, those of the file last; a row that is named twice is named twice here.
     pub fn ids(&self) -> anyhow::Result<Vec<u64>> {
-        let mut ids = self.rows.clone();
-        let Some(file) = &self.ids else {
+        let mut ids = self.ids.clone();
+        let Some(file) = &self.ids_file else {
             return Ok(ids);
         };
         let name = file.display();

@@ -53,7 +53,7 @@ struct TrainArgs {
     #[command(flatten)]
     fields: Fields<GloveOptions>,
     /// Decimal places of the numbers in the file
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=9))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=9))]
     digits: u8,
     #[command(flatten)]
     threads: Threads,

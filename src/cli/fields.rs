@@ -209,10 +209,27 @@ fn argument(field: &Field, flag: String) -> Arg {
             .allow_negative_numbers(matches!(kind, FieldKind::Integer | FieldKind::Number))
             .value_parser(parser(kind)),
     };
-    match field.kind {
-        FieldKind::Bool => argument,
-        _ => argument.value_name(field.name().to_uppercase()),
+    match placeholder(field.name(), &field.kind) {
+        None => argument,
+        Some(placeholder) => argument.value_name(placeholder),
     }
+}
+
+/// What stands for a value in the help: what kind of thing it is.
+fn placeholder(name: &str, kind: &FieldKind) -> Option<String> {
+    let last = name.rsplit('_').next().unwrap_or(name);
+    Some(match kind {
+        FieldKind::Bool => return None,
+        FieldKind::Integer => "N".to_owned(),
+        FieldKind::Number => "NUMBER".to_owned(),
+        FieldKind::Path if matches!(last, "model" | "runs") => "DIR".to_owned(),
+        FieldKind::Path => "FILE".to_owned(),
+        FieldKind::Choice(_) | FieldKind::Text | FieldKind::Other => last.to_uppercase(),
+        FieldKind::List(kind) => {
+            let one = last.strip_suffix('s').unwrap_or(last);
+            format!("{},…", placeholder(one, kind)?)
+        }
+    })
 }
 
 /// `text_search` → `Text search`.

@@ -19,18 +19,15 @@ use probity::run::specification::Checked;
 
 /// Arguments of `probity groups`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example: probity groups --model models/people --data people.csv --protected sex,age --bins age=30,50"
-)]
 pub(super) struct GroupsArgs {
     #[command(flatten)]
     fields: Fields<GroupsSpecification>,
     /// Inner edges of the groups of a numeric attribute, such as age=25,45,65; may be given for
     /// several
-    #[arg(long, value_name = "NAME=EDGES", help_heading = "Groups")]
-    bins: Vec<DeclaredBins>,
+    #[arg(long, value_name = "COLUMN=EDGE,…", help_heading = "Groups")]
+    edges: Vec<DeclaredBins>,
     /// Directory for run.toml and summary.json [default: none is written]
-    #[arg(long)]
+    #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
     hardware: Hardware,
@@ -38,9 +35,9 @@ pub(super) struct GroupsArgs {
 
 /// Runs `probity groups`.
 pub(super) fn run(mut args: GroupsArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    if !args.bins.is_empty() {
-        let bins: Vec<String> = args.bins.into_iter().map(String::from).collect();
-        args.fields.set("groups.bins", bins);
+    if !args.edges.is_empty() {
+        let edges: Vec<String> = args.edges.into_iter().map(String::from).collect();
+        args.fields.set("groups.edges", edges);
     }
     let specification = args.fields.specification()?;
     run_specification(specification, args.out, &args.hardware, output)
@@ -100,7 +97,7 @@ fn choices(report: &GroupReport) -> String {
             GroupedBy::Values => "by value".to_owned(),
             GroupedBy::DeclaredBins => format!("in the bins {}", note.groups.join(", ")),
             GroupedBy::EqualBins => format!(
-                "in {} equal bins of its domain, {} (choose others with --bins)",
+                "in {} equal bins of its domain, {} (choose others with --edges)",
                 note.groups.len(),
                 note.groups.join(", ")
             ),

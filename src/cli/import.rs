@@ -18,15 +18,11 @@ use probity::run::specification::{Checked, Specification};
 
 /// Arguments of `probity import`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples: probity import --weights census.safetensors --config adf-fnn --schema adf-census --out models/adf\n\
-                  \x20         probity import --weights toxic.pt --vocabulary words.txt --unknown-row 1 --padding-row 0 --classes fine,toxic --out models/toxic"
-)]
 pub(super) struct ImportArgs {
     #[command(flatten)]
     fields: Fields<ImportSpecification>,
     /// Directory for the model [default: the next free runs/import-N]
-    #[arg(long)]
+    #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 

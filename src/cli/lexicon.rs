@@ -51,7 +51,7 @@ struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     lexicon: Option<PathBuf>,
     /// Attributes to check [default: all of the lexicon]
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     protected: Vec<String>,
     /// Word vectors (GloVe or word2vec text, also .gz, .xz), or `shipped`: say which terms have
     /// none

@@ -12,6 +12,7 @@ mod deletion;
 mod demo;
 mod devices;
 mod embeddings;
+mod examples;
 mod fields;
 mod groups;
 mod help;
@@ -123,7 +124,7 @@ enum Command {
 
 /// The definition of the whole command.
 fn definition() -> clap::Command {
-    help::grouped(Cli::command())
+    help::grouped(examples::shown(Cli::command(), ""))
 }
 
 /// Runs the command line and gives its exit code.

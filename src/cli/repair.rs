@@ -23,12 +23,7 @@ use probity::tensor::device::ComputeDevice;
 /// Arguments of `probity repair`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples: probity repair --model models/people --data people.csv --run runs/people --out models/fairer\n\
-                  \x20         probity repair --model models/people --data people.csv --run runs/sex --run runs/race \\\n\
-                  \x20             --sweep 0.01,0.05,0.2 --max-accuracy-loss 0.01 --out models/fairer\n\
-                  \x20         probity repair --model models/toxic --texts comments.csv --protected religion --out models/fairer\n\
-                  \x20         probity repair --model models/toxic --texts comments.csv --run runs/race --run runs/religion --method samples --out models/fairer\n\
-                  Nothing is saved and the exit code is 1 when accuracy or a fairness measure gets worse than allowed, or when samples of texts do no better than retraining without them; --save-anyway saves it all the same."
+    after_help = "Nothing is saved and the exit code is 1 when accuracy or a fairness measure gets worse than allowed, or when samples of texts do no better than retraining without them; --save-anyway saves it all the same."
 )]
 pub(super) struct RepairArgs {
     #[command(flatten)]
@@ -43,7 +38,7 @@ pub(super) struct RepairArgs {
     texts: Option<PathBuf>,
     /// Share of the found individuals to learn from; the ADF paper takes 0.05 [default: 0.01;
     /// texts: 0.05]
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long, value_name = "NUMBER", conflicts_with = "resume")]
     share: Option<f64>,
     /// Several shares one after the other: a table, a plot, and the fairest one that is accurate
     /// enough
@@ -55,7 +50,7 @@ pub(super) struct RepairArgs {
     )]
     sweep: Vec<f64>,
     /// Directory for the repaired model [default: the next free runs/repair-N]
-    #[arg(long)]
+    #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Go on with the unfinished repair in --out; all options come from there
     #[arg(long, requires = "out")]

@@ -13,10 +13,7 @@ use probity::run::run_directory::write_atomically;
 /// Arguments of `probity report`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples: probity report runs/audit-1 --out report.html\n\
-                  \x20         probity report runs/audit-1 runs/repair-1 runs/audit-2 --out before-after.html\n\
-                  \x20         probity report runs/audit-1 --format markdown\n\
-                  The page is one file that loads nothing. Without --out it goes to standard output."
+    after_help = "The page is one file that loads nothing. Without --out it goes to standard output."
 )]
 pub(super) struct ReportArgs {
     /// Run directories, one section each; two audits of the same data by two models are compared as

@@ -17,16 +17,14 @@ use probity::run::specification::{Checked, FieldKind, Specification};
 
 /// Arguments of `probity run`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples: probity run audit.toml --out runs/friday\n\
-                  \x20         probity run runs/audit-1 --out runs/again\n\
-                  \x20         probity run runs/audit-2 --resume\n\
-                  A specification begins with its kind, such as kind = \"audit\"; its paths are relative to its own folder.\n\
-                  A directory is repeated on what its run read, which must not have changed; its run.toml is run on whatever is there.")]
+#[command(
+    after_help = "A specification begins with its kind, such as kind = \"audit\"; its paths are relative to its own folder.\nA directory is repeated on what its run read, which must not have changed; its run.toml is run on whatever is there."
+)]
 pub(super) struct RunArgs {
     /// Specification (TOML), or the directory of a run
     specification: PathBuf,
     /// Run directory [default: the next free one of its kind under runs]
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     out: Option<PathBuf>,
     /// Go on with the unfinished run in the directory given
     #[arg(long)]

@@ -46,35 +46,35 @@ struct InferArgs {
     /// Table: CSV (also .gz, .xz) or Parquet
     file: PathBuf,
     /// Column to predict
-    #[arg(long)]
-    label: String,
+    #[arg(long, value_name = "COLUMN")]
+    label_column: String,
     /// Protected columns
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
     protected: Vec<String>,
     /// Columns to leave out
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
     ignore: Vec<String>,
     /// The class that is good to get: it becomes the last one [default: what the words of the
     /// classes say, else their order]
     #[arg(long, value_name = "CLASS")]
     favourable: Option<String>,
     /// Field separator: one character, 'tab' or 'space'
-    #[arg(long, default_value = ",")]
+    #[arg(long, value_name = "CHARACTER", default_value = ",")]
     separator: Separator,
     /// Quote character
-    #[arg(long, default_value = "\"")]
+    #[arg(long, value_name = "CHARACTER", default_value = "\"")]
     quote: Separator,
     /// Column names by position, for a file without a header
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     columns: Vec<String>,
     /// Whole numbers spread over more values than this get bins
-    #[arg(long, default_value_t = 200)]
+    #[arg(long, value_name = "N", default_value_t = 200)]
     max_integer_span: i64,
     /// The most different words a category may have
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100)]
     max_words: usize,
     /// File for the schema [default: stdout]
-    #[arg(long)]
+    #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
@@ -137,7 +137,7 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
             columns: args.columns,
             ..Format::default()
         },
-        label: args.label,
+        label: args.label_column,
         protected: args.protected,
         ignore: args.ignore,
         favourable: args.favourable,

@@ -18,9 +18,6 @@ pub(super) struct CompletionsArgs {
 
 /// Arguments of `probity man`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Read it with: probity man | man -l -   One command's page: probity man audit"
-)]
 pub(super) struct ManArgs {
     /// Command to describe, such as `audit` or `data fetch` [default: probity itself]
     command: Vec<String>,

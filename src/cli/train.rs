@@ -26,11 +26,6 @@ use probity::text::embeddings::SHIPPED;
 
 /// Arguments of `probity train`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples: probity train --data people.csv --schema people.toml --out models/people\n\
-                  \x20         probity train --texts comments.csv --text-column comment_text --label-column toxic \\\n\
-                  \x20             --model lstm --embeddings glove.6B.50d.txt --out models/toxic"
-)]
 pub(super) struct TrainArgs {
     #[command(flatten)]
     fields: Fields<TrainSpecification>,
@@ -43,7 +38,7 @@ pub(super) struct TrainArgs {
     )]
     texts: Option<PathBuf>,
     /// Directory for the model [default: the next free runs/train-N]
-    #[arg(long)]
+    #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Go on with the unfinished training in --out; all other options come from there
     #[arg(long, requires = "out")]

@@ -31,7 +31,7 @@ pub(super) struct VerifyArgs {
     /// Run directory of an audit or of `probity knn`
     run: PathBuf,
     /// Model directory of an audit, if the model has moved since
-    #[arg(long)]
+    #[arg(long, value_name = "DIR")]
     model: Option<PathBuf>,
 }
 

@@ -50,7 +50,7 @@ impl Home {
 
     /// Makes a token.
     pub fn new_token(&self, label: &str) -> String {
-        self.command(&["serve", "token", "--label", label, "--quiet"])
+        self.command(&["serve", "token", "--name", label, "--quiet"])
     }
 
     /// What a command about the data directory prints.

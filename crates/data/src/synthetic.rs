@@ -11,6 +11,8 @@
 //! [`planted_share`] counts exactly how common that is among all inputs. Age, household and region
 //! have no influence.
 
+use std::io::{self, Write};
+
 use rand::RngExt;
 
 use super::schema::Schema;
@@ -54,6 +56,25 @@ pub fn synthetic_census(schema: &Schema, rows: usize, seed: u64) -> Table {
         labels.push(rule(&codes[start..]));
     }
     Table::new(schema.attributes.len(), codes, labels)
+}
+
+/// Writes `people`, rows of codes of `schema` with their labels, as CSV.
+///
+/// # Errors
+/// When `out` fails.
+pub fn write_csv(out: impl Write, schema: &Schema, people: &Table) -> io::Result<()> {
+    let mut csv = csv::Writer::from_writer(out);
+    let names = schema.attributes.iter().map(|attribute| &attribute.name);
+    csv.write_record(names.chain([&schema.label.name]))?;
+    for (row, &label) in people.labels().iter().enumerate() {
+        let cells = schema.attributes.iter().zip(people.row(row));
+        let mut record: Vec<String> = cells
+            .map(|(attribute, &code)| attribute.decode(code))
+            .collect();
+        record.push(schema.label.classes[label as usize].clone());
+        csv.write_record(&record)?;
+    }
+    csv.flush()
 }
 
 /// The exact share of all inputs of `schema` that the rule discriminates by `protected`

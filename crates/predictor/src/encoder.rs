@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use tokenizers::{Encoding, PostProcessor, Tokenizer, TruncationDirection};
 
-use probity_tensor::onnx::{OnnxModel, Port};
+use probity_tensor::onnx::{Numbers, OnnxFile, OnnxModel, Port, Tensor};
 
 pub use error::EncoderError;
 
@@ -53,7 +53,6 @@ pub struct SentenceEncoder {
     reader: Reader,
     graph: OnnxModel,
     roles: Vec<Role>,
-    output: String,
     /// Tokens of every input, where the graph fixes them.
     length: Option<usize>,
     width: usize,
@@ -67,9 +66,9 @@ impl SentenceEncoder {
     /// When a file cannot be read, when the graph cannot be run here, or when it is no sentence
     /// encoder.
     pub fn open(model: &Path, tokenizer: Option<&Path>) -> Result<Self, EncoderError> {
-        let graph = OnnxModel::open(model)?;
-        let output = sentence_output(model, &graph.outputs())?;
-        let (roles, length) = read_inputs(model, &graph.inputs())?;
+        let file = OnnxFile::read(model)?;
+        let graph = file.model(&sentence_output(model, &file.outputs())?)?;
+        let (roles, length) = read_inputs(model, graph.inputs())?;
         let beside = model.with_file_name("tokenizer.json");
         let reader = read_tokenizer(tokenizer.unwrap_or(&beside), length)?;
         let mut encoder = Self {
@@ -77,7 +76,6 @@ impl SentenceEncoder {
             reader,
             graph,
             roles,
-            output,
             length,
             width: 0,
         };
@@ -121,7 +119,7 @@ impl SentenceEncoder {
         let fed = self.length.unwrap_or(found);
         let input = |role: &Role| self.input(*role, &tokens, fed);
         let inputs = self.roles.iter().map(input).collect();
-        let result = self.graph.run(inputs, &[1, fed], &self.output);
+        let result = self.graph.run(inputs);
         let (shape, values) = result.map_err(|source| EncoderError::Run {
             text: beginning(text),
             tokens: found,
@@ -134,7 +132,7 @@ impl SentenceEncoder {
             _ => {
                 return Err(EncoderError::OutputShape {
                     path: self.path.clone(),
-                    name: self.output.clone(),
+                    name: self.graph.output().to_owned(),
                     shape,
                     tokens: fed,
                 });
@@ -169,7 +167,7 @@ impl SentenceEncoder {
     }
 
     /// One input: the values of the tokens, then those of padding up to `fed`.
-    fn input(&self, role: Role, tokens: &Encoding, fed: usize) -> Vec<i32> {
+    fn input(&self, role: Role, tokens: &Encoding, fed: usize) -> Tensor {
         let found = tokens.get_ids().len();
         let (mut values, padding) = match role {
             Role::Ids => (signed(tokens.get_ids()), signed(&[self.reader.padding])[0]),
@@ -178,7 +176,10 @@ impl SentenceEncoder {
             Role::Positions => ((0..).take(fed).collect(), 0),
         };
         values.resize(fed, padding);
-        values
+        Tensor {
+            shape: vec![1, fed],
+            values: Numbers::Integers(values),
+        }
     }
 
     fn normalised(&self, vector: &[f64], text: &str) -> Result<Vec<f32>, EncoderError> {

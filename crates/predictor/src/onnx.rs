@@ -1,11 +1,13 @@
 //! A predictor that is an ONNX file, run by [`probity_tensor::onnx`].
 //!
-//! **Inputs.** Either one, a matrix `[rows, columns]`, or one for each attribute, called like it
-//! and of the shape `[rows]` or `[rows, 1]`. Numbers enter as [`super::values`] says; words as
-//! [`Categories`] says, as codes where each attribute has its own input. A missing value that is no
-//! number is NaN. Nothing is scaled here: scaling belongs into the graph.
+//! **Inputs.** Either one, a matrix `[rows, columns]`, or one for each attribute that the graph
+//! needs, called like it and of the shape `[rows]` or `[rows, 1]`. Numbers enter as
+//! [`super::values`] says. Words enter as they stand in the data where the input is made of words,
+//! else as [`Categories`] says, as codes where each attribute has its own input. A missing value
+//! that is no number is NaN. Nothing is scaled here: scaling belongs into the graph.
 //!
-//! **Output.** `[rows, classes]`, or for two classes `[rows]` or `[rows, 1]`: the second one's.
+//! **Output.** `[rows, classes]`, or for two classes `[rows]` or `[rows, 1]`: the second one's. The
+//! columns are the classes that the file names, else those of the schema in its order.
 //!
 //! **Tiles.** Batches are cut into tiles of [`TILE`] rows, or of the fixed number that the graph
 //! asks for, the last one filled up with copies of a row. How a product is cut into blocks depends
@@ -19,9 +21,11 @@ use super::error::PredictorError;
 use super::graph::{Categories, GraphOptions, OutputKind};
 use super::probabilities::{append_logits, of_score};
 use super::values::{Value, value};
-use probity_data::schema::{Attribute, Kind, Schema};
+use probity_data::schema::{Attribute, Kind, Label, Schema};
 use probity_nn::{Classifier, ModelError, Rows};
-use probity_tensor::onnx::{Input, Numbers, OnnxModel, Port};
+use probity_tensor::onnx::{
+    Kind as Element, Numbers, OnnxError, OnnxFile, OnnxModel, Port, Tensor,
+};
 
 /// Rows of a tile.
 pub const TILE: usize = 64;
@@ -32,24 +36,32 @@ pub struct OnnxPredictor {
     graph: OnnxModel,
     file: String,
     inputs: Inputs,
-    output: String,
+    /// For each class of the schema its column in the output.
+    order: Vec<usize>,
     gives: OutputKind,
     tile: usize,
-    columns: Vec<Columns>,
 }
 
 /// How rows enter the graph.
 enum Inputs {
-    /// As one matrix of so many columns.
-    Matrix(usize),
-    /// For each input its attribute, and whether its shape is `[rows, 1]` rather than `[rows]`.
-    Attributes(Vec<(usize, bool)>),
+    /// As one matrix with the columns of each attribute.
+    Matrix(Vec<Columns>),
+    /// Each for itself.
+    Attributes(Vec<AttributeInput>),
+}
+
+/// An input for one attribute.
+struct AttributeInput {
+    attribute: usize,
+    /// Whether its shape is `[rows, 1]` rather than `[rows]`.
+    is_column: bool,
+    columns: Columns,
 }
 
 /// The columns of one attribute.
 enum Columns {
     /// One number: that of each code from `min` on, or the code itself where the list is empty.
-    Number { min: i32, numbers: Vec<f32> },
+    Number { min: i32, numbers: Vec<f64> },
     /// One indicator for each of so many codes from 0 on.
     Indicators(usize),
 }
@@ -65,22 +77,19 @@ impl OnnxPredictor {
         schema: &Schema,
         options: &GraphOptions,
     ) -> Result<OnnxPredictor, PredictorError> {
-        let graph =
-            OnnxModel::open(file).map_err(|error| PredictorError::Onnx(error.to_string()))?;
+        let onnx = |error: OnnxError| PredictorError::Onnx(error.to_string());
         let name = file.display().to_string();
         let fail = |problem: String| PredictorError::Graph {
             file: name.clone(),
             problem,
         };
-        let ports = graph.inputs();
-        let columns: Vec<Columns> = schema
-            .attributes
-            .iter()
-            .map(|attribute| Columns::new(attribute, options.categories))
-            .collect();
-        let inputs = Inputs::new(&ports, schema, &columns, options.categories).map_err(fail)?;
-        let output = output_name(&graph, options.output.as_deref()).map_err(fail)?;
-        let fixed = ports
+        let file = OnnxFile::read(file).map_err(onnx)?;
+        let output = output_name(&file.outputs(), options.output.as_deref()).map_err(fail)?;
+        let order = class_order(&schema.label, file.classes(&output))?;
+        let mut graph = file.model(&output).map_err(onnx)?;
+        let inputs = Inputs::new(&mut graph, schema, options.categories).map_err(fail)?;
+        let fixed = graph
+            .inputs()
             .iter()
             .filter_map(|port| port.shape.as_ref()?.first().copied()?)
             .max();
@@ -89,10 +98,9 @@ impl OnnxPredictor {
             graph,
             file: name,
             inputs,
-            output,
+            order,
             gives: options.gives,
             tile: fixed.unwrap_or(TILE).max(1),
-            columns,
         };
         Ok(predictor)
     }
@@ -109,7 +117,7 @@ impl OnnxPredictor {
         let fed = self.feed(rows);
         let (shape, values) = self
             .graph
-            .run_inputs(fed, &self.output)
+            .run(fed)
             .map_err(|error| ModelError::predictor(PredictorError::Onnx(error.to_string())))?;
         let classes = self.classes();
         let width = match *shape.as_slice() {
@@ -120,7 +128,7 @@ impl OnnxPredictor {
         if width != classes && !(width == 1 && classes == 2) {
             return Err(self.fail(format!(
                 "the output '{}' has the shape {shape:?} for {} rows and {classes} classes; expected [rows, {classes}]{}",
-                self.output,
+                self.graph.output(),
                 self.tile,
                 if classes == 2 { ", [rows, 1] or [rows]" } else { "" }
             )));
@@ -133,67 +141,75 @@ impl OnnxPredictor {
     }
 
     fn append(&self, row: &[i32], given: &[f32], out: &mut Vec<f32>) -> Result<(), ModelError> {
-        match (self.gives, given) {
-            (OutputKind::Logits, _) => {
-                if given.iter().any(|logit| !logit.is_finite()) {
-                    return Err(ModelError::NotFinite { row: row.to_vec() });
-                }
-                if let [one] = given {
-                    out.push(0.0);
-                    out.push(*one);
-                } else {
-                    out.extend_from_slice(given);
-                }
-                Ok(())
+        if self.gives == OutputKind::Logits {
+            if given.iter().any(|logit| !logit.is_finite()) {
+                return Err(ModelError::NotFinite { row: row.to_vec() });
             }
-            (OutputKind::Probabilities, [score]) => {
-                self.append_probabilities(row, &of_score(f64::from(*score)), out)
-            }
-            (OutputKind::Probabilities, _) => {
-                let probabilities: Vec<f64> = given.iter().map(|&p| f64::from(p)).collect();
-                self.append_probabilities(row, &probabilities, out)
-            }
+            let logits = match *given {
+                [one] => &[0.0, one],
+                _ => given,
+            };
+            out.extend(self.ordered(logits, f32::next_up));
+            return Ok(());
         }
+        let probabilities = match *given {
+            [score] => of_score(f64::from(score)).to_vec(),
+            _ => given.iter().map(|&p| f64::from(p)).collect(),
+        };
+        let ordered = self.ordered(&probabilities, f64::next_up);
+        append_logits(&self.schema, row, &ordered, out).map_err(ModelError::predictor)
     }
 
-    fn append_probabilities(
-        &self,
-        row: &[i32],
-        probabilities: &[f64],
-        out: &mut Vec<f32>,
-    ) -> Result<(), ModelError> {
-        append_logits(&self.schema, row, probabilities, out).map_err(ModelError::predictor)
+    /// The numbers of the columns for the schema's classes. Of equal numbers that of the first
+    /// column wins, as in the library, and so becomes the next larger one where the order differs.
+    fn ordered<T: Copy + PartialOrd>(&self, given: &[T], next: impl Fn(T) -> T) -> Vec<T> {
+        let mut best = 0;
+        for (column, number) in given.iter().enumerate() {
+            if *number > given[best] {
+                best = column;
+            }
+        }
+        let order = || self.order.iter();
+        let ties = order().filter(|&&column| given[column] == given[best]);
+        let is_first = ties.clone().next() == Some(&best);
+        let raised = !is_first && ties.count() > 1;
+        let number = |&column: &usize| match given[column] {
+            number if raised && column == best => next(number),
+            number => number,
+        };
+        order().map(number).collect()
     }
 
     /// What the inputs get for `rows`, filled up to a whole tile.
-    fn feed(&self, rows: Rows<'_>) -> Vec<Input> {
+    fn feed(&self, rows: Rows<'_>) -> Vec<Tensor> {
         let filler = rows.iter().next_back().into_iter().cycle();
         let tile: Vec<&[i32]> = rows.iter().chain(filler).take(self.tile).collect();
         match &self.inputs {
-            Inputs::Matrix(width) => {
+            Inputs::Matrix(columns) => {
+                let width = columns.iter().map(Columns::width).sum();
                 let mut values = Vec::with_capacity(self.tile * width);
                 for row in tile {
-                    for (columns, &code) in self.columns.iter().zip(row) {
+                    for (columns, &code) in columns.iter().zip(row) {
                         columns.append(code, &mut values);
                     }
                 }
-                vec![Input {
-                    shape: vec![self.tile, *width],
-                    values: Numbers::Floats(values),
+                vec![Tensor {
+                    shape: vec![self.tile, width],
+                    values: Numbers::Doubles(values),
                 }]
             }
-            Inputs::Attributes(attributes) => attributes
+            Inputs::Attributes(inputs) => inputs
                 .iter()
-                .map(|&(attribute, is_column)| {
+                .map(|input| {
                     let mut values = Vec::with_capacity(self.tile);
                     for row in &tile {
-                        self.columns[attribute].append(row[attribute], &mut values);
+                        input.columns.append(row[input.attribute], &mut values);
                     }
                     let mut shape = vec![self.tile];
-                    shape.extend(is_column.then_some(1));
-                    Input {
+                    shape.extend(input.is_column.then_some(1));
+                    Tensor {
                         shape,
-                        values: Numbers::Floats(values),
+                        values: Numbers::Doubles(values),
                     }
                 })
                 .collect(),
@@ -222,74 +238,101 @@ impl Classifier for OnnxPredictor {
 
 impl Inputs {
     fn new(
-        ports: &[Port],
+        graph: &mut OnnxModel,
         schema: &Schema,
-        columns: &[Columns],
         categories: Categories,
     ) -> Result<Inputs, String> {
-        let names = |names: Vec<&str>| names.join(", ");
-        let port_names = || names(ports.iter().map(|port| port.name.as_str()).collect());
-        if let [port] = ports
+        let ports = graph.inputs().to_vec();
+        if let [port] = ports.as_slice()
             && schema.attributes.len() > 1
+            && attribute_of(schema, &port.name).is_none()
         {
-            let width: usize = columns.iter().map(Columns::width).sum();
-            let declared = port.shape.as_deref();
-            return match declared {
-                None => Ok(Inputs::Matrix(width)),
-                Some([_, None]) => Ok(Inputs::Matrix(width)),
-                Some([_, Some(found)]) if *found == width => Ok(Inputs::Matrix(width)),
-                Some(shape) => Err(format!(
-                    "its input '{}' has the shape {}, but the schema's attributes make {width} columns with categories as {}; give a schema with the columns of the training, in their order, or the other predictor.categories",
-                    port.name,
-                    show(shape),
-                    match categories {
-                        Categories::Codes => "codes",
-                        Categories::Onehot => "onehot",
-                    }
-                )),
-            };
-        }
-        let expected = || names(schema.attributes.iter().map(|a| a.name.as_str()).collect());
-        if ports.len() != schema.attributes.len() {
-            return Err(format!(
-                "it has {} inputs ({}); expected one matrix, or one input for each attribute ({})",
-                ports.len(),
-                port_names(),
-                expected()
-            ));
+            return Inputs::matrix(port, schema, categories);
         }
         if categories == Categories::Onehot {
             return Err(
-                "with one input for each attribute, words enter as codes; leave predictor.categories out"
+                "with one input for each attribute, words enter as codes or as they are; leave predictor.categories out"
                     .to_owned(),
             );
         }
-        let mut attributes = Vec::with_capacity(ports.len());
-        for port in ports {
-            let Some(at) = schema.attributes.iter().position(|a| a.name == port.name) else {
-                return Err(format!(
-                    "its input '{}' is no attribute of the schema ({})",
-                    port.name,
-                    expected()
-                ));
-            };
-            attributes.push((
-                at,
-                match port.shape.as_deref() {
-                    Some([_]) => false,
-                    None | Some([_, None | Some(1)]) => true,
-                    Some(shape) => {
-                        return Err(format!(
-                            "its input '{}' has the shape {}; expected [rows] or [rows, 1]",
-                            port.name,
-                            show(shape)
-                        ));
-                    }
-                },
+        let input = |port| AttributeInput::new(graph, port, schema);
+        Ok(Inputs::Attributes(
+            ports.iter().map(input).collect::<Result<_, _>>()?,
+        ))
+    }
+
+    fn matrix(port: &Port, schema: &Schema, categories: Categories) -> Result<Inputs, String> {
+        if port.kind == Some(Element::Words) {
+            return Err(format!(
+                "its input '{}' is a matrix of words; export it with one input for each column, called like it",
+                port.name
             ));
         }
-        Ok(Inputs::Attributes(attributes))
+        let attributes = schema.attributes.iter();
+        let columns: Vec<Columns> = attributes
+            .map(|attribute| Columns::new(attribute, categories))
+            .collect();
+        let width: usize = columns.iter().map(Columns::width).sum();
+        match port.shape.as_deref() {
+            None | Some([_, None]) => Ok(Inputs::Matrix(columns)),
+            Some([_, Some(found)]) if *found == width => Ok(Inputs::Matrix(columns)),
+            Some(shape) => Err(format!(
+                "its input '{}' has the shape {}, but the schema's attributes make {width} columns with categories as {}; give a schema with the columns of the training, in their order, or the other predictor.categories",
+                port.name,
+                show(shape),
+                match categories {
+                    Categories::Codes => "codes",
+                    Categories::Onehot => "onehot",
+                }
+            )),
+        }
     }
+}
+
+impl AttributeInput {
+    fn new(graph: &mut OnnxModel, port: &Port, schema: &Schema) -> Result<Self, String> {
+        let names = schema.attributes.iter().map(|a| a.name.as_str());
+        let at = attribute_of(schema, &port.name).ok_or_else(|| {
+            format!(
+                "its input '{}' is no attribute of the schema ({}); expected one matrix, or one input for each attribute, called like it",
+                port.name,
+                names.collect::<Vec<_>>().join(", ")
+            )
+        })?;
+        let is_column = match port.shape.as_deref() {
+            Some([_]) => false,
+            None | Some([_, None | Some(1)]) => true,
+            Some(shape) => {
+                return Err(format!(
+                    "its input '{}' has the shape {}; expected [rows] or [rows, 1]",
+                    port.name,
+                    show(shape)
+                ));
+            }
+        };
+        let attribute = &schema.attributes[at];
+        Ok(AttributeInput {
+            attribute: at,
+            is_column,
+            columns: match port.kind {
+                Some(Element::Words) => Columns::words(attribute, graph),
+                _ => Columns::new(attribute, Categories::Codes),
+            },
+        })
+    }
+}
+
+/// The attribute that an input is called like. Exports write a name's signs, such as a blank, as
+/// underscores; so do both sides here where no name is equal and one alone fits.
+fn attribute_of(schema: &Schema, name: &str) -> Option<usize> {
+    let plain = |name: &str| name.replace(|sign: char| !sign.is_ascii_alphanumeric(), "_");
+    let attributes = || schema.attributes.iter().enumerate();
+    let equal = attributes().find(|(_, attribute)| attribute.name == name);
+    equal.map(|(at, _)| at).or_else(|| {
+        let mut alike = attributes().filter(|(_, attribute)| plain(&attribute.name) == plain(name));
+        let (at, _) = alike.next()?;
+        alike.next().is_none().then_some(at)
+    })
 }
 
 impl Columns {
@@ -307,10 +350,22 @@ impl Columns {
                 numbers: (min..=max)
                     .map(|code| {
                         let value: Value = value(attribute, code);
-                        value.number().unwrap_or(f64::NAN) as f32
+                        value.number().unwrap_or(f64::NAN)
                     })
                     .collect(),
             },
+        }
+    }
+
+    /// The words that stand in the data, as `graph` numbers them.
+    fn words(attribute: &Attribute, graph: &mut OnnxModel) -> Columns {
+        let (min, max) = attribute.domain();
+        let codes = min..=max;
+        Columns::Number {
+            min,
+            numbers: codes
+                .map(|code| f64::from(graph.word(&attribute.decode(code))))
+                .collect(),
         }
     }
 
@@ -321,23 +376,48 @@ impl Columns {
         }
     }
 
-    fn append(&self, code: i32, out: &mut Vec<f32>) {
+    fn append(&self, code: i32, out: &mut Vec<f64>) {
         match self {
             Columns::Number { min, numbers } => {
                 let at = usize::try_from(i64::from(code) - i64::from(*min)).ok();
                 let number = at.and_then(|at| numbers.get(at)).copied();
-                out.push(number.unwrap_or(code as f32));
+                out.push(number.unwrap_or(f64::from(code)));
             }
             Columns::Indicators(levels) => {
-                out.extend((0..*levels).map(|level| f32::from(u8::from(level as i32 == code))));
+                out.extend((0..*levels).map(|level| f64::from(u8::from(level as i32 == code))));
             }
         }
     }
 }
 
+/// For each class of the schema its column, where the file calls the columns `named`. Whole numbers
+/// from 0 that are not the schema's names count the schema's classes.
+fn class_order(label: &Label, named: Option<Vec<String>>) -> Result<Vec<usize>, PredictorError> {
+    let classes = label.classes.len();
+    let counted = (0..classes).collect();
+    let Some(named) = named else {
+        return Ok(counted);
+    };
+    let mut columns = vec![None; classes];
+    for (column, name) in named.iter().enumerate() {
+        if let Some(code) = label.code(name) {
+            columns[code as usize] = Some(column);
+        }
+    }
+    let columns: Option<Vec<usize>> = columns.into_iter().collect();
+    let numbers = (0..classes).map(|number| number.to_string());
+    match columns {
+        Some(columns) if named.len() == classes => Ok(columns),
+        _ if numbers.eq(named.iter().cloned()) => Ok(counted),
+        _ => Err(PredictorError::Classes {
+            theirs: named.join(", "),
+            ours: label.classes.join(", "),
+        }),
+    }
+}
+
 /// The output called `named`, or the only one of floating-point numbers.
-fn output_name(graph: &OnnxModel, named: Option<&str>) -> Result<String, String> {
-    let outputs = graph.outputs();
+fn output_name(outputs: &[Port], named: Option<&str>) -> Result<String, String> {
     let all = || {
         let names: Vec<&str> = outputs.iter().map(|port| port.name.as_str()).collect();
         names.join(", ")
@@ -351,14 +431,13 @@ fn output_name(graph: &OnnxModel, named: Option<&str>) -> Result<String, String>
             )),
         };
     }
-    if let [only] = outputs.as_slice() {
+    if let [only] = outputs {
         return Ok(only.name.clone());
     }
-    let floats: Vec<&Port> = outputs
+    let floats = outputs
         .iter()
-        .filter(|port| graph.gives_floats(&port.name))
-        .collect();
-    match floats.as_slice() {
+        .filter(|port| matches!(port.kind, Some(Element::Floats | Element::Doubles)));
+    match floats.collect::<Vec<_>>().as_slice() {
         [only] => Ok(only.name.clone()),
         _ => Err(format!(
             "it has the outputs {}; name the one to read in predictor.output",

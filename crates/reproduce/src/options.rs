@@ -12,13 +12,11 @@ use probity_tensor::device::{ComputeDevice, DeviceName, use_threads};
 
 /// Where the data are looked for unless --data-dir says otherwise.
 const DATA_DIR_VARIABLE: &str = "PROBITY_DATA_DIR";
-const DATA_DIR: &str = "../shared/data";
 
 /// Where the papers' data sets are looked for.
 #[derive(Debug, Clone, Args)]
 pub struct DataFolders {
-    /// Folder of the data sets [default: PROBITY_DATA_DIR, else ../shared/data, else what was
-    /// fetched]
+    /// Folder of the data sets [default: PROBITY_DATA_DIR, else what was fetched]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
 }
@@ -29,11 +27,8 @@ impl DataFolders {
         if let Some(folder) = &self.data_dir {
             return vec![folder.clone()];
         }
-        let mut folders = vec![
-            std::env::var_os(DATA_DIR_VARIABLE).map_or_else(|| DATA_DIR.into(), PathBuf::from),
-        ];
-        folders.extend(default_cache_dir());
-        folders
+        let named = std::env::var_os(DATA_DIR_VARIABLE).map(PathBuf::from);
+        named.into_iter().chain(default_cache_dir().ok()).collect()
     }
 }
 

@@ -46,9 +46,9 @@ pub enum Purpose {
     Surrogate = 51,
     /// Solutions of path constraints (item and step: key of the input).
     Solution = 52,
-    /// Seeding of k-means (items: node, stage; step: row id).
+    /// Seeding of k-means (items: node, restart, stage, race; step: row id).
     Seeding = 40,
-    /// Phase of the lattice of quantized k-means (items: node, iteration; step: column).
+    /// Phase of the lattice of quantized k-means (items: node, restart, iteration; step: column).
     Phase = 41,
     /// Leaf of a row in divide-and-conquer k-means (step: row id).
     Leaf = 42,
@@ -83,6 +83,9 @@ pub enum Purpose {
     SpnSample = 33,
     /// Rows and deletions of a benchmark (item: repeat).
     SpnBenchmark = 34,
+    /// Rows that choose a threshold, and those of them that are held out (item: 0 or 1; step: row
+    /// id).
+    SpnChoice = 35,
     /// Found samples that a repair learns from (item: run and repeat).
     RepairDraw = 60,
     /// Seeds of a repair's networks (item: repeat).

@@ -1,8 +1,9 @@
-//! What the tests of Probity may do without: real data, devices, Python libraries, a browser.
+//! What the tests of Probity may do without: real data, devices, Python libraries, a browser,
+//! programs.
 //!
 //! A test that cannot run without one of these asks for it here. Where it is missing the test says
 //! so in one line, `skipped (data): …`, and passes; where `PROBITY_REQUIRE` names the kind, as in
-//! `PROBITY_REQUIRE=data,device,python,browser`, it fails instead. Nothing is skipped in silence.
+//! `PROBITY_REQUIRE=data,device,python,browser,programs`, it fails instead. Nothing is skipped in silence.
 
 use std::env;
 use std::fmt;
@@ -25,6 +26,8 @@ pub enum Needed {
     Python,
     /// A browser, its driver, and the check of accessibility.
     Browser,
+    /// Programs that the documentation uses beside ours.
+    Programs,
 }
 
 impl fmt::Display for Needed {
@@ -34,6 +37,7 @@ impl fmt::Display for Needed {
             Needed::Device => "device",
             Needed::Python => "python",
             Needed::Browser => "browser",
+            Needed::Programs => "programs",
         })
     }
 }

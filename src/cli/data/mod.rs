@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
+pub(super) use self::generate::comments;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
 use probity::data::fetch::{

@@ -34,13 +34,13 @@ pub(super) struct DemoArgs {
     #[arg(value_enum, default_value_t)]
     kind: DemoKind,
     /// Directory for data, model and audit [default: the next free runs/demo-N]
-    #[arg(long)]
+    #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// People in the synthetic census [default: 30000], or generated comments [default: 20000]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
     rows: Option<u32>,
     /// Seed of everything random
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
     hardware: Hardware,

@@ -7,9 +7,7 @@ use crate::cli::output::Output;
 use crate::cli::render::count;
 use anyhow::Context;
 use probity::data::builtin;
-use probity::data::schema::Schema;
-use probity::data::synthetic::{planted_share, synthetic_census};
-use probity::data::table::Table;
+use probity::data::synthetic::{planted_share, synthetic_census, write_csv};
 use probity::fairness::audit::AuditSpecification;
 use probity::nn::train::TrainSpecification;
 use probity::nn::train::options::{Categories, Learning, NetworkOptions};
@@ -28,11 +26,8 @@ pub(super) fn make(
     let schema = builtin::schema("synthetic-census")?.context("the built-in schema is missing")?;
     let people = count(rows.into());
     output.remark(&format!("Making a synthetic census of {people} people …"));
-    write_csv(
-        data,
-        &schema,
-        &synthetic_census(&schema, rows as usize, seed),
-    )?;
+    let census = synthetic_census(&schema, rows as usize, seed);
+    write_with(data, |writer| write_csv(writer, &schema, &census))?;
     let mut training = TrainSpecification::of_table(data, "synthetic-census");
     training.network = Some(NetworkOptions {
         // Origin and household have no order.
@@ -70,30 +65,7 @@ pub(super) fn make(
              5 in 100 that miss.\n",
         ],
         next_audit: "--protected sex --fail-above 0.05",
-        own_data: "probity schema infer YOUR.csv --label COLUMN --protected COLUMN,COLUMN --out your.toml\n  \
+        own_data: "probity schema infer YOUR.csv --label-column COLUMN --protected COLUMN,COLUMN --out your.toml\n  \
                    probity train --data YOUR.csv --schema your.toml",
     })
-}
-
-fn write_csv(file: &Path, schema: &Schema, table: &Table) -> anyhow::Result<()> {
-    write_with(file, |writer| {
-        let mut csv = csv::Writer::from_writer(writer);
-        let names = schema
-            .attributes
-            .iter()
-            .map(|attribute| attribute.name.as_str());
-        csv.write_record(names.chain([schema.label.name.as_str()]))?;
-        for (row, &label) in table.labels().iter().enumerate() {
-            let mut record: Vec<String> = schema
-                .attributes
-                .iter()
-                .zip(table.row(row))
-                .map(|(attribute, &code)| attribute.decode(code))
-                .collect();
-            record.push(schema.label.classes[label as usize].clone());
-            csv.write_record(&record)?;
-        }
-        csv.flush()
-    })?;
-    Ok(())
 }

@@ -9,6 +9,7 @@
 use std::path::Path;
 
 use super::demonstration::Demonstration;
+use crate::cli::data::comments::{COLUMNS, write_csv};
 use crate::cli::output::Output;
 use crate::cli::render::count;
 use probity::fairness::audit::AuditSpecification;
@@ -20,9 +21,6 @@ use probity::text::comments::{Comment, CommentGenerator, Tone};
 
 /// Comments unless told otherwise.
 pub(super) const COMMENTS: u32 = 20_000;
-/// Columns of the file.
-const TEXT: &str = "comment_text";
-const LABEL: &str = "toxic";
 
 /// Makes `rows` comments in the file `data`.
 pub(super) fn make(
@@ -36,9 +34,10 @@ pub(super) fn make(
     let comments: Vec<Comment> = (0..u64::from(rows))
         .map(|item| generator.comment(item))
         .collect();
-    write_csv(data, &comments)?;
-    let mut training = TrainSpecification::of_texts(data, LABEL);
-    training.text_column = Some(TEXT.to_owned());
+    write_with(data, |writer| write_csv(writer, &comments))?;
+    let [text, label] = COLUMNS;
+    let mut training = TrainSpecification::of_texts(data, label);
+    training.text_column = Some(text.to_owned());
     training.recurrent = Some(RecurrentOptions {
         // The small vocabulary is learned by heart, and with it which values are burdened.
         train_embeddings: true,
@@ -53,7 +52,7 @@ pub(super) fn make(
     };
     let mut audit = AuditSpecification::default();
     audit.modality = ModalityName::Text;
-    audit.text.column = Some(TEXT.to_owned());
+    audit.text.column = Some(text.to_owned());
     audit.search.seeds = 200;
     audit.search.local = 50;
     let note = "Planted: neutral comments, where the named group alone decides the probable label. The interval speaks \n\
@@ -83,16 +82,4 @@ fn planted_share(comments: &[Comment], attributes: &[String]) -> f64 {
         .iter()
         .filter(|comment| comment.tone == Tone::Neutral);
     neutral.count() as f64 / with_term.len().max(1) as f64
-}
-
-fn write_csv(file: &Path, comments: &[Comment]) -> anyhow::Result<()> {
-    write_with(file, |writer| {
-        let mut csv = csv::Writer::from_writer(writer);
-        csv.write_record([TEXT, LABEL])?;
-        for comment in comments {
-            csv.write_record([comment.text.as_str(), if comment.toxic { "1" } else { "0" }])?;
-        }
-        csv.flush()
-    })?;
-    Ok(())
 }

@@ -18,17 +18,13 @@ use probity::unlearning::kmeans::specification::AssignSpecification;
 
 /// Arguments of `probity kmeans assign`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example: probity kmeans assign --model M --out clusters.csv\n\
-                        \u{20}        probity kmeans assign --model M --data new.csv"
-)]
 pub(super) struct AssignArgs {
     #[command(flatten)]
     fields: Fields<AssignSpecification>,
     #[command(flatten)]
     threads: Threads,
     /// CSV file for the clusters: row, cluster [default: stdout]
-    #[arg(long, help_heading = "Result")]
+    #[arg(long, value_name = "FILE", help_heading = "Result")]
     out: Option<PathBuf>,
 }
 

@@ -26,10 +26,7 @@ const BAR: &str = "{prefix} [{bar:28}] {pos}/{len} deletions, {msg}, {eta} left"
 
 /// Arguments of `probity kmeans bench`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example: probity kmeans bench --data d.csv --k 5 --bounds 0,100 --deletions 1000 --label-column y\n\
-                        Exit code 1 when a model differs from a retraining after its deletions."
-)]
+#[command(after_help = "Exit code 1 when a model differs from a retraining after its deletions.")]
 pub(super) struct BenchArgs {
     #[command(flatten)]
     fields: Fields<BenchSpecification>,
@@ -38,7 +35,7 @@ pub(super) struct BenchArgs {
     #[command(flatten)]
     threads: Threads,
     /// Run directory [default: the next free runs/kmeans-bench-N]
-    #[arg(long, help_heading = "Result")]
+    #[arg(long, value_name = "DIR", help_heading = "Result")]
     out: Option<PathBuf>,
 }
 

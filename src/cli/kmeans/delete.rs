@@ -23,8 +23,7 @@ use probity::unlearning::kmeans::{Model, Points};
 /// Arguments of `probity kmeans delete`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: probity kmeans delete --model M --rows 3,17 --verify --data people.csv\n\
-                        Exit code 1, and the model is left as it was, when --verify finds a difference."
+    after_help = "Exit code 1, and the model is left as it was, when --verify finds a difference."
 )]
 pub(super) struct DeleteArgs {
     #[command(flatten)]
@@ -50,7 +49,7 @@ pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode>
     args.threads.apply()?;
     let ids = args.deletion.ids()?;
     if ids.is_empty() {
-        bail!("no row is named; give --rows or --ids");
+        bail!("no row is named; give --ids or --ids-file");
     }
     let retraining = args.retraining.specification()?;
     let data = retraining.data.as_deref();

@@ -18,8 +18,7 @@ use probity::unlearning::kmeans::specification::FitSpecification;
 /// Arguments of `probity kmeans fit`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: probity kmeans fit --data d.csv --k 5 --algorithm quantized --bounds 0,100 --seed 1 --out M\n\
-                        Rows are deleted by id: their number in the file, from 1, or what --id-column holds."
+    after_help = "Rows are deleted by id: their number in the file, from 1, or what --id-column holds."
 )]
 pub(super) struct FitArgs {
     #[command(flatten)]
@@ -29,7 +28,7 @@ pub(super) struct FitArgs {
     #[command(flatten)]
     threads: Threads,
     /// Model directory [default: the next free runs/kmeans-N]
-    #[arg(long, help_heading = "Result")]
+    #[arg(long, value_name = "DIR", help_heading = "Result")]
     out: Option<PathBuf>,
 }
 
@@ -112,7 +111,7 @@ fn render(summary: &FitSummary) -> String {
     }
     let path = summary.model.display();
     text.push_str(&format!(
-        "Model: {path}\nNext: probity kmeans delete --model {path} --rows IDS\n"
+        "Model: {path}\nNext: probity kmeans delete --model {path} --ids IDS\n"
     ));
     text
 }

@@ -14,10 +14,6 @@ use super::output::Output;
 
 /// Arguments of `probity kmeans`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example: probity kmeans fit --data d.csv --k 5 --bounds 0,100 --algorithm quantized --out M\n\
-                  \u{20}        probity kmeans delete --model M --rows 3,17 --verify"
-)]
 pub(super) struct KMeansArgs {
     #[command(subcommand)]
     command: KMeansCommand,

@@ -33,7 +33,7 @@ pub(super) struct AnalyseArgs {
     #[command(flatten)]
     hardware: Hardware,
     /// Run directory [default: the next free runs/knn-N]
-    #[arg(long, help_heading = "Result")]
+    #[arg(long, value_name = "DIR", help_heading = "Result")]
     out: Option<PathBuf>,
 }
 

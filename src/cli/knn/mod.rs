@@ -16,8 +16,7 @@ use super::output::Output;
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(
-    after_help = "Example: probity knn --train train.csv --test test.csv --label-column y --poison 3\n\
-                        A removal set is a proof: probity knn verify RUN replays every one of them."
+    after_help = "A removal set is a proof: probity knn verify RUN replays every one of them."
 )]
 pub(super) struct KnnArgs {
     #[command(subcommand)]

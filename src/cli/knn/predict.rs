@@ -15,9 +15,6 @@ use probity::knn::specification::PredictSpecification;
 
 /// Arguments of `probity knn predict`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example: probity knn predict --train train.csv --test test.csv --label-column y --out predicted.csv"
-)]
 pub(super) struct PredictArgs {
     #[command(flatten)]
     fields: Fields<PredictSpecification>,
@@ -26,7 +23,7 @@ pub(super) struct PredictArgs {
     #[command(flatten)]
     hardware: Hardware,
     /// CSV file for the predictions: row, label [default: stdout]
-    #[arg(long, help_heading = "Result")]
+    #[arg(long, value_name = "FILE", help_heading = "Result")]
     out: Option<PathBuf>,
 }
 

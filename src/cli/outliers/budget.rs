@@ -25,11 +25,17 @@ pub(super) struct BudgetArgs {
     #[arg(long, value_name = "FILE", requires = "epsilon")]
     data: Option<PathBuf>,
     /// Epsilon in all
-    #[arg(long, requires = "data", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        requires = "data",
+        allow_hyphen_values = true
+    )]
     epsilon: Option<f64>,
     /// Delta in all; 0 admits choices of subspaces only
     #[arg(
         long,
+        value_name = "NUMBER",
         requires = "data",
         default_value_t = 0.0,
         allow_hyphen_values = true
@@ -37,7 +43,12 @@ pub(super) struct BudgetArgs {
     delta: f64,
     /// Part of delta set aside so that many small queries compose by zCDP; 0 for plain sums
     /// [default: a tenth of delta]
-    #[arg(long, requires = "data", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        requires = "data",
+        allow_hyphen_values = true
+    )]
     slack: Option<f64>,
 }
 

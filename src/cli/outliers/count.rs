@@ -23,9 +23,7 @@ use probity::run::specification::Checked;
 /// Arguments of `probity outliers count`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: probity outliers count --data d.csv --columns age,hours --range age=17,90,13.6 --range hours=1,99,12.3\n  \
-                        --radius 0.35 --k 3 --epsilon 0.5 --delta 0.01 --ledger budget.toml\n\
-                        The price is charged before the answer is computed and stays spent if that fails."
+    after_help = "The price is charged before the answer is computed and stays spent if that fails."
 )]
 pub(super) struct CountArgs {
     #[command(flatten)]

@@ -23,9 +23,7 @@ use probity::run::specification::Checked;
 /// Arguments of `probity outliers subspaces`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: probity outliers subspaces --data d.csv --columns a,b,c --schema d.toml --dims 1 --top 2\n  \
-                        --radius 0.02 --k 3 --epsilon 1.6 --ledger budget.toml\n\
-                        The price is charged before the answer is computed and stays spent if that fails."
+    after_help = "The price is charged before the answer is computed and stays spent if that fails."
 )]
 pub(super) struct SubspacesArgs {
     #[command(flatten)]

@@ -26,9 +26,7 @@ const INTERRUPTED: i32 = 130;
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Examples: probity serve token --data-dir probity-data --label ada\n\
-                  \x20         probity serve --data-dir probity-data --port 8080\n\
-                  It listens on this machine only unless --address says otherwise; docs/service.md tells how to put it behind TLS."
+    after_help = "It listens on this machine only unless --address says otherwise; docs/service.md tells how to put it behind TLS."
 )]
 pub(super) struct ServeArgs {
     #[command(subcommand)]
@@ -36,7 +34,7 @@ pub(super) struct ServeArgs {
     #[command(flatten)]
     data: DataDirectory,
     /// Port to listen on; 0: one that is free
-    #[arg(long, default_value_t = 8080)]
+    #[arg(long, value_name = "PORT", default_value_t = 8080)]
     port: u16,
     /// Address to listen on
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]

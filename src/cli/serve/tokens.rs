@@ -15,7 +15,7 @@ use probity::serve::store::Store;
 #[derive(Debug, Clone, Args)]
 pub(super) struct DataDirectory {
     /// Folder for the database, uploads, models and runs
-    #[arg(long, default_value = "probity-data", value_name = "FOLDER")]
+    #[arg(long, default_value = "probity-data", value_name = "DIR")]
     pub data_dir: PathBuf,
 }
 
@@ -34,8 +34,8 @@ pub(super) struct TokenArgs {
     #[command(flatten)]
     data: DataDirectory,
     /// What it is called in lists, such as the name of its owner
-    #[arg(long, default_value = "")]
-    label: String,
+    #[arg(long, value_name = "NAME", default_value = "")]
+    name: String,
 }
 
 /// Arguments of `probity serve tokens`.
@@ -56,11 +56,11 @@ pub(super) struct RevokeArgs {
 
 /// Makes a token.
 pub(super) fn make(args: &TokenArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let label = args.label.trim();
-    if label.chars().count() > 100 || label.chars().any(char::is_control) {
-        bail!("--label is at most 100 characters without control characters");
+    let name = args.name.trim();
+    if name.chars().count() > 100 || name.chars().any(char::is_control) {
+        bail!("--name is at most 100 characters without control characters");
     }
-    let token = args.data.store()?.create_token(label)?;
+    let token = args.data.store()?.create_token(name)?;
     output.remark(
         "note: this token is shown now and never again; whoever has it can use the service",
     );

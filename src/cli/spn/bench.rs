@@ -22,17 +22,14 @@ use probity::unlearning::spread::Spread;
 
 /// Arguments of `probity spn bench`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example: probity spn bench --data adult.data.gz --schema census --rows 1000 --deletions 100 --repeats 10\n\
-                        Everything runs on one thread. Without --out nothing is written."
-)]
+#[command(after_help = "Everything runs on one thread. Without --out nothing is written.")]
 pub(super) struct BenchArgs {
     #[command(flatten)]
     fields: Fields<BenchSpecification>,
     #[command(flatten)]
     leaves: LeafArgs,
     /// Directory for run.toml and summary.json [default: none is written]
-    #[arg(long)]
+    #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 

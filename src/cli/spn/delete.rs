@@ -18,9 +18,7 @@ use probity::unlearning::spn::{Dataset, Spn};
 /// Arguments of `probity spn delete`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: probity spn delete --model M --group 7 --verify --data people.csv\n\
-                        Nothing is changed unless all rows can be deleted; a crash leaves the old model or the new one.\n\
-                        Exit code 1, and the model is left as it was, when --verify finds a difference."
+    after_help = "Nothing is changed unless all rows can be deleted; a crash leaves the old model or the new one.\nExit code 1, and the model is left as it was, when --verify finds a difference."
 )]
 pub(super) struct DeleteArgs {
     #[command(flatten)]
@@ -52,7 +50,7 @@ pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode>
     let mut model = SpnModel::load(&deletion.model)?;
     let ids = args.ids(model.spn.data())?;
     if ids.is_empty() {
-        bail!("no row is named; give --rows, --ids or --group");
+        bail!("no row is named; give --ids, --ids-file or --group");
     }
     let started = Instant::now();
     let effort = model.spn.delete(&ids)?;

@@ -8,6 +8,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::inputs::LeafArgs;
+use super::origin;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::new_run;
 use crate::cli::output::Output;
@@ -21,8 +22,7 @@ use probity::unlearning::spn::{Spn, SpnParameters};
 /// Arguments of `probity spn fit`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: probity spn fit --data people.csv --schema people.toml --group-column person --out M\n\
-                        The directory holds the training rows that are left: deletion needs them. Guard it like the data."
+    after_help = "The directory holds the training rows that are left: deletion needs them. Guard it like the data."
 )]
 pub(super) struct FitArgs {
     #[command(flatten)]
@@ -41,6 +41,8 @@ struct FitSummary {
     skipped_rows: u64,
     variables: usize,
     parameters: SpnParameters,
+    /// The one of the parameters, or the chosen one.
+    threshold: f64,
     network: Shape,
     seconds: f64,
 }
@@ -75,6 +77,7 @@ pub(crate) fn run_specification(
         skipped_rows,
         variables: model.spn.data().variables().len(),
         parameters,
+        threshold: model.spn.threshold(),
         network: model.spn.network().shape(),
         seconds,
     };
@@ -94,6 +97,11 @@ fn render(summary: &FitSummary) -> String {
         count(shape.leaves as u64),
         shape.depth
     );
+    text.push_str(&format!(
+        "Threshold of dependence: {} ({}).\n",
+        summary.threshold,
+        origin(&summary.parameters)
+    ));
     if summary.skipped_rows > 0 {
         let skipped = count(summary.skipped_rows);
         text.push_str(&format!(

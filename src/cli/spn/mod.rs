@@ -12,13 +12,10 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::output::Output;
+use probity::unlearning::spn::{Independence, SpnParameters};
 
 /// Arguments of `probity spn`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example: probity spn fit --data people.csv --schema people.toml --out M\n         \
-                        probity spn delete --model M --rows 3,17 --verify"
-)]
 pub(super) struct SpnArgs {
     #[command(subcommand)]
     command: SpnCommand,
@@ -36,6 +33,15 @@ enum SpnCommand {
     Bench(Box<bench::BenchArgs>),
     /// Describe a network, and draw it
     Show(show::ShowArgs),
+}
+
+/// Where the threshold of a network with these parameters is from.
+fn origin(parameters: &SpnParameters) -> &'static str {
+    match (parameters.threshold, parameters.independence) {
+        (Some(_), _) => "given",
+        (None, Independence::Gtest) => "chosen on rows held out",
+        (None, Independence::Rdc) => "the usual one",
+    }
 }
 
 /// Runs `probity spn`.

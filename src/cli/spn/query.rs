@@ -14,9 +14,6 @@ use probity::unlearning::spn::{Network, SpnError};
 
 /// Arguments of `probity spn query`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example: probity spn query probability --model M --ask income=high --given age=40,sex=Male"
-)]
 pub(super) struct QueryArgs {
     #[command(subcommand)]
     question: Question,
@@ -81,7 +78,7 @@ struct SampleQuestion {
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     rows: u64,
     /// Seed
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// CSV file for the rows [default: stdout]
     #[arg(long, value_name = "FILE")]

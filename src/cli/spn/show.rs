@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
+use super::origin;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
 use probity::run::run_directory::write_atomically;
@@ -15,7 +16,6 @@ use probity::unlearning::spn::network::Shape;
 
 /// Arguments of `probity spn show`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: probity spn show --model M --svg network.svg")]
 pub(super) struct ShowArgs {
     /// Model directory
     #[arg(long, value_name = "DIR")]
@@ -32,6 +32,8 @@ pub(super) struct ShowArgs {
 struct ShowSummary {
     rows: usize,
     parameters: SpnParameters,
+    /// The one of the parameters, or the chosen one.
+    threshold: f64,
     network: Shape,
     columns: Vec<ShownColumn>,
 }
@@ -55,6 +57,7 @@ pub(super) fn run(args: ShowArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let summary = ShowSummary {
         rows: model.spn.data().rows(),
         parameters: *model.spn.parameters(),
+        threshold: model.spn.threshold(),
         network: network.shape(),
         columns: columns.collect(),
     };
@@ -94,9 +97,10 @@ fn render(summary: &ShowSummary) -> String {
         shape.depth
     ));
     text.push_str(&format!(
-        "Learnt with independence {:?} at {}, {} clusters, min-rows {}, {} bins, smoothing {}, seed {}.\n",
+        "Learnt with independence {:?} at {} ({}), {} clusters, min-rows {}, {} bins, smoothing {}, seed {}.\n",
         parameters.independence,
-        parameters.threshold,
+        summary.threshold,
+        origin(parameters),
         parameters.clusters,
         parameters.min_rows,
         parameters.bins,

@@ -39,7 +39,7 @@ pub enum GroupError {
         known: String,
     },
     /// Bins that cannot be made.
-    #[error("groups.bins for '{attribute}' {problem}")]
+    #[error("groups.edges for '{attribute}' {problem}")]
     Bins {
         /// The attribute.
         attribute: String,

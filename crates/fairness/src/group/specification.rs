@@ -48,7 +48,7 @@ pub struct GroupingSpecification {
     /// Inner edges of the groups of a numeric attribute, such as age=25,45,65; may be given for
     /// several.
     #[schemars(extend("x-flag" = false))]
-    pub bins: Vec<DeclaredBins>,
+    pub edges: Vec<DeclaredBins>,
     /// Rows that a rate must be a share of to be judged.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub min_group: u64,
@@ -78,7 +78,7 @@ impl Default for GroupingSpecification {
     fn default() -> GroupingSpecification {
         GroupingSpecification {
             favourable: None,
-            bins: Vec::new(),
+            edges: Vec::new(),
             min_group: 30,
             calibration_bins: 10,
             resamples: 1000,
@@ -94,7 +94,7 @@ impl GroupingSpecification {
             protected,
             favourable: self.favourable.clone().unwrap_or_else(last),
             is_favourable_given: self.favourable.is_some(),
-            bins: self.bins.clone(),
+            bins: self.edges.clone(),
             min_group: self.min_group,
             calibration_bins: self.calibration_bins,
             resamples: self.resamples,

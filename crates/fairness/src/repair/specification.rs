@@ -72,7 +72,7 @@ pub struct RepairSpecification {
     pub repeats: u32,
     /// The one label of all protected variants of a sample.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub label: Option<LabelRule>,
+    pub label_rule: Option<LabelRule>,
     /// Accuracy on held-out inputs that a repair may cost; when more is lost, nothing is saved. 0.01
     /// for tables and 0.02 for texts where it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,7 +114,7 @@ impl Default for RepairSpecification {
             method: None,
             shares: Vec::new(),
             repeats: 5,
-            label: None,
+            label_rule: None,
             max_accuracy_loss: None,
             max_fairness_loss: 0.02,
             save_anyway: false,
@@ -281,7 +281,7 @@ impl RepairSpecification {
 
     /// How samples are labelled.
     pub fn label(&self) -> LabelRule {
-        self.label.unwrap_or_default()
+        self.label_rule.unwrap_or_default()
     }
 
     /// What only repairs of tables have.
@@ -349,7 +349,7 @@ impl Specification for RepairSpecification {
         let by_method = match self.method() {
             RepairMethod::Certified => vec![
                 ("shares", !self.shares.is_empty()),
-                ("label", self.label.is_some()),
+                ("label_rule", self.label_rule.is_some()),
                 (
                     "table.weight",
                     self.table

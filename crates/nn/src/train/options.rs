@@ -244,7 +244,6 @@ impl Default for NetworkOptions {
 #[serde(default, deny_unknown_fields)]
 pub struct RecurrentOptions {
     /// Kind of recurrent cell.
-    #[schemars(extend("x-flag" = "model"))]
     pub cell: CellKind,
     /// Recurrent layers.
     #[schemars(range(min = 1, max = 64))]

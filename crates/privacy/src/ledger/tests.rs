@@ -123,23 +123,7 @@ fn a_ledger_has_one_budget_by_all_its_names() {
     declared(&alias.join("budget.toml")).unwrap();
     assert!(matches!(declared(&link), Err(LedgerError::Exists { .. })));
     let names = [&file, &link, &alias.join("budget.toml")];
-    let admitted: usize = std::thread::scope(|scope| {
-        let threads: Vec<_> = names
-            .iter()
-            .map(|name| {
-                scope.spawn(|| {
-                    (0..12)
-                        .filter(|_| charge(name, query(0.05)).is_ok())
-                        .count()
-                })
-            })
-            .collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap())
-            .sum()
-    });
-    assert_eq!(admitted, 20);
+    assert_eq!(admitted_at_once(&names.map(PathBuf::as_path)), 20);
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     for name in names {
         assert_eq!(read(name).unwrap().queries.len(), 20);
@@ -155,27 +139,27 @@ fn a_ledger_has_one_budget_by_all_its_names() {
     }
 }
 
+/// How many of twelve charges through each of `names`, all at the same time, are admitted.
+fn admitted_at_once(names: &[&Path]) -> usize {
+    let charged = |name: &Path| {
+        (0..12)
+            .filter(|_| charge(name, query(0.05)).is_ok())
+            .count()
+    };
+    std::thread::scope(|scope| {
+        let threads = names.iter().map(|name| scope.spawn(|| charged(name)));
+        let threads: Vec<_> = threads.collect();
+        let counts = threads.into_iter().map(|thread| thread.join().unwrap());
+        counts.sum()
+    })
+}
+
 #[test]
 fn charges_at_the_same_time_are_all_counted() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("budget.toml");
     declared(&file).unwrap();
-    let admitted: usize = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..8)
-            .map(|_| {
-                scope.spawn(|| {
-                    (0..10)
-                        .filter(|_| charge(&file, query(0.05)).is_ok())
-                        .count()
-                })
-            })
-            .collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap())
-            .sum()
-    });
-    assert_eq!(admitted, 20);
+    assert_eq!(admitted_at_once(&[file.as_path(); 8]), 20);
     assert_eq!(read(&file).unwrap().queries.len(), 20);
 }
 

@@ -44,7 +44,7 @@ pub struct KMeansArgs {
     deletions: usize,
     /// Replicates, with seeds from --seed on
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
-    replicates: u64,
+    repeats: u64,
     /// Timed trainings of the baseline for each replicate, which stand for one a deletion
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     retrainings: u32,
@@ -138,6 +138,8 @@ impl KMeansArgs {
         let options = BenchmarkOptions {
             clusters,
             iterations: ITERATIONS,
+            // The paper's algorithms have one seeding.
+            restarts: 1,
             deletions: self.deletions,
             silhouette_rows: self.silhouette_rows,
             retrainings: self.retrainings as usize,
@@ -146,7 +148,7 @@ impl KMeansArgs {
             points: &points,
             labels,
         };
-        let seeds: Vec<u64> = (0..self.replicates)
+        let seeds: Vec<u64> = (0..self.repeats)
             .map(|at| self.seed.wrapping_add(at))
             .collect();
         let bar = output.progress(options.deletions as u64, BAR);

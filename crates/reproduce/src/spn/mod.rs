@@ -121,6 +121,11 @@ pub fn run(args: &SpnArgs, output: &Output) -> anyhow::Result<()> {
             let parameters = SpnParameters::default()
                 .independence(independence)
                 .seed(args.seed);
+            // The paper has no choice of the threshold to delete from.
+            let parameters = match independence {
+                Independence::Gtest => parameters.threshold(0.01),
+                Independence::Rdc => parameters,
+            };
             let template = format!("{} {{pos}}/{{len}} repeats, {{eta}} left", case.name);
             let bar = output.progress(u64::from(args.repeats), &template);
             let mut done = 0;

@@ -1,6 +1,7 @@
 //! The online deletion benchmark (section 5): train once, then delete one row after the other.
 //!
-//! The baseline is Lloyd's algorithm with as many iterations, which trains anew for each request. A
+//! The baseline is Lloyd's algorithm with as many iterations and restarts, which trains anew for each
+//! request. A
 //! few of its trainings are timed, before and after the deletions, and stand for all. The quality
 //! of a clustering is taken before the deletions, against a Lloyd baseline that runs until it
 //! converges, as in the paper.
@@ -28,6 +29,8 @@ pub struct BenchmarkOptions {
     pub clusters: usize,
     /// Iterations of every training.
     pub iterations: usize,
+    /// Restarts of every training, also of the baseline's.
+    pub restarts: usize,
     /// Rows to delete, one after the other.
     pub deletions: usize,
     /// Rows that a silhouette is taken of.
@@ -82,7 +85,7 @@ pub struct Replicate {
     pub retraining_seconds: f64,
     /// Deletions that changed no centroid.
     pub free: usize,
-    /// Deletions of a seed; unknown for a tree.
+    /// Deletions that changed a seed; unknown for a tree.
     pub reseeded: usize,
     /// Whether the model then equals that retraining, byte for byte.
     pub exact: bool,
@@ -118,6 +121,7 @@ pub fn baseline(
     let fit = |iterations: usize| {
         KMeans::new(options.clusters)
             .iterations(iterations)
+            .restarts(options.restarts)
             .algorithm(Algorithm::Lloyd)
             .seed(seed)
     };
@@ -158,6 +162,7 @@ pub fn replicate(
 ) -> Result<Option<Replicate>, KMeansError> {
     let fit = KMeans::new(options.clusters)
         .iterations(options.iterations)
+        .restarts(options.restarts)
         .algorithm(algorithm.clone())
         .seed(seed);
     let (mut model, training_seconds) = timed(data.points, &fit)?;
@@ -325,6 +330,7 @@ mod tests {
         let options = BenchmarkOptions {
             clusters: 4,
             iterations: 5,
+            restarts: 2,
             deletions: 50,
             silhouette_rows: 100,
             retrainings: 2,

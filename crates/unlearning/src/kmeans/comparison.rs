@@ -135,6 +135,7 @@ mod tests {
         let options = BenchmarkOptions {
             clusters: 3,
             iterations: 5,
+            restarts: 1,
             deletions: 4,
             silhouette_rows: 50,
             retrainings: 1,

@@ -81,6 +81,8 @@ pub struct Description {
     pub clusters: usize,
     /// Iterations at most.
     pub iterations: usize,
+    /// Clusterings from other seeds, of which the best one is kept.
+    pub restarts: usize,
     /// Seed of all random numbers.
     pub seed: u64,
     /// The label column, which is no feature.
@@ -108,6 +110,7 @@ impl Description {
             algorithm: describe(&options.algorithm),
             clusters: options.clusters,
             iterations: options.iterations,
+            restarts: options.restarts,
             seed: options.seed,
             label,
             id_column,

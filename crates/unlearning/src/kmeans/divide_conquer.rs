@@ -2,7 +2,7 @@
 //! of their children.
 //!
 //! Each row belongs to one leaf, drawn from the seed and its id. A node clusters its rows with
-//! Lloyd's algorithm from k-means++ seeds, and its centroids are the rows of its parent, each under
+//! Lloyd's algorithm, with restarts of its own, and its centroids are the rows of its parent, each under
 //! the id (child, cluster). The root's centroids are the model. A node of at most k rows hands them
 //! on as they are.
 //!
@@ -18,8 +18,8 @@ use rayon::prelude::*;
 
 use super::errors::KMeansError;
 use super::points::Points;
-use super::quantizer::{Parameters, Quantizer};
-use super::seeding::Key;
+use super::quantizer::Parameters;
+use super::seeding::{Draws, Key};
 use super::trace::Trace;
 use super::tree::Tree;
 use probity_run::stream::{Purpose, Words};
@@ -101,26 +101,20 @@ pub struct TreeDeletion {
 }
 
 impl DivideConquer {
-    /// Clusters `points` into `clusters` clusters, with at most `iterations` iterations a node.
+    /// Clusters `points`, with `parameters` at every node.
     ///
     /// # Errors
-    /// No cluster, or more than rows.
+    /// Parameters that make no sense for these points.
     pub fn fit(
         points: Points,
-        clusters: usize,
-        iterations: usize,
+        parameters: Parameters,
         tree: Tree,
         seed: u64,
     ) -> Result<DivideConquer, KMeansError> {
-        let parameters = Parameters {
-            clusters,
-            iterations,
-            quantizer: Quantizer::None,
-        };
-        parameters.check(points.columns(), Key { seed, node: 0 })?;
-        if points.len() < clusters {
+        parameters.check(points.columns(), draws(seed))?;
+        if points.len() < parameters.clusters {
             return Err(KMeansError::TooFewRows {
-                clusters,
+                clusters: parameters.clusters,
                 rows: points.len(),
             });
         }
@@ -165,7 +159,7 @@ impl DivideConquer {
         levels: Vec<Vec<Node>>,
     ) -> Result<DivideConquer, KMeansError> {
         let damaged = |problem| Err(KMeansError::Damaged { problem });
-        parameters.check(columns, Key { seed, node: 0 })?;
+        parameters.check(columns, draws(seed))?;
         let model = DivideConquer {
             parameters,
             tree,
@@ -197,19 +191,14 @@ impl DivideConquer {
         Ok(model)
     }
 
-    /// Number of clusters.
-    pub fn clusters(&self) -> usize {
-        self.parameters.clusters
+    /// The parameters of every node.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
     }
 
     /// The shape.
     pub fn tree(&self) -> &Tree {
         &self.tree
-    }
-
-    /// Iterations of a node at most.
-    pub fn iterations(&self) -> usize {
-        self.parameters.iterations
     }
 
     /// The seed.
@@ -324,6 +313,14 @@ impl DivideConquer {
             rows.extend_from_slice(centroids);
         }
         Points::new(ids, rows, self.columns)
+    }
+}
+
+/// Any draws, where parameters are only checked.
+fn draws(seed: u64) -> Draws {
+    Draws {
+        key: key(seed, 0, 0),
+        restart: 0,
     }
 }
 

@@ -16,6 +16,14 @@ pub enum KMeansError {
         /// The largest number supported.
         limit: usize,
     },
+    /// No restart, or too many.
+    #[error("restarts are {restarts}, but must be from 1 to {limit}")]
+    Restarts {
+        /// Restarts asked for.
+        restarts: usize,
+        /// The largest number supported.
+        limit: usize,
+    },
     /// More clusters than rows.
     #[error("{clusters} clusters need at least as many rows; there are {rows}")]
     TooFewRows {

@@ -10,7 +10,8 @@
 //! no rounding depends on the way it is computed: points and centroids are integers ([`points`]),
 //! so sums, losses and nearest centroids are exact, and every random number belongs to the id of
 //! one row and the stage it is drawn for, not to a place in a stream. Deletion evaluates the same
-//! function, and leaves out only what it has proved to be unchanged ([`trace`]). ∎
+//! function, and leaves out only what it has proved to be unchanged: candidates for seeds, seeds,
+//! iterations, and which of several restarts has the smallest loss ([`trace`]). ∎
 //!
 //! The paper asks for models that are equal *in distribution*. Its quantized k-means misses that in
 //! corners: where a deleted point was a seed, where the balance threshold γ n / k or the loss moves
@@ -49,6 +50,7 @@ mod model;
 pub mod points;
 mod quantizer;
 mod refine;
+mod run;
 mod seeding;
 mod serialise;
 pub mod specification;
@@ -59,7 +61,7 @@ pub use divide_conquer::{DivideConquer, TreeDeletion};
 pub use errors::KMeansError;
 pub use model::{Algorithm, Deleted, KMeans, Model, nearest};
 pub use points::Points;
-pub use quantizer::{MAX_CLUSTERS, Parameters, Quantizer};
+pub use quantizer::{MAX_CLUSTERS, MAX_RESTARTS, Parameters, Quantizer};
 pub use seeding::Key;
 pub use trace::{Deletion, Trace};
 pub use tree::{MAX_LEAVES, Tree};

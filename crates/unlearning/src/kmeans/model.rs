@@ -15,7 +15,7 @@ use super::tree::Tree;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Algorithm {
-    /// Lloyd's algorithm from k-means++ seeds.
+    /// Lloyd's algorithm from greedy k-means++ seeds.
     Lloyd,
     /// Quantized k-means.
     Quantized {
@@ -49,6 +49,8 @@ pub struct KMeans {
     pub clusters: usize,
     /// Iterations at most.
     pub iterations: usize,
+    /// Clusterings from other seeds, of which the one with the smallest loss is kept.
+    pub restarts: usize,
     /// Which algorithm clusters.
     pub algorithm: Algorithm,
     /// Seed of all random numbers.
@@ -60,6 +62,7 @@ impl Default for KMeans {
         KMeans {
             clusters: 2,
             iterations: 10,
+            restarts: 3,
             algorithm: Algorithm::default(),
             seed: 1,
         }
@@ -79,6 +82,13 @@ impl KMeans {
     #[must_use]
     pub fn iterations(mut self, iterations: usize) -> KMeans {
         self.iterations = iterations;
+        self
+    }
+
+    /// With so many clusterings from other seeds, of which the one with the smallest loss is kept.
+    #[must_use]
+    pub fn restarts(mut self, restarts: usize) -> KMeans {
+        self.restarts = restarts;
         self
     }
 
@@ -119,9 +129,10 @@ pub enum Model {
 pub struct Deleted {
     /// Rows deleted.
     pub rows: usize,
-    /// Whether no centroid of any iteration changed (of the tree: of any node).
+    /// Whether no centroid of any iteration of any restart changed, and the same restart stays the
+    /// best one (of the tree: whether no node has other centroids).
     pub free: bool,
-    /// Whether a seed was deleted; unknown for a tree.
+    /// Whether seeds changed, in any restart; unknown for a tree.
     pub reseeded: bool,
 }
 
@@ -134,18 +145,18 @@ impl Model {
         let quantizer = match &options.algorithm {
             Algorithm::Lloyd => Quantizer::None,
             &Algorithm::Quantized { epsilon, gamma } => Quantizer::Lattice { epsilon, gamma },
-            Algorithm::DivideConquer { tree } => {
-                let (clusters, iterations) = (options.clusters, options.iterations);
-                let tree = tree.clone();
-                let model = DivideConquer::fit(points, clusters, iterations, tree, options.seed)?;
-                return Ok(Model::Tree(model));
-            }
+            Algorithm::DivideConquer { .. } => Quantizer::None,
         };
         let parameters = Parameters {
             clusters: options.clusters,
             iterations: options.iterations,
+            restarts: options.restarts,
             quantizer,
         };
+        if let Algorithm::DivideConquer { tree } = &options.algorithm {
+            let model = DivideConquer::fit(points, parameters, tree.clone(), options.seed)?;
+            return Ok(Model::Tree(model));
+        }
         let key = Key {
             seed: options.seed,
             node: 0,
@@ -159,6 +170,7 @@ impl Model {
             Model::Flat(trace) => KMeans {
                 clusters: trace.clusters(),
                 iterations: trace.parameters().iterations,
+                restarts: trace.parameters().restarts,
                 algorithm: match trace.parameters().quantizer {
                     Quantizer::None => Algorithm::Lloyd,
                     Quantizer::Lattice { epsilon, gamma } => {
@@ -168,8 +180,9 @@ impl Model {
                 seed: trace.key().seed,
             },
             Model::Tree(model) => KMeans {
-                clusters: model.clusters(),
-                iterations: model.iterations(),
+                clusters: model.parameters().clusters,
+                iterations: model.parameters().iterations,
+                restarts: model.parameters().restarts,
                 algorithm: Algorithm::DivideConquer {
                     tree: model.tree().clone(),
                 },

@@ -16,13 +16,14 @@ use serde::{Deserialize, Serialize};
 use super::errors::KMeansError;
 use super::iteration::Iteration;
 use super::points::ONE;
-use super::seeding::Key;
-use probity_run::stream::{Purpose, Words};
+use super::seeding::Draws;
 
 /// Bits behind the point of γ.
 const GAMMA_BITS: u32 = 20;
 /// The largest number of clusters.
 pub const MAX_CLUSTERS: usize = 1 << 15;
+/// The largest number of restarts.
+pub const MAX_RESTARTS: usize = 1000;
 
 /// How means become centroids.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -46,6 +47,8 @@ pub struct Parameters {
     pub clusters: usize,
     /// Iterations at most.
     pub iterations: usize,
+    /// Clusterings from other seeds, of which the one with the smallest loss is the result.
+    pub restarts: usize,
     /// How means become centroids.
     pub quantizer: Quantizer,
 }
@@ -56,7 +59,7 @@ pub(crate) struct UpdateStep {
     pub clusters: usize,
     pub iterations: usize,
     columns: usize,
-    key: Key,
+    draws: Draws,
     lattice: Option<Lattice>,
 }
 
@@ -80,8 +83,8 @@ pub(crate) enum Next {
 }
 
 impl Parameters {
-    /// The exact form, for points of `columns` columns.
-    pub(crate) fn check(&self, columns: usize, key: Key) -> Result<UpdateStep, KMeansError> {
+    /// The exact form, for points of `columns` columns and one restart.
+    pub(crate) fn check(&self, columns: usize, draws: Draws) -> Result<UpdateStep, KMeansError> {
         if self.clusters == 0 {
             return Err(KMeansError::NoCluster);
         }
@@ -89,6 +92,12 @@ impl Parameters {
             return Err(KMeansError::TooManyClusters {
                 clusters: self.clusters,
                 limit: MAX_CLUSTERS,
+            });
+        }
+        if !(1..=MAX_RESTARTS).contains(&self.restarts) {
+            return Err(KMeansError::Restarts {
+                restarts: self.restarts,
+                limit: MAX_RESTARTS,
             });
         }
         let lattice = match self.quantizer {
@@ -111,17 +120,17 @@ impl Parameters {
             clusters: self.clusters,
             iterations: self.iterations,
             columns,
-            key,
+            draws,
             lattice,
         })
     }
 }
 
 /// θ of one iteration: uniform integers below `width`.
-fn phase(key: Key, iteration: u64, columns: usize, width: i64) -> Vec<i32> {
-    let words = Words::new(key.seed, Purpose::Phase, &[key.node, iteration]);
+fn phase(draws: Draws, iteration: u64, columns: usize, width: i64) -> Vec<i32> {
+    let words = draws.phases(iteration);
     (0..columns as u64)
-        .map(|column| ((u128::from(words.word(column)) * width as u128) >> 64) as i32)
+        .map(|column| words.below(width as u64, column) as i32)
         .collect()
 }
 
@@ -132,7 +141,7 @@ impl UpdateStep {
         if let Some(lattice) = &mut self.lattice {
             for iteration in lattice.phases.len()..count {
                 let width = lattice.width;
-                let phase = phase(self.key, iteration as u64 + 1, self.columns, width);
+                let phase = phase(self.draws, iteration as u64 + 1, self.columns, width);
                 lattice.phases.push(phase);
             }
         }
@@ -231,7 +240,12 @@ impl UpdateStep {
         self.lattice.is_some() && at > 0 && iterations[at].loss >= iterations[at - 1].loss
     }
 
-    /// The iteration that is the model: the last one that was not rejected.
+    /// Whether centroids lie on a lattice.
+    pub fn has_lattice(&self) -> bool {
+        self.lattice.is_some()
+    }
+
+    /// The iteration that is the result: the last one that was not rejected.
     pub fn result(&self, iterations: &[Iteration]) -> usize {
         let last = iterations.len() - 1;
         last - usize::from(self.is_rejected(iterations, last))
@@ -332,7 +346,7 @@ fn mean(sum: i64, count: u64) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use probity_run::stream::Words;
+    use probity_run::stream::{Purpose, Words};
 
     #[test]
     fn the_cell_of_a_vertex_is_where_it_is_nearest() {

@@ -1,18 +1,31 @@
-//! k-means++ seeding by exponential race.
+//! Greedy k-means++ seeding by exponential races.
 //!
-//! At stage s every row i has its own exponential variate E(i, s), drawn from the seed, the stage
-//! and the row's id. The row with the smallest E / w wins, where w is its squared distance to the
-//! seeds so far (1 at stage 0). The winner has the distribution w / Σw: the minimum of exponential
-//! variates with rates w.
+//! At stage s rows are drawn as *candidates* with probability D² / ΣD², D² being the squared
+//! distance to the seeds so far (all alike at stage 0): one at stage 0, 2 + ⌊ln k⌋ at each later
+//! one, with replacement. The candidate becomes a seed that leaves the smallest *potential*, ΣD²
+//! over all rows; the first of several (Arthur and Vassilvitskii 2007, the greedy variant, as
+//! scikit-learn has it).
 //!
-//! **Lemma.** Removing a row that is no seed changes no seed; removing the seed of stage s changes
-//! none of the stages before s. *Proof.* The key E / w of a row at stage s depends on that row and
-//! the seeds before s alone, and an argmin does not change when another element leaves. ∎
+//! A candidate is drawn by a race: every row i has its own exponential variate E, drawn from the
+//! seed, the restart, the stage, the number of the race and the row's id. The row with the smallest
+//! E / D² wins. It has the distribution D² / ΣD²: the minimum of exponential variates with rates D².
+//!
+//! **Lemma.** Let the seeds before stage s be those of the rows without a set R. Then so are the
+//! candidates of stage s that are not in R, and the potential of each is the one before less
+//! Σ min(D²(x), |x − c|²) over x in R. *Proof.* E / D² of a row depends on that row and the seeds
+//! before s alone, and an argmin does not change when another element leaves. The potential is a sum
+//! of whole numbers over the rows, each a function of its row, the candidate and the seeds before
+//! s. ∎
+//!
+//! So a deletion subtracts a term from every potential; a race that a deleted row had won is run
+//! again, and where another candidate has the smallest potential now, the stages after it are drawn
+//! anew ([`Seeding::repair`]). Nothing else can have changed.
 //!
 //! Where no row has a distance above 0, fewer distinct rows than stages are there; then the
-//! smallest E wins. Equal keys: the lower id. The distances are exact, and the division of two f64
-//! the same everywhere. Most rows are passed over by an approximate distance whose error is bounded
-//! ([`super::kernel`]).
+//! smallest E wins. Equal keys: the lower id. Distances and potentials are exact, and the division
+//! of two f64 is the same everywhere. Most rows are passed over by an approximate distance whose
+//! error is bounded ([`super::kernel`]): only rows that a candidate may be nearer to are settled in
+//! whole numbers.
 
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -32,230 +45,449 @@ pub struct Key {
     pub node: u64,
 }
 
+/// The random numbers of one restart.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Draws {
+    pub key: Key,
+    pub restart: u64,
+}
+
+impl Draws {
+    /// θ of an iteration, by column.
+    pub fn phases(&self, iteration: u64) -> Words {
+        let items = [self.key.node, self.restart, iteration];
+        Words::new(self.key.seed, Purpose::Phase, &items)
+    }
+
+    /// The variates of one race of a stage, by row id.
+    fn race(&self, stage: usize, race: usize) -> Words {
+        let items = [self.key.node, self.restart, stage as u64, race as u64];
+        Words::new(self.key.seed, Purpose::Seeding, &items)
+    }
+}
+
 /// The widest vectors for [`dot`].
 const LANES: usize = 16;
-/// Rows of a chunk.
-const CHUNK: usize = 1024;
+/// Rows of a chunk: few enough to stay in the cache while all candidates look at them.
+const CHUNK: usize = 256;
+/// Columns of which so few are compared in whole numbers at once.
+const SHORT: usize = 16;
 /// Values that are worth the start of a second thread.
 const WORTH_THREADS: usize = 1 << 17;
 /// Room for the roundings of E, of 1 − u and of the quotients.
 const SLACK: f64 = 1e-9;
 
-/// Seeds by id, one for each of `clusters` stages; those of `kept` stages are known already.
-pub(crate) fn seed(points: &Points, clusters: usize, key: Key, kept: &[u64]) -> Vec<u64> {
-    let mut seeds: Vec<u64> = kept.to_vec();
-    let mut slots: Vec<usize> = seeds.iter().filter_map(|&id| points.slot(id)).collect();
-    let mut nearest = Distances::new(points);
-    for &slot in &slots {
-        nearest.approach(points, slot);
+/// Candidates of a stage of `clusters` clusters.
+pub(crate) fn candidates_of(stage: usize, clusters: usize) -> usize {
+    // The whole numbers from which ⌊ln k⌋ is 1, 2, 3 …; it is then the same on every machine.
+    const FIRST: [usize; 10] = [3, 8, 21, 55, 149, 404, 1097, 2981, 8104, 22027];
+    match stage {
+        0 => 1,
+        _ => 2 + FIRST.partition_point(|&first| first <= clusters),
     }
-    for stage in seeds.len()..clusters {
-        let words = Words::new(key.seed, Purpose::Seeding, &[key.node, stage as u64]);
-        let Some(winner) = nearest.race(points, &slots, words) else {
-            break;
-        };
-        seeds.push(points.id(winner));
-        slots.push(winner);
-        if stage + 1 < clusters {
-            nearest.approach(points, winner);
-        }
-    }
-    seeds
 }
 
-/// Approximate squared distances of the rows to the nearest seed.
+/// The candidates of one stage.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stage {
+    /// Ids, by the number of their race.
+    pub candidates: Vec<u64>,
+    /// What each would leave, in units of 2⁻⁴⁸; none where there is no choice.
+    pub potentials: Vec<u128>,
+}
+
+impl Stage {
+    /// The candidate with the smallest potential, the first of several.
+    pub fn seed(&self) -> Option<u64> {
+        let smallest = self.potentials.iter().min();
+        let at = smallest.and_then(|least| self.potentials.iter().position(|p| p == least));
+        self.candidates.get(at.unwrap_or(0)).copied()
+    }
+}
+
+/// The seeds of one restart, and what they were chosen from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seeding {
+    /// Ids, by stage.
+    pub seeds: Vec<u64>,
+    /// One a seed.
+    pub stages: Vec<Stage>,
+}
+
+impl Seeding {
+    /// One seed for each of `clusters` stages; `points` has as many rows.
+    pub fn new(points: &Points, clusters: usize, draws: Draws) -> Seeding {
+        let mut seeding = Seeding {
+            seeds: Vec::with_capacity(clusters),
+            stages: Vec::with_capacity(clusters),
+        };
+        seeding.extend(points, clusters, draws, &mut Distances::new(points));
+        seeding
+    }
+
+    /// Draws the stages that are missing; `distances` are those to the seeds so far.
+    fn extend(
+        &mut self,
+        points: &Points,
+        clusters: usize,
+        draws: Draws,
+        distances: &mut Distances,
+    ) {
+        for at in self.stages.len()..clusters {
+            let races = candidates_of(at, clusters);
+            let slots: Vec<usize> = (0..races)
+                .filter_map(|race| distances.race(points, draws.race(at, race)))
+                .collect();
+            let stage = Stage {
+                candidates: slots.iter().map(|&slot| points.id(slot)).collect(),
+                potentials: match slots.len() {
+                    1 => Vec::new(),
+                    _ => distances.potentials(points, &slots),
+                },
+            };
+            let Some(seed) = stage.seed() else {
+                // There is no row at all.
+                return;
+            };
+            self.seeds.push(seed);
+            self.stages.push(stage);
+            if at + 1 < clusters {
+                distances.approach_all(points, &[seed]);
+            }
+        }
+    }
+
+    /// Takes the row in `slot`, which is still there, out of every potential.
+    pub fn subtract(&mut self, points: &Points, slot: usize) {
+        let row = points.row(slot);
+        let distance = |id: u64| {
+            let slot = points.slot(id);
+            slot.map_or(0, |slot| squared_distance(row, points.row(slot)))
+        };
+        let mut nearest = u64::MAX;
+        for (stage, &seed) in self.stages.iter_mut().zip(&self.seeds) {
+            let mut next = None;
+            for (potential, &candidate) in stage.potentials.iter_mut().zip(&stage.candidates) {
+                let left = distance(candidate).min(nearest);
+                // Bytes that were forged may have any potentials.
+                *potential = potential.wrapping_sub(u128::from(left));
+                if candidate == seed {
+                    next = Some(left);
+                }
+            }
+            nearest = next.unwrap_or_else(|| distance(seed).min(nearest));
+        }
+    }
+
+    /// Makes the seeding that of the rows that are left, of which `gone` (ascending) have been
+    /// taken out; the first stage with another seed, if there is one.
+    pub fn repair(&mut self, points: &Points, gone: &[u64], draws: Draws) -> Option<usize> {
+        let mut distances: Option<(Distances, usize)> = None;
+        for at in 0..self.stages.len() {
+            let races = self.stages[at].candidates.len();
+            let lost: Vec<usize> = (0..races)
+                .filter(|&race| {
+                    gone.binary_search(&self.stages[at].candidates[race])
+                        .is_ok()
+                })
+                .collect();
+            if !lost.is_empty() {
+                let distances = self.distances(points, at, &mut distances);
+                let slots: Vec<usize> = lost
+                    .iter()
+                    .filter_map(|&race| distances.race(points, draws.race(at, race)))
+                    .collect();
+                let stage = &mut self.stages[at];
+                for (&race, &slot) in lost.iter().zip(&slots) {
+                    stage.candidates[race] = points.id(slot);
+                }
+                if !stage.potentials.is_empty() {
+                    let potentials = distances.potentials(points, &slots);
+                    for (&race, potential) in lost.iter().zip(potentials) {
+                        stage.potentials[race] = potential;
+                    }
+                }
+            }
+            let seed = self.stages[at].seed()?;
+            if seed != self.seeds[at] {
+                let clusters = self.stages.len();
+                self.distances(points, at, &mut distances);
+                self.seeds.truncate(at);
+                self.stages.truncate(at + 1);
+                self.seeds.push(seed);
+                if let Some((mut distances, _)) = distances
+                    && at + 1 < clusters
+                {
+                    distances.approach_all(points, &[seed]);
+                    self.extend(points, clusters, draws, &mut distances);
+                }
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    /// The distances to the seeds before stage `at`, from those to fewer of them if there are any.
+    fn distances<'a>(
+        &self,
+        points: &Points,
+        at: usize,
+        known: &'a mut Option<(Distances, usize)>,
+    ) -> &'a mut Distances {
+        let (distances, to) = known.get_or_insert_with(|| (Distances::new(points), 0));
+        distances.approach_all(points, &self.seeds[*to..at]);
+        *to = at;
+        distances
+    }
+}
+
+/// Squared distances of the rows to the nearest seed.
 struct Distances {
-    squares: Vec<f32>,
-    /// |c|² of the largest seed.
-    largest: f32,
+    /// By slot: `u64::MAX` before the first seed, 0 for dead ones.
+    squares: Vec<u64>,
+    /// Their sum.
+    total: u128,
     unit: f32,
     seeded: bool,
 }
 
-/// A new seed for a chunk of rows, for vectors of any width.
-struct Approach<'a> {
-    rows: &'a [i32],
-    norms: &'a [f32],
-    squares: &'a mut [f32],
-    centroid: &'a [f32],
-    /// |c|².
+/// A centroid that rows are compared with.
+struct Centroid<'a> {
+    row: &'a [i32],
+    /// `row`, and |row|².
+    rounded: Vec<f32>,
     norm: f32,
 }
 
-impl WithSimd for Approach<'_> {
+impl<'a> Centroid<'a> {
+    fn new(row: &'a [i32]) -> Centroid<'a> {
+        Centroid {
+            row,
+            rounded: row.iter().map(|&x| x as f32).collect(),
+            norm: square(row) as f32,
+        }
+    }
+}
+
+/// Shows the rows of a chunk that a centroid is nearer to than the seeds so far: their places, and
+/// the squared distances. For vectors of any width.
+struct Nearer<'a, F> {
+    rows: &'a [i32],
+    norms: &'a [f32],
+    squares: &'a [u64],
+    centroid: &'a Centroid<'a>,
+    unit: f32,
+    show: F,
+}
+
+impl<F: FnMut(usize, u64)> WithSimd for Nearer<'_, F> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let rows = self.rows.chunks_exact(self.centroid.len());
-        for ((row, nearest), &own) in rows.zip(self.squares).zip(self.norms) {
-            let square = own + self.norm - 2.0 * dot(simd, row, self.centroid);
-            *nearest = if square < *nearest { square } else { *nearest };
-        }
-    }
-}
-
-/// A row that may win a race.
-#[derive(Clone, Copy)]
-struct Candidate {
-    at_least: f64,
-    slot: usize,
-}
-
-/// Rows that may win, and a key that the winner does not exceed.
-struct Candidates {
-    rows: Vec<Candidate>,
-    at_most: f64,
-}
-
-impl Candidates {
-    fn none() -> Candidates {
-        Candidates {
-            rows: Vec::new(),
-            at_most: f64::INFINITY,
-        }
-    }
-
-    fn with(mut self, other: Candidates) -> Candidates {
-        self.rows.extend(other.rows);
-        self.at_most = self.at_most.min(other.at_most);
-        self
-    }
-
-    fn offer(&mut self, slot: usize, at_least: f64, at_most: f64) {
-        self.rows.push(Candidate { at_least, slot });
-        if at_most < self.at_most {
-            self.at_most = at_most;
-            if self.rows.len() > 64 {
-                let limit = self.at_most;
-                self.rows.retain(|row| row.at_least <= limit);
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let Centroid {
+            row: centroid,
+            rounded,
+            norm,
+        } = self.centroid;
+        let rows = self.rows.chunks_exact(centroid.len()).enumerate();
+        let is_short = centroid.len() <= SHORT;
+        for (((at, row), &nearest), &own) in rows.zip(self.squares).zip(self.norms) {
+            if !is_short {
+                let norms = own + norm;
+                let about = norms - 2.0 * dot(simd, row, rounded);
+                // x·c ≤ (|x|² + |c|²) / 2; the factor 2.1 also covers the rounded norms.
+                let least = f64::from(about) - 2.1 * f64::from(self.unit) * f64::from(norms);
+                if least >= nearest as f64 {
+                    continue;
+                }
+            }
+            let exact = squared_distance(row, centroid);
+            if exact < nearest {
+                (self.show)(at, exact);
             }
         }
     }
 }
 
 impl Distances {
+    /// Before the first seed.
     fn new(points: &Points) -> Distances {
+        let live = points.live().iter();
         Distances {
-            squares: vec![f32::INFINITY; points.slots()],
-            largest: 0.0,
+            squares: live.map(|&live| if live { u64::MAX } else { 0 }).collect(),
+            total: points.len() as u128 * u128::from(u64::MAX),
             unit: unit_error(dot_roundings(points.columns())),
             seeded: false,
         }
     }
 
-    /// Takes another seed into account.
-    fn approach(&mut self, points: &Points, seed: usize) {
+    /// What of the chunk of rows from `start` on is nearer to `centroid`.
+    fn nearer(
+        points: &Points,
+        unit: f32,
+        (start, squares): (usize, &[u64]),
+        centroid: &Centroid<'_>,
+        show: impl FnMut(usize, u64),
+    ) {
         let columns = points.columns();
-        let row = points.row(seed);
-        let centroid: Vec<f32> = row.iter().map(|&x| x as f32).collect();
-        let norm = square(row) as f32;
-        self.largest = self.largest.max(norm);
-        self.seeded = true;
-        let work = |(chunk, squares): (usize, &mut [f32])| {
-            let start = chunk * CHUNK;
-            let approach = Approach {
-                rows: &points.values()[start * columns..][..squares.len() * columns],
-                norms: &points.norms()[start..][..squares.len()],
-                squares,
-                centroid: &centroid,
-                norm,
-            };
-            vectorized(approach, LANES);
+        let nearer = Nearer {
+            rows: &points.values()[start * columns..][..squares.len() * columns],
+            norms: &points.norms()[start..][..squares.len()],
+            squares,
+            centroid,
+            unit,
+            show,
         };
-        if points.slots() * columns < WORTH_THREADS {
-            self.squares.chunks_mut(CHUNK).enumerate().for_each(work);
-        } else {
-            self.squares
-                .par_chunks_mut(CHUNK)
-                .enumerate()
-                .for_each(work);
+        vectorized(nearer, LANES);
+    }
+
+    /// Takes the rows `seeds` into account.
+    fn approach_all(&mut self, points: &Points, seeds: &[u64]) {
+        let unit = self.unit;
+        for slot in seeds.iter().filter_map(|&seed| points.slot(seed)) {
+            let centroid = Centroid::new(points.row(slot));
+            let work = |(chunk, squares): (usize, &mut [u64])| {
+                let mut found = Vec::new();
+                let rows = (chunk * CHUNK, &*squares);
+                Distances::nearer(points, unit, rows, &centroid, |at, square| {
+                    found.push((at, square));
+                });
+                let mut gained = 0;
+                for (at, square) in found {
+                    gained += u128::from(squares[at] - square);
+                    squares[at] = square;
+                }
+                gained
+            };
+            let gained: u128 = if points.slots() * points.columns() < WORTH_THREADS {
+                self.squares.chunks_mut(CHUNK).enumerate().map(work).sum()
+            } else {
+                let chunks = self.squares.par_chunks_mut(CHUNK).enumerate();
+                chunks.map(work).sum()
+            };
+            self.total -= gained;
+            self.seeded = true;
         }
     }
 
-    /// The winner among the live rows; `None` if there are none.
-    fn race(&self, points: &Points, seeds: &[usize], words: Words) -> Option<usize> {
+    /// What each of the rows in `slots` would leave as the next seed.
+    fn potentials(&self, points: &Points, slots: &[usize]) -> Vec<u128> {
+        let centroids: Vec<Centroid<'_>> = slots
+            .iter()
+            .map(|&slot| Centroid::new(points.row(slot)))
+            .collect();
+        let none = || vec![0_u128; slots.len()];
+        let work = |mut gained: Vec<u128>, (chunk, squares): (usize, &[u64])| {
+            for (gained, centroid) in gained.iter_mut().zip(&centroids) {
+                let rows = (chunk * CHUNK, squares);
+                Distances::nearer(points, self.unit, rows, centroid, |at, square| {
+                    *gained += u128::from(squares[at] - square);
+                });
+            }
+            gained
+        };
+        let gained = if points.slots() * points.columns() * slots.len() < WORTH_THREADS {
+            let chunks = self.squares.chunks(CHUNK).enumerate();
+            chunks.fold(none(), work)
+        } else {
+            let chunks = self.squares.par_chunks(CHUNK).enumerate();
+            chunks.fold(none, work).reduce(none, |mut all, part| {
+                all.iter_mut()
+                    .zip(part)
+                    .for_each(|(all, part)| *all += part);
+                all
+            })
+        };
+        gained
+            .into_iter()
+            .map(|gained| self.total - gained)
+            .collect()
+    }
+
+    /// The winner of a race among the live rows; `None` if there are none.
+    fn race(&self, points: &Points, words: Words) -> Option<usize> {
         let slots = points.slots();
-        let run = |mut found: Candidates, chunk: usize| {
+        let run = |mut best: Option<Entry>, chunk: usize| {
             for slot in chunk * CHUNK..slots.min((chunk + 1) * CHUNK) {
                 if points.is_live(slot) {
-                    self.enter(points, words, slot, &mut found);
+                    best = self.enter(points.id(slot), slot, words, best);
                 }
             }
-            found
+            best
         };
         let chunks = slots.div_ceil(CHUNK);
-        let found = if slots < WORTH_THREADS / 8 {
-            (0..chunks).fold(Candidates::none(), run)
-        } else {
-            (0..chunks)
-                .into_par_iter()
-                .fold(Candidates::none, run)
-                .reduce(Candidates::none, Candidates::with)
+        let first = |a: Option<Entry>, b: Option<Entry>| match (a, b) {
+            (Some(a), Some(b)) => Some(if b.beats(&a) { b } else { a }),
+            (a, b) => a.or(b),
         };
-        found
-            .rows
-            .iter()
-            .filter(|row| row.at_least <= found.at_most)
-            .map(|row| self.exact_key(points, seeds, words, row.slot))
-            .min_by(|a, b| {
-                (a.0.total_cmp(&b.0))
-                    .then(a.1.total_cmp(&b.1))
-                    .then(a.2.cmp(&b.2))
-            })
-            .map(|(_, _, slot)| slot)
+        let best = if slots < WORTH_THREADS / 8 {
+            (0..chunks).fold(None, run)
+        } else {
+            let chunks = (0..chunks).into_par_iter();
+            chunks.fold(|| None, run).reduce(|| None, first)
+        };
+        best.map(|entry| entry.slot)
     }
 
     #[inline]
-    fn enter(&self, points: &Points, words: Words, slot: usize, found: &mut Candidates) {
-        let bits = words.word(points.id(slot));
-        let (least, most) = self.weight(points, slot);
-        if exponential_at_least(bits) * (1.0 - SLACK) > found.at_most * most {
-            return;
+    fn enter(&self, id: u64, slot: usize, words: Words, best: Option<Entry>) -> Option<Entry> {
+        let weight = if self.seeded {
+            self.squares[slot] as f64
+        } else {
+            1.0
+        };
+        let bits = words.word(id);
+        if let Some(best) = best
+            && best.key < f64::INFINITY
+            && exponential_at_least(bits) * (1.0 - SLACK) > best.key * weight
+        {
+            return Some(best);
         }
         let variate = exponential(bits);
-        let at_least = variate / most * (1.0 - SLACK);
-        if at_least <= found.at_most {
-            let at_most = if least > 0.0 {
-                variate / least * (1.0 + SLACK)
-            } else {
-                f64::INFINITY
-            };
-            found.offer(slot, at_least, at_most);
+        let key = if weight > 0.0 {
+            variate / weight
+        } else {
+            f64::INFINITY
+        };
+        let entry = Entry { key, variate, slot };
+        match best {
+            Some(best) if !entry.beats(&best) => Some(best),
+            _ => Some(entry),
         }
     }
+}
 
-    /// Bounds of the weight of a row.
-    #[inline]
-    fn weight(&self, points: &Points, slot: usize) -> (f64, f64) {
-        if !self.seeded {
-            return (1.0, 1.0);
-        }
-        let square = f64::from(self.squares[slot]);
-        // x·c ≤ (|x|² + |c|²) / 2; the factor 2.1 also covers the rounded norms.
-        let error = 2.1 * f64::from(self.unit) * f64::from(points.norms()[slot] + self.largest);
-        (square - error, square + error)
+/// A row in a race.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    /// E / D²; beyond all keys where D² is 0.
+    key: f64,
+    variate: f64,
+    /// In the order of the ids.
+    slot: usize,
+}
+
+impl Entry {
+    fn beats(&self, other: &Entry) -> bool {
+        let by_key = self.key.total_cmp(&other.key);
+        let by_variate = self.variate.total_cmp(&other.variate);
+        by_key
+            .then(by_variate)
+            .then(self.slot.cmp(&other.slot))
+            .is_lt()
     }
+}
 
-    /// What is compared: the key, or beyond all keys the variate where the weight is 0; then the
-    /// slot, which is in the order of the ids.
-    fn exact_key(
-        &self,
-        points: &Points,
-        seeds: &[usize],
-        words: Words,
-        slot: usize,
-    ) -> (f64, f64, usize) {
-        let variate = exponential(words.word(points.id(slot)));
-        let row = points.row(slot);
-        let weight = seeds
-            .iter()
-            .map(|&seed| squared_distance(row, points.row(seed)))
-            .min();
-        match weight {
-            None => (variate, variate, slot),
-            Some(0) => (f64::INFINITY, variate, slot),
-            Some(weight) => (variate / weight as f64, variate, slot),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_candidates_as_scikit_learn_draws() {
+        for clusters in 1..=1_usize << 15 {
+            let expected = 2 + (clusters as f64).ln() as usize;
+            assert_eq!(candidates_of(1, clusters), expected, "{clusters}");
         }
     }
 }

@@ -16,13 +16,14 @@ use super::iteration::Iteration;
 use super::model::Model;
 use super::points::Points;
 use super::quantizer::Parameters;
-use super::seeding::Key;
+use super::run::Run;
+use super::seeding::{Draws, Key, Seeding, Stage};
 use super::trace::Trace;
 use super::tree::Tree;
 use crate::model_file::{decode, encode};
 
 /// The number of this form; another form has another number.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct Written<'a> {
@@ -48,7 +49,13 @@ struct WrittenTrace<'a> {
     points: WrittenPoints<'a>,
     parameters: Parameters,
     key: Key,
-    seeds: Cow<'a, [u64]>,
+    restarts: Vec<WrittenRun<'a>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct WrittenRun<'a> {
+    /// The candidates for each seed; the seeds follow from them.
+    stages: Cow<'a, [Stage]>,
     iterations: Vec<WrittenIteration<'a>>,
 }
 
@@ -117,12 +124,18 @@ impl Trace {
     }
 
     fn written(&self) -> WrittenTrace<'_> {
-        let iterations = self.iterations.iter();
         WrittenTrace {
             points: self.points.written(),
             parameters: self.parameters,
             key: self.key,
-            seeds: Cow::Borrowed(&self.seeds),
+            restarts: self.runs.iter().map(|run| self.written_run(run)).collect(),
+        }
+    }
+
+    fn written_run<'a>(&'a self, run: &'a Run) -> WrittenRun<'a> {
+        let iterations = run.iterations.iter();
+        WrittenRun {
+            stages: Cow::Borrowed(&run.seeding.stages),
             iterations: iterations
                 .map(|iteration| WrittenIteration {
                     centroids: Cow::Borrowed(&iteration.centroids),
@@ -205,14 +218,32 @@ impl WrittenTrace<'_> {
         let points = self.points.read()?;
         let clusters = self.parameters.clusters;
         // Before anything is counted by cluster.
-        self.parameters.check(points.columns(), self.key)?;
+        let (key, restart) = (self.key, 0);
+        let draws = Draws { key, restart };
+        self.parameters.check(points.columns(), draws)?;
+        let runs = self
+            .restarts
+            .into_iter()
+            .map(|run| run.read(&points, clusters))
+            .collect::<Result<Vec<(Seeding, Vec<Iteration>)>, KMeansError>>()?;
+        Trace::from_runs(points, self.parameters, key, runs)
+    }
+}
+
+impl WrittenRun<'_> {
+    fn read(
+        self,
+        points: &Points,
+        clusters: usize,
+    ) -> Result<(Seeding, Vec<Iteration>), KMeansError> {
         let iterations = self
             .iterations
             .into_iter()
-            .map(|iteration| iteration.read(&points, clusters))
+            .map(|iteration| iteration.read(points, clusters))
             .collect::<Result<Vec<Iteration>, KMeansError>>()?;
-        let seeds = self.seeds.into_owned();
-        Trace::from_iterations(points, self.parameters, self.key, seeds, iterations)
+        let stages = self.stages.into_owned();
+        let seeds = stages.iter().filter_map(Stage::seed).collect();
+        Ok((Seeding { seeds, stages }, iterations))
     }
 }
 
@@ -291,7 +322,10 @@ mod tests {
         let words = Words::new(1, Purpose::Mixture, &[0]);
         let rows = (0..120).map(|at| words.below(1 << 24, at) as i32).collect();
         let points = Points::new((1..=60).collect(), rows, 2).unwrap();
-        let kmeans = KMeans::new(3).iterations(4).algorithm(algorithm);
+        let kmeans = KMeans::new(3)
+            .iterations(4)
+            .restarts(2)
+            .algorithm(algorithm);
         kmeans.fit(&points).unwrap()
     }
 
@@ -334,7 +368,7 @@ mod tests {
         };
         let refused = |alter: &dyn Fn(&mut WrittenIteration<'_>)| {
             let mut written = trace.written();
-            alter(&mut written.iterations[1]);
+            alter(&mut written.restarts[1].iterations[1]);
             written.read().unwrap_err().to_string()
         };
         let wrong = refused(&|iteration| iteration.sums.to_mut()[0] += 1);
@@ -342,13 +376,21 @@ mod tests {
         let wrong = refused(&|iteration| iteration.loss += 1);
         assert!(wrong.contains("has not counted"), "{wrong}");
         let mut written = trace.written();
-        written.iterations.truncate(2);
+        written.restarts[1].iterations.truncate(2);
         let wrong = written.read().unwrap_err().to_string();
         assert!(wrong.contains("ends before"), "{wrong}");
         let mut written = trace.written();
-        written.iterations.remove(1);
+        written.restarts[1].iterations.remove(1);
         let wrong = written.read().unwrap_err().to_string();
         assert!(wrong.contains("do not follow"), "{wrong}");
+        let mut written = trace.written();
+        written.restarts.pop();
+        let wrong = written.read().unwrap_err().to_string();
+        assert!(wrong.contains("number of restarts"), "{wrong}");
+        let mut written = trace.written();
+        written.restarts[0].stages.to_mut()[1].candidates.pop();
+        let wrong = written.read().unwrap_err().to_string();
+        assert!(wrong.contains("seeds are not among"), "{wrong}");
     }
 
     #[test]

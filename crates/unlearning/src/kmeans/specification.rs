@@ -30,7 +30,7 @@ pub enum InputError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AlgorithmName {
-    /// Lloyd's algorithm from k-means++ seeds.
+    /// Lloyd's algorithm.
     Lloyd,
     /// Centroids on a random lattice: most deletions change nothing.
     #[default]
@@ -92,6 +92,10 @@ impl InputSpecification {
 pub struct ClusteringSpecification {
     /// Iterations at most.
     pub iterations: usize,
+    /// Clusterings from other seeds, of which the one with the smallest loss is kept. Memory and
+    /// the time of a deletion grow with them.
+    #[schemars(range(min = 1, max = 1000))]
+    pub restarts: usize,
     /// quantized: width of the lattice, where a column is 1 wide; by default 0.0625.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
@@ -111,15 +115,14 @@ pub struct ClusteringSpecification {
 
 impl Default for ClusteringSpecification {
     fn default() -> ClusteringSpecification {
-        let KMeans {
-            iterations, seed, ..
-        } = KMeans::default();
+        let usual = KMeans::default();
         ClusteringSpecification {
-            iterations,
+            iterations: usual.iterations,
+            restarts: usual.restarts,
             epsilon: None,
             gamma: None,
             tree: None,
-            seed,
+            seed: usual.seed,
         }
     }
 }
@@ -179,7 +182,7 @@ pub struct FitSpecification {
     pub data: PathBuf,
     /// Number of clusters.
     #[schemars(range(min = 1, max = 32768))]
-    pub k: usize,
+    pub clusters: usize,
     /// Which algorithm clusters.
     #[serde(default)]
     pub algorithm: AlgorithmName,
@@ -205,10 +208,10 @@ impl Specification for FitSpecification {
 
 impl FitSpecification {
     /// `k` clusters of the rows in `data`, everything else as it usually is.
-    pub fn new(data: PathBuf, k: usize) -> FitSpecification {
+    pub fn new(data: PathBuf, clusters: usize) -> FitSpecification {
         FitSpecification {
             data,
-            k,
+            clusters,
             algorithm: AlgorithmName::default(),
             input: InputSpecification::default(),
             reading: ReadingSpecification::default(),
@@ -218,8 +221,9 @@ impl FitSpecification {
 
     /// How rows are clustered.
     pub fn options(&self) -> KMeans {
-        KMeans::new(self.k)
+        KMeans::new(self.clusters)
             .iterations(self.clustering.iterations)
+            .restarts(self.clustering.restarts)
             .algorithm(self.clustering.algorithm(self.algorithm))
             .seed(self.clustering.seed)
     }
@@ -236,9 +240,9 @@ pub struct MeasureSpecification {
     /// Rows to delete, one after the other.
     #[schemars(range(min = 1))]
     pub deletions: usize,
-    /// Replicates, with seeds from the seed on.
+    /// How often everything is done, with seeds from the seed on.
     #[schemars(range(min = 1))]
-    pub replicates: u64,
+    pub repeats: u64,
     /// Timed trainings of the baseline for each replicate, which stand for one a deletion.
     #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pub retrainings: usize,
@@ -251,7 +255,7 @@ impl Default for MeasureSpecification {
         MeasureSpecification {
             algorithms: vec![AlgorithmName::Quantized, AlgorithmName::DivideConquer],
             deletions: 1000,
-            replicates: 5,
+            repeats: 5,
             retrainings: 3,
             silhouette_rows: 2000,
         }
@@ -268,7 +272,7 @@ pub struct BenchSpecification {
     pub data: PathBuf,
     /// Number of clusters.
     #[schemars(range(min = 1, max = 32768))]
-    pub k: usize,
+    pub clusters: usize,
     /// What is known of the rows besides their columns.
     #[serde(default)]
     pub input: InputSpecification,
@@ -299,10 +303,10 @@ impl Specification for BenchSpecification {
 
 impl BenchSpecification {
     /// Deletions from `k` clusters of the rows in `data`, everything else as it usually is.
-    pub fn new(data: PathBuf, k: usize) -> BenchSpecification {
+    pub fn new(data: PathBuf, clusters: usize) -> BenchSpecification {
         BenchSpecification {
             data,
-            k,
+            clusters,
             input: InputSpecification::default(),
             reading: ReadingSpecification::default(),
             clustering: ClusteringSpecification::default(),
@@ -315,9 +319,12 @@ impl BenchSpecification {
     /// # Errors
     /// When fewer rows than clusters would be left.
     pub fn expect_rows(&self, rows: usize) -> Result<(), FieldError> {
-        let (deletions, most) = (self.benchmark.deletions, rows.saturating_sub(self.k));
+        let (deletions, most) = (self.benchmark.deletions, rows.saturating_sub(self.clusters));
         if deletions > most {
-            let expected = format!("at most {most} with {rows} rows and {} clusters", self.k);
+            let expected = format!(
+                "at most {most} with {rows} rows and {} clusters",
+                self.clusters
+            );
             return Err(FieldError::new("benchmark.deletions", deletions, expected));
         }
         Ok(())
@@ -332,8 +339,9 @@ impl BenchSpecification {
     /// What is measured for each algorithm and seed.
     pub fn options(&self) -> BenchmarkOptions {
         BenchmarkOptions {
-            clusters: self.k,
+            clusters: self.clusters,
             iterations: self.clustering.iterations,
+            restarts: self.clustering.restarts,
             deletions: self.benchmark.deletions,
             silhouette_rows: self.benchmark.silhouette_rows,
             retrainings: self.benchmark.retrainings,
@@ -343,7 +351,7 @@ impl BenchSpecification {
     /// The seed of each replicate.
     pub fn seeds(&self) -> Vec<u64> {
         let seed = self.clustering.seed;
-        (0..self.benchmark.replicates)
+        (0..self.benchmark.repeats)
             .map(|at| seed.wrapping_add(at))
             .collect()
     }

@@ -1,56 +1,49 @@
-//! The trace of a clustering (in the sense of self-adjusting computation): what every iteration
-//! found. It is the model, and all that deletion needs.
+//! The trace of a clustering (in the sense of self-adjusting computation): what every iteration of
+//! every restart found. It is the model, and all that deletion needs.
 //!
-//! An iteration holds its centroids, the cluster of every row, and count, sum and loss of the
-//! clusters; the next iteration's centroids follow from these (`quantizer`).
+//! The restarts (`run`) draw random numbers of their own. The result is that of the one
+//! with the smallest loss, the first of several.
 //!
 //! **Theorem.** After [`Trace::delete`] the trace equals the one that [`Trace::fit`] makes of the
-//! remaining rows. *Proof.* By induction over iterations. The seeds are those of the remaining rows
-//! (`seeding`). If the centroids of an iteration are, so is the cluster of every remaining row, for
-//! it depends on that row and the centroids alone; count, sum and loss lose exactly what the
-//! deleted rows added, since they are integers. The centroids of the next iteration, or the
-//! decision to stop, are a function of these and of the number of rows; where its value is another
-//! one than before, the iterations from there on are made anew. ∎
+//! remaining rows. *Proof.* Every restart equals the one of the remaining rows, by the lemma of
+//! `run`. Their losses are integers, so that the first of the smallest is the same one too. ∎
 //!
-//! A deletion is *free* when no centroid of any iteration changes: it costs O(k d) an iteration,
-//! whatever the number of rows. Otherwise it costs passes from the first iteration that changes,
-//! most of which need not look at most rows (`refine`).
+//! A deletion is *free* when no centroid of any iteration of any restart changes, and the restart
+//! with the smallest loss stays the same one: it costs O(k d) an iteration and O(k d ln k) for the
+//! seeding of each restart, whatever the number of rows. Otherwise it costs passes from the first
+//! iteration that changes, most of which need not look at most rows (`refine`).
 
-use std::collections::VecDeque;
+use rayon::prelude::*;
 
 use super::errors::KMeansError;
 use super::iteration::Iteration;
 use super::points::Points;
-use super::quantizer::{Next, Parameters, Quantizer, UpdateStep};
-use super::seeding::{Key, seed};
+use super::quantizer::Parameters;
+use super::run::{Plan, Run};
+use super::seeding::{Draws, Key, Seeding};
 
-/// A clustering with everything that deletion needs, but for its parameters and points.
+/// A clustering with everything that deletion needs.
 #[derive(Debug, Clone)]
 pub struct Trace {
     pub(crate) parameters: Parameters,
     pub(crate) key: Key,
-    pub(crate) update: UpdateStep,
     pub(crate) points: Points,
-    pub(crate) seeds: Vec<u64>,
-    pub(crate) iterations: Vec<Iteration>,
-    /// Iterations that others have replaced, by position, the latest last. Not part of the model:
-    /// means that lie near the wall of a lattice cell come back across it, and find their iteration
-    /// here, kept up to date.
-    spares: Vec<VecDeque<Iteration>>,
+    /// By restart.
+    pub(crate) runs: Vec<Run>,
 }
-
-/// Replaced iterations that are kept for each position.
-const SPARES: usize = 3;
 
 /// What a deletion did.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Deletion {
     /// Rows deleted.
     pub deleted: usize,
-    /// The first stage that was seeded anew, if a seed was deleted.
+    /// The first stage that has another seed, in any restart.
     pub reseeded_from: Option<usize>,
-    /// The first iteration whose centroids changed, or that is there no more; 0 is the seeding.
+    /// The first iteration whose centroids changed, or that is there no more, in any restart; 0 is
+    /// the seeding.
     pub redone_from: Option<usize>,
+    /// Whether another restart has the smallest loss now.
+    pub other_restart: bool,
     /// Remaining rows whose cluster changed, by id, ascending.
     pub moved: Vec<u64>,
 }
@@ -59,7 +52,7 @@ impl Deletion {
     /// Whether no centroid of any iteration changed, so that no row but the deleted ones was looked
     /// at.
     pub fn is_free(&self) -> bool {
-        self.redone_from.is_none()
+        self.redone_from.is_none() && !self.other_restart
     }
 }
 
@@ -69,71 +62,59 @@ impl Trace {
     /// # Errors
     /// Parameters that make no sense for these points.
     pub fn fit(points: Points, parameters: &Parameters, key: Key) -> Result<Trace, KMeansError> {
-        let update = parameters.check(points.columns(), key)?;
-        if points.len() < update.clusters {
+        let draws = |restart| Draws { key, restart };
+        parameters.check(points.columns(), draws(0))?;
+        if points.len() < parameters.clusters {
             return Err(KMeansError::TooFewRows {
-                clusters: update.clusters,
+                clusters: parameters.clusters,
                 rows: points.len(),
             });
         }
-        let seeds = seed(&points, update.clusters, key, &[]);
-        let mut trace = Trace {
+        let runs = (0..parameters.restarts as u64)
+            .into_par_iter()
+            .map(|restart| {
+                let update = parameters.check(points.columns(), draws(restart))?;
+                Ok(Run::new(&points, update, draws(restart)))
+            })
+            .collect::<Result<Vec<Run>, KMeansError>>()?;
+        Ok(Trace {
             parameters: *parameters,
             key,
-            update,
             points,
-            seeds,
-            iterations: Vec::new(),
-            spares: Vec::new(),
-        };
-        let centroids = trace.seed_rows();
-        trace.redo(0, centroids);
-        Ok(trace)
+            runs,
+        })
     }
 
-    /// A trace whose iterations are known. They must be what [`Trace::fit`] makes of their
-    /// clusters: each begins with the centroids that follow from the one before, and the last one
-    /// ends.
+    /// A trace whose restarts are known.
     ///
     /// # Errors
-    /// [`KMeansError::Damaged`] where they do not.
-    pub(crate) fn from_iterations(
+    /// [`KMeansError::Damaged`] where they are not what [`Trace::fit`] makes of their clusters.
+    pub(crate) fn from_runs(
         points: Points,
         parameters: Parameters,
         key: Key,
-        seeds: Vec<u64>,
-        iterations: Vec<Iteration>,
+        runs: Vec<(Seeding, Vec<Iteration>)>,
     ) -> Result<Trace, KMeansError> {
-        let damaged = |problem| Err(KMeansError::Damaged { problem });
-        let mut update = parameters.check(points.columns(), key)?;
-        if seeds.len() != update.clusters || seeds.iter().any(|&id| points.slot(id).is_none()) {
-            return damaged("its seeds are not among its rows");
+        if runs.len() != parameters.restarts {
+            let problem = "it has another number of restarts";
+            return Err(KMeansError::Damaged { problem });
         }
-        if iterations.is_empty() || iterations.len() - 1 > update.iterations {
-            return damaged("it has no iteration, or too many");
-        }
-        update.draw_phases(iterations.len());
-        let trace = Trace {
+        let runs = runs
+            .into_iter()
+            .enumerate()
+            .map(|(restart, (seeding, iterations))| {
+                let restart = restart as u64;
+                let draws = Draws { key, restart };
+                let update = parameters.check(points.columns(), draws)?;
+                Run::from_parts(&points, update, draws, seeding, iterations)
+            })
+            .collect::<Result<Vec<Run>, KMeansError>>()?;
+        Ok(Trace {
             parameters,
             key,
-            update,
             points,
-            seeds,
-            iterations,
-            spares: Vec::new(),
-        };
-        let mut expected = Next::Centroids(trace.seed_rows());
-        for (at, iteration) in trace.iterations.iter().enumerate() {
-            if !matches!(&expected, Next::Centroids(centroids) if *centroids == iteration.centroids)
-            {
-                return damaged("its centroids do not follow from its clusters");
-            }
-            expected = trace.update.next(&trace.iterations, at, trace.points.len());
-        }
-        if expected != Next::Stop {
-            return damaged("it ends before its last iteration");
-        }
-        Ok(trace)
+            runs,
+        })
     }
 
     /// The parameters.
@@ -153,7 +134,7 @@ impl Trace {
 
     /// Number of clusters.
     pub fn clusters(&self) -> usize {
-        self.update.clusters
+        self.parameters.clusters
     }
 
     /// The centroids, `[clusters, columns]`, fixed point.
@@ -168,17 +149,57 @@ impl Trace {
 
     /// Σ|x − c|² in scaled units: a column is 1 wide.
     pub fn loss(&self) -> f64 {
-        self.result().loss as f64 / (1_u64 << 48) as f64
+        scaled(self.result().loss)
+    }
+
+    /// The loss of each restart.
+    pub fn losses(&self) -> Vec<f64> {
+        let runs = self.runs.iter();
+        runs.map(|run| scaled(run.result().loss)).collect()
+    }
+
+    /// The restart with the smallest loss, the first of several.
+    pub fn best_restart(&self) -> usize {
+        let losses = self.runs.iter().map(|run| run.result().loss).enumerate();
+        losses
+            .min_by_key(|&(at, loss)| (loss, at))
+            .map_or(0, |(at, _)| at)
     }
 
     /// Iterations that the result took.
     pub fn iterations(&self) -> usize {
-        self.update.result(&self.iterations)
+        self.runs[self.best_restart()].result_at()
     }
 
-    /// Ids of the rows that were seeds, by stage.
+    /// Ids of the rows that are the seeds of the result, by stage.
     pub fn seeds(&self) -> &[u64] {
-        &self.seeds
+        &self.runs[self.best_restart()].seeding.seeds
+    }
+
+    /// Ids of the rows that are seeds of any restart.
+    pub fn all_seeds(&self) -> Vec<u64> {
+        let mut ids: Vec<u64> = self
+            .runs
+            .iter()
+            .flat_map(|run| &run.seeding.seeds)
+            .copied()
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
+    /// Ids of the rows that were candidates for a seed of any restart: the seeds, and those that
+    /// were not chosen.
+    pub fn candidates(&self) -> Vec<u64> {
+        let stages = self.runs.iter().flat_map(|run| &run.seeding.stages);
+        let mut ids: Vec<u64> = stages
+            .flat_map(|stage| &stage.candidates)
+            .copied()
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
     }
 
     /// The cluster of row `id`.
@@ -196,7 +217,7 @@ impl Trace {
     }
 
     fn result(&self) -> &Iteration {
-        &self.iterations[self.update.result(&self.iterations)]
+        self.runs[self.best_restart()].result()
     }
 
     /// Deletes the rows `ids`, in any order. All of it happens or, with an error, nothing.
@@ -208,40 +229,47 @@ impl Trace {
         if slots.is_empty() {
             return Ok(Deletion::default());
         }
-        let before = self.points.len();
-        let result = self.update.result(&self.iterations);
-        let touched = self.subtract(&slots);
-        let reseeded_from = self.seeds.iter().position(|seed| ids.contains(seed));
-        let change = match reseeded_from {
-            Some(stage) => {
-                let kept = &self.seeds[..stage];
-                self.seeds = seed(&self.points, self.update.clusters, self.key, kept);
-                Some((0, Next::Centroids(self.seed_rows())))
-            }
-            None => self.first_change(before, &touched),
+        let mut gone = ids.to_vec();
+        gone.sort_unstable();
+        let best = self.best_restart();
+        let result = self.runs[best].result_at();
+        let points = &self.points;
+        let subtracted: Vec<_> = self
+            .runs
+            .iter_mut()
+            .map(|run| run.subtract(points, &slots))
+            .collect();
+        for &slot in &slots {
+            self.points.remove(slot);
+        }
+        let points = &self.points;
+        let plans: Vec<Plan> = self
+            .runs
+            .iter_mut()
+            .zip(&subtracted)
+            .map(|(run, subtracted)| run.plan(points, &gone, subtracted))
+            .collect();
+        let mut deletion = Deletion {
+            deleted: ids.len(),
+            reseeded_from: plans.iter().filter_map(|plan| plan.reseeded_from).min(),
+            redone_from: plans.iter().filter_map(Plan::redone_from).min(),
+            ..Deletion::default()
         };
-        let redone_from = change.as_ref().map(|&(iteration, _)| iteration);
-        // The loss alone can make another iteration the result.
-        let moved = if change.is_some() || self.update.result(&self.iterations) != result {
-            let clusters = self.iterations[result].clusters.clone();
-            match change {
-                Some((iteration, Next::Centroids(centroids))) => self.redo(iteration, centroids),
-                Some((iteration, Next::Stop)) => self.shorten(iteration),
-                None => {}
-            }
-            self.moved_since(&clusters)
-        } else {
-            Vec::new()
-        };
+        // The loss alone can make another iteration the result, or another restart.
+        let stands =
+            |trace: &Trace| trace.best_restart() == best && trace.runs[best].result_at() == result;
+        if deletion.redone_from.is_some() || !stands(self) {
+            let before = self.runs[best].iterations[result].clusters.clone();
+            let points = &self.points;
+            let runs = self.runs.par_iter_mut().zip(plans);
+            runs.for_each(|(run, plan)| run.follow(points, plan));
+            deletion.other_restart = self.best_restart() != best;
+            deletion.moved = self.moved_since(&before);
+        }
         if self.points.is_sparse() {
             self.compact();
         }
-        Ok(Deletion {
-            deleted: ids.len(),
-            reseeded_from,
-            redone_from,
-            moved,
-        })
+        Ok(deletion)
     }
 
     fn slots_of(&self, ids: &[u64]) -> Result<Vec<usize>, KMeansError> {
@@ -256,136 +284,14 @@ impl Trace {
                 return Err(KMeansError::RepeatedId { id: pair[0] });
             }
         }
-        if self.points.len() - ids.len() < self.update.clusters {
+        if self.points.len() - ids.len() < self.clusters() {
             return Err(KMeansError::TooFewRemain {
-                clusters: self.update.clusters,
+                clusters: self.clusters(),
                 rows: self.points.len(),
                 deleted: ids.len(),
             });
         }
         Ok(slots)
-    }
-
-    /// Takes rows out of every iteration; for each iteration, which clusters they were in.
-    fn subtract(&mut self, slots: &[usize]) -> Vec<Vec<bool>> {
-        let clusters = self.update.clusters;
-        let mut touched = Vec::with_capacity(self.iterations.len());
-        for iteration in &mut self.iterations {
-            let mut of_iteration = vec![false; clusters];
-            for &slot in slots {
-                of_iteration[iteration.subtract(&self.points, slot)] = true;
-            }
-            touched.push(of_iteration);
-        }
-        for iteration in self.spares.iter_mut().flatten() {
-            for &slot in slots {
-                iteration.subtract(&self.points, slot);
-            }
-        }
-        for &slot in slots {
-            self.points.remove(slot);
-        }
-        touched
-    }
-
-    /// The first iteration that is not what it has to be, and what it has to be.
-    fn first_change(&self, before: usize, touched: &[Vec<bool>]) -> Option<(usize, Next)> {
-        let n = self.points.len();
-        let standing = |at: usize| {
-            self.update
-                .stands(&self.iterations, at, n, before, &touched[at])
-        };
-        let at = (0..self.iterations.len()).find(|&at| !standing(at))?;
-        Some((at + 1, self.update.next(&self.iterations, at, n)))
-    }
-
-    /// Makes the iterations from `at` on, the first of them with `centroids`.
-    fn redo(&mut self, at: usize, mut centroids: Vec<i32>) {
-        let n = self.points.len();
-        let mut at = at;
-        loop {
-            self.make_iteration(at, centroids);
-            self.update.draw_phases(at + 1);
-            match self.update.next(&self.iterations[..=at], at, n) {
-                Next::Stop => {
-                    self.shorten(at + 1);
-                    return;
-                }
-                Next::Centroids(next) => centroids = next,
-            }
-            at += 1;
-        }
-    }
-
-    /// Makes iteration `at`, from one that was there if there is one.
-    fn make_iteration(&mut self, at: usize, centroids: Vec<i32>) {
-        if self
-            .iterations
-            .get(at)
-            .is_some_and(|iteration| iteration.centroids == centroids)
-        {
-            return;
-        }
-        let iteration = match self.take_spare(at, &centroids) {
-            Some(spare) => spare,
-            None => self.new_iteration(at, centroids),
-        };
-        if at == self.iterations.len() {
-            self.iterations.push(iteration);
-        } else {
-            let replaced = std::mem::replace(&mut self.iterations[at], iteration);
-            self.keep_spare(at, replaced);
-        }
-    }
-
-    fn new_iteration(&self, at: usize, centroids: Vec<i32>) -> Iteration {
-        let near = self.iterations.get(at);
-        near.and_then(|near| near.moved_to(&self.points, &centroids))
-            .unwrap_or_else(|| {
-                let before = at.checked_sub(1).map(|before| &self.iterations[before]);
-                Iteration::by_full_pass(&self.points, centroids, before)
-            })
-    }
-
-    fn take_spare(&mut self, at: usize, centroids: &[i32]) -> Option<Iteration> {
-        let spares = self.spares.get_mut(at)?;
-        let found = spares
-            .iter()
-            .position(|spare| spare.centroids == centroids)?;
-        spares.remove(found)
-    }
-
-    /// Lloyd's centroids never come back; those on a lattice do.
-    fn keep_spare(&mut self, at: usize, iteration: Iteration) {
-        if self.parameters.quantizer == Quantizer::None {
-            return;
-        }
-        if self.spares.len() <= at {
-            self.spares.resize_with(at + 1, VecDeque::new);
-        }
-        let spares = &mut self.spares[at];
-        if spares.len() == SPARES {
-            spares.pop_front();
-        }
-        spares.push_back(iteration);
-    }
-
-    /// Drops the iterations from `count` on.
-    fn shorten(&mut self, count: usize) {
-        let dropped = self.iterations.split_off(count);
-        for (at, iteration) in dropped.into_iter().enumerate() {
-            self.keep_spare(count + at, iteration);
-        }
-    }
-
-    /// The seeds as centroids.
-    fn seed_rows(&self) -> Vec<i32> {
-        self.seeds
-            .iter()
-            .filter_map(|&id| self.points.slot(id))
-            .flat_map(|slot| self.points.row(slot))
-            .copied()
-            .collect()
     }
 
     fn moved_since(&self, before: &[u16]) -> Vec<u64> {
@@ -399,13 +305,14 @@ impl Trace {
 
     /// Gives up the slots of deleted rows.
     pub(crate) fn compact(&mut self) {
-        for iteration in self
-            .iterations
-            .iter_mut()
-            .chain(self.spares.iter_mut().flatten())
-        {
-            iteration.compact(self.points.live());
+        for run in &mut self.runs {
+            run.compact(self.points.live());
         }
         self.points.compact();
     }
+}
+
+/// A loss in units of 2⁻⁴⁸, in scaled units.
+fn scaled(loss: i128) -> f64 {
+    loss as f64 / (1_u64 << 48) as f64
 }

@@ -2,10 +2,11 @@
 
 use rand::RngExt;
 
+use super::choice::Choice;
 use super::clustering::space::{Geometry, Space};
 use super::independence::gtest::GtestRule;
 use super::leaves::{LeafRule, LeafStatistics};
-use super::{Dataset, SpnError, SpnParameters};
+use super::{Dataset, SpnParameters};
 use probity_run::stream::{Purpose, stream};
 
 /// Everything that decisions and statistics are computed from, besides the rows of a node.
@@ -13,6 +14,8 @@ use probity_run::stream::{Purpose, stream};
 pub struct LearningContext {
     /// Checked parameters.
     pub parameters: SpnParameters,
+    /// The threshold of dependence.
+    pub choice: Choice,
     /// All rows.
     pub data: Dataset,
     /// What G-tests share.
@@ -24,13 +27,9 @@ pub struct LearningContext {
 }
 
 impl LearningContext {
-    pub(super) fn new(
-        parameters: SpnParameters,
-        data: Dataset,
-    ) -> Result<LearningContext, SpnError> {
-        parameters.check()?;
-        Ok(LearningContext {
-            gtest: GtestRule::new(&data, parameters.bins, parameters.threshold),
+    pub(super) fn new(parameters: SpnParameters, choice: Choice, data: Dataset) -> LearningContext {
+        LearningContext {
+            gtest: GtestRule::new(&data, parameters.bins, choice.threshold),
             geometry: Geometry::new(&data),
             leaves: data
                 .variables()
@@ -38,8 +37,9 @@ impl LearningContext {
                 .map(|variable| LeafRule::new(variable, parameters.bins))
                 .collect(),
             parameters,
+            choice,
             data,
-        })
+        }
     }
 
     /// The space in which a node is clustered.

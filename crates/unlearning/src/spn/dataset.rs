@@ -221,7 +221,11 @@ impl Dataset {
     /// The rows that are there, without gaps.
     #[must_use]
     pub fn compacted(&self) -> Dataset {
-        let kept = self.remaining();
+        self.of_positions(&self.remaining())
+    }
+
+    /// The rows at the positions `kept`, ascending.
+    pub(super) fn of_positions(&self, kept: &[u32]) -> Dataset {
         let pick = |column: &Vec<i32>| kept.iter().map(|&at| column[at as usize]).collect();
         Dataset {
             variables: self.variables.clone(),

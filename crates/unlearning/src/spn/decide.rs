@@ -67,6 +67,10 @@ impl Inner {
 
     /// Updates rows, moments and tables; the decision comes after that.
     pub(super) fn apply(&mut self, rules: &LearningContext, change: &RowDelta) {
+        // Counting all rows takes 64 at a time.
+        if change.len() > self.rows.len() / 32 {
+            self.dependence = None;
+        }
         // From the last place to the first, so that no row that is still to leave moves.
         for place in places(&self.rows, &change.left).into_iter().rev() {
             let row = self.rows.swap_remove(place);
@@ -178,7 +182,7 @@ impl Inner {
                 let mut rows = self.rows.clone();
                 rows.sort_unstable();
                 let parameters = &rules.parameters;
-                let (seed, threshold) = (parameters.seed, parameters.threshold);
+                let (seed, threshold) = (parameters.seed, rules.choice.threshold);
                 let groups = rdc::components(&rules.data, seed, threshold, &self.scope, &rows);
                 Dependence::Rdc(groups)
             }

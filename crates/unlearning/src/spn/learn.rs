@@ -1,5 +1,6 @@
 //! LearnSPN (Algorithm 1) with a state at every node.
 
+use super::choice::Choice;
 use super::context::{LearningContext, child_key};
 use super::structure::{Arena, Child, Inner, Node, NodeId, Part};
 use super::{Dataset, SpnError, SpnParameters};
@@ -44,7 +45,18 @@ impl Spn {
         data: Dataset,
         keep: Keep,
     ) -> Result<Spn, SpnError> {
-        let rules = LearningContext::new(parameters, data)?;
+        let choice = Choice::new(&parameters, &data)?;
+        Ok(Spn::learn_chosen(parameters, choice, data, keep))
+    }
+
+    /// Learns with a threshold that is known.
+    pub(super) fn learn_chosen(
+        parameters: SpnParameters,
+        choice: Choice,
+        data: Dataset,
+        keep: Keep,
+    ) -> Spn {
+        let rules = LearningContext::new(parameters, choice, data);
         let mut arena = Arena::default();
         let root = arena.reserve();
         let pending = Pending {
@@ -55,7 +67,7 @@ impl Spn {
         };
         let mut spn = Spn { rules, arena, root };
         spn.grow(vec![pending], keep);
-        Ok(spn)
+        spn
     }
 
     /// Learns the network of the rows that are left, from nothing.
@@ -74,6 +86,11 @@ impl Spn {
     /// The parameters.
     pub fn parameters(&self) -> &SpnParameters {
         &self.rules.parameters
+    }
+
+    /// The threshold of dependence: the one of the parameters, or the one that was chosen.
+    pub fn threshold(&self) -> f64 {
+        self.rules.choice.threshold
     }
 
     /// Learns all that is pending and what follows from it.

@@ -14,7 +14,9 @@
 //! clusters), so that taking a row out of a statistic gives the statistic of the remaining rows,
 //! whatever the order. Randomness is keyed by (key of the node, stable row id), and the key by the
 //! seed and by the names of the children on the way from the root, so that a deletion moves no draw
-//! to another row. No bound, bin, scale or projection is taken from the rows. By induction over the
+//! to another row. No bound, bin, scale or projection is taken from the rows. The threshold of
+//! dependence is given, or chosen by a function of the rows that a deletion evaluates again where it
+//! looked at a deleted row ([`choice`]). By induction over the
 //! tree the state of a node after an update is the state that learning on its remaining rows gives:
 //! the decision is taken anew from the updated statistics ([`decide`]); children whose scope
 //! (product) or cluster (sum) is still there are updated with the rows that left *and those that
@@ -24,6 +26,7 @@
 //! |------------------|-----------------------------------------------------------------------|
 //! | [`row_delta`]    | rows that leave and rows that come                                    |
 //! | [`parameters`]   | checked parameters                                                    |
+//! | [`choice`]       | the threshold that rows held out choose                               |
 //! | [`context`]      | what is computed once for all nodes                                   |
 //! | [`variable`]     | declared domains, fixed-point values, bins                            |
 //! | [`dataset`]      | rows with stable ids                                                  |
@@ -63,6 +66,7 @@
 //! ```
 
 pub mod benchmark;
+pub mod choice;
 pub mod clustering;
 pub mod context;
 pub mod dataset;

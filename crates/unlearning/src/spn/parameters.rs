@@ -17,14 +17,8 @@ pub enum Independence {
 }
 
 impl Independence {
-    /// The threshold used where none is given: a significance for the G-test, a coefficient for
-    /// RDC.
-    pub fn default_threshold(self) -> f64 {
-        match self {
-            Independence::Gtest => 0.01,
-            Independence::Rdc => 0.3,
-        }
-    }
+    /// The coefficient above which columns are dependent, where none is given.
+    pub const RDC_THRESHOLD: f64 = 0.3;
 }
 
 /// Parameters of LearnSPN.
@@ -38,9 +32,12 @@ pub struct SpnParameters {
     pub min_rows: usize,
     /// How dependence is decided.
     pub independence: Independence,
-    /// G-test: two columns are dependent when the p-value of their table is below this. RDC: when
-    /// their coefficient is above this.
-    pub threshold: f64,
+    /// G-test: two columns are dependent when the p-value of their table is below this; where none
+    /// is given, rows that are held out choose it ([`super::choice`]). RDC: when their coefficient is
+    /// above this, [`Independence::RDC_THRESHOLD`] where none is given.
+    pub threshold: Option<f64>,
+    /// G-test without a threshold: so many rows choose it.
+    pub choice_rows: usize,
     /// Clusters of a data split.
     pub clusters: u8,
     /// The most bins of an ordered column in a contingency table.
@@ -55,7 +52,8 @@ impl Default for SpnParameters {
             seed: 1,
             min_rows: 50,
             independence: Independence::Gtest,
-            threshold: Independence::Gtest.default_threshold(),
+            threshold: None,
+            choice_rows: 8000,
             clusters: 2,
             bins: 16,
             smoothing: 1.0,
@@ -81,7 +79,14 @@ impl SpnParameters {
     /// With this threshold of dependence.
     #[must_use]
     pub fn threshold(mut self, threshold: f64) -> SpnParameters {
-        self.threshold = threshold;
+        self.threshold = Some(threshold);
+        self
+    }
+
+    /// With so many rows that choose the threshold of the G-test.
+    #[must_use]
+    pub fn choice_rows(mut self, choice_rows: usize) -> SpnParameters {
+        self.choice_rows = choice_rows;
         self
     }
 
@@ -110,7 +115,7 @@ impl SpnParameters {
     #[must_use]
     pub fn independence(mut self, independence: Independence) -> SpnParameters {
         self.independence = independence;
-        self.threshold = independence.default_threshold();
+        self.threshold = None;
         self
     }
 
@@ -129,12 +134,13 @@ impl SpnParameters {
         if self.min_rows == 0 {
             return refuse("min_rows", "0".to_owned(), "at least 1");
         }
-        if !(self.threshold > 0.0 && self.threshold < 1.0) {
-            return refuse(
-                "threshold",
-                self.threshold.to_string(),
-                "above 0 and below 1",
-            );
+        if let Some(threshold) = self.threshold
+            && !(threshold > 0.0 && threshold < 1.0)
+        {
+            return refuse("threshold", threshold.to_string(), "above 0 and below 1");
+        }
+        if self.choice_rows == 0 {
+            return refuse("choice_rows", "0".to_owned(), "at least 1");
         }
         if !(2..=16).contains(&self.clusters) {
             return refuse("clusters", self.clusters.to_string(), "from 2 to 16");

@@ -24,19 +24,27 @@ impl RowDelta {
 
     /// The change that is this one, then `next`: a row that left and comes again has not changed.
     pub fn then(&mut self, next: &RowDelta) {
-        for &row in &next.left {
-            match self.came.iter().position(|&have| have == row) {
-                Some(at) => drop(self.came.swap_remove(at)),
-                None => self.left.push(row),
-            }
-        }
-        for &row in &next.came {
-            match self.left.iter().position(|&have| have == row) {
-                Some(at) => drop(self.left.swap_remove(at)),
-                None => self.came.push(row),
-            }
-        }
+        // A row that leaves had come, or is new here; so with one that comes. No row is in both
+        // lists of `next`, so the order of the two does not matter.
+        let leaves = withdraw(&mut self.came, &next.left);
+        let comes = withdraw(&mut self.left, &next.came);
+        self.left.extend(leaves);
+        self.came.extend(comes);
     }
+}
+
+/// Takes the rows that are in both lists out of `rows`; gives those of `wanted` that were not.
+fn withdraw(rows: &mut Vec<u32>, wanted: &[u32]) -> Vec<u32> {
+    if rows.is_empty() || wanted.is_empty() {
+        return wanted.to_vec();
+    }
+    let mut rest: HashSet<u32> = wanted.iter().copied().collect();
+    rows.retain(|row| !rest.remove(row));
+    wanted
+        .iter()
+        .copied()
+        .filter(|row| rest.contains(row))
+        .collect()
 }
 
 /// Ascending places of `wanted` in `rows`.

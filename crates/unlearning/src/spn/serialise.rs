@@ -19,6 +19,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::choice::Choice;
 use super::clustering::Clustering;
 use super::context::{LearningContext, child_key};
 use super::leaves::LeafStatistics;
@@ -29,12 +30,14 @@ use super::{Dataset, Spn, SpnError, SpnParameters};
 use crate::model_file::{decode, encode};
 
 /// The number of this form; another form has another number.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct Written {
     form: u32,
     parameters: SpnParameters,
+    /// The one of the parameters, or the chosen one.
+    threshold: f64,
     variables: Vec<Variable>,
     ids: Vec<u64>,
     groups: Vec<String>,
@@ -83,6 +86,7 @@ impl Spn {
         let written = Written {
             form: FORM,
             parameters: *self.parameters(),
+            threshold: self.threshold(),
             variables: data.variables().to_vec(),
             ids: (0..data.rows() as u32).map(|at| data.id(at)).collect(),
             groups: (0..data.rows() as u32)
@@ -130,7 +134,9 @@ impl Spn {
             return Err(refuse(format!("its form is {}, not {FORM}", written.form)));
         }
         let data = dataset(&written)?;
-        let rules = LearningContext::new(written.parameters, data)?;
+        let (parameters, threshold) = (written.parameters, written.threshold);
+        let choice = Choice::known(&parameters, &data, threshold)?;
+        let rules = LearningContext::new(parameters, choice, data);
         let mut reader = Reader {
             rules,
             arena: Arena::default(),

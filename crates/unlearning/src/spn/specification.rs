@@ -56,11 +56,14 @@ impl TableSpecification {
 pub struct LearningSpecification {
     /// How dependence between columns is decided.
     pub independence: Independence,
-    /// gtest: columns are dependent below this p-value, by default 0.01; rdc: above this
-    /// coefficient, by default 0.3.
+    /// gtest: columns are dependent below this p-value, by default one that rows held out choose;
+    /// rdc: above this coefficient, by default 0.3.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub threshold: Option<f64>,
+    /// gtest without a threshold: so many rows choose it, an eighth of them held out.
+    #[schemars(range(min = 1))]
+    pub choice_rows: usize,
     /// Clusters of a data split.
     #[schemars(range(min = 2, max = 16))]
     pub clusters: u8,
@@ -83,6 +86,7 @@ impl Default for LearningSpecification {
         LearningSpecification {
             independence: usual.independence,
             threshold: None,
+            choice_rows: usual.choice_rows,
             clusters: usual.clusters,
             min_rows: usual.min_rows,
             bins: usual.bins,
@@ -93,11 +97,12 @@ impl Default for LearningSpecification {
 }
 
 impl LearningSpecification {
-    /// The same with the threshold that belongs to the test of dependence.
+    /// The same, checked by what learns.
     pub fn parameters(&self) -> SpnParameters {
         let parameters = SpnParameters::default()
             .independence(self.independence)
             .min_rows(self.min_rows)
+            .choice_rows(self.choice_rows)
             .clusters(self.clusters)
             .bins(self.bins)
             .smoothing(self.smoothing)
@@ -193,13 +198,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_threshold_follows_the_test_unless_it_is_given() {
+    fn the_threshold_is_chosen_unless_it_is_given() {
         let mut learning = LearningSpecification::default();
         assert_eq!(learning.parameters(), SpnParameters::default());
         learning.independence = Independence::Rdc;
-        assert_eq!(learning.parameters().threshold, 0.3);
+        assert_eq!(learning.parameters().threshold, None);
         learning.threshold = Some(0.2);
-        assert_eq!(learning.parameters().threshold, 0.2);
+        assert_eq!(learning.parameters().threshold, Some(0.2));
     }
 
     #[test]

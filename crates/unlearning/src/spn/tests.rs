@@ -98,9 +98,11 @@ pub(super) fn parameters(draws: &mut Xoshiro256PlusPlus, rows: usize) -> SpnPara
         },
         independence,
         threshold: match independence {
-            Independence::Rdc => 0.2 + 0.6 * draws.random::<f64>(),
-            Independence::Gtest => 10f64.powf(-4.0 * draws.random::<f64>()) * 0.5,
+            Independence::Rdc => Some(0.2 + 0.6 * draws.random::<f64>()),
+            Independence::Gtest if draws.random::<f64>() < 0.4 => None,
+            Independence::Gtest => Some(10f64.powf(-4.0 * draws.random::<f64>()) * 0.5),
         },
+        choice_rows: draws.random_range(1..=rows + 10),
         clusters: draws.random_range(2..5),
         bins: draws.random_range(2..9),
         smoothing: draws.random::<f64>(),
@@ -125,6 +127,7 @@ fn tables_are_exact(spn: &Spn) {
 struct Met {
     operations: std::collections::HashMap<u8, usize>,
     effort: unlearn::DeletionEffort,
+    thresholds: usize,
 }
 
 impl Met {
@@ -158,7 +161,9 @@ fn delete_and_compare(case: u64, met: &mut Met) {
             draws.random_range(1..8).min(ids.len() - 1)
         };
         let batch = ids.split_off(ids.len() - batch);
+        let threshold = spn.threshold();
         let effort = spn.delete(&batch).unwrap();
+        met.thresholds += usize::from(spn.threshold() != threshold);
         gone.extend(batch);
         met.note(&spn, &effort);
         tables_are_exact(&spn);
@@ -196,6 +201,67 @@ fn sequences_and_batches_of_deletions_give_the_bytes_of_learning_anew() {
     );
     assert!(met.effort.revised_operations > 500, "{:?}", met.effort);
     assert!(met.effort.moved_rows > 500, "{:?}", met.effort);
+    assert!(met.effort.choices > 1000, "{:?}", met.effort);
+    assert!(met.thresholds > 50, "{}", met.thresholds);
+}
+
+/// The threshold is chosen from the rows that are left, also where that is another one than before,
+/// and rows outside of the sample have no say.
+#[test]
+fn the_threshold_is_the_choice_of_the_rows_that_are_left() {
+    let (mut changed, mut kept) = (0, 0);
+    for case in 0..400 {
+        let draws = &mut generator(200_000 + case);
+        let data = data(draws, 60, 4, &[0, 1, 3]);
+        let sample = draws.random_range(10..60);
+        let parameters = SpnParameters {
+            seed: draws.random(),
+            min_rows: 5,
+            choice_rows: sample,
+            ..SpnParameters::default()
+        };
+        let mut spn = Spn::learn(parameters, data).unwrap();
+        for _ in 0..10 {
+            let ids: Vec<u64> = spn
+                .data()
+                .remaining()
+                .iter()
+                .map(|&at| spn.data().id(at))
+                .collect();
+            let words = probity_run::stream::Words::new(
+                parameters.seed,
+                probity_run::stream::Purpose::SpnChoice,
+                &[0],
+            );
+            let mut by_word = ids.clone();
+            by_word.sort_by_key(|&id| (words.word(id), id));
+            let in_sample: Vec<u64> = by_word.iter().copied().take(sample).collect();
+            let id = ids[draws.random_range(0..ids.len())];
+            let before = spn.threshold();
+            let effort = spn.delete(&[id]).unwrap();
+            assert_eq!(
+                effort.choices,
+                usize::from(in_sample.contains(&id)),
+                "case {case}"
+            );
+            if in_sample.contains(&id) {
+                changed += usize::from(spn.threshold() != before);
+            } else {
+                assert_eq!(spn.threshold(), before);
+                kept += 1;
+            }
+            // The same network as with the threshold given, and as learning anew with the choice.
+            let fresh = spn.retrained().unwrap();
+            assert!(
+                fresh.to_bytes().unwrap() == spn.to_bytes().unwrap(),
+                "case {case}"
+            );
+            let given = parameters.threshold(spn.threshold());
+            let given = Spn::learn(given, spn.data().compacted()).unwrap();
+            assert!(given.network() == spn.network(), "case {case}");
+        }
+    }
+    assert!(changed > 50 && kept > 500, "{changed} {kept}");
 }
 
 #[test]

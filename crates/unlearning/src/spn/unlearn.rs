@@ -15,18 +15,26 @@
 use std::rc::Rc;
 
 use super::SpnError;
+use super::choice::Choice;
 use super::learn::{Keep, Pending, Spn};
 use super::row_delta::RowDelta;
 use super::structure::{Child, Inner, Node, NodeId, Operation, Part, Spare};
 
 /// Changes of a node after which a spare that was not asked for is given up.
 const PATIENCE: u8 = 64;
+/// Rows that may change at a node, and the share of its rows (one of so many) that may: of more, its
+/// sub-network is learnt anew. Most decisions below are other ones then, and following them costs
+/// more than learning.
+const FEW_CHANGED: usize = 8;
+const MOST_CHANGED: usize = 32;
 
 /// What a deletion had to do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct DeletionEffort {
     /// Rows that were deleted.
     pub rows: usize,
+    /// Deletions that took rows out of those that choose the threshold, so that it was chosen anew.
+    pub choices: usize,
     /// Nodes whose statistics were updated.
     pub updated_nodes: usize,
     /// Sub-networks that were learnt again.
@@ -41,6 +49,7 @@ impl DeletionEffort {
     /// Adds what another deletion had to do.
     pub fn add(&mut self, other: &DeletionEffort) {
         self.rows += other.rows;
+        self.choices += other.choices;
         self.updated_nodes += other.updated_nodes;
         self.learnt_again += other.learnt_again;
         self.revised_operations += other.revised_operations;
@@ -70,7 +79,20 @@ impl Spn {
         if left.is_empty() {
             return Ok(effort);
         }
+        let parameters = self.rules.parameters;
+        let choice = self.rules.choice;
+        let has_say = ids.iter().any(|&id| choice.looked_at(&parameters, id));
         self.rules.data.mark_deleted(&left);
+        if has_say {
+            effort.choices = 1;
+            self.rules.choice = Choice::new(&parameters, &self.rules.data)?;
+        }
+        if self.rules.choice.threshold != choice.threshold {
+            let (choice, data) = (self.rules.choice, self.rules.data.compacted());
+            *self = Spn::learn_chosen(parameters, choice, data, Keep::State);
+            effort.learnt_again = 1;
+            return Ok(effort);
+        }
         let change = RowDelta {
             left,
             came: Vec::new(),
@@ -100,7 +122,7 @@ impl Spn {
         work: &mut Work,
         effort: &mut DeletionEffort,
     ) {
-        if change.len() > inner.rows.len() / 2 {
+        if change.len() > most_changed(inner.rows.len()) {
             let pending = self.restart(node, *inner, change);
             work.pending.push(pending);
             return;
@@ -172,7 +194,7 @@ impl Spn {
 
     /// Tells all spares what changes, and gives up those that were not asked for in a long time.
     fn age_spares(&mut self, inner: &mut Inner, change: &RowDelta) {
-        let most = inner.rows.len() / 2;
+        let most = most_changed(inner.rows.len());
         let expired = |change: &RowDelta, idle: u8| idle >= PATIENCE || change.len() > most;
         for spare in &mut inner.spares.children {
             spare.age(change);
@@ -245,6 +267,11 @@ impl Spn {
             }
         }
     }
+}
+
+/// How many of so many rows may change.
+fn most_changed(rows: usize) -> usize {
+    (rows / MOST_CHANGED).max(FEW_CHANGED.min(rows / 2))
 }
 
 impl<T> Spare<T> {

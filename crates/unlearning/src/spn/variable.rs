@@ -164,6 +164,8 @@ impl Variable {
     pub fn usual_family(domain: &Domain) -> LeafFamily {
         match domain {
             Domain::Categorical { .. } => LeafFamily::Categorical,
+            // Two values are a coin, whatever they are called.
+            Domain::Integer { min, max } if max.abs_diff(*min) <= 1 => LeafFamily::Categorical,
             Domain::Integer { .. } => LeafFamily::Poisson,
             Domain::Real { .. } => LeafFamily::Gaussian,
         }

@@ -1,46 +1,22 @@
-//! `probity data generate`
+//! Comments of made-up people, as `probity demo text` classifies them.
 
+use std::borrow::Borrow;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::cli::output::{Output, print};
+use super::GenerateArgs;
+use crate::cli::output::Output;
 use crate::cli::render::{count, percent, table};
-use probity::data::compressed;
-use probity::run::run_directory::write_with;
 use probity::text::comments::{BURDENED, Comment, CommentGenerator, Tone, is_burdened, toxic_rate};
 
-/// Arguments of `probity data generate`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Comment i depends on --seed and i alone: more --rows add comments and change none."
-)]
-pub(super) struct GenerateArgs {
-    /// What to generate
-    #[arg(value_enum)]
-    name: Generated,
-    /// Rows to write
-    #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
-    rows: u32,
-    /// Seed of everything random
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// CSV file; compressed if its name ends in .gz or .xz [default: stdout]
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Generated {
-    /// Short comments with identity terms, labelled toxic (1) or not (0)
-    Comments,
-}
+/// The columns: a text and its label.
+pub(in crate::cli) const COLUMNS: [&str; 2] = ["comment_text", "toxic"];
 
 #[derive(Serialize)]
-struct GenerateSummary {
+struct CommentsSummary {
     name: &'static str,
     rows: u32,
     seed: u64,
@@ -60,29 +36,18 @@ struct Planted {
     toxic: u64,
 }
 
-/// Runs `probity data generate`.
 pub(super) fn run(args: &GenerateArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    match args.name {
-        Generated::Comments => comments(args, output),
-    }
-}
-
-fn comments(args: &GenerateArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let generator = CommentGenerator::new(args.seed);
     let mut planted = cells();
-    let Some(file) = &args.out else {
-        output.refuse_json("data generate without --out")?;
-        let mut text = Vec::new();
-        write_csv(&mut text, &generator, args.rows, &mut planted)?;
-        print(&String::from_utf8_lossy(&text))?;
+    let comments = (0..u64::from(args.rows)).map(|item| {
+        let comment = generator.comment(item);
+        note(&mut planted, &comment);
+        comment
+    });
+    let Some(file) = args.write(|out| write_csv(out, comments))? else {
         return Ok(ExitCode::SUCCESS);
     };
-    write_with(file, |writer| {
-        compressed::write_as(file, writer, |out| {
-            write_csv(out, &generator, args.rows, &mut planted)
-        })
-    })?;
-    let summary = GenerateSummary {
+    let summary = CommentsSummary {
         name: "comments",
         rows: args.rows,
         seed: args.seed,
@@ -92,6 +57,20 @@ fn comments(args: &GenerateArgs, output: &Output) -> anyhow::Result<ExitCode> {
         file: file.clone(),
     };
     output.summary("data generate", &summary, &render(&summary))
+}
+
+/// Writes comments with their labels as CSV.
+pub(in crate::cli) fn write_csv(
+    out: impl Write,
+    comments: impl IntoIterator<Item = impl Borrow<Comment>>,
+) -> io::Result<()> {
+    let mut csv = csv::Writer::from_writer(out);
+    csv.write_record(COLUMNS)?;
+    for comment in comments {
+        let comment = comment.borrow();
+        csv.write_record([comment.text.as_str(), if comment.toxic { "1" } else { "0" }])?;
+    }
+    csv.flush()
 }
 
 fn cells() -> Vec<Planted> {
@@ -110,22 +89,6 @@ fn cells() -> Vec<Planted> {
         .collect()
 }
 
-fn write_csv(
-    out: &mut dyn Write,
-    generator: &CommentGenerator,
-    rows: u32,
-    planted: &mut [Planted],
-) -> io::Result<()> {
-    let mut writer = csv::Writer::from_writer(out);
-    writer.write_record(["comment_text", "toxic"])?;
-    for item in 0..u64::from(rows) {
-        let comment = generator.comment(item);
-        note(planted, &comment);
-        writer.write_record([comment.text.as_str(), if comment.toxic { "1" } else { "0" }])?;
-    }
-    writer.flush()
-}
-
 fn note(planted: &mut [Planted], comment: &Comment) {
     let burdened = comment
         .term
@@ -139,7 +102,7 @@ fn note(planted: &mut [Planted], comment: &Comment) {
     }
 }
 
-fn render(summary: &GenerateSummary) -> String {
+fn render(summary: &CommentsSummary) -> String {
     let rows: Vec<Vec<String>> = summary
         .planted
         .iter()

@@ -171,7 +171,11 @@ impl Clustering {
                 return;
             }
             match self.trace.get_mut(at + 1) {
-                None => self.trace.push(Step::new(space, axes, next, positions)),
+                None => {
+                    let mut step = self.trace[at].clone();
+                    step.retarget(space, axes, next, positions);
+                    self.trace.push(step);
+                }
                 Some(step) if step.centroids != next => {
                     step.retarget(space, axes, next, positions);
                 }

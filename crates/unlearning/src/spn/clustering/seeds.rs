@@ -21,6 +21,24 @@ fn gap(space: Space<'_>, a: u32, b: u32) -> i64 {
     total
 }
 
+/// The squared distances of many rows from one, column by column.
+fn gaps(space: Space<'_>, from: u32, positions: &[u32]) -> Vec<i64> {
+    let mut totals = vec![0; positions.len()];
+    for &variable in space.scope {
+        let column = &space.geometry.coordinates[variable as usize];
+        let x = i64::from(column[from as usize]);
+        let both = totals.iter_mut().zip(positions);
+        let others = both.map(|(total, &at)| (total, i64::from(column[at as usize])));
+        match space.geometry.indicators[variable as usize] {
+            None => others.for_each(|(total, y)| *total += (x - y) * (x - y)),
+            Some(_) => others
+                .filter(|&(_, y)| x != y)
+                .for_each(|(total, _)| *total += 2 * i64::from(INDICATOR).pow(2)),
+        }
+    }
+    totals
+}
+
 /// The time at which a row of `weight` finishes the race of a stage; the id settles ties.
 fn finish(space: Space<'_>, stage: usize, position: u32, weight: i64) -> (f64, u64) {
     let id = space.data.id(position);
@@ -57,11 +75,13 @@ pub(super) fn draw_seeds(space: Space<'_>, positions: &[u32]) -> Vec<u32> {
         let Some((_, winner)) = best else {
             break;
         };
-        for (&position, weight) in positions.iter().zip(&mut weights) {
-            let gap = gap(space, winner, position);
+        seeds.push(winner);
+        if seeds.len() == space.clusters {
+            break;
+        }
+        for (weight, gap) in weights.iter_mut().zip(gaps(space, winner, positions)) {
             *weight = if stage == 0 { gap } else { gap.min(*weight) };
         }
-        seeds.push(winner);
     }
     seeds
 }

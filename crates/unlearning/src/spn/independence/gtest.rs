@@ -8,7 +8,10 @@
 //!
 //! Between two columns of numbers (or a number and two categories) coarse bins hide what a line
 //! shows: they are also dependent when (n − 1) r² exceeds the quantile with one degree of freedom,
-//! r being their correlation (the linear-by-linear association test of Mantel, 1963).
+//! r being their correlation (the linear-by-linear association test of Mantel, 1963). Two values,
+//! however they are called, have no more of a line than their table says.
+//!
+//! Tables of few bins are counted by sets of rows, one bit a row (`sets`).
 //!
 //! **Lemma.** With m ln m rounded once to a whole number of 2⁻²⁸, G is a function of the table in
 //! exact integers: updating it cell by cell gives what computing it afresh gives. Adding or
@@ -20,6 +23,7 @@ use std::sync::OnceLock;
 use statrs::function::gamma::gamma_ur;
 
 use super::components::Components;
+use super::sets::{RowSets, count_pairs};
 use crate::spn::Dataset;
 use crate::spn::variable::{Binning, Domain};
 
@@ -49,7 +53,11 @@ impl GtestRule {
         let variables = data.variables();
         let numbers: Vec<bool> = variables
             .iter()
-            .map(|variable| !matches!(variable.domain(), Domain::Categorical { .. }))
+            .map(|variable| match variable.domain() {
+                Domain::Categorical { .. } => false,
+                Domain::Integer { .. } => variable.values().is_some_and(|values| values > 2),
+                Domain::Real { .. } => true,
+            })
             .collect();
         let mut lines = data.coordinates();
         for (line, variable) in lines.iter_mut().zip(variables) {
@@ -202,14 +210,26 @@ impl Tables {
     /// The tables of the rows at `positions`.
     pub fn count(rule: &GtestRule, scope: &[u32], positions: &[u32]) -> Tables {
         let mut tables = Tables::empty(rule, scope);
-        let mut row = Row::new(scope.len());
-        for &position in positions {
-            row.read(rule, scope, position);
-            tables.lines.change(&row.places, 1);
-            let row = &row.bins;
-            tables.visit(row, |cell| *cell += 1);
-            for (margin, &bin) in tables.margins.iter_mut().zip(row) {
-                margin[bin] += 1;
+        let sets: Vec<RowSets> = scope
+            .iter()
+            .map(|&variable| {
+                let variable = variable as usize;
+                RowSets::new(rule.sizes[variable], &rule.bins[variable], positions)
+            })
+            .collect();
+        let many = count_pairs(&sets, &tables.starts, &mut tables.cells);
+        for (margin, sets) in tables.margins.iter_mut().zip(sets) {
+            *margin = sets.counts;
+        }
+        if !many.is_empty() || !tables.lines.products.is_empty() {
+            let mut row = Row::new(scope.len());
+            for &position in positions {
+                row.read(rule, scope, position);
+                tables.lines.change(&row.places, 1);
+                for &(pair, a, b) in &many {
+                    let width = tables.margins[b].len();
+                    tables.cells[tables.starts[pair] + row.bins[a] * width + row.bins[b]] += 1;
+                }
             }
         }
         tables.rows = positions.len();
@@ -237,18 +257,6 @@ impl Tables {
             .zip(ends)
             .map(|(&start, end)| sum(&self.cells[start..end]))
             .collect();
-    }
-
-    /// Shows `change` the cell of the row's bins in every table.
-    fn visit(&mut self, row: &[usize], mut change: impl FnMut(&mut u32)) {
-        let mut pair = 0;
-        for a in 0..row.len() {
-            for b in a + 1..row.len() {
-                let cell = self.starts[pair] + row[a] * self.margins[b].len() + row[b];
-                change(&mut self.cells[cell]);
-                pair += 1;
-            }
-        }
     }
 
     /// Counts the row at `position` in.

@@ -6,3 +6,4 @@
 pub mod components;
 pub mod gtest;
 pub mod rdc;
+mod sets;

@@ -1,0 +1,235 @@
+//! What an ONNX file declares, before one of its outputs is chosen.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use rten_onnx::onnx::{DataType, GraphProto, ModelProto, NodeProto, ValueInfoProto};
+
+use super::attributes::Attributes;
+use super::model::OnnxModel;
+use super::needed::givers;
+use super::operator::{DOMAIN, is_operator};
+use super::plan::element;
+use super::tensor::Tensor;
+use super::{Kind, OnnxError, Port, guarded, wire};
+
+/// An ONNX file that has been read.
+pub struct OnnxFile {
+    pub(super) path: PathBuf,
+    pub(super) model: ModelProto,
+    pub(super) graph: GraphProto,
+    /// The words of its constants of words.
+    pub(super) words: HashMap<String, Vec<String>>,
+    /// Whether the runtime can read it as it stands: there are no words, and no operators of
+    /// `ai.onnx.ml`.
+    pub(super) is_plain: bool,
+}
+
+impl OnnxFile {
+    /// Reads the file at `path`.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is no ONNX model.
+    pub fn read(path: &Path) -> Result<OnnxFile, OnnxError> {
+        let read = |source| OnnxError::Read {
+            path: path.to_path_buf(),
+            source,
+        };
+        let file = File::open(path).map_err(read)?;
+        if !path
+            .extension()
+            .is_some_and(|end| end.eq_ignore_ascii_case("onnx"))
+        {
+            return Err(OnnxError::Name {
+                path: path.to_path_buf(),
+            });
+        }
+        let broken = |reason: String| OnnxError::Broken {
+            path: path.to_path_buf(),
+            reason,
+        };
+        let bytes = fs::read(path).map_err(read)?;
+        wire::check(&bytes).map_err(broken)?;
+        let words = wire::words(&bytes);
+        // The weights of a large model have room once, not twice.
+        drop(bytes);
+        let mut model = guarded(|| ModelProto::parse_file(file))
+            .map_err(broken)?
+            .map_err(|error| broken(error.to_string()))?;
+        let graph = model.graph.take();
+        let mut graph = graph.ok_or_else(|| broken("it has no graph".to_owned()))?;
+        let has_words = |input| element(input) == Some(DataType::STRING);
+        let is_known = |node: &NodeProto| node.domain.as_deref() != Some(DOMAIN);
+        let is_plain = words.is_empty()
+            && graph.node.iter().all(is_known)
+            && !graph.input.iter().any(has_words);
+        if is_plain && !graph.node.iter().any(is_operator) {
+            // The runtime reads the weights itself, and nobody else needs them.
+            for constant in &mut graph.initializer {
+                if matches!(
+                    constant.data_type,
+                    Some(DataType::FLOAT | DataType::FLOAT16)
+                ) {
+                    constant.float_data = Vec::new();
+                    constant.raw_data = None;
+                }
+            }
+        }
+        Ok(OnnxFile {
+            is_plain,
+            path: path.to_path_buf(),
+            model,
+            graph,
+            words,
+        })
+    }
+
+    /// The inputs that are no weights: old files list those as well.
+    pub(super) fn declared(&self) -> impl Iterator<Item = &ValueInfoProto> {
+        let constants = self.graph.initializer.iter();
+        let constants: HashSet<_> = constants.map(|constant| &constant.name).collect();
+        let inputs = self.graph.input.iter();
+        inputs.filter(move |input| !constants.contains(&input.name))
+    }
+
+    /// The outputs, in the order of the file. One that is a dictionary of classes for each row
+    /// (`ZipMap`) is the tensor that the dictionaries are made of.
+    pub fn outputs(&self) -> Vec<Port> {
+        let outputs = self.graph.output.iter().map(|output| {
+            let port = port(output);
+            match self.dictionary(&port.name) {
+                Some(_) => Port {
+                    shape: None,
+                    kind: Some(Kind::Floats),
+                    ..port
+                },
+                None => port,
+            }
+        });
+        outputs.collect()
+    }
+
+    /// The model that computes the output `name`, and nothing else.
+    ///
+    /// # Errors
+    /// When what it is computed from is no graph or has an operator that is not known.
+    pub fn model(&self, name: &str) -> Result<OnnxModel, OnnxError> {
+        OnnxModel::new(self, name)
+    }
+
+    /// The names of the classes, in the order of the columns of the output `name`, as far as the
+    /// file says them: by the dictionaries of the output, by the classifier that computes it, or by
+    /// the labels that another output chooses from.
+    pub fn classes(&self, name: &str) -> Option<Vec<String>> {
+        if let Some(node) = self.dictionary(name) {
+            return labels(node);
+        }
+        let scores = ["Identity", "Cast", "Mul", "Normalizer"];
+        if let Some(node) = self.origin(name, &scores)
+            && is_classifier(node)
+        {
+            return labels(node);
+        }
+        let others = self.graph.output.iter();
+        let others = others.filter_map(|output| output.name.as_deref());
+        others.filter(|&other| other != name).find_map(|other| {
+            let labels_of = ["Identity", "Cast", "Reshape", "Squeeze", "Flatten"];
+            let node = self.origin(other, &labels_of)?;
+            match node.op_type.as_deref() {
+                _ if is_classifier(node) => labels(node),
+                Some("ArrayFeatureExtractor" | "Gather") => self.listed(node.input.first()?),
+                _ => None,
+            }
+        })
+    }
+
+    /// The node that makes dictionaries of the output `name`.
+    pub(super) fn dictionary(&self, name: &str) -> Option<&NodeProto> {
+        let node = self.giver(name)?;
+        (node.op_type.as_deref() == Some("ZipMap")).then_some(node)
+    }
+
+    fn giver(&self, name: &str) -> Option<&NodeProto> {
+        let place = givers(&self.graph).ok()?.get(name).copied()?;
+        self.graph.node.get(place)
+    }
+
+    /// The node from which `name` comes through nothing but `operators`.
+    fn origin(&self, name: &str, operators: &[&str]) -> Option<&NodeProto> {
+        let mut node = self.giver(name)?;
+        // Exports have two or three; more would be no renaming.
+        for _ in 0..8 {
+            if !operators.contains(&node.op_type.as_deref()?) {
+                return Some(node);
+            }
+            node = self.giver(node.input.first()?)?;
+        }
+        None
+    }
+
+    /// The words or whole numbers of the constant `name`.
+    fn listed(&self, name: &str) -> Option<Vec<String>> {
+        if let Some(words) = self.words.get(name) {
+            return Some(words.clone());
+        }
+        let mut constants = self.graph.initializer.iter();
+        let constant = constants.find(|constant| constant.name.as_deref() == Some(name))?;
+        let numbers = Tensor::constant(constant).ok()?.values.into_integers();
+        Some(numbers.iter().map(i32::to_string).collect())
+    }
+}
+
+fn is_classifier(node: &NodeProto) -> bool {
+    is_operator(node)
+        && matches!(
+            node.op_type.as_deref(),
+            Some("LinearClassifier" | "SVMClassifier" | "TreeEnsembleClassifier")
+        )
+}
+
+/// The classes that a node names.
+fn labels(node: &NodeProto) -> Option<Vec<String>> {
+    let attributes = Attributes(node);
+    let words = attributes.words("classlabels_strings");
+    if !words.is_empty() {
+        return Some(words.to_vec());
+    }
+    let mut integers = ["classlabels_int64s", "classlabels_ints"]
+        .into_iter()
+        .map(|name| attributes.integers(name));
+    let integers = integers.find(|integers| !integers.is_empty())?;
+    Some(integers.iter().map(i64::to_string).collect())
+}
+
+/// What an input or an output is declared to be.
+pub(super) fn port(value: &ValueInfoProto) -> Port {
+    let tensor = value.r#type.as_ref();
+    let tensor = tensor.and_then(|kind| kind.tensor_type.as_ref());
+    let shape = tensor.and_then(|tensor| tensor.shape.as_ref());
+    Port {
+        name: value.name.clone().unwrap_or_default(),
+        shape: shape.map(|shape| {
+            let sizes = shape.dim.iter();
+            sizes
+                .map(|size| size.dim_value.and_then(|size| usize::try_from(size).ok()))
+                .collect()
+        }),
+        kind: tensor.and_then(|tensor| match tensor.elem_type? {
+            DataType::FLOAT | DataType::FLOAT16 => Some(Kind::Floats),
+            DataType::DOUBLE => Some(Kind::Doubles),
+            DataType::STRING => Some(Kind::Words),
+            DataType::BOOL
+            | DataType::INT8
+            | DataType::INT16
+            | DataType::INT32
+            | DataType::INT64
+            | DataType::UINT8
+            | DataType::UINT16
+            | DataType::UINT32
+            | DataType::UINT64 => Some(Kind::Integers),
+            _ => None,
+        }),
+    }
+}

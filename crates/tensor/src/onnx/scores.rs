@@ -1,0 +1,130 @@
+//! Scores of classes, as the classifiers of `ai.onnx.ml` give them.
+
+use super::attributes::Attributes;
+
+/// What the roundings of the weights of a score may add up to.
+const ROUNDING: f64 = 1e-5;
+
+/// What becomes of the scores of a row: the attribute `post_transform`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transform {
+    /// Nothing.
+    None,
+    /// σ(s) for each.
+    Logistic,
+    /// Softmax.
+    Softmax,
+    /// Softmax of those that are not zero.
+    SoftmaxZero,
+}
+
+impl Transform {
+    /// The one of a node.
+    ///
+    /// # Errors
+    /// When it is not known.
+    pub fn of(attributes: Attributes<'_>) -> Result<Transform, String> {
+        match attributes.word("post_transform") {
+            None | Some("NONE") => Ok(Transform::None),
+            Some("LOGISTIC") => Ok(Transform::Logistic),
+            Some("SOFTMAX") => Ok(Transform::Softmax),
+            Some("SOFTMAX_ZERO") => Ok(Transform::SoftmaxZero),
+            Some(other) => Err(format!("its post_transform {other} is not known")),
+        }
+    }
+
+    /// Applies it to the scores of a row.
+    pub fn apply(self, scores: &mut [f64]) {
+        match self {
+            Transform::None => {}
+            Transform::Logistic => scores
+                .iter_mut()
+                .for_each(|score| *score = logistic(*score)),
+            Transform::Softmax => softmax(scores, |_| true),
+            // Zeros to within what counts as one.
+            Transform::SoftmaxZero => softmax(scores, |score| score.abs() > 1e-7),
+        }
+    }
+
+    /// The scores of both classes where there is one, the second class's. Where there is nothing to
+    /// apply, it is a probability if no score can be negative, else a margin. A probability that
+    /// weights of 32 bits have rounded above 1 is 1.
+    pub fn of_two(self, score: f64, is_probability: bool) -> [f64; 2] {
+        match self {
+            Transform::Logistic => [logistic(-score), logistic(score)],
+            _ if is_probability && (1.0..1.0 + ROUNDING).contains(&score) => [0.0, 1.0],
+            _ if is_probability => [1.0 - score, score],
+            _ => [-score, score],
+        }
+    }
+}
+
+/// σ(x) = 1 / (1 + e⁻ˣ), of full precision on both sides.
+pub fn logistic(x: f64) -> f64 {
+    if x < 0.0 {
+        let power = x.exp();
+        power / (1.0 + power)
+    } else {
+        1.0 / (1.0 + (-x).exp())
+    }
+}
+
+/// Softmax among the scores that count; the others are as good as zero.
+fn softmax(scores: &mut [f64], counts: impl Fn(f64) -> bool) {
+    let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut sum = 0.0;
+    for score in scores.iter_mut() {
+        if counts(*score) {
+            *score = (*score - largest).exp();
+            sum += *score;
+        } else {
+            *score *= (-largest).exp();
+        }
+    }
+    scores.iter_mut().for_each(|score| *score /= sum);
+}
+
+/// The number of classes that a classifier names.
+///
+/// # Errors
+/// When there are fewer than two.
+pub fn classes(attributes: Attributes<'_>, integers: &str) -> Result<usize, String> {
+    let words = attributes.words("classlabels_strings").len();
+    let classes = if words > 0 {
+        words
+    } else {
+        attributes.integers(integers).len()
+    };
+    if classes < 2 {
+        return Err(format!("it names {classes} classes; expected two or more"));
+    }
+    Ok(classes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transforms() {
+        // What onnxruntime gives, in 32 bits.
+        for (transform, expected) in [
+            (Transform::None, [0.3, 0.7, 0.0]),
+            (Transform::Logistic, [0.574_442_5, 0.668_187_8, 0.5]),
+            (Transform::Softmax, [0.309_344_4, 0.461_487_6, 0.229_168]),
+            (Transform::SoftmaxZero, [0.401_312_3, 0.598_687_7, 0.0]),
+        ] {
+            let mut scores = [0.3, 0.7, 0.0];
+            transform.apply(&mut scores);
+            for (score, expected) in scores.iter().zip(expected) {
+                assert!((score - expected).abs() < 2e-7, "{transform:?}: {scores:?}");
+            }
+        }
+        assert_eq!(Transform::None.of_two(0.3, true), [0.7, 0.3]);
+        assert_eq!(Transform::None.of_two(0.3, false), [-0.3, 0.3]);
+        assert_eq!(Transform::None.of_two(1.0 + 1e-7, true), [0.0, 1.0]);
+        assert_eq!(Transform::None.of_two(2.0, true), [-1.0, 2.0]);
+        let [low, high] = Transform::Logistic.of_two(-800.0, true);
+        assert!(low == 1.0 && high == 0.0 && logistic(800.0) == 1.0);
+    }
+}

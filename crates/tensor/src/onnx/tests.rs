@@ -1,0 +1,566 @@
+//! Graphs that are built here, right and wrong.
+
+use rten_onnx::onnx::{
+    AttributeProto, DataType, Dimension, GraphProto, ModelProto, NodeProto, OperatorSetIdProto,
+    TensorProto, TensorShapeProto, TypeProto, TypeProtoTensor, ValueInfoProto,
+};
+use tempfile::TempDir;
+
+use super::*;
+
+fn value(name: &str, kind: DataType, columns: Option<i64>) -> ValueInfoProto {
+    let size = |size: Option<i64>| Dimension {
+        dim_value: size,
+        dim_param: None,
+    };
+    ValueInfoProto {
+        name: Some(name.to_owned()),
+        r#type: Some(TypeProto {
+            tensor_type: Some(TypeProtoTensor {
+                elem_type: Some(kind),
+                shape: Some(TensorShapeProto {
+                    dim: vec![size(None), size(columns)],
+                }),
+            }),
+            sequence: None,
+        }),
+    }
+}
+
+fn floats(name: &str, values: &[f32]) -> AttributeProto {
+    AttributeProto {
+        name: Some(name.to_owned()),
+        floats: values.to_vec(),
+        ..AttributeProto::default()
+    }
+}
+
+fn integers(name: &str, values: &[i64]) -> AttributeProto {
+    AttributeProto {
+        name: Some(name.to_owned()),
+        ints: values.to_vec(),
+        ..AttributeProto::default()
+    }
+}
+
+fn integer(name: &str, value: i64) -> AttributeProto {
+    AttributeProto {
+        name: Some(name.to_owned()),
+        i: Some(value),
+        ..AttributeProto::default()
+    }
+}
+
+fn words(name: &str, values: &[&str]) -> AttributeProto {
+    AttributeProto {
+        name: Some(name.to_owned()),
+        strings: values.iter().map(|&value| value.to_owned()).collect(),
+        ..AttributeProto::default()
+    }
+}
+
+fn word(name: &str, value: &str) -> AttributeProto {
+    AttributeProto {
+        name: Some(name.to_owned()),
+        s: Some(value.to_owned()),
+        ..AttributeProto::default()
+    }
+}
+
+fn node(kind: &str, inputs: &[&str], output: &str, attribute: Vec<AttributeProto>) -> NodeProto {
+    let is_standard = matches!(
+        kind,
+        "Add" | "ArgMax" | "ArgMin" | "Cast" | "Concat" | "Equal" | "Identity" | "Neg"
+    );
+    let mut outputs = vec![output.to_owned()];
+    if kind.ends_with("Classifier") {
+        outputs.insert(0, format!("{output}_label"));
+    }
+    NodeProto {
+        domain: (!is_standard).then(|| "ai.onnx.ml".to_owned()),
+        name: Some(format!("the {kind}")),
+        input: inputs.iter().map(|&name| name.to_owned()).collect(),
+        output: outputs,
+        op_type: Some(kind.to_owned()),
+        attribute,
+    }
+}
+
+/// A graph from `inputs` to `y`.
+fn graph(inputs: Vec<ValueInfoProto>, nodes: Vec<NodeProto>) -> GraphProto {
+    GraphProto {
+        node: nodes,
+        input: inputs,
+        output: vec![ValueInfoProto {
+            name: Some("y".to_owned()),
+            r#type: None,
+        }],
+        ..GraphProto::default()
+    }
+}
+
+struct Written {
+    folder: TempDir,
+}
+
+impl Written {
+    fn graph(graph: GraphProto) -> Written {
+        let opset = |domain: &str, version: i64| OperatorSetIdProto {
+            domain: Some(domain.to_owned()),
+            version: Some(version),
+        };
+        let model = ModelProto {
+            ir_version: Some(8),
+            graph: Some(graph),
+            opset_import: vec![opset("", 17), opset("ai.onnx.ml", 3)],
+            ..ModelProto::default()
+        };
+        Written::bytes(&model.write_buf().unwrap())
+    }
+
+    fn bytes(bytes: &[u8]) -> Written {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("model.onnx"), bytes).unwrap();
+        Written { folder }
+    }
+
+    fn open(&self) -> Result<OnnxModel, OnnxError> {
+        OnnxFile::read(&self.folder.path().join("model.onnx"))?.model("y")
+    }
+
+    fn refused(&self) -> String {
+        self.open().err().unwrap().to_string()
+    }
+}
+
+fn matrix(columns: usize, values: &[f32]) -> Tensor {
+    Tensor {
+        shape: vec![values.len() / columns, columns],
+        values: Numbers::Floats(values.to_vec()),
+    }
+}
+
+fn x(columns: i64) -> Vec<ValueInfoProto> {
+    vec![value("x", DataType::FLOAT, Some(columns))]
+}
+
+/// What one node makes of the rows of `x`.
+fn run(kind: &str, attributes: Vec<AttributeProto>, columns: usize, rows: &[f32]) -> Vec<f32> {
+    let nodes = vec![node(kind, &["x"], "y", attributes)];
+    let model = Written::graph(graph(x(columns as i64), nodes))
+        .open()
+        .unwrap();
+    model.run(vec![matrix(columns, rows)]).unwrap().1
+}
+
+/// One tree: a node that compares the only column with ½, and two leaves.
+fn stump(mode: &str, tracks: i64) -> Vec<AttributeProto> {
+    vec![
+        integers("nodes_treeids", &[0, 0, 0]),
+        integers("nodes_nodeids", &[0, 1, 2]),
+        integers("nodes_featureids", &[0, 0, 0]),
+        words("nodes_modes", &[mode, "LEAF", "LEAF"]),
+        floats("nodes_values", &[0.5, 0.0, 0.0]),
+        integers("nodes_truenodeids", &[1, 0, 0]),
+        integers("nodes_falsenodeids", &[2, 0, 0]),
+        integers("nodes_missing_value_tracks_true", &[tracks, 0, 0]),
+    ]
+}
+
+fn regressor(mode: &str, tracks: i64) -> Vec<AttributeProto> {
+    let mut attributes = stump(mode, tracks);
+    attributes.extend([
+        integers("target_treeids", &[0, 0]),
+        integers("target_nodeids", &[1, 2]),
+        integers("target_ids", &[0, 0]),
+        floats("target_weights", &[1.0, 0.0]),
+    ]);
+    attributes
+}
+
+#[test]
+fn comparisons_at_beside_and_without_the_number() {
+    let below = 0.5f32.next_down();
+    let above = 0.5f32.next_up();
+    let rows = [
+        below,
+        0.5,
+        above,
+        f32::NAN,
+        f32::NEG_INFINITY,
+        f32::INFINITY,
+    ];
+    for (mode, expected) in [
+        ("BRANCH_LEQ", [1.0, 1.0, 0.0, 0.0, 1.0, 0.0]),
+        ("BRANCH_LT", [1.0, 0.0, 0.0, 0.0, 1.0, 0.0]),
+        ("BRANCH_GTE", [0.0, 1.0, 1.0, 0.0, 0.0, 1.0]),
+        ("BRANCH_GT", [0.0, 0.0, 1.0, 0.0, 0.0, 1.0]),
+        ("BRANCH_EQ", [0.0, 1.0, 0.0, 0.0, 0.0, 0.0]),
+        ("BRANCH_NEQ", [1.0, 0.0, 1.0, 1.0, 1.0, 1.0]),
+    ] {
+        assert_eq!(
+            run("TreeEnsembleRegressor", regressor(mode, 0), 1, &rows),
+            expected
+        );
+        let mut tracked = expected;
+        tracked[3] = 1.0;
+        assert_eq!(
+            run("TreeEnsembleRegressor", regressor(mode, 1), 1, &rows),
+            tracked
+        );
+    }
+}
+
+/// The sum over trees is rounded once, so 10 · 0.1 is 1 and not a sum of roundings.
+#[test]
+fn votes_that_are_equal_stay_so() {
+    let trees: Vec<i64> = (0..10).collect();
+    let ones = |value: i64| vec![value; 10];
+    let mut attributes = vec![
+        integers("nodes_treeids", &trees),
+        integers("nodes_nodeids", &ones(0)),
+        integers("nodes_featureids", &ones(0)),
+        words("nodes_modes", &["LEAF"; 10]),
+        floats("nodes_values", &[0.0; 10]),
+        integers("nodes_truenodeids", &ones(0)),
+        integers("nodes_falsenodeids", &ones(0)),
+        integers("class_treeids", &trees),
+        integers("class_nodeids", &ones(0)),
+        floats("class_weights", &[0.1; 10]),
+        words("classlabels_strings", &["a", "b", "c"]),
+    ];
+    attributes.push(integers("class_ids", &[0, 0, 0, 0, 0, 1, 1, 1, 1, 1]));
+    let scores = run("TreeEnsembleClassifier", attributes, 1, &[0.0]);
+    assert_eq!(scores, [0.5, 0.5, 0.0]);
+}
+
+#[test]
+fn features_are_prepared() {
+    let scaler = vec![floats("offset", &[1.0, 2.0]), floats("scale", &[0.5, 0.1])];
+    assert_eq!(
+        run("Scaler", scaler, 2, &[3.0, 5.0, 1.0, 1.0]),
+        [1.0, 3.0 * 0.1, 0.0, -0.1]
+    );
+    let rows = [3.0, -4.0, 0.0, 0.0];
+    for (norm, expected) in [
+        ("MAX", [1.0, -4.0 / 3.0, 0.0, 0.0]),
+        ("L1", [3.0 / 7.0, -4.0 / 7.0, 0.0, 0.0]),
+        ("L2", [0.6, -0.8, 0.0, 0.0]),
+    ] {
+        assert_eq!(
+            run("Normalizer", vec![word("norm", norm)], 2, &rows),
+            expected
+        );
+    }
+    let imputer = |replaced: f32| {
+        let mut replaced = AttributeProto {
+            f: Some(replaced),
+            ..word("replaced_value_float", "")
+        };
+        replaced.s = None;
+        vec![floats("imputed_value_floats", &[7.0, 8.0]), replaced]
+    };
+    assert_eq!(
+        run(
+            "Imputer",
+            imputer(f32::NAN),
+            2,
+            &[1.0, f32::NAN, f32::NAN, 0.0]
+        ),
+        [1.0, 8.0, 7.0, 0.0]
+    );
+    assert_eq!(run("Imputer", imputer(0.0), 2, &[1.0, 0.0]), [1.0, 8.0]);
+    let threshold = AttributeProto {
+        name: Some("threshold".to_owned()),
+        f: Some(1.5),
+        ..AttributeProto::default()
+    };
+    assert_eq!(
+        run("Binarizer", vec![threshold], 3, &[1.0, 1.5, 1.6]),
+        [0.0, 0.0, 1.0]
+    );
+    let categories = vec![integers("cats_int64s", &[4, -1])];
+    assert_eq!(
+        run("OneHotEncoder", categories, 1, &[-1.7, f32::NAN, 4.0, 5.0]),
+        [0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+    );
+    let encoder = vec![
+        floats("keys_floats", &[-0.0, f32::NAN, 0.5, 0.5]),
+        floats("values_floats", &[1.0, 2.0, 3.0, 4.0]),
+    ];
+    assert_eq!(
+        run("LabelEncoder", encoder, 1, &[0.0, f32::NAN, 0.5, 9.0]),
+        [1.0, 2.0, 3.0, -0.0]
+    );
+}
+
+#[test]
+fn the_first_of_equal_numbers() {
+    let choose = |kind: &str, attributes: Vec<AttributeProto>| {
+        let nodes = vec![
+            node(kind, &["x"], "place", attributes),
+            node("Cast", &["place"], "y", vec![integer("to", 1)]),
+        ];
+        let model = Written::graph(graph(x(3), nodes)).open().unwrap();
+        let rows = matrix(3, &[2.0, 5.0, 5.0, 1.0, 1.0, 3.0]);
+        model.run(vec![rows]).unwrap()
+    };
+    let axis = |axis: i64| integer("axis", axis);
+    assert_eq!(
+        choose("ArgMax", vec![axis(1)]),
+        (vec![2, 1], vec![1.0, 2.0])
+    );
+    assert_eq!(
+        choose("ArgMin", vec![axis(-1)]),
+        (vec![2, 1], vec![0.0, 0.0])
+    );
+    assert_eq!(
+        choose("ArgMax", vec![integer("keepdims", 0)]),
+        (vec![3], vec![0.0, 0.0, 0.0])
+    );
+    let last = vec![axis(1), integer("select_last_index", 1)];
+    assert_eq!(choose("ArgMax", last), (vec![2, 1], vec![2.0, 2.0]));
+}
+
+/// Words enter, move, are compared and become numbers, between both who compute.
+#[test]
+fn words_and_numbers_in_one_graph() {
+    let word_input = |name: &str| value(name, DataType::STRING, Some(1));
+    let column = TensorProto {
+        name: Some("one".to_owned()),
+        dims: vec![1],
+        data_type: Some(DataType::INT64),
+        int64_data: vec![1],
+        ..TensorProto::default()
+    };
+    let mut graph = graph(
+        vec![
+            word_input("sex"),
+            word_input("job"),
+            value("age", DataType::DOUBLE, Some(1)),
+            value("unused", DataType::STRING, Some(1)),
+        ],
+        vec![
+            node("Concat", &["sex", "job"], "words", vec![integer("axis", 1)]),
+            node("ArrayFeatureExtractor", &["words", "one"], "second", vec![]),
+            node(
+                "LabelEncoder",
+                &["second"],
+                "rank",
+                vec![
+                    words("keys_strings", &["clerk", "smith"]),
+                    floats("values_floats", &[10.0, 20.0]),
+                ],
+            ),
+            node("Equal", &["sex", "job"], "same", vec![]),
+            node("Cast", &["same"], "same_number", vec![integer("to", 1)]),
+            node("Cast", &["age"], "age_number", vec![integer("to", 1)]),
+            node(
+                "FeatureVectorizer",
+                &["rank", "same_number", "age_number"],
+                "y",
+                vec![integers("inputdimensions", &[1, 1, 1])],
+            ),
+            node("LabelEncoder", &["unused"], "unused_too", vec![]),
+        ],
+    );
+    graph.initializer.push(column);
+    let mut model = Written::graph(graph).open().unwrap();
+    let names: Vec<&str> = model
+        .inputs()
+        .iter()
+        .map(|port| port.name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        ["sex", "job", "age"],
+        "what nothing needs is no input"
+    );
+    let mut column = |words: [&str; 3]| Tensor {
+        shape: vec![3, 1],
+        values: Numbers::Integers(words.map(|word| model.word(word)).to_vec()),
+    };
+    let inputs = vec![
+        column(["m", "f", "smith"]),
+        column(["smith", "clerk", "smith"]),
+        Tensor {
+            shape: vec![3, 1],
+            values: Numbers::Doubles(vec![30.0, 40.0, 50.0]),
+        },
+    ];
+    let (shape, values) = model.run(inputs).unwrap();
+    assert_eq!(shape, [3, 3]);
+    assert_eq!(values, [20.0, 0.0, 30.0, 10.0, 0.0, 40.0, 20.0, 1.0, 50.0]);
+}
+
+#[test]
+fn what_cannot_be_computed_is_named() {
+    let word_input = || vec![value("x", DataType::STRING, Some(1))];
+    let mut cyclic = regressor("BRANCH_LEQ", 0);
+    cyclic[3] = words("nodes_modes", &["BRANCH_LEQ", "BRANCH_LEQ", "LEAF"]);
+    let mut lost = regressor("BRANCH_LEQ", 0);
+    lost[5] = integers("nodes_truenodeids", &[7, 0, 0]);
+    let mut twice = regressor("BRANCH_LEQ", 0);
+    twice[1] = integers("nodes_nodeids", &[0, 1, 1]);
+    let mut targets = regressor("BRANCH_LEQ", 0);
+    targets.push(integer("n_targets", 1 << 40));
+    let mut odd = regressor("BRANCH_LEQ", 0);
+    odd[3] = words("nodes_modes", &["BRANCH_MEMBER", "LEAF", "LEAF"]);
+    let short = |attribute| vec![attribute];
+    for (kind, inputs, attributes, needles) in [
+        (
+            "CategoryMapper",
+            x(1),
+            vec![],
+            &["not known here", "docs/predictors.md"][..],
+        ),
+        (
+            "TreeEnsemble",
+            x(1),
+            vec![],
+            &["not known here", "command:"],
+        ),
+        (
+            "TreeEnsembleRegressor",
+            x(1),
+            cyclic,
+            &["tree 0 leads back to itself"],
+        ),
+        (
+            "TreeEnsembleRegressor",
+            x(1),
+            lost,
+            &["tree 0 has no node 7"],
+        ),
+        (
+            "TreeEnsembleRegressor",
+            x(1),
+            twice,
+            &["tree 0 has two nodes 1"],
+        ),
+        ("TreeEnsembleRegressor", x(1), targets, &["n_targets"]),
+        ("TreeEnsembleRegressor", x(1), odd, &["BRANCH_MEMBER"]),
+        ("TreeEnsembleRegressor", x(1), vec![], &["no weights"]),
+        ("LinearClassifier", x(1), vec![], &["0 classes"]),
+        (
+            "SVMClassifier",
+            x(1),
+            vec![
+                integers("classlabels_ints", &[0, 1]),
+                integers("vectors_per_class", &[1, 1]),
+                floats("support_vectors", &[1.0, 2.0]),
+                floats("coefficients", &[1.0, 1.0]),
+                floats("rho", &[0.0]),
+            ],
+            &["probability=True"],
+        ),
+        ("Scaler", x(1), vec![], &["offset"]),
+        (
+            "OneHotEncoder",
+            x(1),
+            short(words("cats_strings", &["a"])),
+            &["takes words"],
+        ),
+        (
+            "OneHotEncoder",
+            word_input(),
+            short(integers("cats_int64s", &[1])),
+            &["takes numbers"],
+        ),
+        (
+            "Scaler",
+            word_input(),
+            vec![floats("offset", &[0.0]), floats("scale", &[1.0])],
+            &["takes numbers"],
+        ),
+        (
+            "Neg",
+            word_input(),
+            vec![],
+            &["cannot be computed with words"],
+        ),
+        (
+            "Cast",
+            x(1),
+            short(integer("to", 8)),
+            &["makes words of numbers"],
+        ),
+    ] {
+        let nodes = vec![node(kind, &["x"], "y", attributes)];
+        let refused = Written::graph(graph(inputs, nodes)).refused();
+        for needle in [&[kind, "model.onnx"], needles].concat() {
+            assert!(
+                refused.contains(needle),
+                "{kind}: no '{needle}' in: {refused}"
+            );
+        }
+    }
+    // Found when it runs.
+    let known = vec![words("cats_strings", &["a"]), integer("zeros", 0)];
+    let nodes = vec![node("OneHotEncoder", &["x"], "y", known)];
+    let mut model = Written::graph(graph(word_input(), nodes)).open().unwrap();
+    let unknown = Tensor {
+        shape: vec![1, 1],
+        values: Numbers::Integers(vec![model.word("b")]),
+    };
+    let error = model.run(vec![unknown]).unwrap_err().to_string();
+    assert!(
+        error.contains("the OneHotEncoder") && error.contains("lack 'b'"),
+        "{error}"
+    );
+    let nodes = vec![node("TreeEnsembleRegressor", &["x"], "y", {
+        let mut attributes = regressor("BRANCH_LEQ", 0);
+        attributes[2] = integers("nodes_featureids", &[3, 0, 0]);
+        attributes
+    })];
+    let model = Written::graph(graph(x(1), nodes)).open().unwrap();
+    let error = model.run(vec![matrix(1, &[0.0])]).unwrap_err().to_string();
+    assert!(error.contains("compares 4 features"), "{error}");
+}
+
+#[test]
+fn graphs_that_are_none() {
+    let nodes = |nodes: &[(&str, &[&str], &str)]| {
+        let nodes = nodes.iter();
+        let nodes = nodes.map(|(kind, inputs, output)| node(kind, inputs, output, vec![]));
+        Written::graph(graph(x(1), nodes.collect())).refused()
+    };
+    let circle = nodes(&[
+        ("Neg", &["b"], "a"),
+        ("Neg", &["a"], "b"),
+        ("Add", &["x", "a"], "y"),
+    ]);
+    assert!(circle.contains("depends on itself"), "{circle}");
+    let own = nodes(&[("Neg", &["y"], "y")]);
+    assert!(own.contains("depends on itself"), "{own}");
+    let missing = nodes(&[("Neg", &["nothing"], "y")]);
+    assert!(
+        missing.contains("'nothing', which nothing gives"),
+        "{missing}"
+    );
+    let twice = nodes(&[("Neg", &["x"], "y"), ("Identity", &["x"], "y")]);
+    assert!(twice.contains("two nodes give 'y'"), "{twice}");
+    assert!(nodes(&[]).contains("nothing gives its output 'y'"));
+    assert!(Written::bytes(b"").refused().contains("no graph"));
+}
+
+/// The runtime recurses along a chain of nodes; a thread has 2 MiB.
+#[test]
+fn chains_end_somewhere() {
+    let chain = |length: usize| {
+        let name = |at: usize| match at {
+            0 => "x".to_owned(),
+            at if at == length => "y".to_owned(),
+            at => format!("v{at}"),
+        };
+        let nodes = (0..length).map(|at| node("Neg", &[&name(at)], &name(at + 1), vec![]));
+        Written::graph(graph(x(1), nodes.collect()))
+    };
+    assert!(chain(2001).refused().contains("more than 2000 nodes"));
+    let long = move || {
+        let model = chain(2000).open().unwrap();
+        model.run(vec![matrix(1, &[3.0])]).unwrap().1
+    };
+    let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(long);
+    assert_eq!(thread.unwrap().join().unwrap(), [3.0]);
+}
