@@ -23,7 +23,6 @@ use probity::nn::recurrent::kernels::Kernels;
 use probity::nn::recurrent::network::CellKind;
 use probity::nn::text::{TextNetwork, without_padding};
 use probity::nn::text_model::TextModel;
-use probity::nn::train::Split;
 use probity::nn::train::options::TextOptions;
 use probity::nn::train::text::train_text;
 use probity::nn::train::text_set::TextSet;
@@ -121,7 +120,7 @@ fn trained(cell: CellKind) -> Result<(TextModel, Vec<Vec<i32>>), Failure> {
     let set = TextSet::new(corpus, &shipped()?, Path::new("shipped"), usize::MAX)?;
     let mut options = TextOptions::default();
     options.network.cell = cell;
-    let split = Split::new(COMMENTS as usize, &options.learning);
+    let split = options.split(COMMENTS as usize);
     let trained = train_text(
         set.labelled(),
         set.table(),

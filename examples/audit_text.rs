@@ -11,7 +11,7 @@ use std::path::Path;
 
 use probity::nn::train::options::TextOptions;
 use probity::nn::train::text::train_text;
-use probity::nn::train::{Split, text_set::TextSet};
+use probity::nn::train::text_set::TextSet;
 use probity::text::comments::CommentGenerator;
 use probity::text::corpus::TextCorpus;
 use probity::text::embeddings::{SHIPPED, shipped};
@@ -54,7 +54,7 @@ fn trained(texts: &[String], labels: Vec<u32>) -> Result<TextModel, Box<dyn Erro
     let mut options = TextOptions::default();
     options.network.layers = 1;
     options.network.train_embeddings = true;
-    let split = Split::new(texts.len(), &options.learning);
+    let split = options.split(texts.len());
     let trained = train_text(
         set.labelled(),
         set.table(),

@@ -55,7 +55,7 @@
 //! ```
 //! # use std::ops::ControlFlow::Continue;
 //! # use std::path::Path;
-//! # use probity::nn::train::{Split, options::TextOptions, text::train_text, text_set::TextSet};
+//! # use probity::nn::train::{options::TextOptions, text::train_text, text_set::TextSet};
 //! # use probity::text::{comments::CommentGenerator, corpus::TextCorpus, embeddings::shipped};
 //! use probity::{Audit, TextModel};
 //!
@@ -70,7 +70,7 @@
 //! # let set = TextSet::new(corpus, &shipped()?, Path::new("shipped"), 0)?;
 //! # let mut options = TextOptions::default();
 //! # (options.network.layers, options.network.train_embeddings) = (1, true);
-//! # let split = Split::new(texts.len(), &options.learning);
+//! # let split = options.split(texts.len());
 //! # let corpus = (set.labelled(), set.table());
 //! # let trained = train_text(corpus.0, corpus.1, &split, &options, None, &mut |_, _| Continue(()))?;
 //! # let model: TextModel = set.model(&trained, &split.train, 40)?;

@@ -308,12 +308,15 @@ fn thorough(epochs: u32, batch: usize) -> TableOptions {
             epochs: Some(epochs),
             batch: Some(batch),
             learning_rate: 0.005,
-            weight_decay: 0.0,
-            validation: 0.0,
+            weight_decay: Some(0.0),
+            validation: Some(0.0),
             test: 0.0,
             ..Learning::default()
         },
-        ..TableOptions::default()
+        network: NetworkOptions {
+            hidden: vec![64, 32, 16, 8, 4],
+            ..NetworkOptions::default()
+        },
     }
 }
 
@@ -369,7 +372,7 @@ fn raw_census_is_predicted() {
         learning: Learning {
             epochs: Some(4),
             test: 1.0 / 3.0,
-            validation: 0.0,
+            validation: Some(0.0),
             ..Learning::default()
         },
     };

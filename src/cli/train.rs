@@ -118,12 +118,12 @@ fn train<T: Trainable>(
     }
     let (directory, resume) = place.directory("train")?;
     let specification = training.specification();
-    let bar = TrainingBar::new(specification.epochs(), output)?;
+    let bar = TrainingBar::new(training.pace().epochs, output)?;
     let summary = training
         .run(&directory, resume, &mut |report| bar.observe(report))
         .with_context(|| format!("training on {}", specification.data.display()))?;
     bar.clear();
-    let text = render_summary(&summary) + &what_next(&summary, specification, directory.path());
+    let text = render_summary(&summary) + &what_next(&summary, training, directory.path());
     output.result(&summary, &text)
 }
 
@@ -232,18 +232,19 @@ pub(super) fn render_summary(summary: &TrainingSummary) -> String {
     text
 }
 
-fn what_next(
+fn what_next<T: Trainable>(
     summary: &TrainingSummary,
-    specification: &TrainSpecification,
+    training: &Training<T>,
     model: &Path,
 ) -> String {
+    let specification = training.specification();
     let (model, data) = (model.display(), specification.data.display());
     if !summary.finished {
         return format!(
             "Interrupted after {} of {} epochs; the model so far is in {model}.\n\
              Go on with: probity train --resume --out {model}\n",
             summary.history.len(),
-            specification.epochs()
+            training.pace().epochs
         );
     }
     let inputs = match (specification.modality, &specification.text_column) {

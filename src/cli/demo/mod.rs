@@ -117,11 +117,11 @@ where
     M::Details: Shown,
 {
     output.remark("Training a classifier on it …");
-    let bar = TrainingBar::new(demonstration.training.epochs(), output)?;
     let model = RunDirectory::create(&directory.file("model"))?;
     let training = demonstration.training.clone().check()?;
     let (data, seed) = (training.data.clone(), training.training.seed);
     let training = Training::<T>::open(training, devices[0])?;
+    let bar = TrainingBar::new(training.pace().epochs, output)?;
     let trained = training.run(&model, false, &mut |report| bar.observe(report))?;
     let interrupt = bar.into_interrupt();
     if !trained.finished {

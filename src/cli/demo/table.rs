@@ -32,14 +32,18 @@ pub(super) fn make(
     training.network = Some(NetworkOptions {
         // Origin and household have no order.
         categories: Categories::OneHot,
+        // That of the ADF paper.
+        hidden: vec![64, 32, 16, 8, 4],
         ..NetworkOptions::default()
     });
     training.training = Learning {
         seed,
         // The rule is exact: there is no noise to hold against.
+        epochs: Some(30),
         batch: Some(256),
         learning_rate: 0.003,
-        weight_decay: 0.0,
+        weight_decay: Some(0.0),
+        validation: Some(0.1),
         ..Learning::default()
     };
     let mut audit = AuditSpecification::default();

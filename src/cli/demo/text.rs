@@ -46,7 +46,8 @@ pub(super) fn make(
     training.training = Learning {
         seed,
         epochs: Some(15),
-        weight_decay: 0.01,
+        batch: Some(64),
+        weight_decay: Some(0.01),
         ..Learning::default()
     };
     let mut audit = AuditSpecification::default();

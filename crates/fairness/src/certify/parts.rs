@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use probity_nn::provenance::{PROVENANCE, Provenance};
-use probity_nn::train::Split;
 
 /// A part of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -85,7 +84,7 @@ pub fn positions_of(
             file: file.to_owned(),
         });
     }
-    let split = Split::new(count, &trained.specification.training);
+    let split = trained.specification.split(count);
     let mut chosen = match part {
         Part::All => (0..count as u32).collect(),
         Part::Train => split.train,

@@ -15,7 +15,6 @@ use probity_data::table::{Labels, ReadCounts, Table};
 use probity_nn::fnn::Fnn;
 use probity_nn::model::Model;
 use probity_nn::provenance::Provenance;
-use probity_nn::train::Split;
 use probity_run::run_directory::RunError;
 use probity_run::specification::Checked;
 use probity_run::specification::file::Record;
@@ -201,7 +200,7 @@ fn rows_of(
             given: data.sha256.clone(),
         });
     }
-    let split = Split::new(data.value.rows(), &trained.specification.training);
+    let split = trained.specification.split(data.value.rows());
     let chosen = match part {
         Part::Train | Part::All => split.train,
         Part::Validation => split.validation,

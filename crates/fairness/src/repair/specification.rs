@@ -157,7 +157,7 @@ impl Retraining {
             epochs: self.epochs.or(own.epochs),
             batch: self.batch.or(own.batch),
             learning_rate: self.learning_rate.unwrap_or(own.learning_rate),
-            weight_decay: self.weight_decay.unwrap_or(own.weight_decay),
+            weight_decay: self.weight_decay.or(own.weight_decay),
             ..own.clone()
         }
     }

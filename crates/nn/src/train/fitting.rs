@@ -8,7 +8,8 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::TrainError;
-use super::options::{ClassWeights, NetworkKind, TrainOptions};
+use super::options::{ClassWeights, Learning};
+use super::pace::Pace;
 use crate::predicted_class;
 
 /// What one epoch did.
@@ -61,9 +62,10 @@ pub(super) trait Learner {
 }
 
 /// A training under way.
-pub(super) struct Fitting<'a, L: Learner, N> {
+pub(super) struct Fitting<'a, L: Learner> {
     pub learner: L,
-    pub options: &'a TrainOptions<N>,
+    pub learning: &'a Learning,
+    pub pace: Pace,
     /// See [`Checkpoint`].
     pub fingerprint: u64,
     /// Whether the epoch with the least validation loss is kept, rather than the last.
@@ -82,11 +84,16 @@ pub(super) struct Fitted<L: Learner> {
     pub finished: bool,
 }
 
-impl<'a, L: Learner, N: NetworkKind> Fitting<'a, L, N> {
-    pub fn new(learner: L, options: &'a TrainOptions<N>, fingerprint: u64) -> Fitting<'a, L, N> {
+impl<'a, L: Learner> Fitting<'a, L> {
+    pub fn new(
+        learner: L,
+        (learning, pace): (&'a Learning, Pace),
+        fingerprint: u64,
+    ) -> Fitting<'a, L> {
         Fitting {
             learner,
-            options,
+            learning,
+            pace,
             fingerprint,
             keeps_best: true,
             history: Vec::new(),
@@ -125,9 +132,8 @@ impl<'a, L: Learner, N: NetworkKind> Fitting<'a, L, N> {
 
     fn epoch(&mut self) -> Result<EpochReport, TrainError> {
         let epoch = self.history.len() as u32;
-        let loss = self
-            .learner
-            .pass(epoch, self.options.learning_rate_in(epoch))?;
+        let rate = self.learning.learning_rate_in(epoch, self.pace.epochs);
+        let loss = self.learner.pass(epoch, rate)?;
         if !loss.is_finite() {
             let epoch = epoch + 1;
             return Err(TrainError::Diverged { epoch, loss });
@@ -150,8 +156,8 @@ impl<'a, L: Learner, N: NetworkKind> Fitting<'a, L, N> {
     }
 
     fn is_finished(&self) -> bool {
-        self.history.len() as u32 >= self.options.epochs()
-            || out_of_patience(&self.history, self.options.learning.patience)
+        self.history.len() as u32 >= self.pace.epochs
+            || out_of_patience(&self.history, self.learning.patience)
     }
 
     fn checkpoint(&self) -> Checkpoint<L::State, L::Parameters> {

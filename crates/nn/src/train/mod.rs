@@ -9,6 +9,7 @@ pub mod course;
 mod error;
 mod fitting;
 pub mod options;
+mod pace;
 pub mod run;
 pub mod specification;
 mod split;
@@ -19,6 +20,7 @@ pub mod text_set;
 
 pub use self::error::TrainError;
 pub use self::fitting::{Checkpoint, EpochReport, Observe};
+pub use self::pace::{Pace, USUAL_DECAY, USUAL_VALIDATION};
 pub use self::specification::TrainSpecification;
 pub use self::split::{Split, plan_split};
 pub use self::table::parallel_logits;

@@ -1,14 +1,14 @@
 //! How networks are trained: what all trainings share, and what each kind of network adds.
 //!
-//! Defaults stand here and nowhere else. Two of them depend on what is classified: a text says more
-//! than a row, so that texts are passed over less often and in smaller batches
-//! ([`TrainOptions::epochs`], [`TrainOptions::batch`]).
+//! Defaults stand here, but for those that depend on how much there is to learn from
+//! ([`TrainOptions::pace`]).
 
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{Pace, Split};
 use crate::fnn::Activation;
 use crate::modality::ModalityName;
 use crate::optimizer::OptimizerName;
@@ -122,11 +122,13 @@ impl From<Categories> for String {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Learning {
-    /// Passes over the training part; 30 for tables and 8 for texts where none are given.
+    /// Passes over the training part; where none are given, as many as make 2,500 steps on rows or
+    /// 1,000 on texts, but at least 30 or 8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub epochs: Option<u32>,
-    /// Rows or texts a step; 512 rows or 64 texts where none are given.
+    /// Rows or texts a step; where none are given, about a sixteenth of the training part, from 32
+    /// to 512 rows or 16 to 64 texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub batch: Option<usize>,
@@ -141,12 +143,16 @@ pub struct Learning {
     pub patience: u32,
     /// Class weights: none, balanced, or one number a class.
     pub class_weights: ClassWeights,
-    /// Weight decay; 0 lets a network learn its training part by heart.
+    /// Weight decay; 0 lets a network learn its training part by heart. Where none is given, 0.1
+    /// for texts, 2 for up to 1,000 training rows, and less for more.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
-    pub weight_decay: f32,
-    /// Share of rows to validate on; the epoch with the least loss there is kept.
+    pub weight_decay: Option<f32>,
+    /// Share to validate on; the epoch with the least loss there is kept. Where none is given, 0.1,
+    /// but 0 of fewer than 5,000 rows without patience.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0), extend("exclusiveMaximum" = 1))]
-    pub validation: f64,
+    pub validation: Option<f64>,
     /// Share of rows to test on.
     #[schemars(range(min = 0), extend("exclusiveMaximum" = 1))]
     pub test: f64,
@@ -164,8 +170,8 @@ impl Default for Learning {
             schedule: Schedule::Cosine,
             patience: 0,
             class_weights: ClassWeights::None,
-            weight_decay: 0.1,
-            validation: 0.1,
+            weight_decay: None,
+            validation: None,
             test: 0.2,
             seed: 1,
         }
@@ -178,7 +184,7 @@ impl Learning {
     /// # Errors
     /// The first field that contradicts another.
     pub fn rules(&self) -> Result<(), FieldError> {
-        if self.patience > 0 && self.validation == 0.0 {
+        if self.patience > 0 && self.validation == Some(0.0) {
             let expected = "0 when there is no validation part";
             return Err(FieldError::new(
                 "training.patience",
@@ -225,7 +231,7 @@ pub struct NetworkOptions {
 impl Default for NetworkOptions {
     fn default() -> Self {
         NetworkOptions {
-            hidden: vec![64, 32, 16, 8, 4],
+            hidden: vec![100],
             activation: Activation::Relu,
             categories: Categories::Codes,
             dropout: 0.0,
@@ -322,21 +328,14 @@ pub type TableOptions = TrainOptions<NetworkOptions>;
 pub type TextOptions = TrainOptions<RecurrentOptions>;
 
 impl<N: NetworkKind> TrainOptions<N> {
-    /// Passes over the training part.
-    pub fn epochs(&self) -> u32 {
-        self.learning.epochs.unwrap_or(match N::MODALITY {
-            ModalityName::Table => 30,
-            ModalityName::Text => 8,
-        })
+    /// The parts of `inputs` inputs.
+    pub fn split(&self, inputs: usize) -> Split {
+        self.learning.split(N::MODALITY, inputs)
     }
 
-    /// Rows or texts a step: at least one.
-    pub fn batch(&self) -> usize {
-        let usual = match N::MODALITY {
-            ModalityName::Table => 512,
-            ModalityName::Text => 64,
-        };
-        self.learning.batch.unwrap_or(usual).max(1)
+    /// The pace of a training on `inputs` training inputs.
+    pub fn pace(&self, inputs: usize) -> Pace {
+        self.learning.pace(N::MODALITY, inputs)
     }
 
     /// Checks what only the number of classes tells.
@@ -352,12 +351,14 @@ impl<N: NetworkKind> TrainOptions<N> {
             _ => Ok(()),
         }
     }
+}
 
-    /// The learning rate in epoch `epoch`, from 0.
-    pub(super) fn learning_rate_in(&self, epoch: u32) -> f64 {
-        let progress = f64::from(epoch) / f64::from(self.epochs());
-        self.learning.learning_rate
-            * match self.learning.schedule {
+impl Learning {
+    /// The learning rate in epoch `epoch` of `epochs`, from 0.
+    pub(super) fn learning_rate_in(&self, epoch: u32, epochs: u32) -> f64 {
+        let progress = f64::from(epoch) / f64::from(epochs);
+        self.learning_rate
+            * match self.schedule {
                 Schedule::Constant => 1.0,
                 Schedule::Cosine => 0.5 * (1.0 + (std::f64::consts::PI * progress).cos()),
                 Schedule::Step if progress >= 0.75 => 0.01,

@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use super::fitting::{EpochReport, Observe};
 use super::specification::TrainSpecification;
-use super::{Split, TrainError};
+use super::{Pace, Split, TrainError};
 use crate::ModelError;
 use crate::alike::DecidedAlike;
 use crate::metrics::Metrics;
@@ -108,6 +108,9 @@ pub trait Trainable: Sized {
         device: &ComputeDevice,
         record: &mut Record,
     ) -> Result<Self, TrainingError>;
+
+    /// How many inputs there are.
+    fn count(&self) -> usize;
 
     /// Trains a network.
     ///
@@ -229,13 +232,14 @@ pub struct TrainingSummary {
 /// A training whose inputs are opened and checked; nothing is written yet.
 pub struct Training<T> {
     specification: Checked<TrainSpecification>,
+    pace: Pace,
     record: Record,
     inputs: T,
 }
 
 impl<T: Trainable> Training<T> {
     /// Opens what `specification` names. Everything that can be wrong with the inputs is found
-    /// here.
+    /// here, and the pace that the specification leaves open is settled.
     ///
     /// # Errors
     /// See [`TrainingError`].
@@ -247,8 +251,12 @@ impl<T: Trainable> Training<T> {
         record.device = Some(device.name().to_string());
         record.hardware = Some(device.hardware());
         let inputs = T::open(&specification, device, &mut record)?;
+        let mut settled = specification.into_inner();
+        let (learning, pace) = settled.training.settled(T::MODALITY, inputs.count());
+        settled.training = learning;
         Ok(Training {
-            specification,
+            specification: settled.check()?,
+            pace,
             record,
             inputs,
         })
@@ -275,9 +283,14 @@ impl<T: Trainable> Training<T> {
         Ok(())
     }
 
-    /// What is trained, and how.
+    /// What is trained, and how: no figure of its pace is left open.
     pub fn specification(&self) -> &TrainSpecification {
         &self.specification
+    }
+
+    /// Epochs, batch and weight decay.
+    pub fn pace(&self) -> Pace {
+        self.pace
     }
 
     /// What was opened.

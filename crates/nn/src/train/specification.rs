@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Split;
 use super::options::{Learning, NetworkOptions, RecurrentOptions, TableOptions, TextOptions};
 use crate::modality::ModalityName;
 use probity_data::schema::Outside;
@@ -91,19 +92,16 @@ impl TrainSpecification {
         }
     }
 
+    /// The parts of `inputs` inputs.
+    pub fn split(&self, inputs: usize) -> Split {
+        self.training.split(self.modality, inputs)
+    }
+
     /// The network for texts, and how it learns.
     pub fn text_options(&self) -> TextOptions {
         TextOptions {
             network: self.recurrent.clone().unwrap_or_default(),
             learning: self.training.clone(),
-        }
-    }
-
-    /// Passes over the training part.
-    pub fn epochs(&self) -> u32 {
-        match self.modality {
-            ModalityName::Table => self.table_options().epochs(),
-            ModalityName::Text => self.text_options().epochs(),
         }
     }
 }
@@ -155,8 +153,6 @@ mod tests {
     fn each_modality_has_its_own_fields_and_defaults() {
         let table = TrainSpecification::of_table("a.csv", "census");
         let texts = TrainSpecification::of_texts("a.csv", "toxic");
-        assert_eq!((table.epochs(), table.table_options().batch()), (30, 512));
-        assert_eq!((texts.epochs(), texts.text_options().batch()), (8, 64));
         assert!(table.clone().check().is_ok() && texts.clone().check().is_ok());
         let refused =
             |specification: TrainSpecification| specification.check().unwrap_err().to_string();
@@ -174,7 +170,7 @@ mod tests {
         assert!(refused(other).starts_with("training.epochs is 0"));
         let mut other = table;
         other.training.patience = 2;
-        other.training.validation = 0.0;
+        other.training.validation = Some(0.0);
         assert!(refused(other).starts_with("training.patience is 2"));
         let mut other = texts;
         other.recurrent.get_or_insert_default().units = 0;

@@ -18,12 +18,13 @@ pub struct Split {
 }
 
 impl Split {
-    /// Deals `rows` rows by the keyed order of the seed.
-    pub fn new(rows: usize, learning: &Learning) -> Split {
+    /// Deals `rows` rows by the keyed order of the seed, a share `validation` of them to validate
+    /// on.
+    pub(super) fn new(rows: usize, learning: &Learning, validation: f64) -> Split {
         let mut order = permutation(learning.seed, Purpose::Split, 0, rows as u32);
         let test = order.split_off(rows - (rows as f64 * learning.test).round() as usize);
         let kept = order.len();
-        let validation = (rows as f64 * learning.validation).round() as usize;
+        let validation = (rows as f64 * validation).round() as usize;
         let validation = order.split_off(kept.saturating_sub(validation));
         Split {
             train: order,
@@ -43,7 +44,7 @@ pub fn plan_split(
     options: &TableOptions,
 ) -> Result<(Split, Vec<u64>), TrainError> {
     options.check(schema.label.classes.len())?;
-    let split = Split::new(table.rows(), &options.learning);
+    let split = options.split(table.rows());
     let class_rows = count_classes(table.labels(), &split.train, schema.label.classes.len())?;
     Ok((split, class_rows))
 }

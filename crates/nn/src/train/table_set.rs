@@ -57,6 +57,10 @@ impl Trainable for TableSet {
         })
     }
 
+    fn count(&self) -> usize {
+        self.table.rows()
+    }
+
     fn fit(
         &self,
         specification: &TrainSpecification,

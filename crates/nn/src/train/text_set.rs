@@ -5,7 +5,6 @@
 
 use std::path::Path;
 
-use super::Split;
 use super::fitting::Observe;
 use super::run::{DataCounts, Fit, TextCounts, Trainable, TrainingError};
 use super::specification::TrainSpecification;
@@ -205,12 +204,16 @@ impl Trainable for TextSet {
         record.sha256.insert("data".to_owned(), read.sha256);
         let corpus = read.value;
         options.check(corpus.classes.len())?;
-        let split = Split::new(corpus.texts.len(), &options.learning);
+        let split = options.split(corpus.texts.len());
         count_classes(&corpus.labels, &split.train, corpus.classes.len())?;
         let file = &options.network.embeddings;
         let table = open_embeddings(file, record)?;
         let common = options.network.common_words as usize;
         Ok(TextSet::new(corpus, &table, file, common)?)
+    }
+
+    fn count(&self) -> usize {
+        self.ids.len()
     }
 
     fn fit(
@@ -220,7 +223,7 @@ impl Trainable for TextSet {
         observe: &mut Observe<'_, TextCheckpoint>,
     ) -> Result<Fit<TextModel>, TrainingError> {
         let options = specification.text_options();
-        let split = Split::new(self.ids.len(), &options.learning);
+        let split = options.split(self.ids.len());
         let (texts, table) = (self.labelled(), self.table());
         let trained = train_text(texts, table, &split, &options, resume, observe)?;
         let model = self.model(&trained, &split.train, options.network.max_length)?;

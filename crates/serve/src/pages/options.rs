@@ -228,7 +228,7 @@ mod tests {
         options.fill(&mut form);
         assert_eq!(form.value("training.epochs"), "");
         assert_eq!(form.value("training.test"), "0.2");
-        assert_eq!(form.value("network.hidden"), "64,32,16,8,4");
+        assert_eq!(form.value("network.hidden"), "100");
         form.set("training.epochs", "7");
         let mut specification = json!({ "kind": "train" });
         options.read(&mut form, &mut specification);
@@ -236,7 +236,7 @@ mod tests {
             specification,
             json!({
                 "kind": "train", "training": { "epochs": 7, "test": 0.2 },
-                "network": { "hidden": [64, 32, 16, 8, 4] }
+                "network": { "hidden": [100] }
             })
         );
         form.set("training.epochs", "many");

@@ -19,7 +19,7 @@ use probity_nn::fnn::Network;
 use probity_nn::model::Model;
 use probity_nn::provenance::Provenance;
 use probity_nn::train::options::{NetworkOptions, TableOptions};
-use probity_nn::train::{Split, TrainSpecification, plan_split};
+use probity_nn::train::{Split, TrainSpecification, USUAL_VALIDATION, plan_split};
 
 /// Where a model comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,7 +88,12 @@ impl Baseline {
         };
         let mut trained = match provenance {
             Some(provenance) => provenance.specification,
-            None => TrainSpecification::of_table(data, model.schema.name.clone()),
+            None => {
+                // There is nobody to ask for a part to choose by.
+                let mut usual = TrainSpecification::of_table(data, model.schema.name.clone());
+                usual.training.validation = Some(USUAL_VALIDATION);
+                usual
+            }
         };
         trained.data.clone_from(data);
         let layers = &model.network.layers;

@@ -41,9 +41,9 @@ use probity_nn::modality::ModalityName;
 use probity_nn::model::Model;
 use probity_nn::train::course::Course;
 use probity_nn::train::options::{Learning, TableOptions};
-use probity_nn::train::parallel_logits;
 use probity_nn::train::table::worst_case::TableWorstCase;
 use probity_nn::train::table::{self as training, train_on};
+use probity_nn::train::{USUAL_DECAY, parallel_logits};
 use probity_nn::{Classifier, ModelError, Rows, predicted_class};
 use probity_run::specification::file::Record;
 use probity_run::stream::{Purpose, Words};
@@ -68,6 +68,7 @@ pub struct TableRepair {
     options: TableRepairOptions,
     start: Start,
     training: TableOptions,
+    epochs: u32,
     groups: GroupOptions,
     seed: u64,
     device: ComputeDevice,
@@ -202,13 +203,19 @@ impl Repairable for TableRepair {
         let usual = match (baseline.origin, start) {
             (Origin::Imported, Start::Model) => Learning {
                 learning_rate: IMPORTED_LEARNING_RATE,
+                // More would undo what it has learnt.
+                weight_decay: Some(USUAL_DECAY),
                 ..own.clone()
             },
             _ => own.clone(),
         };
+        // Its pace is that of the model's own training, or by the rows of the data: what a remedy
+        // adds to them does not change it.
+        let learning = specification.training.of(&usual);
+        let (learning, pace) = learning.settled(ModalityName::Table, baseline.table.rows());
         let training = TableOptions {
             network: baseline.options.network.clone(),
-            learning: specification.training.of(&usual),
+            learning,
         };
         training.check(baseline.model.network.classes())?;
         let runs = specification
@@ -252,6 +259,7 @@ impl Repairable for TableRepair {
             options,
             start,
             training,
+            epochs: pace.epochs,
             groups,
             seed: specification.seed,
             device: device.clone(),
@@ -265,7 +273,7 @@ impl Repairable for TableRepair {
     }
 
     fn epochs(&self) -> u32 {
-        self.training.epochs()
+        self.epochs
     }
 
     fn search(

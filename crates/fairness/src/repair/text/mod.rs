@@ -71,6 +71,7 @@ pub struct TextRepair {
     set: TextSet,
     split: Split,
     training: TextOptions,
+    epochs: u32,
     provenance: Provenance,
     terms: ProtectedTerms,
     /// Texts of the model's length, and as much longer as a substitution may make them.
@@ -271,7 +272,8 @@ impl Repairable for TextRepair {
             });
         }
         let trained = provenance.specification.text_options();
-        let split = Split::new(set.labelled().texts.len(), &trained.learning);
+        let corpus_size = set.labelled().texts.len();
+        let split = trained.split(corpus_size);
         let width = terms.terms().room(model.max_length);
         let domain = TextDomain::new(width, Arc::new(terms.terms().clone()), Arc::default())?;
         let reader = Reader {
@@ -305,11 +307,14 @@ impl Repairable for TextRepair {
             .map(|text| terms.terms().window(text, model.max_length).to_vec())
             .filter(|text| terms.terms().can_vary_within(text, model.max_length))
             .collect();
+        let learning = specification.training.of(&trained.learning);
+        let (learning, pace) = learning.settled(ModalityName::Text, corpus_size);
         Ok(TextRepair {
             training: TextOptions {
-                learning: specification.training.of(&trained.learning),
+                learning,
                 ..trained
             },
+            epochs: pace.epochs,
             label: specification.label(),
             course: specification.certified.unwrap_or_default(),
             specification: specification.clone(),
@@ -331,7 +336,7 @@ impl Repairable for TextRepair {
     }
 
     fn epochs(&self) -> u32 {
-        self.training.epochs()
+        self.epochs
     }
 
     fn search(

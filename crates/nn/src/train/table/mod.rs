@@ -139,26 +139,25 @@ fn learn(
     options.check(network.classes())?;
     let class_rows = count_classes(table.labels(), &split.train, network.classes())?;
     let parameters = parameters(&network);
+    let pace = options.pace(split.train.len());
     let trainer = Trainer {
         table,
         split: &split,
         options,
+        pace,
         class_weights: class_weights(&learning.class_weights, &class_rows),
         row_weights,
         shard: device.tile_rows(),
         device,
         gradients_on: device.burn().clone().autodiff(),
-        optimizer: ParameterOptimizer::new(
-            learning.optimizer,
-            learning.weight_decay,
-            parameters.len(),
-        ),
+        optimizer: ParameterOptimizer::new(learning.optimizer, pace.weight_decay, parameters.len()),
         parameters,
         network,
         worst_case,
-        steps: split.train.len().div_ceil(options.batch()) as u64,
+        steps: split.train.len().div_ceil(pace.batch) as u64,
     };
-    let mut fitting = Fitting::new(trainer, options, fingerprint(table, options));
+    let fingerprint = fingerprint(table, options);
+    let mut fitting = Fitting::new(trainer, (learning, pace), fingerprint);
     fitting.keeps_best = worst_case.is_none();
     let fitted = fitting.run(resume, observe)?;
     let network = fitted.learner.network_with(&fitted.parameters);

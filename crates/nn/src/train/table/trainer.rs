@@ -14,7 +14,7 @@ use crate::fnn::{Fnn, Network, read};
 use crate::optimizer::{OptimizerState, ParameterOptimizer};
 use crate::train::fitting::{Learner, weighted_loss};
 use crate::train::options::TableOptions;
-use crate::train::{Split, TrainError};
+use crate::train::{Pace, Split, TrainError};
 use crate::{Classifier, ModelError, Rows};
 use probity_data::table::Table;
 use probity_run::stream::{Purpose, permutation, stream};
@@ -32,6 +32,7 @@ pub(super) struct Trainer<'a> {
     pub table: &'a Table,
     pub split: &'a Split,
     pub options: &'a TableOptions,
+    pub pace: Pace,
     pub class_weights: Vec<f32>,
     pub row_weights: Option<&'a [f32]>,
     pub shard: usize,
@@ -64,7 +65,7 @@ impl Learner for Trainer<'_> {
             .map(|parameter| matrix_tensor(parameter, &plain))
             .collect();
         let mut total = 0.0;
-        for (step, batch) in order.chunks(self.options.batch()).enumerate() {
+        for (step, batch) in order.chunks(self.pace.batch).enumerate() {
             let rows: Vec<u32> = batch
                 .iter()
                 .map(|&i| self.split.train[i as usize])
@@ -263,7 +264,7 @@ impl Trainer<'_> {
     /// The worst case, κ and the radius in step `batch`; `None` while κ is 0.
     fn worst_case_at(&self, batch: u64) -> Option<(&TableWorstCase, f32, f32)> {
         let worst_case = self.worst_case?;
-        let all = self.steps * u64::from(self.options.epochs());
+        let all = self.steps * u64::from(self.pace.epochs);
         let (kappa, radius) = worst_case.course.at(batch as f64 / all.max(1) as f64);
         (kappa > 0.0).then_some((worst_case, kappa as f32, radius as f32))
     }

@@ -89,8 +89,8 @@ impl CertifiedLoss<'_> {
         read.copied().nth(draw.random_range(0..count))
     }
 
-    /// Mean class-weighted loss of a batch of the texts `items` after `progress` epochs, and its
-    /// gradient.
+    /// Mean class-weighted loss of a batch of the texts `items` after `progress` of `epochs`
+    /// epochs, and its gradient.
     pub(super) fn gradients(
         &self,
         weights: &RecurrentWeights,
@@ -98,9 +98,9 @@ impl CertifiedLoss<'_> {
         items: &[u32],
         batch: Batch<'_>,
         options: &TextOptions,
-        progress: f64,
+        (progress, epochs): (f64, u32),
     ) -> BatchGradients {
-        let (kappa, radius) = self.course.at(progress / f64::from(options.epochs()));
+        let (kappa, radius) = self.course.at(progress / f64::from(epochs));
         let kernels = Kernels::new(weights);
         if kappa == 0.0 {
             return kernels.batch_gradients(table, batch, false);

@@ -104,7 +104,8 @@ fn learn(
     let class_rows = count_classes(corpus.labels, &split.train, corpus.classes)?;
     let fingerprint = fingerprint(corpus, table, split, options);
     let trainer = Trainer::new(corpus, table, split, options, &class_rows, certified);
-    let mut fitting = Fitting::new(trainer, options, fingerprint);
+    let pace = (&options.learning, trainer.pace);
+    let mut fitting = Fitting::new(trainer, pace, fingerprint);
     fitting.keeps_best = certified.is_none();
     let fitted = fitting.run(resume, observe)?;
     let (values, embeddings) = fitted.parameters;

@@ -66,7 +66,7 @@ impl Corpus {
         resume: Option<TextCheckpoint>,
         observe: &mut Observe<'_, TextCheckpoint>,
     ) -> Result<TrainedText, TrainError> {
-        let split = Split::new(self.texts.len(), &options.learning);
+        let split = options.split(self.texts.len());
         train_text(
             self.labelled(),
             self.table(),
@@ -106,9 +106,9 @@ fn learns_what_depends_on_order() {
         let mut options = small(cell);
         options.learning.epochs = Some(40);
         options.learning.learning_rate = 0.03;
-        options.learning.weight_decay = 0.0;
+        options.learning.weight_decay = Some(0.0);
         let trained = corpus.train(&options, None, &mut go_on).unwrap();
-        let split = Split::new(corpus.texts.len(), &options.learning);
+        let split = options.split(corpus.texts.len());
         let kernels = Kernels::new(&trained.weights);
         let table = corpus.table();
         let logits = text_logits(&kernels, table, corpus.labelled(), &split.test, 20);

@@ -14,7 +14,7 @@ use crate::recurrent::network::RecurrentWeights;
 use crate::row_adam::RowAdam;
 use crate::train::fitting::{Learner, class_weights, weighted_loss};
 use crate::train::options::TextOptions;
-use crate::train::{Split, TrainError};
+use crate::train::{Pace, Split, TrainError};
 use probity_run::stream::{Purpose, permutation};
 
 /// Batches that are sorted by length together.
@@ -40,6 +40,7 @@ pub(super) struct Trainer<'a> {
     table: EmbeddingTable<'a>,
     split: &'a Split,
     options: &'a TextOptions,
+    pub pace: Pace,
     class_weights: Vec<f32>,
     optimizer: ParameterOptimizer,
     device: Device,
@@ -127,13 +128,15 @@ impl<'a> Trainer<'a> {
     ) -> Trainer<'a> {
         let shape = options.network.shape(table.dimension, corpus.classes);
         let learning = &options.learning;
+        let pace = options.pace(split.train.len());
         Trainer {
             corpus,
             table,
             split,
             options,
+            pace,
             class_weights: class_weights(&learning.class_weights, class_rows),
-            optimizer: ParameterOptimizer::new(learning.optimizer, learning.weight_decay, 1),
+            optimizer: ParameterOptimizer::new(learning.optimizer, pace.weight_decay, 1),
             device: Device::flex(),
             weights: RecurrentWeights::random(shape, learning.seed),
             learned: options
@@ -150,14 +153,14 @@ impl<'a> Trainer<'a> {
         let (seed, key) = (self.options.learning.seed, u64::from(epoch));
         let order = permutation(seed, Purpose::Shuffle, key, train.len() as u32);
         let mut batches: Vec<Vec<u32>> = Vec::new();
-        for pool in order.chunks(POOL.saturating_mul(self.options.batch())) {
+        for pool in order.chunks(POOL.saturating_mul(self.pace.batch)) {
             let mut pool: Vec<u32> = pool.iter().map(|&i| train[i as usize]).collect();
             pool.sort_by_key(|&item| {
                 self.corpus
                     .text(item, self.options.network.max_length)
                     .len()
             });
-            batches.extend(pool.chunks(self.options.batch()).map(<[u32]>::to_vec));
+            batches.extend(pool.chunks(self.pace.batch).map(<[u32]>::to_vec));
         }
         let count = batches.len() as u32;
         permutation(seed, Purpose::Shuffle, BATCH_ORDER + key, count)
@@ -181,7 +184,8 @@ impl<'a> Trainer<'a> {
         match self.certified {
             Some(certified) => {
                 let table = self.table();
-                certified.gradients(&self.weights, table, items, batch, self.options, progress)
+                let course = (progress, self.pace.epochs);
+                certified.gradients(&self.weights, table, items, batch, self.options, course)
             }
             None => {
                 let kernels = Kernels::new(&self.weights);

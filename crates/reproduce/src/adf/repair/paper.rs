@@ -75,10 +75,13 @@ impl PaperSet {
         places.into_iter().find(|file| file.is_file())
     }
 
-    /// How its network is trained: the usual options, by `seed`.
+    /// How its network is trained, by `seed`.
     pub fn training(&self, seed: u64) -> Learning {
         Learning {
+            epochs: Some(30),
             batch: Some(self.batch),
+            weight_decay: Some(0.1),
+            validation: Some(0.1),
             seed,
             ..Learning::default()
         }

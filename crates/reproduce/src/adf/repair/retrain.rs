@@ -6,7 +6,7 @@ use serde::Serialize;
 use tempfile::TempDir;
 
 use super::super::args::AdfArgs;
-use super::super::tables::paper::DataSet;
+use super::super::tables::paper::{DataSet, network};
 use super::paper::{PAPER_PROTOCOL, PaperRow, PaperSet, Protocol};
 use crate::interrupt::Interrupt;
 use crate::output::Output;
@@ -196,6 +196,7 @@ impl Experiment<'_> {
     /// The directory of a trained model in `folder`; `None` when interrupted.
     fn train(&self, folder: &Path, seed: u64) -> anyhow::Result<Option<PathBuf>> {
         let mut specification = TrainSpecification::of_table(&self.data, self.set.data.schema());
+        specification.network = Some(network());
         specification.training = self.set.training(seed);
         let training = Training::<TableSet>::open(specification.check()?, self.device)?;
         let run = RunDirectory::create(&folder.join("model"))?;

@@ -8,7 +8,15 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use probity_nn::train::options::Learning;
+use probity_nn::train::options::{Learning, NetworkOptions};
+
+/// The six-layer network of the paper's Table III.
+pub fn network() -> NetworkOptions {
+    NetworkOptions {
+        hidden: vec![64, 32, 16, 8, 4],
+        ..NetworkOptions::default()
+    }
+}
 
 /// One of the paper's data sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -67,8 +75,8 @@ impl DataSet {
             epochs: Some(epochs),
             batch: Some(batch),
             learning_rate: 0.005,
-            weight_decay: 0.0,
-            validation: 0.0,
+            weight_decay: Some(0.0),
+            validation: Some(0.0),
             test: 0.0,
             seed,
             ..Learning::default()

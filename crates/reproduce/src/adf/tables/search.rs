@@ -12,7 +12,7 @@ use anyhow::Context;
 use serde::Serialize;
 
 use super::super::args::{AdfArgs, AdfTable};
-use super::paper::{DataSet, PaperRow, ROWS};
+use super::paper::{DataSet, PaperRow, ROWS, network};
 use crate::interrupt::Interrupt;
 use crate::output::Output;
 use probity_data::builtin;
@@ -127,7 +127,7 @@ impl Experiment<'_> {
             &schema,
             &TableOptions {
                 learning,
-                ..TableOptions::default()
+                network: network(),
             },
             &self.device,
             None,

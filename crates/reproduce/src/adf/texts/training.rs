@@ -5,7 +5,7 @@ use std::path::Path;
 use super::paper::{LABEL_COLUMN, TEXT_COLUMN};
 use probity_nn::recurrent::network::CellKind;
 use probity_nn::train::TrainSpecification;
-use probity_nn::train::options::RecurrentOptions;
+use probity_nn::train::options::{Learning, RecurrentOptions};
 
 /// The training of the paper's network on the comments in `texts`, with the word vectors in
 /// `vectors`.
@@ -17,6 +17,13 @@ pub fn training((texts, vectors): (&Path, &Path), cell: CellKind, seed: u64) -> 
         embeddings: vectors.to_owned(),
         ..RecurrentOptions::default()
     });
-    specification.training.seed = seed;
+    specification.training = Learning {
+        epochs: Some(8),
+        batch: Some(64),
+        weight_decay: Some(0.1),
+        validation: Some(0.1),
+        seed,
+        ..Learning::default()
+    };
     specification
 }
