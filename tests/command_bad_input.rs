@@ -130,7 +130,7 @@ fn bad_rows_are_left_out_where_it_is_asked_for() {
     let knn = format!(
         "{numbers} --label-column income --folds 3 --max-k 3 --poison 1 --inputs 5 --test clean.csv"
     );
-    let kmeans = format!("{numbers} --label-column income --k 3 --bounds 0,100");
+    let kmeans = format!("{numbers} --label-column income --clusters 3 --bounds 0,100");
     let spn = "--id-column id --min-rows 20 --schema people.toml";
     for (fits, out, files) in [
         (
@@ -209,22 +209,22 @@ fn bad_rows_are_left_out_where_it_is_asked_for() {
         };
         workspace
             .line(&format!(
-                "{command} delete --model {model} --rows 5,17 --verify --data dirty.csv {more}"
+                "{command} delete --model {model} --ids 5,17 --verify --data dirty.csv {more}"
             ))
             .exits(0)
             .says(&["Verified"]);
     }
     // Without ids the rows keep the numbers of their lines.
-    let unnamed = "kmeans fit --ignore id,sex --label-column income --k 2 --bounds 0,100 --skip-bad-rows --out unnamed";
+    let unnamed = "kmeans fit --ignore id,sex --label-column income --clusters 2 --bounds 0,100 --skip-bad-rows --out unnamed";
     workspace
         .line(&format!("{unnamed} --data dirty.csv"))
         .exits(0);
     workspace
-        .line("kmeans delete --model unnamed --rows 11")
+        .line("kmeans delete --model unnamed --ids 11")
         .exits(2)
         .complains(&["11"]);
     workspace
-        .line("kmeans delete --model unnamed --rows 12")
+        .line("kmeans delete --model unnamed --ids 12")
         .exits(0);
     // The model leaves out what it was trained without; another one where it is asked to.
     let audit = "audit --protected sex --seeds 5 --local 2 --estimate 10 --data dirty.csv";

@@ -366,7 +366,7 @@ fn audit_wages(workspace: &Workspace, schema: &str, out: &str) -> Outcome {
 #[test]
 fn numbers_of_the_data_are_kept_and_what_bins_change_is_said() {
     let workspace = with_wages();
-    let infer = "schema infer people.csv --label income --protected sex --out";
+    let infer = "schema infer people.csv --label-column income --protected sex --out";
     workspace.line(&format!("{infer} people.toml")).exits(0);
     let schema = Schema::from_toml(&workspace.read("people.toml")).unwrap();
     let wage = &schema.attributes[schema.index_of("wage").unwrap()];

@@ -313,7 +313,7 @@ print((model.predict(X) != model.predict(binned)).sum(), len(X))
         let schema = format!("bins-{bins}.toml");
         workspace
             .line(&format!(
-                "schema infer tumours.csv --label class --protected sex --bins {bins} --out {schema}"
+                "schema infer tumours.csv --label-column class --protected sex --bins {bins} --out {schema}"
             ))
             .exits(0);
         let line = format!(
