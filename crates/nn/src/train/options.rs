@@ -144,7 +144,7 @@ pub struct Learning {
     /// Class weights: none, balanced, or one number a class.
     pub class_weights: ClassWeights,
     /// Weight decay; 0 lets a network learn its training part by heart. Where none is given, 0.1
-    /// for texts, 2 for up to 1,000 training rows, and less for more.
+    /// for texts, 0.3 for up to 3,500 training rows, and less for more.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub weight_decay: Option<f32>,
