@@ -348,7 +348,7 @@ fn generated_comments_are_keyed_by_row() {
         &[
             ("data generate comments --json", &["no JSON form"]),
             ("data generate comments --rows 0", &["--rows"]),
-            ("data generate people", &["comments"]),
+            ("data generate houses", &["comments"]),
         ],
     );
 }

@@ -9,7 +9,10 @@ use clap::Command;
 const EXAMPLES: [(&str, &[&str]); 49] = [
     (
         "demo",
-        &["probity demo", "probity demo text --out runs/comments"],
+        &[
+            "probity demo",
+            "probity demo text --rows 2000 --out runs/comments",
+        ],
     ),
     (
         "schema infer",
@@ -54,7 +57,7 @@ const EXAMPLES: [(&str, &[&str]); 49] = [
     (
         "train",
         &[
-            "probity train --data people.csv --schema people.toml --categories onehot --out models/people",
+            "probity train --data people.csv --schema people.toml --categories onehot --validation 0.1 --out models/people",
             "probity train --texts comments.csv --text-column comment_text --label-column toxic --cell lstm --embeddings shipped --out models/toxic",
         ],
     ),
@@ -140,7 +143,7 @@ const EXAMPLES: [(&str, &[&str]); 49] = [
         "kmeans assign",
         &[
             "probity kmeans assign --model models/clusters --out clusters.csv",
-            "probity kmeans assign --model models/clusters --data new.csv",
+            "probity kmeans assign --model models/clusters --data new.csv --schema people.toml",
         ],
     ),
     (

@@ -27,7 +27,7 @@ pub fn vectors(workspace: &Workspace) -> Lacks {
 pub fn census(workspace: &Workspace) -> Lacks {
     for line in [
         "data generate people --rows 2000 --out people.csv",
-        "data generate people --rows 50 --seed 2 --out new.csv",
+        "data generate people --rows 20 --seed 2 --out new.csv",
         "schema infer people.csv --label-column income --protected sex,origin --out people.toml",
     ] {
         workspace.line(line).exits(0);

@@ -182,7 +182,7 @@ impl Page {
                     paper,
                     ..,
                 ] => is_there(format!("crates/reproduce/src/{paper}")),
-                ["python", script, ..] => is_there((*script).to_owned()),
+                ["python" | "python3", script, ..] => is_there((*script).to_owned()),
                 ["cargo", "build", "--release", ..] => true,
                 ["probity", words @ ..] => has_options(words),
                 _ => false,

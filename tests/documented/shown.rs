@@ -71,12 +71,12 @@ impl Columns {
         if shown.starts_with('|') && printed.starts_with('|') {
             let (shown, printed): (Vec<&str>, Vec<&str>) =
                 (shown.split('|').collect(), printed.split('|').collect());
-            let cells = shown.iter().zip(&printed).enumerate();
+            let mut cells = shown.iter().zip(&printed).enumerate();
             let are_near = |(at, (shown, printed)): (usize, (&&str, &&str))| {
                 let is_time = self.are_times.get(at).is_some_and(|is_time| *is_time);
                 is_time || near(shown, printed)
             };
-            return shown.len() == printed.len() && cells.map(are_near).all(|near| near);
+            return shown.len() == printed.len() && cells.all(are_near);
         }
         near(shown, printed)
     }
