@@ -70,7 +70,7 @@ impl Usual {
 impl Learning {
     /// The pace of a training on `inputs` training inputs.
     ///
-    /// A batch is the largest power of two of which [`BATCHES`] go into an epoch, within bounds;
+    /// A batch is the largest power of two of which 16 go into an epoch, within bounds;
     /// the epochs are as many as the usual steps take, and not fewer than the usual ones. A figure
     /// that is given stands, and the others are found for it.
     pub fn pace(&self, modality: ModalityName, inputs: usize) -> Pace {
