@@ -1,0 +1,382 @@
+//! Rows of a table: a network or a predictor, its schema, and the rows that seeds come from.
+
+mod columns;
+mod witness;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::Schema as ArrowSchema;
+use serde::Serialize;
+
+pub use self::columns::{TableColumns, TableInputs};
+use self::witness::Answering;
+pub use self::witness::TableWitness;
+use super::{EstimatedSet, Method, Modality, ModalityName, ShownPair};
+use crate::audit_error::AuditError;
+use crate::domain::{Domain, TabularDomain};
+use crate::estimate::estimated_sets;
+use crate::model_under_test::{ModelAccess, ModelUnderTest};
+use crate::opened::{
+    Opened, open_model, open_table, positions, protected_or_marked, reading_schema, with_policy,
+};
+use crate::pairs::Pair;
+use crate::seeds::clustered_seeds;
+use crate::specification::AuditSpecification;
+use crate::strategies::{Ingredients, WithStrategy, with_strategy};
+use probity_data::schema::Schema;
+use probity_data::table::{Labels, ReadCounts, Table};
+use probity_nn::encoding::InputLayout;
+use probity_nn::{Classifier, Rows};
+use probity_predictor::Ender;
+use probity_predictor::own_numbers::{BinEffect, OwnNumbers, WithOwnNumbers};
+use probity_predictor::source::{OpenPredictor, PredictorOptions};
+use probity_predictor::stability::check_stability;
+use probity_tensor::device::ComputeDevice;
+
+/// Rows of the data that a predictor is asked for twice before a search.
+const STABILITY_ROWS: usize = 32;
+/// Rows of the data that a predictor is asked for with and without their own numbers: enough to
+/// tell 1 % from 2 %.
+const BIN_ROWS: usize = 2000;
+
+/// A model of tables, its inputs, and the rows where a search begins.
+pub struct TableCase<'m> {
+    schema: Schema,
+    layout: InputLayout,
+    model: ModelUnderTest<'m>,
+    table: Cow<'m, Table>,
+    protected: Vec<String>,
+    domain: TabularDomain,
+    sha256: BTreeMap<String, String>,
+    own_numbers: Option<Arc<OwnNumbers>>,
+    ender: Option<Ender>,
+    instability: f32,
+    bin_effect: Option<BinEffect>,
+}
+
+/// What the summary of an audit of a table says besides.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TableDetails {
+    /// SHA-256 of the data file.
+    pub data_sha256: String,
+    /// What reading the data changed or left out.
+    pub data: ReadCounts,
+    /// What replacing numbers by those that stand for their bins changes of a predictor's decisions
+    /// on rows of the data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bins: Option<BinEffect>,
+}
+
+impl<'m> TableCase<'m> {
+    /// Any `model` whose inputs are described by `schema`; the names in `protected` are protected.
+    /// `layout` says which attributes a search moves by steps (scaled) and which among levels.
+    ///
+    /// # Errors
+    /// When the protected set cannot be searched or the model cannot answer.
+    pub fn new(
+        (schema, layout): (Schema, InputLayout),
+        model: Opened<ModelUnderTest<'m>>,
+        table: Opened<Cow<'m, Table>>,
+        protected: Vec<String>,
+    ) -> Result<TableCase<'m>, AuditError> {
+        let domain = TabularDomain::new(&schema, &layout, &positions(&schema, &protected)?)?;
+        let hashes = [("model", model.sha256), ("data", table.sha256)];
+        let (model, table) = (model.value, table.value);
+        // An output that is not finite is found now rather than after the run has begun.
+        let first = Rows::new(table.row(0), table.width());
+        model.access().classifier().logits(first)?;
+        Ok(TableCase {
+            schema,
+            layout,
+            model,
+            table,
+            protected,
+            domain,
+            sha256: hashes.map(|(role, hash)| (role.to_owned(), hash)).into(),
+            own_numbers: None,
+            ender: None,
+            instability: 0.0,
+            bin_effect: None,
+        })
+    }
+
+    /// The network in the directory `model` on `device`.
+    fn of_network(
+        specification: &AuditSpecification,
+        model: &Path,
+        device: &ComputeDevice,
+    ) -> Result<TableCase<'m>, AuditError> {
+        let opened = open_model(model)?;
+        let (schema, network) = (opened.value.schema, opened.value.network);
+        let protected = protected_or_marked(&specification.protected, &schema);
+        // Said before the data are read, which may take long.
+        TabularDomain::new(&schema, &network.layout, &positions(&schema, &protected)?)?;
+        let read = reading_schema(
+            &schema,
+            specification.out_of_domain,
+            specification.skip_bad_rows,
+        )?;
+        let table = open_table(&specification.data, &read, Labels::Optional)?.map(Cow::Owned);
+        let model = Opened {
+            value: ModelUnderTest::network(&network, device),
+            sha256: opened.sha256,
+        };
+        TableCase::new((schema, network.layout), model, table, protected)
+    }
+
+    /// The `predictor`, which answers where it is. It is asked twice for some rows of the data
+    /// ([`check_stability`]), and for some with and without the numbers that they have
+    /// ([`BinEffect`]).
+    fn of_predictor(
+        specification: &AuditSpecification,
+        predictor: &PredictorOptions,
+    ) -> Result<TableCase<'m>, AuditError> {
+        let protected = protected_or_marked(&specification.protected, &predictor.schema);
+        let places = positions(&predictor.schema, &protected)?;
+        // A predictor is started last: what is wrong with the data is said without it.
+        let data = &specification.data;
+        let read = Table::read_with_numbers(data, &predictor.schema, Labels::Optional)?;
+        let (table, numbers) = read.value;
+        let filled = PredictorOptions {
+            schema: numbers.with_values(predictor.schema.clone()),
+            ..predictor.clone()
+        };
+        let (schema, layout) = (filled.schema.clone(), filled.layout());
+        let OpenPredictor {
+            predictor: opened,
+            ender,
+        } = filled.open()?;
+        let is_binned = !numbers.places().is_empty();
+        let own = is_binned.then(|| Arc::new(OwnNumbers::new(&table, &numbers, &places)));
+        let some = (0..table.rows()).step_by(table.rows().div_ceil(BIN_ROWS).max(1));
+        let effect = || BinEffect::of(opened.as_ref(), (&table, &numbers), some);
+        let bin_effect = is_binned.then(effect).transpose()?;
+        let classifier: Box<dyn Classifier> = match &own {
+            Some(numbers) => Box::new(WithOwnNumbers {
+                predictor: opened,
+                numbers: Arc::clone(numbers),
+            }),
+            None => opened,
+        };
+        let model = Opened {
+            value: ModelUnderTest::classifier(classifier),
+            // What the data fill in is known by the hash of the data.
+            sha256: predictor.sha256()?,
+        };
+        let table = Opened {
+            value: Cow::Owned(table),
+            sha256: read.sha256,
+        };
+        let mut case = TableCase::new((schema, layout), model, table, protected)?;
+        (case.own_numbers, case.bin_effect) = (own, bin_effect);
+        let table = &case.table;
+        let step = table.rows().div_ceil(STABILITY_ROWS).max(1);
+        let rows = (0..table.rows()).step_by(step);
+        let codes: Vec<i32> = rows.flat_map(|row| table.row(row)).copied().collect();
+        let rows = Rows::new(&codes, table.width());
+        case.instability = check_stability(case.model.judge(), &case.schema, rows)?;
+        case.ender = ender;
+        Ok(case)
+    }
+
+    /// The inputs, as the user sees them.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The data.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    fn table_columns(&self) -> TableColumns<'_> {
+        TableColumns {
+            own_numbers: self.own_numbers.as_deref(),
+            ..TableColumns::new(&self.schema, &self.domain)
+        }
+    }
+}
+
+/// The predictor that `specification` names, told what is made of values outside their domains.
+fn predictor_of(
+    specification: &AuditSpecification,
+) -> Result<Option<PredictorOptions>, AuditError> {
+    let Some(mut predictor) = specification.predictor.options()? else {
+        return Ok(None);
+    };
+    if let Some(policy) = specification.out_of_domain {
+        predictor.schema = with_policy(&predictor.schema, policy)?;
+    }
+    predictor.schema = predictor
+        .schema
+        .skipping_bad_rows(specification.skip_bad_rows);
+    Ok(Some(predictor))
+}
+
+impl<'m> Modality for TableCase<'m> {
+    const NAME: ModalityName = ModalityName::Table;
+    type Domain = TabularDomain;
+    type Tally = ();
+    type Details = TableDetails;
+    type Witness = TableWitness;
+
+    fn open(
+        specification: &AuditSpecification,
+        device: &ComputeDevice,
+    ) -> Result<TableCase<'m>, AuditError> {
+        match predictor_of(specification)? {
+            Some(predictor) => TableCase::of_predictor(specification, &predictor),
+            None => TableCase::of_network(specification, specification.model()?, device),
+        }
+    }
+
+    fn sha256(&self) -> &BTreeMap<String, String> {
+        &self.sha256
+    }
+
+    fn protected(&self) -> &[String] {
+        &self.protected
+    }
+
+    fn classes(&self) -> &[String] {
+        &self.schema.label.classes
+    }
+
+    fn model(&self) -> &ModelUnderTest<'_> {
+        &self.model
+    }
+
+    fn domain(&self) -> &TabularDomain {
+        &self.domain
+    }
+
+    fn seeds(&self, clusters: usize, count: usize, seed: u64) -> Vec<Vec<i32>> {
+        clustered_seeds(&self.table, clusters, count, seed)
+            .into_iter()
+            .map(|row| self.table.row(row as usize).to_vec())
+            .collect()
+    }
+
+    fn probes(&self, most: usize, seed: u64) -> Vec<Vec<i32>> {
+        let rows = self.table.rows();
+        let some = (0..rows).step_by(rows.div_ceil(most).max(1));
+        let random = (0..most as u64).map(|item| self.domain.random_input(seed, item));
+        some.map(|row| self.table.row(row).to_vec())
+            .chain(random)
+            .collect()
+    }
+
+    fn with_strategy<W: WithStrategy>(
+        &self,
+        method: &Method<'_>,
+        model: ModelAccess<'_>,
+        work: W,
+    ) -> Result<W::Output, AuditError> {
+        let ingredients = Ingredients {
+            model,
+            domain: &self.domain,
+            objective: method.search.objective(ModalityName::Table),
+            step_global: method.search.step_global,
+            step_local: method.search.step_local,
+            tuning: method.tuning,
+            seed: method.seed,
+        };
+        Ok(with_strategy(method.strategy, &ingredients, work)?)
+    }
+
+    fn estimated_sets(
+        &self,
+        inputs: u64,
+        _seed: u64,
+    ) -> Result<Vec<EstimatedSet<TabularDomain>>, AuditError> {
+        let sets = estimated_sets(&self.protected).into_iter();
+        sets.map(|protected| {
+            let places = positions(&self.schema, &protected)?;
+            Ok(EstimatedSet {
+                domain: TabularDomain::new(&self.schema, &self.layout, &places)?,
+                protected,
+                inputs,
+            })
+        })
+        .collect()
+    }
+
+    fn ender(&self) -> Option<&Ender> {
+        self.ender.as_ref()
+    }
+
+    fn instability(&self) -> f32 {
+        self.instability
+    }
+
+    fn bin_effect(&self) -> Option<BinEffect> {
+        self.bin_effect
+    }
+
+    fn shown(&self, pair: &Pair<'_>) -> ShownPair<'_> {
+        let mut other = Vec::with_capacity(pair.row.len());
+        self.domain
+            .write_variant(pair.row, pair.variant as usize, &mut other);
+        let columns = self.table_columns();
+        let values = |row: &[i32]| {
+            let names = self.schema.attributes.iter().map(|a| a.name.as_str());
+            names.zip(columns.values(row)).collect()
+        };
+        ShownPair {
+            sides: [values(pair.row), values(&other)],
+            changed: columns.changes(pair.row, &other),
+        }
+    }
+
+    fn columns(&self) -> ArrowSchema {
+        self.table_columns().names()
+    }
+
+    fn batch(
+        &self,
+        columns: &ArrowSchema,
+        pairs: &[Pair<'_>],
+        _tally: &mut (),
+    ) -> Result<RecordBatch, AuditError> {
+        self.table_columns().batch(columns, pairs)
+    }
+
+    fn details(&self, _specification: &AuditSpecification, _tally: ()) -> TableDetails {
+        TableDetails {
+            data_sha256: self.sha256.get("data").cloned().unwrap_or_default(),
+            data: self.table.counts.clone(),
+            bins: self.bin_effect,
+        }
+    }
+
+    fn witness(
+        specification: &AuditSpecification,
+        model: Option<&Path>,
+    ) -> Result<TableWitness, AuditError> {
+        if let Some(predictor) = predictor_of(specification)? {
+            let sha256 = predictor.sha256()?;
+            let open = predictor.open()?;
+            let answering = Answering::Predictor(open.predictor);
+            let witness = TableWitness::new(
+                predictor.schema,
+                &specification.protected,
+                answering,
+                sha256,
+            )?;
+            return Ok(TableWitness {
+                ender: open.ender,
+                ..witness
+            });
+        }
+        let opened = open_model(match model {
+            Some(model) => model,
+            None => specification.model()?,
+        })?;
+        let (schema, network) = (opened.value.schema, opened.value.network);
+        TableWitness::of_network(schema, network, &specification.protected, opened.sha256)
+    }
+}

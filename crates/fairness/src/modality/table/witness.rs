@@ -1,0 +1,164 @@
+//! What re-checks the pairs of rows of a samples file.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::columns::{TableInputs, is_numeric};
+use crate::audit_error::AuditError;
+use crate::modality::{Answers, Sample, SampleInputs, Witness};
+use crate::opened::positions;
+use probity_data::schema::Schema;
+use probity_nn::fnn::{Fnn, Network};
+use probity_nn::{Classifier, ModelError, Rows, predicted_class};
+use probity_predictor::{Ender, Predictor};
+use probity_tensor::device::ComputeDevice;
+
+/// What answers when pairs of rows are re-checked.
+pub(super) enum Answering {
+    /// A network, each side alone. Pairs whose classes are equal in f64 arithmetic hang on a
+    /// rounding.
+    Network { fnn: Fnn, network: Box<Network> },
+    /// A predictor, in batches, with the numbers that the file says. What it computes inside is
+    /// not known.
+    Predictor(Box<dyn Predictor>),
+}
+
+/// Re-checks pairs of rows.
+pub struct TableWitness {
+    pub(super) schema: Schema,
+    pub(super) protected: Vec<usize>,
+    pub(super) answering: Answering,
+    pub(super) sha256: BTreeMap<String, String>,
+    pub(super) ender: Option<Ender>,
+}
+
+impl TableWitness {
+    /// For a network whose attributes `protected` may differ.
+    ///
+    /// # Errors
+    /// When there is no such attribute.
+    pub fn of_network(
+        schema: Schema,
+        network: Network,
+        protected: &[String],
+        sha256: String,
+    ) -> Result<TableWitness, AuditError> {
+        let answering = Answering::Network {
+            fnn: Fnn::new(&network, &ComputeDevice::flex()),
+            network: Box::new(network),
+        };
+        TableWitness::new(schema, protected, answering, sha256)
+    }
+
+    pub(super) fn new(
+        schema: Schema,
+        protected: &[String],
+        answering: Answering,
+        sha256: String,
+    ) -> Result<TableWitness, AuditError> {
+        Ok(TableWitness {
+            protected: positions(&schema, protected)?,
+            schema,
+            answering,
+            sha256: [("model".to_owned(), sha256)].into(),
+            ender: None,
+        })
+    }
+}
+
+impl Witness for TableWitness {
+    fn inputs(&self) -> Box<dyn SampleInputs + '_> {
+        Box::new(TableInputs::new(&self.schema))
+    }
+
+    fn classes(&self) -> &[String] {
+        &self.schema.label.classes
+    }
+
+    fn sha256(&self) -> &BTreeMap<String, String> {
+        &self.sha256
+    }
+
+    fn ender(&self) -> Option<&Ender> {
+        self.ender.as_ref()
+    }
+
+    fn are_variants(&self, pair: &Sample) -> Result<(), String> {
+        let (row, other) = (&pair.row, &pair.other);
+        if row == other {
+            return Err("both sides are equal".into());
+        }
+        let attributes = &self.schema.attributes;
+        let numeric = (0..attributes.len()).filter(|&place| is_numeric(&attributes[place]));
+        let [own, others] = pair.numbers.each_ref().map(|numbers| numbers.iter());
+        // Two numbers may lie in one bin.
+        let numbers = numeric.zip(own.zip(others));
+        let differ = numbers.filter(|(_, (own, other))| own.to_bits() != other.to_bits());
+        let codes = row.iter().zip(other).enumerate();
+        let changed = codes.filter(|(_, (own, other))| own != other);
+        let mut changed = changed
+            .map(|(place, _)| place)
+            .chain(differ.map(|(place, _)| place));
+        match changed.find(|place| !self.protected.contains(place)) {
+            None => Ok(()),
+            Some(place) => Err(format!(
+                "the sides differ in '{}', which is not protected",
+                attributes[place].name
+            )),
+        }
+    }
+
+    fn answers(&self, samples: &[&Sample]) -> Result<Vec<Answers>, ModelError> {
+        match &self.answering {
+            Answering::Network { fnn, network } => {
+                let alone = |row: &[i32]| -> Result<u32, ModelError> {
+                    Ok(predicted_class(&fnn.logits(Rows::new(row, row.len()))?))
+                };
+                let exact = |row: &[i32]| exact_class(network, row);
+                samples
+                    .par_iter()
+                    .map(|pair| {
+                        Ok(Answers {
+                            labels: [alone(&pair.row)?, alone(&pair.other)?],
+                            by_rounding: exact(&pair.row) == exact(&pair.other),
+                        })
+                    })
+                    .collect()
+            }
+            Answering::Predictor(predictor) => {
+                let sides = samples.iter();
+                let codes: Vec<i32> = sides
+                    .flat_map(|pair| pair.row.iter().chain(&pair.other))
+                    .copied()
+                    .collect();
+                let sides = samples
+                    .iter()
+                    .flat_map(|pair| pair.numbers.iter().flatten());
+                let numbers: Vec<f64> = sides.copied().collect();
+                let rows = Rows::new(&codes, self.schema.attributes.len());
+                let logits = predictor.logits_with(rows, &numbers)?;
+                let of_pair = logits.chunks_exact(2 * predictor.classes());
+                Ok(of_pair
+                    .map(|logits| {
+                        let (own, other) = logits.split_at(predictor.classes());
+                        Answers {
+                            labels: [predicted_class(own), predicted_class(other)],
+                            by_rounding: false,
+                        }
+                    })
+                    .collect())
+            }
+        }
+    }
+}
+
+fn exact_class(network: &Network, row: &[i32]) -> usize {
+    let logits = network.reference_logits(row);
+    (0..logits.len())
+        .reduce(|best, class| match logits[class] > logits[best] {
+            true => class,
+            false => best,
+        })
+        .unwrap_or(0)
+}
