@@ -50,7 +50,7 @@ fn models() {
     );
     let reads = [
         "groups --model model --data people.csv",
-        "certify --model model --protected sex",
+        "certify --model model --data people.csv --protected sex",
     ];
     is_found(&workspace, "model/model.toml", &reads);
     is_found(&workspace, "model/weights.safetensors", &reads);

@@ -121,7 +121,7 @@ fn clocks_that_jump() {
     let began = Instant::now();
     let output = Command::new("faketime")
         .current_dir(start.path(""))
-        .args(["-m", "-1d", binary(), "audit", "--resume", "--out", "run"])
+        .args(["-f", "-1d", binary(), "audit", "--resume", "--out", "run"])
         .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
         .stdin(Stdio::null())
         .output()
@@ -135,7 +135,7 @@ fn clocks_that_jump() {
     let line = format!("{endless} --time 2s").replace("--out run", "--out fast");
     let output = Command::new("faketime")
         .current_dir(start.path(""))
-        .args(["-m", "-f", "-1d x1000", binary()])
+        .args(["-f", "-1d x1000", binary()])
         .args(line.split_whitespace())
         .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
         .stdin(Stdio::null())
