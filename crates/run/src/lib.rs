@@ -1,6 +1,8 @@
 //! What every run of Probity shares: its directory, its checkpoints, its files and its keyed random
 //! streams.
 
+pub mod guard;
+pub mod pipe;
 pub mod run_directory;
 pub mod specification;
 pub mod stream;
