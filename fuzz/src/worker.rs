@@ -18,7 +18,7 @@ use crate::targets;
 /// The stack of a thread of Rust's: readers are called in such threads.
 const STACK: usize = 2 << 20;
 /// Bytes that a worker may map: what asks for more aborts.
-const MAPPED: u64 = 8 << 30;
+const MAPPED: u64 = 16 << 30;
 /// Executions that look for a smaller input.
 const TRIES: usize = 3000;
 

@@ -22,6 +22,7 @@ mod interrupt;
 mod kmeans;
 mod knn;
 mod lexicon;
+mod out;
 mod outliers;
 mod output;
 mod predictor;

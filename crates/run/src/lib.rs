@@ -2,7 +2,10 @@
 //! streams.
 
 pub mod guard;
+pub mod lock;
+pub mod output_file;
 pub mod pipe;
 pub mod run_directory;
+pub mod sealed;
 pub mod specification;
 pub mod stream;

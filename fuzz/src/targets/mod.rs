@@ -4,6 +4,7 @@ mod archives;
 mod models;
 mod predictors;
 mod runs;
+mod seals;
 mod service;
 mod specifications;
 mod tables;

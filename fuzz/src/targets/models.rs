@@ -7,15 +7,15 @@ use probity_data::numbers::{Bounds, NumbersOptions};
 use probity_nn::model::Model;
 use probity_nn::text_model::TextModel;
 use probity_nn::{Classifier, Rows, fnn::Fnn};
-use probity_run::run_directory::{RunDirectory, hex};
+use probity_run::run_directory::RunDirectory;
 use probity_tensor::device::ComputeDevice;
 use probity_unlearning::kmeans::dataset::read_dataset;
 use probity_unlearning::kmeans::directory::{Description, ModelDirectory};
 use probity_unlearning::kmeans::{self, Algorithm, KMeans, Tree};
 use probity_unlearning::spn::model::SpnModel;
 use probity_unlearning::spn::table::TableOptions;
-use sha2::{Digest, Sha256};
 
+use super::seals::seal;
 use super::{Make, people_csv, schema};
 use crate::target::{Execution, Input, Seen, Target};
 
@@ -55,7 +55,9 @@ fn model(folder: &Path) -> anyhow::Result<Target> {
     let words = &[
         "hidden", "encoding", "embedded", "bins", "values", "F32", "shape", "relu",
     ];
-    Ok(Target::new("model", seeds, check).words(words))
+    Ok(Target::new("model", seeds, check)
+        .words(words)
+        .sealed_by(seal))
 }
 
 fn text_model(folder: &Path) -> anyhow::Result<Target> {
@@ -93,24 +95,8 @@ fn text_model(folder: &Path) -> anyhow::Result<Target> {
     ];
     Ok(Target::new("text-model", seeds, check)
         .words(words)
+        .sealed_by(seal)
         .memory(1024, 24 << 20))
-}
-
-/// Seals the files of models: a line, the hash of the rest in a line, the rest.
-fn seal(input: &mut Input) {
-    for (_, bytes) in &mut input.files {
-        if !bytes.starts_with(b"probity ") {
-            continue;
-        }
-        let Some(line) = bytes.iter().position(|&byte| byte == b'\n') else {
-            continue;
-        };
-        if let Some((head, rest)) = bytes.split_at_mut_checked(line + 66) {
-            let hash = hex(&Sha256::digest(rest));
-            head[line + 1..line + 65].copy_from_slice(hash.as_bytes());
-            head[line + 65] = b'\n';
-        }
-    }
 }
 
 /// The model of a directory: an accepted one that was not sealed anew is the original, and all of

@@ -18,6 +18,8 @@ use probity_run::specification::Specification;
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 
+use super::seals::seal;
+use super::tables::OF_PAGES;
 use super::{Make, people_csv};
 use crate::target::{Execution, Input, Seen, Target};
 
@@ -78,7 +80,8 @@ fn run_audit(folder: &Path) -> anyhow::Result<Target> {
     ];
     Ok(Target::new("run-audit", seeds, shown)
         .words(words)
-        .memory(1024, 64 << 20))
+        .sealed_by(seal)
+        .memory(1024, OF_PAGES))
 }
 
 /// The run of a few rows, with verdicts in `format`.
@@ -122,7 +125,8 @@ fn run_knn(folder: &Path) -> anyhow::Result<Target> {
     ];
     Ok(Target::new("run-knn", seeds, shown)
         .words(words)
-        .memory(1024, 64 << 20))
+        .sealed_by(seal)
+        .memory(1024, OF_PAGES))
 }
 
 fn verdicts(folder: &Path) -> anyhow::Result<Target> {
@@ -176,5 +180,7 @@ fn ledger_file(folder: &Path) -> anyhow::Result<Target> {
     let words = &[
         "epsilon", "delta", "rho", "charged", "query", "slack", "-1.0", "nan",
     ];
-    Ok(Target::new("ledger", seeds, check).words(words))
+    Ok(Target::new("ledger", seeds, check)
+        .words(words)
+        .sealed_by(seal))
 }
