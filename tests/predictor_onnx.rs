@@ -373,3 +373,83 @@ fn refused_by_the_command() {
     }
     assert_eq!(workspace.snapshot(), before);
 }
+
+/// A field of a message of protocol buffers.
+fn field(number: u64, content: &[u8]) -> Vec<u8> {
+    let length = varint(content.len() as u64);
+    [&varint(number << 3 | 2), &length, content].concat()
+}
+
+fn varint(mut number: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+    bytes
+}
+
+/// A graph that gives what it takes: `[rows, 8]` numbers.
+fn identity_of(rows: u64) -> Vec<u8> {
+    let number = |place: u64, number: u64| [varint(place << 3), varint(number)].concat();
+    let port = |name: &[u8]| {
+        let sizes = [rows, 8].map(|size| field(1, &number(1, size)));
+        let tensor = [number(1, 1), field(2, &sizes.concat())].concat();
+        [field(1, name), field(2, &field(1, &tensor))].concat()
+    };
+    let node = [field(1, b"x"), field(2, b"y"), field(4, b"Identity")].concat();
+    let graph = [
+        field(1, &node),
+        field(11, &port(b"x")),
+        field(12, &port(b"y")),
+    ];
+    [
+        number(1, 8),
+        field(7, &graph.concat()),
+        field(8, &number(2, 13)),
+    ]
+    .concat()
+}
+
+/// All rows that a graph is fixed to are computed for every answer.
+#[test]
+fn a_graph_is_fixed_to_few_rows_or_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("fixed.onnx");
+    let opened = |rows: u64| {
+        std::fs::write(&file, identity_of(rows)).unwrap();
+        OnnxPredictor::open(&file, &schema(), &GraphOptions::default()).map(drop)
+    };
+    opened(10).unwrap();
+    opened(1 << 16).unwrap();
+    for rows in [(1 << 16) + 1, 1_000_000_000_000, i64::MAX as u64] {
+        let error = opened(rows).unwrap_err().to_string();
+        assert!(error.contains(&format!("fixed to {rows} rows")), "{error}");
+    }
+}
+
+/// Neither takes for true what a few bytes promise: a number of ten bytes that does not end, where
+/// the parser would look for its end for ever, and a name of 26 GB.
+#[test]
+fn numbers_without_end_and_names_of_gigabytes_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("hostile.onnx");
+    let whole = identity_of(10);
+    let without_end = [&whole[..], &[0x08], &[0xff; 12]].concat();
+    let of_gigabytes = [&[0x12, 0xff, 0xff, 0xff, 0xff, 0x62], &whole[..]].concat();
+    // In every message that is read, not at its top alone.
+    let mut inside = Vec::new();
+    for at in 0..whole.len() {
+        let mut changed = whole.clone();
+        let end = (at + 10).min(changed.len());
+        changed[at..end].fill(0xff);
+        inside.push(changed);
+    }
+    for bytes in [without_end, of_gigabytes].into_iter().chain(inside) {
+        std::fs::write(&file, &bytes).unwrap();
+        let opened = OnnxPredictor::open(&file, &schema(), &GraphOptions::default());
+        let error = opened.map(drop).unwrap_err().to_string();
+        assert!(error.contains("hostile.onnx"), "{error}");
+    }
+}

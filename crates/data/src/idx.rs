@@ -247,6 +247,14 @@ impl Idx {
                 crop: down.max(across),
             });
         }
+        // No image pays for the pixels that a header says images have.
+        if count == 0 {
+            return Ok(Images {
+                count,
+                columns: Vec::new(),
+                features: Vec::new(),
+            });
+        }
         let window = Window {
             top: ((height - down * block) / 2) as usize,
             left: ((width - across * block) / 2) as usize,
@@ -395,5 +403,23 @@ mod tests {
             read(b"a,b\n1,2\n").unwrap_err(),
             IdxError::Foreign { .. }
         ));
+    }
+
+    #[test]
+    fn a_header_of_no_images_takes_no_time_for_their_pixels() {
+        let none = Idx {
+            dimensions: vec![0, 1 << 25, 1 << 26],
+            values: Vec::new(),
+        };
+        let images = none.into_images(Path::new("images"), None).unwrap();
+        assert_eq!((images.count, images.columns.len()), (0, 0));
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("images");
+        let header = [0, 0, 8, 3, 0, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0];
+        std::fs::write(&file, header).unwrap();
+        let options = crate::numbers::NumbersOptions::default();
+        let read = crate::numbers::Numbers::unscaled(file.as_path(), &options, None);
+        let error = read.unwrap_err().to_string();
+        assert!(error.contains("images"), "{error}");
     }
 }

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use super::builtin;
 use super::schema::{Outside, Schema, SchemaError};
+use probity_run::pipe::{expect_rereadable, is_readable};
 use probity_run::run_directory::hex;
 use probity_run::specification::FieldError;
 
@@ -62,8 +63,9 @@ pub fn named_schema(name: &str) -> Result<NamedSchema, NamedSchemaError> {
         source,
     };
     let file = Path::new(name);
-    let (schema, text) = if file.is_file() {
-        let text = fs::read_to_string(file).map_err(|source| NamedSchemaError::Read {
+    let (schema, text) = if is_readable(file) {
+        let text = expect_rereadable(file).and_then(|()| fs::read_to_string(file));
+        let text = text.map_err(|source| NamedSchemaError::Read {
             file: file.to_owned(),
             source,
         })?;

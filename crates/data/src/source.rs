@@ -3,7 +3,8 @@
 //! [`DataFile`] is a handle on an open file. Whoever decodes it reads through a clone of the
 //! handle, so that every byte is read once and goes to the decoder and to the hash together;
 //! [`DataFile::sha256`] then reads whatever the decoder left over. Parquet is read from its end and
-//! in places: its bytes are taken into memory, hashed, and decoded from there.
+//! in places: its bytes are taken into memory where they are hashed or come from a pipe, and decoded
+//! from there.
 //!
 //! A reader hands on what it made of a file as [`Hashed`]. Rows in memory have no hash.
 
@@ -155,7 +156,8 @@ impl DataFile {
             ));
         }
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.hasher.is_none() {
+        let is_regular = state.file.metadata().is_ok_and(|data| data.is_file());
+        if state.hasher.is_none() && is_regular {
             let file = state.file.try_clone().map_err(failed)?;
             return Ok(Content::Parquet(ParquetBytes::File(file)));
         }

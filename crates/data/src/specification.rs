@@ -12,6 +12,7 @@ use super::idx::Reduction;
 use super::named_schema::{NamedSchemaError, named_schema};
 use super::numbers::NumbersOptions;
 use super::schema::{Format, Schema};
+use probity_run::pipe::is_readable;
 use probity_run::specification::FieldError;
 use probity_run::specification::file::Record;
 
@@ -19,7 +20,7 @@ use probity_run::specification::file::Record;
 #[must_use]
 pub fn located_schema(name: &str) -> String {
     let file = Path::new(name);
-    let place = file.is_file().then(|| std::path::absolute(file).ok());
+    let place = is_readable(file).then(|| std::path::absolute(file).ok());
     let place: Option<PathBuf> = place.flatten();
     let text = place.and_then(|place| place.into_os_string().into_string().ok());
     text.unwrap_or_else(|| name.to_owned())

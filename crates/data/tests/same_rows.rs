@@ -381,3 +381,54 @@ fn classes_that_are_numbers_are_the_same_however_they_are_written() {
     assert_eq!(read(["0.0", "1.0"]), whole);
     assert_eq!(read(["-0", "1e0"]), whole);
 }
+
+/// The decoder panics on some of these; that is no business of who reads a table.
+#[test]
+fn a_damaged_parquet_file_is_read_or_refused_by_its_name() {
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("wage", Arc::new(Float64Array::from(vec![0.5, 1.0, -2.0]))),
+        (
+            "word",
+            Arc::new(StringArray::from(vec![Some("plain"), None, Some("true")])),
+        ),
+        (
+            "age",
+            Arc::new(Int64Array::from(vec![Some(20), Some(30), None])),
+        ),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut whole = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut whole, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("damaged.parquet");
+    let read = |bytes: &[u8]| {
+        std::fs::write(&file, bytes).unwrap();
+        let mut records = Records::open(&file, &Format::default())?;
+        while let Some(record) = records.advance()? {
+            for position in 0..3 {
+                record.cell(position)?;
+                record.number(position).map(drop).unwrap_or_default();
+            }
+        }
+        Ok::<_, ReadError>(())
+    };
+    read(&whole).unwrap();
+    let (mut read_anyway, mut refused) = (0, 0);
+    for at in 4..whole.len() {
+        for change in [0x01, 0x04, 0x10, 0x80, 0xff] {
+            let mut damaged = whole.clone();
+            damaged[at] ^= change;
+            match read(&damaged) {
+                Ok(()) => read_anyway += 1,
+                Err(error) => {
+                    refused += 1;
+                    let error = error.to_string();
+                    assert!(error.contains("damaged.parquet"), "{at} {change}: {error}");
+                }
+            }
+        }
+    }
+    assert!(read_anyway > 0 && refused > 1000, "{read_anyway} {refused}");
+}

@@ -28,6 +28,7 @@ use std::io::{Read, Seek};
 use std::path::Path;
 
 use probity_data::source::Hashed;
+use probity_run::pipe::expect_rereadable;
 use probity_run::run_directory::sha256_of;
 use safetensors::{Dtype, SafeTensors};
 
@@ -91,7 +92,8 @@ pub fn read_weights_hashed(path: &Path) -> Result<Hashed<WeightFile>, WeightsErr
 }
 
 fn open(path: &Path) -> Result<File, WeightsError> {
-    File::open(path).map_err(|source| io_error(path, source))
+    let opened = expect_rereadable(path).and_then(|()| File::open(path));
+    opened.map_err(|source| io_error(path, source))
 }
 
 fn decode(path: &Path, mut file: File) -> Result<WeightFile, WeightsError> {

@@ -19,12 +19,15 @@ use std::path::{Path, PathBuf};
 
 use tokenizers::{Encoding, PostProcessor, Tokenizer, TruncationDirection};
 
+use probity_run::guard::guarded;
 use probity_tensor::onnx::{Numbers, OnnxFile, OnnxModel, Port, Tensor};
 
 pub use error::EncoderError;
 
 /// Tokens of a text that are read when the tokenizer sets no limit.
 const DEFAULT_LIMIT: usize = 512;
+/// Tokens that a graph may be fixed to: they are fed for every text, however short.
+const MOST_TOKENS: usize = 1 << 16;
 
 /// What an input of the graph is fed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -158,12 +161,17 @@ impl SentenceEncoder {
             text: beginning(text),
             reason: error.to_string(),
         };
-        let mut tokens = self.reader.tokenizer.encode(text, false).map_err(failed)?;
-        let room = self.reader.limit - self.reader.added;
-        let cut = tokens.len() > room;
-        tokens.truncate(room, 0, self.reader.direction);
-        let marked = self.reader.tokenizer.post_process(tokens, None, true);
-        Ok((marked.map_err(failed)?, cut))
+        let marked = guarded(|| {
+            let mut tokens = self.reader.tokenizer.encode(text, false)?;
+            let room = self.reader.limit - self.reader.added;
+            let cut = tokens.len() > room;
+            tokens.truncate(room, 0, self.reader.direction);
+            let marked = self.reader.tokenizer.post_process(tokens, None, true)?;
+            Ok::<_, tokenizers::Error>((marked, cut))
+        });
+        marked
+            .unwrap_or_else(|panic| Err(panic.into()))
+            .map_err(failed)
     }
 
     /// One input: the values of the tokens, then those of padding up to `fed`.
@@ -245,7 +253,9 @@ fn read_inputs(path: &Path, inputs: &[Port]) -> Result<(Vec<Role>, Option<usize>
         roles.push(role);
         match input.shape.as_deref() {
             None | Some([None | Some(1), None]) => {}
-            Some([None | Some(1), Some(tokens)]) if length.is_none_or(|one| one == *tokens) => {
+            Some([None | Some(1), Some(tokens)])
+                if *tokens <= MOST_TOKENS && length.is_none_or(|one| one == *tokens) =>
+            {
                 length = Some(*tokens);
             }
             Some(shape) => {
@@ -299,7 +309,8 @@ fn read_tokenizer(path: &Path, length: Option<usize>) -> Result<Reader, EncoderE
         path: path.to_path_buf(),
         reason: error.to_string(),
     };
-    let mut tokenizer = Tokenizer::from_file(path).map_err(unusable)?;
+    let read = guarded(|| Tokenizer::from_file(path)).unwrap_or_else(|panic| Err(panic.into()));
+    let mut tokenizer = read.map_err(unusable)?;
     let truncation = tokenizer.get_truncation();
     let limit = truncation.map_or(DEFAULT_LIMIT, |truncation| truncation.max_length);
     let direction = truncation

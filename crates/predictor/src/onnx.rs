@@ -30,6 +30,8 @@ use probity_tensor::onnx::{
 
 /// Rows of a tile.
 pub const TILE: usize = 64;
+/// Rows that a graph may be fixed to.
+const MOST_ROWS: usize = 1 << 16;
 
 /// An ONNX graph that classifies rows of a schema.
 pub struct OnnxPredictor {
@@ -98,6 +100,11 @@ impl OnnxPredictor {
             .iter()
             .filter_map(|port| port.shape.as_ref()?.first().copied()?)
             .max();
+        if let Some(rows) = fixed.filter(|&rows| rows > MOST_ROWS) {
+            return Err(fail(format!(
+                "it is fixed to {rows} rows, which are all computed for every answer; at most {MOST_ROWS} are possible"
+            )));
+        }
         let predictor = OnnxPredictor {
             schema: schema.clone(),
             graph,

@@ -17,6 +17,7 @@ use super::own_numbers::Predictor;
 use super::process::Ender;
 use probity_data::schema::Schema;
 use probity_nn::encoding::InputLayout;
+use probity_run::pipe::expect_rereadable;
 use probity_run::run_directory::{RunError, file_sha256, hex};
 use probity_run::specification::canonical_json;
 
@@ -202,12 +203,16 @@ fn is_file(path: &Path) -> bool {
 }
 
 fn hash_of(file: &Path) -> Result<String, PredictorError> {
-    file_sha256(file).map_err(|error| PredictorError::Read {
+    let unreadable = |reason: String| PredictorError::Read {
         file: file.display().to_string(),
-        reason: match &error {
+        reason,
+    };
+    expect_rereadable(file).map_err(|error| unreadable(error.to_string()))?;
+    file_sha256(file).map_err(|error| {
+        unreadable(match &error {
             RunError::Read { source, .. } => source.to_string(),
             other => other.to_string(),
-        },
+        })
     })
 }
 

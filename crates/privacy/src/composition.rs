@@ -277,7 +277,8 @@ impl Budget {
     pub fn remaining(&self, spent: &Spent) -> Remaining {
         let sequential = Decimal::of(self.epsilon).without(&spent.epsilon);
         let rho = self.largest_rho().without(&spent.rho).rounded_down();
-        let by_rho = (2.0 * rho).sqrt() * (1.0 - ROUNDING);
+        // Not √(2ρ): 2ρ may have no finite form.
+        let by_rho = rho.sqrt() * std::f64::consts::SQRT_2 * (1.0 - ROUNDING);
         let delta = Decimal::of(self.delta).without(&Decimal::of(self.slack));
         Remaining {
             epsilon: sequential.rounded_down().max(by_rho),
@@ -335,6 +336,19 @@ mod tests {
         ] {
             assert!(!BUDGET.admits(&once(whole).and(more)), "{more:?}");
         }
+    }
+
+    #[test]
+    fn what_is_left_of_the_largest_budget_is_finite() {
+        let budget = Budget {
+            epsilon: 1e308,
+            ..BUDGET
+        };
+        let left = budget.remaining(&once(Cost::approximate(0.0, 1e-6)));
+        assert!(
+            left.epsilon > 0.0 && left.epsilon <= budget.epsilon,
+            "{left:?}"
+        );
     }
 
     #[test]

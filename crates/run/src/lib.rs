@@ -1,8 +1,10 @@
 //! What every run of Probity shares: its directory, its checkpoints, its files and its keyed random
 //! streams.
 
+pub mod guard;
 pub mod lock;
 pub mod output_file;
+pub mod pipe;
 pub mod run_directory;
 pub mod sealed;
 pub mod specification;

@@ -10,7 +10,8 @@ use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 
 use super::log;
@@ -43,6 +44,13 @@ impl Service {
             service: self,
             listener,
         })
+    }
+
+    /// Answers the requests that come over `stream`, one after the other, until it ends: what is
+    /// done with a connection, for requests that come another way.
+    pub async fn converse(&self, stream: impl AsyncRead + AsyncWrite + Unpin) {
+        let (_end, ended) = watch::channel(false);
+        connection(stream, router(self.clone()), ended).await;
     }
 }
 
@@ -97,6 +105,8 @@ async fn answer(service: Service, listener: TcpListener, mut ended: watch::Recei
         };
         match stream {
             Ok(stream) => {
+                // Small answers shall not wait for each other.
+                let _ = stream.set_nodelay(true);
                 let (router, ended) = (router.clone(), ended.clone());
                 tokio::spawn(async move {
                     connection(stream, router, ended).await;
@@ -114,9 +124,11 @@ async fn answer(service: Service, listener: TcpListener, mut ended: watch::Recei
     let _ = tokio::time::timeout(GRACE, places.acquire_many(all)).await;
 }
 
-async fn connection(stream: TcpStream, router: Router, mut ended: watch::Receiver<bool>) {
-    // Small answers shall not wait for each other.
-    let _ = stream.set_nodelay(true);
+async fn connection(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    router: Router,
+    mut ended: watch::Receiver<bool>,
+) {
     let mut connection = pin!(
         http1::Builder::new()
             .timer(TokioTimer::new())

@@ -3,14 +3,23 @@
 //! `flex` is burn's CPU backend and the default without a GPU; `ndarray` is its predecessor,
 //! deprecated upstream, selectable while it exists. `wgpu` (burn's WGSL path) and `cuda` are
 //! compiled in by the features of those names. `auto` is the first GPU that answers, else `flex`.
+//!
+//! `wgpu` is Vulkan, Metal or DirectX 12. OpenGL is none of them: its drivers in software answer a
+//! small sum, and then panic in the middle of work.
 
-#[cfg(any(feature = "ndarray", feature = "wgpu", feature = "cuda"))]
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
+#[cfg(feature = "wgpu")]
+use std::sync::OnceLock;
 
 use burn::tensor::Device;
 #[cfg(any(feature = "ndarray", feature = "wgpu", feature = "cuda"))]
 use burn::tensor::Tensor;
+#[cfg(feature = "wgpu")]
+use burn::tensor::wgpu::WgpuBackend;
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+use probity_run::guard::guarded;
+#[cfg(any(feature = "ndarray", feature = "wgpu", feature = "cuda"))]
+use probity_run::guard::guarded_with_threads;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -122,11 +131,11 @@ impl ComputeDevice {
             DeviceName::Flex => Ok(Self::flex()),
             #[cfg(feature = "ndarray")]
             #[allow(deprecated)] // selectable while upstream keeps it
-            DeviceName::Ndarray => answering(name, Device::ndarray),
+            DeviceName::Ndarray => answering(name, || Ok(Device::ndarray())),
             #[cfg(feature = "wgpu")]
-            DeviceName::Wgpu => answering(name, || Device::wgpu(Default::default())),
+            DeviceName::Wgpu => answering(name, wgpu),
             #[cfg(feature = "cuda")]
-            DeviceName::Cuda => answering(name, || Device::cuda(0)),
+            DeviceName::Cuda => answering(name, || Ok(Device::cuda(0))),
             #[cfg(not(all(feature = "ndarray", feature = "wgpu", feature = "cuda")))]
             device => Err(DeviceError::NotBuilt { device }),
         }
@@ -146,7 +155,7 @@ impl ComputeDevice {
     pub fn hardware(&self) -> String {
         #[cfg(any(feature = "wgpu", feature = "cuda"))]
         if self.is_gpu()
-            && let Ok(Some(identity)) = catch_unwind(AssertUnwindSafe(|| self.device.identity()))
+            && let Ok(Some(identity)) = guarded(|| self.device.identity())
         {
             return format!("{identity:?}");
         }
@@ -180,32 +189,48 @@ impl ComputeDevice {
 #[cfg(any(feature = "ndarray", feature = "wgpu", feature = "cuda"))]
 fn answering(
     name: DeviceName,
-    make: impl FnOnce() -> Device,
+    make: impl FnOnce() -> Result<Device, String>,
 ) -> Result<ComputeDevice, DeviceError> {
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| {}));
-    let answer = catch_unwind(AssertUnwindSafe(|| {
-        let device = make();
+    let answer = guarded_with_threads(|| {
+        let device = make()?;
         let sum = Tensor::<1>::from_floats([1.0, 2.0], &device).sum();
         sum.try_into_data()
             .map_err(|error| error.to_string())
             .map(|_| device)
-    }));
-    std::panic::set_hook(hook);
+    });
     let problem = match answer {
         Ok(Ok(device)) => return Ok(ComputeDevice { name, device }),
-        Ok(Err(problem)) => problem,
-        Err(panic) => panic
-            .downcast_ref::<String>()
-            .cloned()
-            .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
-            .unwrap_or_else(|| "the driver gives no reason".to_owned()),
+        Ok(Err(problem)) | Err(problem) => problem,
     };
     let first_line = problem.lines().next().unwrap_or_default().to_owned();
     Err(DeviceError::NotAnswering {
         device: name,
         problem: first_line,
     })
+}
+
+/// The first adapter of Vulkan, Metal or DirectX 12. It is opened once: the backend keeps it, and
+/// opens none a second time.
+#[cfg(feature = "wgpu")]
+fn wgpu() -> Result<Device, String> {
+    static OPENED: OnceLock<Result<Device, String>> = OnceLock::new();
+    let open = || {
+        let mut problems = Vec::new();
+        for (name, api) in [
+            ("Vulkan", WgpuBackend::Vulkan),
+            ("Metal", WgpuBackend::Metal),
+            ("DirectX 12", WgpuBackend::Dx12),
+        ] {
+            let opened = guarded(|| Device::wgpu_options().graphics_api(api).init());
+            match opened {
+                Ok(Ok(device)) => return Ok(device),
+                Ok(Err(problem)) => problems.push(format!("{name}: {problem}")),
+                Err(panic) => problems.push(format!("{name}: {panic}")),
+            }
+        }
+        Err(problems.join("; "))
+    };
+    OPENED.get_or_init(open).clone()
 }
 
 /// Sets how many threads the CPU work uses; `None` leaves one a core. Results do not depend on it.

@@ -27,7 +27,6 @@ mod trees;
 mod wire;
 mod words;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use thiserror::Error;
@@ -113,13 +112,4 @@ pub enum Kind {
     Integers,
     /// Words.
     Words,
-}
-
-/// The result of `work`, or what it says when it panics.
-fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
-        let message = panic.downcast_ref::<String>().map(String::as_str);
-        let message = message.or_else(|| panic.downcast_ref::<&str>().copied());
-        message.unwrap_or("the runtime panicked").to_owned()
-    })
 }

@@ -15,6 +15,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use probity_run::guard::guarded;
 use rayon::prelude::*;
 use thiserror::Error;
 use tokenizers::models::wordlevel::WordLevel;
@@ -150,11 +151,13 @@ impl Tokenizer {
     /// # Errors
     /// When it is not JSON of a tokenizer, or one of another kind.
     pub fn from_json(json: &[u8], file: &Path) -> Result<Tokenizer, TokenizerError> {
-        let inner =
-            tokenizers::Tokenizer::from_bytes(json).map_err(|error| TokenizerError::Read {
-                file: file.to_owned(),
-                problem: error.to_string(),
-            })?;
+        let unreadable = |problem: String| TokenizerError::Read {
+            file: file.to_owned(),
+            problem,
+        };
+        let inner = guarded(|| tokenizers::Tokenizer::from_bytes(json))
+            .map_err(unreadable)?
+            .map_err(|error| unreadable(error.to_string()))?;
         let foreign = |what: &str| TokenizerError::Foreign {
             file: file.to_owned(),
             what: what.to_owned(),
@@ -245,6 +248,11 @@ impl Tokenizer {
     }
 
     fn split(&self, text: &str) -> Result<PreTokenizedString, TokenizerError> {
+        // What a foreign tokenizer is made of is tried only here.
+        guarded(|| self.split_unguarded(text)).unwrap_or_else(|panic| Err(split_error(panic)))
+    }
+
+    fn split_unguarded(&self, text: &str) -> Result<PreTokenizedString, TokenizerError> {
         let mut split = PreTokenizedString::from(text);
         if let Some(normalizer) = self.inner.get_normalizer() {
             split

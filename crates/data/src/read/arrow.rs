@@ -26,6 +26,8 @@ use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, StringArray};
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::reader::ChunkReader;
+use probity_run::guard::guarded;
 
 use super::ReadError;
 use crate::source::ParquetBytes;
@@ -71,23 +73,11 @@ pub(super) enum Value<'a> {
 impl ArrowRecords {
     /// The rows of a Parquet file.
     pub(super) fn parquet(file: &Path, bytes: ParquetBytes) -> Result<ArrowRecords, ReadError> {
-        let failed = |error: &dyn std::fmt::Display| broken(file, error);
-        let (schema, batches): (_, Batches) = match bytes {
-            ParquetBytes::File(bytes) => {
-                let builder =
-                    ParquetRecordBatchReaderBuilder::try_new(bytes).map_err(|e| failed(&e))?;
-                let schema = builder.schema().clone();
-                let reader = builder.with_batch_size(SLICE).build();
-                (schema, Box::new(reader.map_err(|e| failed(&e))?))
-            }
-            ParquetBytes::Memory(bytes) => {
-                let builder =
-                    ParquetRecordBatchReaderBuilder::try_new(bytes).map_err(|e| failed(&e))?;
-                let schema = builder.schema().clone();
-                let reader = builder.with_batch_size(SLICE).build();
-                (schema, Box::new(reader.map_err(|e| failed(&e))?))
-            }
-        };
+        let opened = decoded(|| match bytes {
+            ParquetBytes::File(bytes) => opened(bytes),
+            ParquetBytes::Memory(bytes) => opened(bytes),
+        });
+        let (schema, batches) = opened.map_err(|error| broken(file, &error))?;
         Ok(Self::new(schema, batches))
     }
 
@@ -134,7 +124,7 @@ impl ArrowRecords {
             self.rows_in_slice = 0;
             let batch = match self.batch.take() {
                 Some(batch) if self.start < batch.num_rows() => batch,
-                _ => match self.batches.next().transpose() {
+                _ => match decoded(|| self.batches.next().transpose()) {
                     Ok(Some(batch)) => self.first_of(file, batch)?,
                     Ok(None) => return Ok(false),
                     Err(error) => return Err(broken(file, &error)),
@@ -282,6 +272,20 @@ fn is_read(kind: &DataType) -> bool {
         DataType::Time32(_) | DataType::Time64(_) => true,
         number => number.is_numeric(),
     }
+}
+
+/// The columns of a Parquet file, and its batches.
+fn opened(bytes: impl ChunkReader + 'static) -> Result<(SchemaRef, Batches), ArrowError> {
+    let builder = ParquetRecordBatchReaderBuilder::try_new(bytes)?;
+    let schema = builder.schema().clone();
+    let reader = builder.with_batch_size(SLICE).build()?;
+    Ok((schema, Box::new(reader)))
+}
+
+/// What the decoder makes of a file: the one place where it is called. It takes some of what a file
+/// says for granted and panics where that is wrong.
+fn decoded<T>(work: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, ArrowError> {
+    guarded(work).unwrap_or_else(|panic| Err(ArrowError::ParquetError(panic)))
 }
 
 fn broken(file: &Path, error: &dyn std::fmt::Display) -> ReadError {

@@ -13,6 +13,7 @@ use probity_data::schema::Schema;
 use probity_predictor::source::{
     Categories, GraphOptions, OutputKind, PredictorOptions, PredictorSource,
 };
+use probity_run::pipe::{expect_rereadable, is_readable};
 use probity_run::specification::{FieldError, Seconds};
 
 /// What only answers, in place of a model directory.
@@ -145,8 +146,9 @@ fn schema_of(directory: &Path, name: &str) -> Result<Schema, AuditError> {
         name: name.to_owned(),
         problem,
     };
-    if file.is_file() {
-        let text = fs::read_to_string(&file).map_err(|error| refuse(error.to_string()))?;
+    if is_readable(&file) {
+        let text = expect_rereadable(&file).and_then(|()| fs::read_to_string(&file));
+        let text = text.map_err(|error| refuse(error.to_string()))?;
         return Schema::from_toml(&text).map_err(|error| refuse(error.to_string()));
     }
     builtin::schema(name)?.ok_or_else(|| {

@@ -63,7 +63,9 @@ pub enum EncoderError {
         path: PathBuf,
     },
     /// The shape of an input is not that of one text.
-    #[error("{path}: the input `{name}` has shape {shape}; expected [1 or any, tokens]")]
+    #[error(
+        "{path}: the input `{name}` has shape {shape}; expected [1 or any, tokens], with at most 65,536 tokens"
+    )]
     InputShape {
         /// The ONNX file.
         path: PathBuf,

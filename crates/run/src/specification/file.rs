@@ -29,6 +29,7 @@ use super::Specification;
 use super::canonical::json_of;
 use super::fields::{FieldError, changed_of};
 use super::parse::parse;
+use crate::pipe::expect_rereadable;
 use crate::run_directory::{RUN, RunDirectory, RunError, write_atomically};
 
 /// Why a specification cannot be read from a file.
@@ -179,7 +180,8 @@ pub fn kind_of(file: &Path) -> Result<String, SpecificationError> {
 }
 
 fn table_of(file: &Path) -> Result<toml::Table, SpecificationError> {
-    let text = fs::read_to_string(file).map_err(|source| SpecificationError::Read {
+    let text = expect_rereadable(file).and_then(|()| fs::read_to_string(file));
+    let text = text.map_err(|source| SpecificationError::Read {
         file: file.to_owned(),
         source,
     })?;

@@ -5,6 +5,8 @@ use std::fs;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use probity_run::guard::guarded;
+use probity_run::pipe::expect_rereadable;
 use rten_onnx::onnx::{DataType, GraphProto, ModelProto, NodeProto, ValueInfoProto};
 
 use super::attributes::Attributes;
@@ -13,7 +15,7 @@ use super::needed::givers;
 use super::operator::{DOMAIN, is_operator};
 use super::plan::element;
 use super::tensor::Tensor;
-use super::{Kind, OnnxError, Port, guarded, wire};
+use super::{Kind, OnnxError, Port, wire};
 
 /// An ONNX file that has been read.
 pub struct OnnxFile {
@@ -37,6 +39,7 @@ impl OnnxFile {
             path: path.to_path_buf(),
             source,
         };
+        expect_rereadable(path).map_err(read)?;
         let file = File::open(path).map_err(read)?;
         if !path
             .extension()

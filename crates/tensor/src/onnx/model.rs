@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use probity_run::guard::guarded;
 use rten::{
     DataType, LoadError, LoadErrorKind, Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value,
     ValueOrView, ValueType, ValueView,
@@ -16,7 +17,7 @@ use super::operator::Operator;
 use super::plan::{self, Plan};
 use super::tensor::{Numbers, Tensor};
 use super::words::Words;
-use super::{Kind, OnnxError, Port, guarded};
+use super::{Kind, OnnxError, Port};
 
 /// A model from an ONNX file.
 pub struct OnnxModel {

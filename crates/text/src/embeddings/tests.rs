@@ -366,3 +366,14 @@ fn the_published_vectors_are_read_whole() {
     assert_eq!((first[0], first[49]), (0.418, -0.78581));
     assert!(table.words().id("n't").is_some() && table.words().id("baha'i").is_some());
 }
+
+/// A header takes no memory for what it only promises.
+#[test]
+fn a_header_of_a_trillion_columns_is_an_error_of_its_first_line() {
+    for columns in ["1000000000000", "18446744073709551615"] {
+        let text = format!("2 {columns}\nthe 0.1 0.2 0.3\ncat 0.4 0.5 0.6\n");
+        let error = EmbeddingTable::from_text(Path::new("v.txt"), text.as_bytes()).unwrap_err();
+        let expected = format!("3 numbers where {columns} are expected");
+        assert!(error.to_string().contains(&expected), "{error}");
+    }
+}

@@ -1,0 +1,248 @@
+//! Worker processes, a slice of time each, and what becomes of them.
+//!
+//! A worker that dies, or that stays with one execution for too long, has found something: its
+//! number is in the file of its progress. The next worker goes on behind it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+
+use crate::execute::input_of;
+use crate::targets;
+use crate::worker::{Finding, Progress, scratch};
+
+/// How long an execution may take before it is looked at.
+const LIMIT: Duration = Duration::from_secs(20);
+/// How long it may take when it is executed once more, alone: a machine may be slow, or a seed may
+/// take a worker with it.
+const LIMIT_ALONE: Duration = Duration::from_secs(90);
+/// How long seeds may take to be made.
+const SEEDS: Duration = Duration::from_secs(120);
+/// How often workers are looked at.
+const LOOK: Duration = Duration::from_millis(50);
+/// The shortest and the longest time of a worker.
+const SLICE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(60));
+
+/// What to do.
+#[derive(Debug, Clone)]
+pub struct Campaign {
+    /// The targets.
+    pub targets: Vec<&'static str>,
+    /// The seed of all keys.
+    pub seed: u64,
+    /// Time in all.
+    pub time: Duration,
+    /// Where findings go.
+    pub findings: PathBuf,
+}
+
+/// What became of a target.
+#[derive(Debug, Clone, Default)]
+pub struct Tally {
+    /// Executions.
+    pub executions: u64,
+    /// Inputs that were accepted.
+    pub accepted: u64,
+    /// What was found, each cause once.
+    pub findings: Vec<Finding>,
+}
+
+/// How a worker ended.
+enum End {
+    Done,
+    Died(ExitStatus),
+    Hung,
+}
+
+impl Campaign {
+    /// Runs it: the targets in turn, until the time is over; each of them at least once.
+    ///
+    /// # Errors
+    /// When workers cannot be started, or their seeds not be made.
+    pub fn run(&self) -> anyhow::Result<BTreeMap<&'static str, Tally>> {
+        let began = Instant::now();
+        let count = u32::try_from(self.targets.len()).unwrap_or(u32::MAX).max(1);
+        let slice = (self.time / count).clamp(SLICE.0, SLICE.1);
+        let home = scratch()?;
+        let mut tallies: BTreeMap<&'static str, Tally> = BTreeMap::new();
+        let mut causes = BTreeSet::new();
+        let mut round = 0;
+        while round == 0 || began.elapsed() + slice / 2 < self.time {
+            for &target in &self.targets {
+                if round > 0 && began.elapsed() + slice / 2 >= self.time {
+                    break;
+                }
+                let tally = tallies.entry(target).or_default();
+                self.slice(target, tally, slice, home.path(), &mut causes)?;
+            }
+            round += 1;
+        }
+        Ok(tallies)
+    }
+
+    fn slice(
+        &self,
+        target: &'static str,
+        tally: &mut Tally,
+        time: Duration,
+        home: &Path,
+        causes: &mut BTreeSet<String>,
+    ) -> anyhow::Result<()> {
+        let began = Instant::now();
+        while began.elapsed() < time {
+            let from = tally.executions;
+            let log = home.join("log");
+            let file = home.join("progress");
+            let progress = File::create_new(&file).or_else(|_| {
+                let opened = File::options().read(true).write(true).open(&file)?;
+                opened.set_len(0)?;
+                Ok::<_, std::io::Error>(opened)
+            })?;
+            let left = time.saturating_sub(began.elapsed());
+            let child = Command::new(std::env::current_exe()?)
+                .args(["work", target, &self.seed.to_string(), &from.to_string()])
+                .arg(left.as_millis().to_string())
+                .arg(&file)
+                .arg(&self.findings)
+                .env("RAYON_NUM_THREADS", "2")
+                .stdin(Stdio::null())
+                .stdout(File::create(&log)?)
+                .stderr(File::create(home.join("errors"))?)
+                .spawn()
+                .context("a worker cannot be started")?;
+            let progress = File::open(&file).map(|read| (read, progress))?.0;
+            let end = watch(child, &progress)?;
+            let reached = Progress::read(&progress);
+            let written = std::fs::read_to_string(&log)?;
+            let mut found: Vec<Finding> = written
+                .lines()
+                .filter_map(|line| serde_json::from_str(line).ok())
+                .collect();
+            let errors = std::fs::read_to_string(home.join("errors")).unwrap_or_default();
+            anyhow::ensure!(
+                reached.has_begun,
+                "the seeds of {target} cannot be made: {errors}"
+            );
+            tally.accepted += reached.accepted;
+            tally.executions = reached.number;
+            let mut ended = |kind: &str, message: String| {
+                tally.executions += 1;
+                found.push(Finding {
+                    target: target.to_owned(),
+                    seed: self.seed,
+                    number: reached.number,
+                    kind: kind.to_owned(),
+                    message,
+                });
+            };
+            match end {
+                End::Done => {}
+                End::Died(status) => {
+                    let last: Vec<&str> = errors.lines().rev().take(3).collect();
+                    ended("abort", format!("{status}: {}", last.join(" | ")));
+                }
+                End::Hung => match self.ends_alone(target, reached.number)? {
+                    true => tally.executions += 1,
+                    false => ended(
+                        "hang",
+                        format!("more than {} seconds", LIMIT_ALONE.as_secs()),
+                    ),
+                },
+            }
+            for finding in found {
+                if !causes.insert(finding.cause()) {
+                    let _ = std::fs::remove_dir_all(finding.place(&self.findings));
+                    continue;
+                }
+                if matches!(finding.kind.as_str(), "abort" | "hang") {
+                    self.keep(&finding)?;
+                }
+                eprintln!("{}", described(&finding));
+                tally.findings.push(finding);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an execution ends in a process of its own.
+    fn ends_alone(&self, target: &str, number: u64) -> anyhow::Result<bool> {
+        let mut child = Command::new(std::env::current_exe()?)
+            .args([
+                "replay",
+                target,
+                &self.seed.to_string(),
+                &number.to_string(),
+            ])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let began = Instant::now();
+        while began.elapsed() < LIMIT_ALONE {
+            if child.try_wait()?.is_some() {
+                return Ok(true);
+            }
+            std::thread::sleep(LOOK);
+        }
+        child.kill()?;
+        child.wait()?;
+        Ok(false)
+    }
+
+    /// Writes the input of a worker's end.
+    fn keep(&self, finding: &Finding) -> anyhow::Result<()> {
+        let home = scratch()?;
+        let target = targets::named(&finding.target, home.path())?;
+        let place = finding.place(&self.findings);
+        let made = input_of(&target, finding.seed, finding.number);
+        made.input.write(&place.join("found"))?;
+        std::fs::write(
+            place.join("finding.json"),
+            serde_json::to_vec_pretty(finding)?,
+        )?;
+        Ok(())
+    }
+}
+
+/// A finding in a line, with what runs it again.
+pub fn described(finding: &Finding) -> String {
+    let Finding {
+        target,
+        seed,
+        number,
+        kind,
+        message,
+    } = finding;
+    format!("{target}: {kind}: {message}\n    replay {target} {seed} {number}")
+}
+
+/// Waits for a worker; one that stays where it is for too long is killed.
+fn watch(mut child: Child, progress: &File) -> anyhow::Result<End> {
+    let mut last = (Progress::default(), Instant::now());
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(match status.success() {
+                true => End::Done,
+                false => End::Died(status),
+            });
+        }
+        let now = Progress::read(progress);
+        if now != last.0 {
+            last = (now, Instant::now());
+        }
+        let limit = match now.has_begun {
+            true => LIMIT,
+            false => SEEDS,
+        };
+        if last.1.elapsed() > limit {
+            child.kill()?;
+            child.wait()?;
+            return Ok(End::Hung);
+        }
+        std::thread::sleep(LOOK);
+    }
+}
