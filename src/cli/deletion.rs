@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow, bail, ensure};
 use clap::Args;
 
 /// The model, and the rows to delete by their ids.
@@ -13,7 +13,12 @@ pub(super) struct DeletionArgs {
     #[arg(long, value_name = "DIR")]
     pub model: PathBuf,
     /// Ids of the rows to delete
-    #[arg(long, value_delimiter = ',', value_name = "ID,…")]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "ID,…",
+        allow_hyphen_values = true
+    )]
     ids: Vec<u64>,
     /// File with ids, one a line
     #[arg(long, value_name = "FILE")]
@@ -41,6 +46,7 @@ impl DeletionArgs {
                 })?);
             }
         }
+        ensure!(!ids.is_empty(), "{name} names no row");
         Ok(ids)
     }
 

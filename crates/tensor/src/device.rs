@@ -148,7 +148,7 @@ impl ComputeDevice {
         if self.is_gpu()
             && let Ok(Some(identity)) = catch_unwind(AssertUnwindSafe(|| self.device.identity()))
         {
-            return format!("{identity:?}");
+            return identity.name;
         }
         "CPU".to_owned()
     }
