@@ -6,6 +6,9 @@ use std::time::Instant;
 use anyhow::{Context, anyhow, bail, ensure};
 use clap::Args;
 
+use super::output::Output;
+use probity::run::lock::DirectoryLock;
+
 /// The model, and the rows to delete by their ids.
 #[derive(Debug, Args)]
 pub(super) struct DeletionArgs {
@@ -48,6 +51,22 @@ impl DeletionArgs {
         }
         ensure!(!ids.is_empty(), "{name} names no row");
         Ok(ids)
+    }
+
+    /// Locks the model from before it is read until the remaining rows are written: two deletions
+    /// at once would otherwise each keep the rows that the other one deletes.
+    pub fn lock(&self, output: &Output) -> anyhow::Result<DirectoryLock> {
+        ensure!(
+            self.model.is_dir(),
+            "there is no model directory {}",
+            self.model.display()
+        );
+        Ok(DirectoryLock::wait(&self.model, || {
+            output.remark(&format!(
+                "another process is writing into {}; waiting for it",
+                self.model.display()
+            ));
+        })?)
     }
 
     /// Refuses `data`, the original rows, where nothing is verified with them.

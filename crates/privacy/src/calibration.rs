@@ -95,16 +95,16 @@ pub fn spendable(epsilon: f64) -> f64 {
 pub const LEAST_EPSILON: f64 = 1e-9;
 /// The largest ε of a query or a budget, beyond which nothing is private. Its square, on which ρ of
 /// zCDP depends, is a number that sums are exact with.
-pub const MOST_EPSILON: f64 = 1e6;
+pub const LARGEST_EPSILON: f64 = 1e6;
 /// The smallest δ of a query.
 pub const LEAST_DELTA: f64 = 1e-100;
 
-/// Checks that ε is from [`LEAST_EPSILON`] to [`MOST_EPSILON`].
+/// Checks that ε is from [`LEAST_EPSILON`] to [`LARGEST_EPSILON`].
 ///
 /// # Errors
 /// When it is not.
 pub fn check_epsilon(epsilon: f64) -> Result<(), PrivacyError> {
-    if (LEAST_EPSILON..=MOST_EPSILON).contains(&epsilon) {
+    if (LEAST_EPSILON..=LARGEST_EPSILON).contains(&epsilon) {
         Ok(())
     } else {
         Err(PrivacyError::Epsilon { epsilon })

@@ -2,14 +2,14 @@
 
 use thiserror::Error;
 
-use crate::calibration::{LEAST_EPSILON, MOST_EPSILON};
+use crate::calibration::{LARGEST_EPSILON, LEAST_EPSILON};
 
 /// Why a query is refused. Every variant but the last two depends on declared numbers, on N or on the
 /// form of the input alone; of the last two, a query can meet the first only.
 #[derive(Debug, Error)]
 pub enum PrivacyError {
     /// ε is out of bounds.
-    #[error("epsilon {epsilon} is not from {LEAST_EPSILON:e} to {MOST_EPSILON}")]
+    #[error("epsilon {epsilon} is not from {LEAST_EPSILON:e} to {LARGEST_EPSILON}")]
     Epsilon {
         /// What was given.
         epsilon: f64,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::calibration::{Calibration, Guarantee, LEAST_DELTA, LEAST_EPSILON, MOST_EPSILON};
+use super::calibration::{Calibration, Guarantee, LARGEST_EPSILON, LEAST_DELTA, LEAST_EPSILON};
 use super::composition::split;
 use super::count::{CountOptions, LEAST_SHARE, MOST_SHARE, Sensitivity};
 use super::error::PrivacyError;
@@ -116,7 +116,7 @@ pub struct CountSpecification {
     #[schemars(range(min = 1, max = MOST_RECORDS))]
     pub k: usize,
     /// Epsilon of the whole answer.
-    #[schemars(range(min = LEAST_EPSILON, max = MOST_EPSILON))]
+    #[schemars(range(min = LEAST_EPSILON, max = LARGEST_EPSILON))]
     pub epsilon: f64,
     /// Delta of the whole answer.
     #[schemars(range(min = LEAST_DELTA), extend("exclusiveMaximum" = 1))]
@@ -166,7 +166,7 @@ pub struct SubspacesSpecification {
     #[schemars(range(min = 1, max = MOST_SUBSPACES))]
     pub top: usize,
     /// Epsilon of everything.
-    #[schemars(range(min = LEAST_EPSILON, max = MOST_EPSILON))]
+    #[schemars(range(min = LEAST_EPSILON, max = LARGEST_EPSILON))]
     pub epsilon: f64,
     /// Delta of everything, where the outliers are counted too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -276,7 +276,7 @@ pub struct ExactSpecification {
     pub dims: Option<usize>,
     /// Epsilon of a private count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = LEAST_EPSILON, max = MOST_EPSILON))]
+    #[schemars(range(min = LEAST_EPSILON, max = LARGEST_EPSILON))]
     pub epsilon: Option<f64>,
     /// Delta of a private count.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::cli::numbers::number;
 use crate::cli::output::Output;
 use crate::cli::render::table;
-use probity::privacy::calibration::{LEAST_EPSILON, MOST_EPSILON};
+use probity::privacy::calibration::{LARGEST_EPSILON, LEAST_EPSILON};
 use probity::privacy::composition::{Budget, Cost, Remaining, readable};
 use probity::privacy::ledger::{Entry, Ledger, declare, read};
 use probity::run::run_directory::file_sha256;
@@ -34,7 +34,7 @@ pub(super) struct BudgetArgs {
         long,
         value_name = "NUMBER",
         requires = "data",
-        value_parser = number(LEAST_EPSILON..=MOST_EPSILON),
+        value_parser = number(LEAST_EPSILON..=LARGEST_EPSILON),
         allow_hyphen_values = true
     )]
     epsilon: Option<f64>,
