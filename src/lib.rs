@@ -218,6 +218,8 @@ pub use probity_tensor as tensor;
 pub use probity_text as text;
 pub use probity_unlearning as unlearning;
 
+pub mod specifications;
+
 pub use probity_data::schema::Schema;
 pub use probity_data::table::Table;
 pub use probity_fairness::audit::Audit;

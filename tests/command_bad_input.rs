@@ -369,7 +369,7 @@ fn options() {
     let workspace = people_and_model();
     let audit = "audit --model model --data people.csv --out out";
     for (more, needles) in [
-        ("--seeds 0", &["--seeds is 0", "at least 1"][..]),
+        ("--seeds 0", &["--seeds is 0", "from 1 to 1000000"][..]),
         ("--clusters 0", &["--clusters is 0"]),
         ("--estimate 0", &["--estimate is 0"]),
         ("--batch 0", &["--batch is 0"]),

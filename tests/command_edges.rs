@@ -43,12 +43,20 @@ fn a_split_without_two_classes() {
     refuses(&workspace, line, 2, &["training part", "training.test"]);
 }
 
-/// The longest time that can be written is no reason to panic.
+/// Times beyond what a clock can count to are refused, and the longest one is no reason to panic.
 #[test]
 fn an_enormous_time() {
     let workspace = people_and_model();
-    let line = "audit --model model --data people.csv --out out --local 1 --estimate 50 --time 18446744073709551615s";
-    workspace.line(line).exits(0);
+    let line = "audit --model model --data people.csv --out out --local 1 --estimate 50 --time";
+    for time in ["18446744073709551615s", "367d"] {
+        refuses(
+            &workspace,
+            &format!("{line} {time}"),
+            2,
+            &["--time", "at most 366 days"],
+        );
+    }
+    workspace.line(&format!("{line} 366d")).exits(0);
     workspace.line("verify out").exits(0);
 }
 

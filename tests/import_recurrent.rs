@@ -296,7 +296,7 @@ fn bad_input_is_refused() {
         &["no tensor 'fc'", "linear.bias [2]"],
     );
     for (option, needle) in [
-        ("--max-length 0", "at least 1"),
+        ("--max-length 0", "from 1 to 1048576"),
         ("--max-length x", "whole number"),
         ("--embeddings vectors.txt", "left out"),
         ("--config adf-fnn", "left out"),

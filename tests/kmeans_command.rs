@@ -411,7 +411,7 @@ fn requests_and_directories_that_do_not_fit_are_refused() {
         ("--ids 100,106,100", &["row 100 is named twice"]),
         ("--ids-file ids.txt", &["cannot read ids.txt"]),
         ("--ids-file bad.txt", &["bad.txt, line 2: 'x' is no row id"]),
-        ("--ids-file none.txt", &["no row is named"]),
+        ("--ids-file none.txt", &["none.txt names no row"]),
         ("--ids-file all.txt", &["leaves fewer than the 3"]),
     ] {
         workspace.write("bad.txt", "100\nx\n");
@@ -468,4 +468,30 @@ fn requests_and_directories_that_do_not_fit_are_refused() {
         2,
         &["is not the description that model.bin was written with"],
     );
+}
+
+/// Rows that are all the same have no loss to compare with, and messages about a model call it one.
+#[test]
+fn constant_rows_are_measured_and_a_model_is_called_a_model() {
+    let workspace = Workspace::new();
+    workspace.write("same.csv", "a,b\n".to_owned() + &"0.5,0.5\n".repeat(50));
+    workspace.write("more.csv", "a,b,c\n0.5,0.5,0.5\n");
+    let rows = "--data same.csv --bounds 0,1 --clusters 2";
+    workspace
+        .line(&format!(
+            "kmeans bench {rows} --deletions 3 --repeats 1 --out bench"
+        ))
+        .exits(0);
+    let figures = &workspace.summary("bench")["algorithms"][0];
+    assert!(
+        figures["loss_ratio"].is_null() && figures["exact"] == true,
+        "{figures}"
+    );
+    workspace
+        .line(&format!("kmeans fit {rows} --out model"))
+        .exits(0);
+    workspace
+        .line("kmeans assign --model model --data more.csv")
+        .exits(2)
+        .complains(&["more.csv has the column 'c', which the model lacks"]);
 }

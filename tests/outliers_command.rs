@@ -569,8 +569,11 @@ fn ledgers_that_do_not_fit_are_refused() {
     );
     let declare = |rest: &str| format!("outliers budget --ledger budget.toml --data d.csv {rest}");
     for (rest, needle) in [
-        ("--epsilon 0", "epsilon 0"),
-        ("--epsilon 1 --delta 1", "delta 1"),
+        (
+            "--epsilon 0",
+            "'--epsilon <NUMBER>': a number from 1e-9 to 1000000 is expected",
+        ),
+        ("--epsilon 1 --delta 1", "--delta"),
         ("--epsilon 1 --delta 0.1 --slack 0.2", "slack of 0.2"),
         ("", "--epsilon"),
     ] {

@@ -386,11 +386,14 @@ fn bad_tables_and_options_are_refused() {
     for (rest, says) in [
         ("--threshold 0", "--threshold is 0, but must be above 0"),
         ("--clusters 1", "--clusters is 1, but must be from 2 to 16"),
-        ("--min-rows 0", "--min-rows is 0, but must be at least 1"),
+        (
+            "--min-rows 0",
+            "--min-rows is 0, but must be from 1 to 4294967295",
+        ),
         ("--bins 1", "--bins is 1, but must be from 2 to 64"),
         (
             "--smoothing=-1",
-            "--smoothing is -1, but must be at least 0",
+            "--smoothing is -1, but must be from 0 to 1000000000",
         ),
         (
             "--leaf job=gaussian",

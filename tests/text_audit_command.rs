@@ -283,7 +283,7 @@ fn bad_input_is_refused_before_anything_is_written() {
         ),
         (
             format!("audit --model demo/model {texts} --neighbours 0"),
-            vec!["--neighbours", "at least 1"],
+            vec!["--neighbours", "from 1 to 1000"],
         ),
         (
             format!("audit --model demo/model {texts} --step-local 2"),

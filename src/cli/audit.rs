@@ -80,7 +80,7 @@ pub(super) fn run(mut args: AuditArgs, output: &Output) -> anyhow::Result<ExitCo
         return run_specification(specification, place, &args.hardware, output);
     }
     if let Some(texts) = &args.texts {
-        args.fields.set_texts(texts);
+        args.fields.set_texts(texts)?;
     }
     args.search.set(&mut args.fields)?;
     let specification = args.fields.specification()?;

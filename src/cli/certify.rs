@@ -46,7 +46,7 @@ pub(super) struct CertifyArgs {
 pub(super) fn run(mut args: CertifyArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.threads.apply()?;
     if let Some(texts) = &args.texts {
-        args.fields.set_texts(texts);
+        args.fields.set_texts(texts)?;
     }
     run_specification(args.fields.specification()?, args.out, output)
 }

@@ -16,7 +16,12 @@ pub(super) struct DeletionArgs {
     #[arg(long, value_name = "DIR")]
     pub model: PathBuf,
     /// Ids of the rows to delete
-    #[arg(long, value_delimiter = ',', value_name = "ID,…")]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "ID,…",
+        allow_hyphen_values = true
+    )]
     ids: Vec<u64>,
     /// File with ids, one a line
     #[arg(long, value_name = "FILE")]
@@ -44,6 +49,7 @@ impl DeletionArgs {
                 })?);
             }
         }
+        ensure!(!ids.is_empty(), "{name} names no row");
         Ok(ids)
     }
 

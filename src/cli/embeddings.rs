@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::fields::Fields;
 use super::inputs::{Hardware, Threads};
 use super::interrupt::Interrupt;
+use super::numbers::whole;
 use super::out::Force;
 use super::output::Output;
 use super::render::{count, table};
@@ -55,7 +56,7 @@ struct TrainArgs {
     #[command(flatten)]
     fields: Fields<GloveOptions>,
     /// Decimal places of the numbers in the file
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=9))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u8>(1..=9), allow_hyphen_values = true)]
     digits: u8,
     #[command(flatten)]
     threads: Threads,
@@ -69,7 +70,7 @@ struct NeighboursArgs {
     #[arg(required = true)]
     words: Vec<String>,
     /// How many neighbours
-    #[arg(short, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(short, value_name = "N", default_value_t = 10, value_parser = whole::<u16>(1..=1000), allow_hyphen_values = true)]
     k: u16,
     #[command(flatten)]
     hardware: Hardware,

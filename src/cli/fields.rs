@@ -39,9 +39,17 @@ impl<S: Specification> Fields<S> {
     }
 
     /// Texts in place of a table.
-    pub fn set_texts(&mut self, texts: &Path) {
+    ///
+    /// # Errors
+    /// When `run.toml` could not name them.
+    pub fn set_texts(&mut self, texts: &Path) -> anyhow::Result<()> {
+        let texts = absolute(texts);
+        let Some(name) = texts.to_str() else {
+            bail!("{} is no path in UTF-8", texts.display());
+        };
         self.set("modality", "text");
-        self.set("data", absolute(texts).display().to_string());
+        self.set("data", name);
+        Ok(())
     }
 
     /// The specification of a new run.
@@ -114,7 +122,51 @@ impl<S: Specification> Fields<S> {
             insert(&mut value, &field.path, given.clone());
         }
         let specification = S::from_json(&value).and_then(S::check);
-        Ok(specification.map_err(|error| self.named(error))?)
+        let specification = specification.map_err(|error| self.named(error))?;
+        self.expect_used(&value)?;
+        Ok(specification)
+    }
+
+    /// Refuses an option that has no meaning beside the others though it says what is so by default
+    /// anyway: with another value the specification `value` would be refused for it.
+    fn expect_used(&self, value: &Value) -> anyhow::Result<()> {
+        for (field, given) in &self.given {
+            if field.default.as_ref() != Some(given) {
+                continue;
+            }
+            for other in others(field).into_iter().filter(|other| other != given) {
+                let mut value = value.clone();
+                insert(&mut value, &field.path, other);
+                let Err(error) = S::from_json(&value).and_then(S::check) else {
+                    continue;
+                };
+                let rest = field.path.strip_prefix(&error.field);
+                let is_own = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+                if is_own && error.expected.starts_with("left out") {
+                    let error = FieldError::new(&field.path, "given", error.expected);
+                    return Err(self.named(error).into());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Some other values that `field` may have.
+fn others(field: &Field) -> Vec<Value> {
+    let ends = field.minimum.into_iter().chain(field.maximum);
+    match &field.kind {
+        FieldKind::Integer => ends.map(|end| Value::from(end as u64)).collect(),
+        FieldKind::Number => {
+            let inside = field.above.into_iter().chain(field.below);
+            let inside = inside.map(|bound| (bound + 0.5) / 2.0);
+            ends.chain(inside).map(Value::from).collect()
+        }
+        FieldKind::Choice(choices) => choices
+            .iter()
+            .map(|choice| Value::from(choice.word.clone()))
+            .collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -203,11 +255,13 @@ fn argument(field: &Field, flag: String) -> Arg {
             .action(ArgAction::Append)
             .value_delimiter(',')
             .value_parser(parser(kind)),
-        // Below zero a number is refused by its bounds, not as an unknown option.
-        kind => argument
-            .long(flag)
-            .allow_negative_numbers(matches!(kind, FieldKind::Integer | FieldKind::Number))
-            .value_parser(parser(kind)),
+        kind => argument.long(flag).value_parser(parser(kind)),
+    };
+    // What begins with a dash is refused as a value of this option, not as an unknown one.
+    argument = match &field.kind {
+        FieldKind::Text => argument.allow_negative_numbers(true),
+        _ if field.is_number() => argument.allow_hyphen_values(true),
+        _ => argument,
     };
     match placeholder(field.name(), &field.kind) {
         None => argument,
@@ -316,7 +370,7 @@ mod tests {
     use schemars::JsonSchema;
     use serde::{Deserialize, Serialize};
 
-    #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     struct Inner {
         /// How many.
@@ -326,6 +380,20 @@ mod tests {
         shares: Vec<f64>,
         /// Seconds.
         batch: Option<u32>,
+        /// How deep.
+        #[schemars(range(min = 1, max = 100))]
+        depth: u32,
+    }
+
+    impl Default for Inner {
+        fn default() -> Inner {
+            Inner {
+                seeds: 1,
+                shares: Vec::new(),
+                batch: None,
+                depth: 7,
+            }
+        }
     }
 
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -343,6 +411,33 @@ mod tests {
     impl Specification for Whole {
         const KIND: &'static str = "whole";
         const FREE: &'static [&'static str] = &["inner.batch"];
+
+        fn rules(&self) -> Result<(), FieldError> {
+            match self.is_so && self.inner.depth != 7 {
+                true => Err(FieldError::new(
+                    "inner.depth",
+                    "given",
+                    "left out with is_so",
+                )),
+                false => Ok(()),
+            }
+        }
+    }
+
+    /// A value that is the default says nothing to a specification, but somebody meant something by
+    /// it.
+    #[test]
+    fn an_option_without_a_meaning_is_refused_at_its_default_too() {
+        let of = |words: &[&str]| parsed(words).unwrap().specification();
+        for depth in ["7", "8"] {
+            let refused = of(&["--data", "x", "--yes", "--depth", depth]).unwrap_err();
+            assert_eq!(
+                refused.to_string(),
+                "--depth is given, but must be left out with is_so"
+            );
+            assert!(of(&["--data", "x", "--depth", depth]).is_ok());
+        }
+        assert!(of(&["--data", "x", "--yes"]).is_ok());
     }
 
     fn parsed(words: &[&str]) -> Result<Fields<Whole>, clap::Error> {
@@ -368,7 +463,8 @@ mod tests {
                 inner: Inner {
                     seeds: 3,
                     shares: vec![0.1, 0.2],
-                    batch: None
+                    batch: None,
+                    depth: 7,
                 }
             }
         );

@@ -7,6 +7,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::fields::Fields;
+use super::numbers;
 use super::output::Output;
 use probity::data::numbers::Bounds;
 use probity::run::output_file::expect_outside;
@@ -23,7 +24,7 @@ const RUNS: &str = "runs";
 #[command(next_help_heading = "Hardware")]
 pub(super) struct Threads {
     /// CPU threads [default: one a core]; no influence on results
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = numbers::threads(), allow_hyphen_values = true)]
     threads: Option<u16>,
 }
 

@@ -22,6 +22,7 @@ mod interrupt;
 mod kmeans;
 mod knn;
 mod lexicon;
+mod numbers;
 mod out;
 mod outliers;
 mod output;
@@ -42,8 +43,10 @@ mod supervision;
 mod train;
 mod verify;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use output::{Output, Reporting};
@@ -128,9 +131,23 @@ fn definition() -> clap::Command {
     help::grouped(examples::shown(Cli::command(), ""))
 }
 
+/// The `arguments`, all of which are UTF-8, as what run.toml and JSON say of them has to be: before
+/// anything is done, not when it is written down.
+fn in_utf8(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let arguments: Vec<OsString> = arguments.collect();
+    let is_foreign = |argument: &&OsString| argument.to_str().is_none();
+    if let Some(foreign) = arguments.iter().find(is_foreign) {
+        let foreign = foreign.display();
+        let message =
+            format!("the argument '{foreign}' is not in UTF-8; rename the file, or link it");
+        definition().error(ErrorKind::InvalidUtf8, message).exit();
+    }
+    arguments
+}
+
 /// Runs the command line and gives its exit code.
 pub fn main() -> ExitCode {
-    let matches = definition().get_matches();
+    let matches = definition().get_matches_from(in_utf8(std::env::args_os()));
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let output = Output::new(&cli.reporting, &cli.supervision);
     let outcome = cli

@@ -82,7 +82,7 @@ pub(super) struct SearchArgs {
     /// [default: 5]
     #[arg(
         long,
-        value_parser = refresh,
+        value_parser = refresh, allow_hyphen_values = true,
         value_name = "N",
         conflicts_with = "resume",
         help_heading = "Tuning"

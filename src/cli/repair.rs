@@ -9,12 +9,15 @@ use clap::Args;
 use super::fields::Fields;
 use super::inputs::{Hardware, Place};
 use super::interrupt::Interrupt;
+use super::numbers::number;
 use super::output::{Output, verdict};
 use super::progress::RepairBar;
 use super::render::{count, plots};
 use super::render_repair::{self, Shown};
 use super::train::device_for;
-use probity::fairness::repair::{Repair, RepairSpecification, Repairable, TableRepair, TextRepair};
+use probity::fairness::repair::{
+    LEAST_SHARE, Repair, RepairSpecification, Repairable, TableRepair, TextRepair,
+};
 use probity::nn::modality::ModalityName;
 use probity::nn::provenance::Provenance;
 use probity::run::specification::Checked;
@@ -38,7 +41,13 @@ pub(super) struct RepairArgs {
     texts: Option<PathBuf>,
     /// Share of the found individuals to learn from; the ADF paper takes 0.05 [default: 0.01;
     /// texts: 0.05]
-    #[arg(long, value_name = "NUMBER", conflicts_with = "resume")]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        conflicts_with = "resume",
+        value_parser = number(LEAST_SHARE..=1.0),
+        allow_hyphen_values = true
+    )]
     share: Option<f64>,
     /// Several shares one after the other: a table, a plot, and the fairest one that is accurate
     /// enough
@@ -46,6 +55,8 @@ pub(super) struct RepairArgs {
         long,
         value_name = "SHARE,SHARE,…",
         value_delimiter = ',',
+        value_parser = number(LEAST_SHARE..=1.0),
+        allow_hyphen_values = true,
         conflicts_with_all = ["share", "resume"]
     )]
     sweep: Vec<f64>,
@@ -66,7 +77,7 @@ pub(super) fn run(mut args: RepairArgs, output: &Output) -> anyhow::Result<ExitC
         return run_specification(specification, place, &args.hardware, output);
     }
     if let Some(texts) = &args.texts {
-        args.fields.set_texts(texts);
+        args.fields.set_texts(texts)?;
     }
     let shares: Vec<f64> = args.share.into_iter().chain(args.sweep).collect();
     if !shares.is_empty() {

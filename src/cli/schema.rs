@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::fields::Fields;
+use super::numbers::whole;
 use super::out::Force;
 use super::output::Output;
 use super::render::{bad_rows, count, table};
@@ -15,10 +15,9 @@ use probity::data::bins::Cut;
 use probity::data::builtin;
 use probity::data::infer::{InferOptions, Note, infer};
 use probity::data::named_schema::named_schema;
-use probity::data::schema::{Format, Kind, Outside, Schema};
-use probity::data::specification::Separator;
+use probity::data::schema::{Format, Kind, Schema};
+use probity::data::specification::{CheckSpecification, Separator};
 use probity::data::table::{Labels, ReadCounts, Table};
-use probity::run::specification::Specification;
 
 /// Arguments of `probity schema`.
 #[derive(Debug, Args)]
@@ -73,14 +72,14 @@ struct InferArgs {
     #[arg(long)]
     skip_bad_rows: bool,
     /// Whole numbers spread over more values than this get bins
-    #[arg(long, value_name = "N", default_value_t = 200)]
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = whole::<i64>(0..=i32::MAX.unsigned_abs().into()), allow_hyphen_values = true)]
     max_integer_span: i64,
     /// Bins of other numbers: so many at quantiles, or 'exact', one for each number that occurs, up
     /// to 10000
-    #[arg(long, value_name = "N", default_value_t = Cut::default())]
+    #[arg(long, value_name = "N", default_value_t = Cut::default(), allow_hyphen_values = true)]
     bins: Cut,
     /// The most different words a category may have
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = whole::<usize>(1..=1_000_000), allow_hyphen_values = true)]
     max_words: usize,
     /// File for the schema [default: stdout]
     #[arg(long, value_name = "FILE")]
@@ -95,24 +94,6 @@ struct CheckArgs {
     file: PathBuf,
     #[command(flatten)]
     fields: Fields<CheckSpecification>,
-}
-
-/// What a file is checked against.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct CheckSpecification {
-    /// Schema file, or the name of a built-in schema.
-    schema: String,
-    /// Missing and outside values, where the schema expects any.
-    #[schemars(extend("x-flag" = "outside"))]
-    out_of_domain: Option<Outside>,
-    /// Leave rows out with which something is wrong, such as a blank cell, and count them.
-    #[serde(default)]
-    skip_bad_rows: bool,
-}
-
-impl Specification for CheckSpecification {
-    const KIND: &'static str = "schema check";
 }
 
 #[derive(Serialize)]

@@ -10,6 +10,8 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
+use super::numbers::bytes;
+
 /// Exit code of a process that was asked to end before it listened.
 const INTERRUPTED: i32 = 130;
 
@@ -23,7 +25,7 @@ pub(super) struct Supervision {
     #[arg(long, global = true, hide = true)]
     until_stdin_ends: bool,
     /// Bytes of address space at most
-    #[arg(long, global = true, hide = true, value_name = "BYTES")]
+    #[arg(long, global = true, hide = true, value_name = "BYTES", value_parser = bytes(), allow_hyphen_values = true)]
     memory_limit: Option<u64>,
     /// File to hold locked from the beginning to the end
     #[arg(long, global = true, hide = true, value_name = "FILE")]

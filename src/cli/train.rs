@@ -54,7 +54,7 @@ pub(super) fn run(mut args: TrainArgs, output: &Output) -> anyhow::Result<ExitCo
         return run_specification(specification, place, &args.hardware, output);
     }
     match &args.texts {
-        Some(texts) => args.fields.set_texts(texts),
+        Some(texts) => args.fields.set_texts(texts)?,
         None => args.fields.set("modality", ModalityName::Table.name()),
     }
     let mut specification = args.fields.specification()?.into_inner();

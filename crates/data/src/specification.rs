@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::idx::Reduction;
 use super::named_schema::{NamedSchemaError, named_schema};
 use super::numbers::NumbersOptions;
-use super::schema::{Format, Schema};
+use super::schema::{Format, Outside, Schema};
 use probity_run::pipe::is_readable;
-use probity_run::specification::FieldError;
 use probity_run::specification::file::Record;
+use probity_run::specification::{FieldError, Specification};
 
 /// `name` so that it means the same wherever it is read: a file by its absolute path.
 #[must_use]
@@ -103,6 +103,25 @@ impl JsonSchema for Separator {
     }
 }
 
+/// What a file is checked against.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct CheckSpecification {
+    /// Schema file, or the name of a built-in schema.
+    pub schema: String,
+    /// Missing and outside values, where the schema expects any.
+    #[schemars(extend("x-flag" = "outside"))]
+    pub out_of_domain: Option<Outside>,
+    /// Leave rows out with which something is wrong, such as a blank cell, and count them.
+    #[serde(default)]
+    pub skip_bad_rows: bool,
+}
+
+impl Specification for CheckSpecification {
+    const KIND: &'static str = "schema check";
+}
+
 /// How the rows of a table become numbers, and images fewer of them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -121,11 +140,11 @@ pub struct ReadingSpecification {
     pub skip_bad_rows: bool,
     /// Average blocks of so many pixels a side.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 65_535))]
     pub image_blocks: Option<u32>,
     /// Keep so many central blocks a side; by default all that fit.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 65_535))]
     pub image_crop: Option<u32>,
 }
 

@@ -160,6 +160,12 @@ impl InputSpecification {
     }
 }
 
+/// Neighbours that are tried at most: every fold counts the errors of each number of them.
+const MOST_NEIGHBOURS: u32 = 10_000;
+
+/// Rows that a number can speak of.
+const MOST_ROWS: u32 = 4_294_967_295;
+
 /// How K is learnt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -168,15 +174,28 @@ pub struct Learning {
     #[schemars(range(min = 2, max = MOST_FOLDS))]
     pub folds: usize,
     /// Smallest K to try.
-    #[schemars(range(min = 1), extend("x-flag" = "min-k"))]
+    #[schemars(range(min = 1, max = MOST_NEIGHBOURS), extend("x-flag" = "min-k"))]
     pub smallest_k: usize,
     /// Largest K to try. No share of the rows: it would change where rows are removed.
-    #[schemars(range(min = 1), extend("x-flag" = "max-k"))]
+    ///
+    /// Every input keeps as many neighbours, and as many more as rows may be poisoned.
+    #[schemars(range(min = 1, max = MOST_NEIGHBOURS), extend("x-flag" = "max-k"))]
     pub largest_k: usize,
     /// Distance.
     pub metric: Metric,
     /// Seed of the folds and of the choice of inputs.
     pub seed: u64,
+}
+
+impl Learning {
+    fn rules(&self) -> Result<(), FieldError> {
+        let (smallest, largest) = (self.smallest_k, self.largest_k);
+        if smallest > largest {
+            let expected = format!("at most learning.largest_k, which is {largest}");
+            return Err(FieldError::new("learning.smallest_k", smallest, expected));
+        }
+        Ok(())
+    }
 }
 
 impl Default for Learning {
@@ -197,7 +216,7 @@ impl Default for Learning {
 #[non_exhaustive]
 pub struct AnalysisSpecification {
     /// How many training rows may be poisoned: one threshold or several, one after the other.
-    #[schemars(extend("x-flag" = "sweep"))]
+    #[schemars(inner(range(max = MOST_ROWS)), extend("x-flag" = "sweep"))]
     pub poison: Vec<usize>,
     /// The same as a percentage of the training rows, rounded down, at least 1.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -209,7 +228,7 @@ pub struct AnalysisSpecification {
     pub time_limit: TimeLimit,
     /// Analyse so many test inputs, drawn by the seed; by default all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = MOST_ROWS))]
     pub inputs: Option<usize>,
     /// Form of the verdicts file.
     #[schemars(extend("x-flag" = "verdicts"))]
@@ -246,6 +265,7 @@ impl Specification for RobustnessSpecification {
 
     fn rules(&self) -> Result<(), FieldError> {
         self.input.rules(&self.reading)?;
+        self.learning.rules()?;
         let AnalysisSpecification {
             poison,
             poison_percent,
@@ -360,7 +380,8 @@ impl Specification for PredictSpecification {
     const KIND: &'static str = "knn predict";
 
     fn rules(&self) -> Result<(), FieldError> {
-        self.input.rules(&self.reading)
+        self.input.rules(&self.reading)?;
+        self.learning.rules()
     }
 }
 
@@ -374,6 +395,9 @@ mod tests {
         assert_eq!(limit("none").unwrap().duration(), None);
         assert_eq!(TimeLimit::default().to_string(), "1m");
         assert!(limit("soon").unwrap_err().contains("none"));
+        assert!(limit("366d").is_ok() && limit("367d").is_err());
+        // Added to the time of the clock, it would be beyond all times.
+        assert!(limit("500000000000years").is_err());
     }
 
     #[test]

@@ -87,9 +87,11 @@ pub struct TextImportSpecification {
     /// Row of the table that stands for unknown words, from 0; the mean of all words where there is
     /// none.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 4_294_967_295_u32))]
     pub unknown_row: Option<usize>,
     /// Row of the table that pads texts, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 4_294_967_295_u32))]
     pub padding_row: Option<usize>,
     /// Vectors that the network reads if the weight file has no table: GloVe or word2vec text
     /// format, or `shipped`.
@@ -99,7 +101,7 @@ pub struct TextImportSpecification {
     /// where none are given.
     pub classes: Vec<String>,
     /// Tokens of a text that are read; the rest is cut off.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 1_048_576))]
     pub max_length: usize,
     /// Tensors of the weight file that are no part of the network, such as those of a loss.
     pub ignore: Vec<String>,

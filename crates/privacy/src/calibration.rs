@@ -71,7 +71,7 @@ pub struct Guarantee {
 }
 
 impl Guarantee {
-    /// Checks ε > 0 and 0 < δ < 1.
+    /// Checks ε ([`check_epsilon`]) and 0 < δ < 1.
     ///
     /// # Errors
     /// When they are not.
@@ -90,16 +90,21 @@ pub fn spendable(epsilon: f64) -> f64 {
     epsilon.next_down()
 }
 
-/// The largest ε: far beyond any that protects somebody, and far below those whose squares, the
-/// prices in zCDP, are no finite numbers any more.
+/// The smallest ε of a query or a budget. Noise for less has more digits than a count can be told
+/// apart by.
+pub const LEAST_EPSILON: f64 = 1e-9;
+/// The largest ε of a query or a budget, beyond which nothing is private. Its square, on which ρ of
+/// zCDP depends, is a number that sums are exact with.
 pub const LARGEST_EPSILON: f64 = 1e6;
+/// The smallest δ of a query.
+pub const LEAST_DELTA: f64 = 1e-100;
 
-/// Checks 0 < ε ≤ [`LARGEST_EPSILON`].
+/// Checks that ε is from [`LEAST_EPSILON`] to [`LARGEST_EPSILON`].
 ///
 /// # Errors
 /// When it is not.
 pub fn check_epsilon(epsilon: f64) -> Result<(), PrivacyError> {
-    if epsilon > 0.0 && epsilon <= LARGEST_EPSILON {
+    if (LEAST_EPSILON..=LARGEST_EPSILON).contains(&epsilon) {
         Ok(())
     } else {
         Err(PrivacyError::Epsilon { epsilon })

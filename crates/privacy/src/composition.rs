@@ -125,9 +125,10 @@ const PLACES: i64 = 324;
 const KEPT_DIGITS: usize = 15;
 
 impl Decimal {
-    /// The decimal that `value`, which is finite and not negative, is written as.
+    /// The decimal that `value`, which is not negative, is written as. What is too large for an
+    /// `f64` is more than any budget has.
     fn of(value: f64) -> Decimal {
-        let text = format!("{value:e}");
+        let text = format!("{:e}", value.min(f64::MAX));
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         let fraction = mantissa
             .split_once('.')
@@ -239,7 +240,7 @@ pub struct Remaining {
 }
 
 impl Budget {
-    /// Checks ε > 0, 0 ≤ δ < 1 and 0 ≤ slack ≤ δ.
+    /// Checks ε as that of a query, 0 ≤ δ < 1 and 0 ≤ slack ≤ δ.
     ///
     /// # Errors
     /// When they are not.
@@ -329,6 +330,11 @@ mod tests {
     fn nothing_above_the_budget_is_admitted() {
         let whole = Cost::approximate(1.0, 9e-6);
         assert!(BUDGET.admits(&once(whole)));
+        // The square of such an epsilon is no finite number.
+        for epsilon in [1e160, 1e308] {
+            assert!(!BUDGET.admits(&once(Cost::approximate(epsilon, 0.0))));
+            assert!(!BUDGET.admits(&once(Cost::exponential(epsilon, 1))));
+        }
         for more in [
             Cost::approximate(1e-13, 0.0),
             Cost::approximate(f64::MIN_POSITIVE, 0.0),

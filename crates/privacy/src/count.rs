@@ -53,6 +53,12 @@ pub struct Outliers {
     pub squared_radius: f64,
 }
 
+/// The smallest share of an ε that something is bought with: so that a part is never rounded to
+/// nothing.
+pub(super) const LEAST_SHARE: f64 = 1e-6;
+/// The largest one.
+pub(super) const MOST_SHARE: f64 = 0.999_999;
+
 /// How a count is made private.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -66,11 +72,12 @@ pub struct CountOptions {
     pub bound: Bound,
     /// Most steps that an exact bound in three and more dimensions may take on any records of that
     /// number.
+    #[schemars(range(max = 1_000_000_000_000_000_u64))]
     pub work_limit: u64,
     /// Spend this share of epsilon on a private bound on the noise of a smooth bound, and give an
     /// interval; a global sensitivity needs none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    #[schemars(range(min = LEAST_SHARE, max = MOST_SHARE))]
     pub interval_share: Option<f64>,
     /// Confidence of intervals.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]

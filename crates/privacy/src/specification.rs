@@ -9,18 +9,22 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::calibration::{Calibration, Guarantee};
+use super::calibration::{Calibration, Guarantee, LARGEST_EPSILON, LEAST_DELTA, LEAST_EPSILON};
 use super::composition::split;
-use super::count::{CountOptions, Sensitivity};
+use super::count::{CountOptions, LEAST_SHARE, MOST_SHARE, Sensitivity};
 use super::error::PrivacyError;
+use super::records::MAX_COLUMNS;
 use super::source::{DeclaredRange, TableOptions};
-use super::subspaces::{Choice, ThenCount};
+use super::subspaces::{Choice, MOST_SUBSPACES, ThenCount};
 use probity_data::named_schema::NamedSchemaError;
 use probity_data::specification::{Separator, layout, located_schema, schema_named};
 use probity_run::specification::{FieldError, Specification};
 
 /// The part of ε for counts unless another is given.
 const COUNT_SHARE: f64 = 0.5;
+
+/// Records that a number can speak of.
+const MOST_RECORDS: u32 = 4_294_967_295;
 
 /// What is declared about the columns.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -106,16 +110,16 @@ pub struct CountSpecification {
     /// Numeric columns: the dimensions.
     pub columns: Vec<String>,
     /// Radius of a neighbourhood, in units, divided by the root of the number of dimensions.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1e12))]
     pub radius: f64,
     /// An outlier has fewer than k other records within the radius.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = MOST_RECORDS))]
     pub k: usize,
     /// Epsilon of the whole answer.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = LEAST_EPSILON, max = LARGEST_EPSILON))]
     pub epsilon: f64,
     /// Delta of the whole answer.
-    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    #[schemars(range(min = LEAST_DELTA), extend("exclusiveMaximum" = 1))]
     pub delta: f64,
     /// Ledger that the query is charged to.
     #[schemars(extend("format" = "path"))]
@@ -150,30 +154,30 @@ pub struct SubspacesSpecification {
     /// Numeric columns: the dimensions.
     pub columns: Vec<String>,
     /// Radius of a neighbourhood, in units, divided by the root of the number of dimensions.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1e12))]
     pub radius: f64,
     /// An outlier has fewer than k other records within the radius.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = MOST_RECORDS))]
     pub k: usize,
     /// Dimensions of a subspace.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = MAX_COLUMNS))]
     pub dims: usize,
     /// How many subspaces are chosen.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = MOST_SUBSPACES))]
     pub top: usize,
     /// Epsilon of everything.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = LEAST_EPSILON, max = LARGEST_EPSILON))]
     pub epsilon: f64,
     /// Delta of everything, where the outliers are counted too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    #[schemars(range(min = LEAST_DELTA), extend("exclusiveMaximum" = 1))]
     pub delta: Option<f64>,
     /// Also count the outliers in each chosen subspace, within the same price.
     #[serde(default)]
     pub then_count: bool,
     /// Share of epsilon for these counts; by default 0.5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    #[schemars(range(min = LEAST_SHARE, max = MOST_SHARE))]
     pub count_share: Option<f64>,
     /// Ledger that the query is charged to.
     #[schemars(extend("format" = "path"))]
@@ -261,22 +265,22 @@ pub struct ExactSpecification {
     /// Numeric columns: the dimensions.
     pub columns: Vec<String>,
     /// Radius of a neighbourhood, in units, divided by the root of the number of dimensions.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1e12))]
     pub radius: f64,
     /// An outlier has fewer than k other records within the radius.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = MOST_RECORDS))]
     pub k: usize,
     /// Count in every subspace of so many dimensions instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = MAX_COLUMNS))]
     pub dims: Option<usize>,
     /// Epsilon of a private count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = LEAST_EPSILON, max = LARGEST_EPSILON))]
     pub epsilon: Option<f64>,
     /// Delta of a private count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    #[schemars(range(min = LEAST_DELTA), extend("exclusiveMaximum" = 1))]
     pub delta: Option<f64>,
     /// What is declared about the columns.
     #[serde(default)]

@@ -157,7 +157,7 @@ impl ComputeDevice {
         if self.is_gpu()
             && let Ok(Some(identity)) = guarded(|| self.device.identity())
         {
-            return format!("{identity:?}");
+            return identity.name;
         }
         "CPU".to_owned()
     }

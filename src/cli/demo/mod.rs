@@ -13,6 +13,7 @@ use serde::Serialize;
 use self::demonstration::Demonstration;
 use super::fields::absolute;
 use super::inputs::{Hardware, new_run};
+use super::numbers::{MOST_ROWS, seed, whole};
 use super::output::{Output, Summary};
 use super::progress::AuditBar;
 use super::render::{self, Shown, interval, percent, table as in_columns};
@@ -37,10 +38,10 @@ pub(super) struct DemoArgs {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// People in the synthetic census [default: 30000], or generated comments [default: 20000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(100..=MOST_ROWS), allow_hyphen_values = true)]
     rows: Option<u32>,
     /// Seed of everything random
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed(), allow_hyphen_values = true)]
     seed: u64,
     #[command(flatten)]
     hardware: Hardware,

@@ -11,6 +11,7 @@ use super::render;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::{BoundsArgs, Hardware, new_run};
 use crate::cli::interrupt::Interrupt;
+use crate::cli::numbers::whole;
 use crate::cli::output::Output;
 use crate::cli::render::plots;
 use probity::knn::run::{RobustnessProgress, check, decide_robustness};
@@ -42,10 +43,10 @@ pub(super) struct AnalyseArgs {
 #[command(next_help_heading = "Analysis")]
 struct ThreatArgs {
     /// Up to so many training rows may be poisoned
-    #[arg(long, value_name = "N", conflicts_with = "analysis.poison")]
+    #[arg(long, value_name = "N", conflicts_with = "analysis.poison", value_parser = whole::<usize>(0..=u32::MAX.into()), allow_hyphen_values = true)]
     poison: Option<usize>,
     /// The same as a percentage of the training rows, rounded down, at least 1
-    #[arg(long, value_name = "PERCENT", value_parser = percent, conflicts_with_all = ["poison", "analysis.poison"])]
+    #[arg(long, value_name = "PERCENT", value_parser = percent, allow_hyphen_values = true, conflicts_with_all = ["poison", "analysis.poison"])]
     poison_percent: Option<f64>,
 }
 

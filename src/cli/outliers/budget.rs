@@ -6,11 +6,16 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
+use crate::cli::numbers::number;
 use crate::cli::output::Output;
 use crate::cli::render::table;
+use probity::privacy::calibration::{LARGEST_EPSILON, LEAST_EPSILON};
 use probity::privacy::composition::{Budget, Cost, Remaining, readable};
 use probity::privacy::ledger::{Entry, Ledger, declare, read};
 use probity::run::run_directory::file_sha256;
+
+/// The largest δ of a budget: with 1 nothing is promised.
+const MOST_DELTA: f64 = 0.999_999;
 
 /// Arguments of `probity outliers budget`.
 #[derive(Debug, Args)]
@@ -29,6 +34,7 @@ pub(super) struct BudgetArgs {
         long,
         value_name = "NUMBER",
         requires = "data",
+        value_parser = number(LEAST_EPSILON..=LARGEST_EPSILON),
         allow_hyphen_values = true
     )]
     epsilon: Option<f64>,
@@ -38,6 +44,7 @@ pub(super) struct BudgetArgs {
         value_name = "NUMBER",
         requires = "data",
         default_value_t = 0.0,
+        value_parser = number(0.0..=MOST_DELTA),
         allow_hyphen_values = true
     )]
     delta: f64,
@@ -47,6 +54,7 @@ pub(super) struct BudgetArgs {
         long,
         value_name = "NUMBER",
         requires = "data",
+        value_parser = number(0.0..=MOST_DELTA),
         allow_hyphen_values = true
     )]
     slack: Option<f64>,

@@ -4,59 +4,66 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::cli::numbers::{self, whole};
 use probity::serve::limits::Limits;
+
+/// Jobs, requests, streams and connections at the same time at most.
+const MOST_AT_ONCE: u64 = 65_535;
+
+/// Requests a second at most.
+const MOST_A_SECOND: u64 = 1_000_000;
 
 /// What the service refuses to do more of.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub(super) struct LimitArgs {
     /// Bytes of one uploaded file [default: 64MiB]
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = numbers::bytes(), allow_hyphen_values = true)]
     max_upload: Option<u64>,
     /// Bytes of an uploaded model, unpacked [default: 256MiB]
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = numbers::bytes(), allow_hyphen_values = true)]
     max_model: Option<u64>,
     /// Rows of an uploaded table, or texts of a file [default: 1000000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=u32::MAX.into()), allow_hyphen_values = true)]
     max_rows: Option<u64>,
     /// Bytes of one cell or text [default: 64KiB]
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = numbers::bytes(), allow_hyphen_values = true)]
     max_cell: Option<u64>,
     /// Bytes of all that is stored; beyond them nothing new begins [default: 16GiB]
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = numbers::bytes(), allow_hyphen_values = true)]
     max_storage: Option<u64>,
     /// Jobs that run at the same time [default: 2]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=MOST_AT_ONCE), allow_hyphen_values = true)]
     jobs: Option<u16>,
     /// Jobs that wait [default: 32]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(0..=MOST_AT_ONCE), allow_hyphen_values = true)]
     queue: Option<u16>,
     /// Run time of a job, such as 90s, 30m or 2h [default: 1h]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = numbers::time(), allow_hyphen_values = true)]
     job_time: Option<Duration>,
     /// Address space of a job [default: 8GiB]
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = numbers::bytes(), allow_hyphen_values = true)]
     job_memory: Option<u64>,
     /// Threads of a job [default: half of the cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = numbers::threads(), allow_hyphen_values = true)]
     job_threads: Option<u16>,
     /// Requests at the same time [default: 256]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=MOST_AT_ONCE), allow_hyphen_values = true)]
     max_requests: Option<u16>,
     /// Requests at the same time with one token [default: 64]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=MOST_AT_ONCE), allow_hyphen_values = true)]
     max_requests_per_token: Option<u16>,
     /// Requests a second; twice as many may come at once [default: 1000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=MOST_A_SECOND), allow_hyphen_values = true)]
     max_rate: Option<u32>,
     /// Requests a second with one token; twice as many may come at once [default: 100]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=MOST_A_SECOND), allow_hyphen_values = true)]
     max_rate_per_token: Option<u32>,
     /// Streams of events at the same time [default: 256]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(0..=MOST_AT_ONCE), allow_hyphen_values = true)]
     max_streams: Option<u16>,
     /// Open connections [default: 1024]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=MOST_AT_ONCE), allow_hyphen_values = true)]
     max_connections: Option<u16>,
 }
 
@@ -85,47 +92,6 @@ impl LimitArgs {
             streams: or(self.max_streams, default.streams),
             connections: or(self.max_connections, default.connections),
             specifications: default.specifications,
-        }
-    }
-}
-
-/// A number of bytes, such as 1000, 64KiB, 64MiB or 2GiB.
-fn bytes(text: &str) -> Result<u64, String> {
-    let digits = text.find(|c: char| !c.is_ascii_digit());
-    let (number, unit) = text.split_at(digits.unwrap_or(text.len()));
-    let factor: u64 = match unit.trim() {
-        "" | "B" => 1,
-        "KiB" => 1 << 10,
-        "MiB" => 1 << 20,
-        "GiB" => 1 << 30,
-        _ => 0,
-    };
-    number
-        .parse::<u64>()
-        .ok()
-        .and_then(|number| number.checked_mul(factor))
-        .filter(|&bytes| bytes > 0)
-        .ok_or_else(|| {
-            "a number of bytes such as 1000, 64KiB, 64MiB or 2GiB is expected".to_owned()
-        })
-}
-
-/// A span of time.
-fn duration(text: &str) -> Result<Duration, String> {
-    humantime::parse_duration(text).map_err(|_| "a time such as 90s, 5m or 1h is expected".into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::bytes;
-
-    #[test]
-    fn sizes_have_units() {
-        assert_eq!(bytes("1000"), Ok(1000));
-        assert_eq!(bytes("64KiB"), Ok(65_536));
-        assert_eq!(bytes("2 GiB"), Ok(2 << 30));
-        for wrong in ["", "0", "MiB", "-1", "1.5MiB", "1MB", "99999999999GiB"] {
-            assert!(bytes(wrong).is_err(), "{wrong}");
         }
     }
 }

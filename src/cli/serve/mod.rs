@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 
+use super::numbers::whole;
 use super::output::{Output, print};
 use limits::LimitArgs;
 use probity::serve::inspection::Inspection;
@@ -34,7 +35,7 @@ pub(super) struct ServeArgs {
     #[command(flatten)]
     data: DataDirectory,
     /// Port to listen on; 0: one that is free
-    #[arg(long, value_name = "PORT", default_value_t = 8080)]
+    #[arg(long, value_name = "PORT", default_value_t = 8080, value_parser = whole::<u16>(0..=65_535), allow_hyphen_values = true)]
     port: u16,
     /// Address to listen on
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]

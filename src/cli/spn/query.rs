@@ -7,6 +7,7 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
+use crate::cli::numbers::{MOST_ROWS, seed, whole};
 use crate::cli::out::Force;
 use crate::cli::output::Output;
 use crate::cli::render::{bad_rows, count, percent, table};
@@ -87,10 +88,10 @@ struct SampleQuestion {
     #[command(flatten)]
     evidence: EvidenceQuestion,
     /// How many rows
-    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = whole::<u64>(1..=MOST_ROWS), allow_hyphen_values = true)]
     rows: u64,
     /// Seed
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed(), allow_hyphen_values = true)]
     seed: u64,
     /// CSV file for the rows [default: stdout]
     #[arg(long, value_name = "FILE")]

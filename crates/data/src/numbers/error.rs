@@ -64,7 +64,7 @@ pub enum NumbersError {
     },
     /// Training and test table differ in their columns.
     #[error(
-        "{} has the column '{column}', which the training table {} lacks; name it in ignore to leave it out",
+        "{} has the column '{column}', which {} lacks; name it in ignore to leave it out",
         file.display(),
         training.display()
     )]
@@ -73,7 +73,7 @@ pub enum NumbersError {
         file: PathBuf,
         /// The additional column.
         column: String,
-        /// The training table.
+        /// The training table, or the model.
         training: PathBuf,
     },
     /// Training and test images differ in size.

@@ -11,6 +11,10 @@ use crate::specification::{named_once, needed, unused};
 use probity_data::schema::Outside;
 use probity_run::specification::{FieldError, Specification};
 
+/// Splits of an input at most. Each computes bounds for two parts of a box, and the parts that are
+/// still open are held in memory.
+pub(crate) const MOST_SPLITS: u32 = 1_000_000;
+
 /// Everything that determines a certification.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -39,6 +43,7 @@ pub struct CertifySpecification {
     pub part: Part,
     /// How often the boxes of an input may be split where one over all substitutions proves
     /// nothing.
+    #[schemars(range(max = MOST_SPLITS))]
     pub splits: u32,
     /// Try all substitutions as well, to count the inputs that are fair.
     pub exhaustive: bool,

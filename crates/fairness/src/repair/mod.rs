@@ -54,7 +54,7 @@ pub mod verdict;
 pub use self::error::RepairError;
 pub use self::repairable::Repairable;
 pub use self::run::Repair;
-pub use self::specification::RepairSpecification;
+pub use self::specification::{LEAST_SHARE, RepairSpecification};
 pub use self::store::RepairState;
 pub use self::table::TableRepair;
 pub use self::text::TextRepair;

@@ -6,15 +6,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::labels::LabelRule;
+use crate::certify::specification::MOST_SPLITS;
 use crate::group::specification::GroupingSpecification;
-use crate::specification::{named_once, needed};
+use crate::specification::{MOST_FOUND, MOST_SEEDS, named_once, needed};
 use crate::strategies::StrategyName;
 use probity_data::schema::Outside;
 use probity_nn::Objective;
 use probity_nn::modality::ModalityName;
 use probity_nn::train::course::Course;
-use probity_nn::train::options::Learning;
+use probity_nn::train::options::{
+    LEAST_LEARNING_RATE, Learning, MOST_A_STEP, MOST_EPOCHS, MOST_LEARNING_RATE, MOST_WEIGHT_DECAY,
+};
 use probity_run::specification::{FieldError, Specification};
+
+/// The smallest share of the found individuals to learn from: less is none of any number that fits
+/// into memory.
+pub const LEAST_SHARE: f64 = 1e-6;
 
 /// By what a model is repaired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -65,7 +72,7 @@ pub struct RepairSpecification {
     pub method: Option<RepairMethod>,
     /// Shares of the found individuals to learn from, one after the other; 0.01 for tables and 0.05
     /// for texts where none is given.
-    #[schemars(extend("x-flag" = false, "exclusiveMinimum" = 0, "maximum" = 1))]
+    #[schemars(inner(range(min = LEAST_SHARE, max = 1)), extend("x-flag" = false))]
     pub shares: Vec<f64>,
     /// Networks for each share, each with its own draw of samples and its own first weights.
     #[schemars(range(min = 1, max = 100))]
@@ -134,19 +141,19 @@ impl Default for RepairSpecification {
 pub struct Retraining {
     /// Passes over the training part.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 1_000_000))]
+    #[schemars(range(min = 1, max = MOST_EPOCHS))]
     pub epochs: Option<u32>,
     /// Rows or texts a step.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = MOST_A_STEP))]
     pub batch: Option<usize>,
     /// Learning rate at the start.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = LEAST_LEARNING_RATE, max = MOST_LEARNING_RATE))]
     pub learning_rate: Option<f64>,
     /// Weight decay.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0))]
+    #[schemars(range(min = 0, max = MOST_WEIGHT_DECAY))]
     pub weight_decay: Option<f32>,
 }
 
@@ -170,7 +177,7 @@ pub struct TableRepairOptions {
     /// Weight of all added variants of samples together, in units of the training rows; each weighs
     /// as much as one where it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1000))]
+    #[schemars(range(min = 0.000_001, max = 1000))]
     pub weight: Option<f64>,
     /// Random protected variants of each training row that share its label and its weight.
     #[schemars(range(max = 100))]
@@ -212,17 +219,19 @@ pub struct TextRepairOptions {
     #[schemars(extend("x-flag" = false))]
     pub objective: Objective,
     /// Seeds of a search.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = MOST_SEEDS))]
     pub seeds: usize,
     /// Global moves a seed at most.
-    #[schemars(extend("x-flag" = false))]
+    #[schemars(range(max = 2_147_483_647), extend("x-flag" = false))]
     pub max_iter: u32,
     /// Local trials from each text that a search finds globally.
+    #[schemars(range(max = 2_147_483_647))]
     pub local: u32,
     /// Texts that a search finds at most.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = MOST_FOUND))]
     pub max_found: u64,
     /// How often the boxes of a text may be split for its certificate.
+    #[schemars(range(max = MOST_SPLITS))]
     pub splits: u32,
 }
 
@@ -359,6 +368,16 @@ impl Specification for RepairSpecification {
             ],
             RepairMethod::Samples => vec![("certified", self.certified.is_some())],
         };
+        if let Some(course) = &self.certified
+            && course.full_by < course.warm_up
+        {
+            let expected = format!("at least certified.warm_up, which is {}", course.warm_up);
+            return Err(FieldError::new(
+                "certified.full_by",
+                course.full_by,
+                expected,
+            ));
+        }
         let why = match self.method() {
             RepairMethod::Certified if self.method.is_none() => {
                 "it is about the samples that are learnt from, and texts are repaired by the method certified, which learns from none, unless method is samples"

@@ -59,7 +59,7 @@ pub struct CompareSpecification {
     /// for predictors aequitas-fully, adf-zero-order, sg, themis and random-walk.
     pub strategies: Vec<StrategyName>,
     /// Searches of each strategy, with the seeds from the first one on.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 1000))]
     pub repeats: u32,
     /// Seed of the first repeat; the others count on from it.
     pub seed: u64,

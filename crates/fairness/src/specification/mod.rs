@@ -25,6 +25,13 @@ use probity_nn::Objective;
 use probity_nn::modality::ModalityName;
 use probity_run::specification::{FieldError, Seconds};
 
+/// Seeds of a search at most. The seeds of a strategy that draws its own take the memory of as many
+/// rows: 400 MB for rows of 100 attributes.
+pub(crate) const MOST_SEEDS: u32 = 1_000_000;
+
+/// Distinct individuals that a search can be told to stop at.
+pub(crate) const MOST_FOUND: u32 = 1_000_000_000;
+
 /// What changes no result of an audit.
 const FREE: [&str; 4] = [
     "budget.time",
@@ -42,10 +49,14 @@ pub struct SearchSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub objective: Option<Objective>,
     /// Seeds of the global phase.
-    #[schemars(range(min = 1))]
+    ///
+    /// Every seed is held in memory, also where a strategy draws its own and the data sets no limit.
+    #[schemars(range(min = 1, max = MOST_SEEDS))]
     pub seeds: usize,
     /// Clusters that the seeds come from, in turn.
-    #[schemars(range(min = 1))]
+    ///
+    /// Each round of the clustering compares every row with every centre.
+    #[schemars(range(min = 1, max = 10_000))]
     pub clusters: usize,
     /// Global moves a seed at most.
     #[schemars(range(max = 2_147_483_647))]
@@ -54,13 +65,15 @@ pub struct SearchSpecification {
     #[schemars(range(max = 2_147_483_647))]
     pub local: u32,
     /// Codes that a global step moves.
-    #[schemars(range(min = 1))]
+    ///
+    /// A step beyond the domain of an attribute ends at its bound.
+    #[schemars(range(min = 1, max = 1_000_000_000))]
     pub step_global: u32,
     /// Codes that a local step moves.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 1_000_000_000))]
     pub step_local: u32,
     /// Inputs worked on at a time by one thread; no influence on the result.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub batch: usize,
 }
 
@@ -109,8 +122,10 @@ pub struct BudgetSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Seconds>,
     /// Stop when this many distinct individuals are found.
+    ///
+    /// What is found is held in memory, which more do not fit into.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = MOST_FOUND))]
     pub max_found: Option<u64>,
 }
 
@@ -142,10 +157,13 @@ pub struct TextSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub local_strategy: Option<StrategyName>,
     /// Nearest words in the embedding table that may replace a word.
-    #[schemars(range(min = 1))]
+    ///
+    /// The neighbours of every word of the model are held in memory.
+    #[schemars(range(min = 1, max = 1000))]
     pub neighbours: usize,
     /// Words that may differ from the seed, at most.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 1_048_576))]
     pub max_l0: Option<usize>,
     /// Least semantic similarity with the seed, from -1 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct Tuning {
     /// eidig: successful local steps after which the gradient is computed anew; 0 is never.
-    #[schemars(extend("x-flag" = false))]
+    #[schemars(range(max = 1_000_000), extend("x-flag" = false))]
     pub refresh: u32,
     /// sg: inputs around an input that its surrogate tree is learnt from.
     #[schemars(range(min = 10, max = 10_000))]
@@ -17,7 +17,9 @@ pub struct Tuning {
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub confidence: f64,
     /// themis: half the width that the score's interval may have.
-    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    ///
+    /// The inputs that have to be drawn grow with its inverse square: about 100 million for 0.0001.
+    #[schemars(range(min = 0.0001), extend("exclusiveMaximum" = 1))]
     pub error_bound: f64,
 }
 

@@ -16,8 +16,26 @@ use crate::recurrent::network::{CellKind, Shape};
 use probity_run::specification::FieldError;
 use probity_text::embeddings::SHIPPED;
 
+/// Hidden layers of a network at most.
+const MOST_LAYERS: usize = 64;
 /// Numbers that a category is embedded in at most.
 const MAX_EMBEDDED: usize = 8192;
+
+/// Passes over a training part at most.
+pub const MOST_EPOCHS: u32 = 1_000_000;
+/// Rows or texts a step at most: their activations are held in memory together.
+pub const MOST_A_STEP: u32 = 1_000_000;
+/// The smallest learning rate: with less the weights, of 24 bits, stay as they are.
+pub const LEAST_LEARNING_RATE: f64 = 1e-12;
+/// The largest learning rate: far beyond what any network still learns with.
+pub const MOST_LEARNING_RATE: f64 = 100.0;
+/// The largest weight decay.
+pub const MOST_WEIGHT_DECAY: f64 = 1000.0;
+/// The largest weight of a class.
+const MOST_CLASS_WEIGHT: f32 = 1e6;
+/// Weights of a network at most. With the state of the optimiser a training takes 16 bytes for
+/// each: 4 GB.
+const MOST_WEIGHTS: usize = 1 << 28;
 
 /// How the learning rate changes over the epochs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -125,28 +143,29 @@ pub struct Learning {
     /// Passes over the training part; where none are given, as many as make 2,500 steps on rows or
     /// 1,000 on texts, but at least 30 or 8.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 1_000_000))]
+    #[schemars(range(min = 1, max = MOST_EPOCHS))]
     pub epochs: Option<u32>,
     /// Rows or texts a step; where none are given, about a sixteenth of the training part, from 32
     /// to 512 rows or 16 to 64 texts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = MOST_A_STEP))]
     pub batch: Option<usize>,
     /// Optimiser.
     pub optimizer: OptimizerName,
     /// Learning rate at the start.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = LEAST_LEARNING_RATE, max = MOST_LEARNING_RATE))]
     pub learning_rate: f64,
     /// Course of the learning rate.
     pub schedule: Schedule,
     /// Stop after this many epochs without a better validation loss (0: never).
+    #[schemars(range(max = MOST_EPOCHS))]
     pub patience: u32,
     /// Class weights: none, balanced, or one number a class.
     pub class_weights: ClassWeights,
     /// Weight decay; 0 lets a network learn its training part by heart. Where none is given, 0.1
     /// for texts, 0.3 for up to 3,500 training rows, and less for more.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0))]
+    #[schemars(range(min = 0, max = MOST_WEIGHT_DECAY))]
     pub weight_decay: Option<f32>,
     /// Share to validate on; the epoch with the least loss there is kept. Where none is given, 0.1,
     /// but 0 of fewer than 5,000 rows without patience.
@@ -195,7 +214,7 @@ impl Learning {
         if let ClassWeights::Given(weights) = &self.class_weights
             && (weights
                 .iter()
-                .any(|weight| !weight.is_finite() || *weight < 0.0)
+                .any(|weight| !(0.0..=MOST_CLASS_WEIGHT).contains(weight))
                 || weights.iter().all(|&weight| weight == 0.0))
         {
             return Err(self.unfit_weights());
@@ -207,7 +226,7 @@ impl Learning {
         FieldError::new(
             "training.class_weights",
             String::from(self.class_weights.clone()),
-            "one number of 0 or more a class, not all 0",
+            "one number from 0 to 1000000 a class, not all 0",
         )
     }
 }
@@ -226,6 +245,29 @@ pub struct NetworkOptions {
     /// Share of hidden units left out at random in each step.
     #[schemars(range(min = 0), extend("exclusiveMaximum" = 1))]
     pub dropout: f32,
+}
+
+impl NetworkOptions {
+    /// The rules between its fields, which stand in the table `network`.
+    ///
+    /// # Errors
+    /// Too many layers, or more weights between them than are trained in a few gigabytes.
+    pub fn rules(&self) -> Result<(), FieldError> {
+        let refuse = |value: String, expected: String| {
+            Err(FieldError::new("network.hidden", value, expected))
+        };
+        let layers = self.hidden.len();
+        if layers > MOST_LAYERS {
+            let expected = format!("of at most {MOST_LAYERS} layers");
+            return refuse(format!("of {layers}"), expected);
+        }
+        let weights: usize = self.hidden.windows(2).map(|pair| pair[0] * pair[1]).sum();
+        if weights > MOST_WEIGHTS {
+            let expected = format!("widths with at most {MOST_WEIGHTS} weights between them");
+            return refuse(format!("widths with {weights}"), expected);
+        }
+        Ok(())
+    }
 }
 
 impl Default for NetworkOptions {
@@ -259,12 +301,13 @@ pub struct RecurrentOptions {
     /// Let the word vectors learn too.
     pub train_embeddings: bool,
     /// Largest norm of a step's gradient; a larger one is scaled down to it.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = 0.000_001, max = 1_000_000))]
     pub clip_norm: f64,
     /// Word vectors in GloVe's or word2vec's text format (also .gz, .xz), or `shipped`.
     pub embeddings: PathBuf,
     /// Rows from the beginning of the word vectors that the model keeps, beside the words of its
     /// texts.
+    #[schemars(range(max = 100_000_000))]
     pub common_words: u32,
 }
 
@@ -285,6 +328,23 @@ impl Default for RecurrentOptions {
 }
 
 impl RecurrentOptions {
+    /// The rules between its fields, which stand in the table `recurrent`.
+    ///
+    /// # Errors
+    /// More weights than are trained in a few gigabytes.
+    pub fn rules(&self) -> Result<(), FieldError> {
+        // The first layer reads embeddings, which are known only once the vectors are read.
+        let weights = self.shape(self.units, 2).parameters();
+        if weights > MOST_WEIGHTS {
+            let expected = format!(
+                "fewer, for with {} layers that is {weights} weights, and at most {MOST_WEIGHTS} are trained",
+                self.layers
+            );
+            return Err(FieldError::new("recurrent.units", self.units, expected));
+        }
+        Ok(())
+    }
+
     /// The network that they describe, for embeddings of `inputs` numbers.
     pub fn shape(&self, inputs: usize, classes: usize) -> Shape {
         Shape {

@@ -134,12 +134,11 @@ impl Specification for TrainSpecification {
             let expected = format!("left out where modality is {modality}");
             return Err(FieldError::new(*field, "given", expected));
         }
-        if let Some(network) = &self.network
-            && network.hidden.len() > 64
-        {
-            let expected = "of at most 64 layers";
-            let layers = format!("of {}", network.hidden.len());
-            return Err(FieldError::new("network.hidden", layers, expected));
+        if let Some(network) = &self.network {
+            network.rules()?;
+        }
+        if let Some(recurrent) = &self.recurrent {
+            recurrent.rules()?;
         }
         self.training.rules()
     }

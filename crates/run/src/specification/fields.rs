@@ -95,6 +95,15 @@ pub struct Field {
 }
 
 impl Field {
+    /// Whether it holds a number, or several.
+    pub fn is_number(&self) -> bool {
+        let is_number = |kind: &FieldKind| matches!(kind, FieldKind::Integer | FieldKind::Number);
+        match &self.kind {
+            FieldKind::List(kind) => is_number(kind),
+            kind => is_number(kind),
+        }
+    }
+
     /// The last part of its path.
     pub fn name(&self) -> &str {
         self.path.rsplit('.').next().unwrap_or(&self.path)
@@ -117,12 +126,8 @@ impl Field {
 
     /// What the field may be, in words.
     pub fn expected(&self) -> String {
-        let number = |value: f64| match self.kind {
-            FieldKind::Integer => format!("{value:.0}"),
-            _ => value.to_string(),
-        };
-        let (least, most) = (self.minimum.map(number), self.maximum.map(number));
-        let (above, below) = (self.above.map(number), self.below.map(number));
+        let (least, most) = (self.minimum.map(in_words), self.maximum.map(in_words));
+        let (above, below) = (self.above.map(in_words), self.below.map(in_words));
         match (least, above, most, below) {
             (Some(least), _, Some(most), _) => format!("from {least} to {most}"),
             (Some(least), _, None, Some(below)) => format!("from {least} to below {below}"),
@@ -168,10 +173,11 @@ impl Field {
             }
             Value::Number(number) => match number.as_f64() {
                 Some(value) if self.is_within(value) => Ok(()),
-                // As one writes it: 0, not 0.0.
-                Some(value) if number.is_f64() => {
-                    Err(FieldError::new(&self.path, value, self.expected()))
-                }
+                Some(value) if number.is_f64() => Err(FieldError::new(
+                    &self.path,
+                    in_words(value),
+                    self.expected(),
+                )),
                 _ => Err(FieldError::new(&self.path, number, self.expected())),
             },
             Value::String(path)
@@ -181,6 +187,14 @@ impl Field {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// A number as one writes it: 0, not 0.0, and 1e308, not 309 digits.
+fn in_words(value: f64) -> String {
+    match value.abs() {
+        size if size == 0.0 || (1e-6..1e15).contains(&size) => value.to_string(),
+        _ => format!("{value:e}"),
     }
 }
 

@@ -8,7 +8,10 @@ use std::time::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// A span of time above zero, written as `90s`, `5m` or `1h 30m`.
+/// The longest span of time: a year.
+const MOST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+
+/// A span of time above zero, of a year at most, written as `90s`, `5m` or `1h 30m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Seconds(Duration);
@@ -31,6 +34,7 @@ impl FromStr for Seconds {
 
     fn from_str(text: &str) -> Result<Seconds, String> {
         match humantime::parse_duration(text) {
+            Ok(duration) if duration > MOST => Err("a time of at most 366 days".to_owned()),
             Ok(duration) if !duration.is_zero() => Ok(Seconds(duration)),
             _ => Err("a time above 0 such as 90s, 5m or 1h".to_owned()),
         }

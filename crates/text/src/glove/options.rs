@@ -56,19 +56,19 @@ pub struct GloveOptions {
     #[schemars(range(min = 1, max = 1000))]
     pub window: usize,
     /// Leave out words that occur less often.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 1_000_000_000))]
     pub min_count: u64,
     /// Co-occurrence from which a pair of words has full weight.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = 0.000_001, max = 1_000_000_000))]
     pub x_max: f64,
     /// Exponent of the weight below that.
     #[schemars(range(min = 0, max = 1))]
     pub alpha: f64,
     /// Passes over all pairs of words.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub epochs: usize,
     /// First step size of AdaGrad.
-    #[schemars(extend("exclusiveMinimum" = 0), range(max = 10))]
+    #[schemars(range(min = 1e-12, max = 10))]
     pub learning_rate: f64,
     /// Seed of everything random.
     pub seed: u64,

@@ -246,7 +246,7 @@ pub struct AlgorithmFigures {
     pub speedup: Option<Spread>,
     /// The same against trainings of the algorithm itself.
     pub speedup_against_itself: Option<Spread>,
-    /// Loss over the mean loss of the converged baselines.
+    /// Loss over the mean loss of the converged baselines; none where that is 0.
     pub loss_ratio: Option<Spread>,
     /// Silhouette coefficient.
     pub silhouette: Option<Spread>,
@@ -291,7 +291,7 @@ impl AlgorithmFigures {
                 let training = (replicate.training_seconds + replicate.retraining_seconds) / 2.0;
                 training * deletions as f64 / replicate.seconds()
             }),
-            loss_ratio: all(&|replicate| replicate.quality.loss / loss),
+            loss_ratio: some(&|replicate| (loss > 0.0).then(|| replicate.quality.loss / loss)),
             silhouette: some(&|replicate| replicate.quality.silhouette),
             nmi: some(&|replicate| replicate.quality.nmi),
             free_share: all(&|replicate| replicate.free as f64 / deletions.max(1) as f64),

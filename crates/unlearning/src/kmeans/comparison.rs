@@ -27,7 +27,7 @@ pub struct Comparison {
 /// Figures of the baselines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BaselineFigures {
-    /// Loss over the mean loss: 1, with its deviation.
+    /// Loss over the mean loss: 1, with its deviation; none where that is 0.
     pub loss_ratio: Option<Spread>,
     /// Silhouette coefficient.
     pub silhouette: Option<Spread>,
@@ -112,7 +112,7 @@ impl Comparison {
         let seconds = self.baselines.iter();
         let seconds = seconds.map(|baseline| baseline_seconds(baseline, deletions));
         BaselineFigures {
-            loss_ratio: all(&|quality| Some(quality.loss / loss)),
+            loss_ratio: all(&|quality| (loss > 0.0).then(|| quality.loss / loss)),
             silhouette: all(&|quality| quality.silhouette),
             nmi: all(&|quality| quality.nmi),
             seconds: Spread::of(&seconds.collect::<Vec<f64>>()),

@@ -12,6 +12,9 @@ use probity_data::read::{LeftOut, Place, ReadError};
 use probity_data::schema::{Kind, Schema};
 use probity_data::source::Source;
 
+/// What messages call a model where they would name the training table.
+const MODEL: &str = "the model";
+
 /// Why a file cannot be clustered.
 #[derive(Debug, Error)]
 pub enum DatasetError {
@@ -208,6 +211,10 @@ pub fn read_for_model<'a>(
 ) -> Result<(Points, LeftOut), DatasetError> {
     let like = Numbers {
         columns: columns.iter().map(|column| column.name.clone()).collect(),
+        source: Source {
+            file: MODEL.into(),
+            ..Source::default()
+        },
         ..Numbers::default()
     };
     let numbers = Numbers::unscaled(rows, options, Some(&like))?;

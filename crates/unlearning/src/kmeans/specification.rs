@@ -91,6 +91,9 @@ impl InputSpecification {
 #[non_exhaustive]
 pub struct ClusteringSpecification {
     /// Iterations at most.
+    ///
+    /// Each is kept, with its centroids and sums, for the deletions to come.
+    #[schemars(range(max = 10_000))]
     pub iterations: usize,
     /// Clusterings from other seeds, of which the one with the smallest loss is kept. Memory and
     /// the time of a deletion grow with them.
@@ -238,15 +241,18 @@ pub struct MeasureSpecification {
     #[schemars(extend("x-flag" = "algorithm"))]
     pub algorithms: Vec<AlgorithmName>,
     /// Rows to delete, one after the other.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pub deletions: usize,
     /// How often everything is done, with seeds from the seed on.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 10_000))]
     pub repeats: u64,
     /// Timed trainings of the baseline for each replicate, which stand for one a deletion.
-    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub retrainings: usize,
     /// Rows that the silhouette is taken of.
+    ///
+    /// It takes the distances between all of them.
+    #[schemars(range(max = 100_000))]
     pub silhouette_rows: usize,
 }
 

@@ -16,13 +16,13 @@ use probity_run::stream::{Purpose, permutation};
 #[serde(default, deny_unknown_fields)]
 pub struct Protocol {
     /// Rows to learn from, drawn anew for each repeat; fewer where there are fewer.
-    #[schemars(range(min = 2))]
+    #[schemars(range(min = 2, max = 4_294_967_295_u32))]
     pub rows: usize,
     /// Rows to delete one after the other.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pub deletions: usize,
     /// Repeats.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 10_000))]
     pub repeats: usize,
 }
 

@@ -66,19 +66,19 @@ pub struct LearningSpecification {
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub threshold: Option<f64>,
     /// gtest without a threshold: so many rows choose it, an eighth of them held out.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pub choice_rows: usize,
     /// Clusters of a data split.
     #[schemars(range(min = 2, max = 16))]
     pub clusters: u8,
     /// So many rows or fewer are modelled as independent columns.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pub min_rows: usize,
     /// The most bins of a column of numbers in tests of independence.
     #[schemars(range(min = 2, max = 64))]
     pub bins: u16,
     /// Pseudo-observations at every leaf.
-    #[schemars(range(min = 0))]
+    #[schemars(range(min = 0, max = 1_000_000_000))]
     pub smoothing: f64,
     /// Seed of every draw.
     pub seed: u64,

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::numbers::{MOST_ROWS, seed, whole};
 use crate::cli::out::Force;
 use crate::cli::output::{Output, print};
 use probity::data::compressed;
@@ -23,10 +24,10 @@ pub(super) struct GenerateArgs {
     #[arg(value_enum)]
     name: Generated,
     /// Rows to write
-    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = whole::<u32>(1..=MOST_ROWS), allow_hyphen_values = true)]
     rows: u32,
     /// Seed of everything random
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed(), allow_hyphen_values = true)]
     seed: u64,
     /// CSV file; compressed if its name ends in .gz or .xz [default: stdout]
     #[arg(long, value_name = "FILE")]
