@@ -22,6 +22,7 @@ mod interrupt;
 mod kmeans;
 mod knn;
 mod lexicon;
+mod option_names;
 mod outliers;
 mod output;
 mod predictor;
@@ -45,6 +46,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use option_names::OptionNames;
 use output::{Output, Reporting};
 use probity::fairness::audit::AuditError;
 use probity::fairness::group::GroupError;
@@ -139,7 +141,7 @@ pub fn main() -> ExitCode {
     match outcome {
         Ok(code) => code,
         Err(error) => {
-            output.error(&error);
+            output.error(&error, &OptionNames::of(definition(), &matches));
             ExitCode::from(code_of(&error))
         }
     }
