@@ -164,6 +164,7 @@ fn certificates_of_texts_that_are_cut_hold_for_what_the_model_reads_of_each() {
         "max_length = 200",
         "max_length = 8",
     );
+    workspace.seal("demo/model");
     let people = ["muslim", "white woman", "christian"];
     workspace.write(
         "people.toml",

@@ -13,12 +13,19 @@ fn models() {
     let workspace = people_and_model();
     let audit = "audit --model bad --data people.csv --out out";
     refuses(&workspace, audit, 2, &["bad/model.toml", "weights"]);
-    let tampered: [(&str, &str, &[&str]); 8] = [
-        (
-            "format_version = 1",
-            "format_version = 9",
-            &["version 9", "reads 1"],
-        ),
+    workspace.copy_folder("model", "bad");
+    workspace.edit("bad/model.toml", "table model 2", "table model 9");
+    refuses(
+        &workspace,
+        audit,
+        2,
+        &["bad/model.toml", "version 9, not 2"],
+    );
+    workspace.copy_folder("model", "bad");
+    workspace.edit("bad/model.toml", "max = 90", "max = 91");
+    refuses(&workspace, audit, 2, &["bad/model.toml was changed"]);
+    // What the one who seals it anew has not thought of.
+    let tampered: [(&str, &str, &[&str]); 7] = [
         (
             "hidden = [4]",
             "hidden = [5]",
@@ -46,6 +53,7 @@ fn models() {
     for (from, to, needles) in tampered {
         workspace.copy_folder("model", "bad");
         workspace.edit("bad/model.toml", from, to);
+        workspace.seal("bad");
         refuses(&workspace, audit, 2, needles).complains(&["bad/"]);
     }
     workspace.copy_folder("model", "bad");
@@ -58,12 +66,17 @@ fn models() {
         (b"\x89PNG\r\n\x1a\n", "no weight file"),
     ] {
         workspace.write("bad/weights.safetensors", bytes);
+        let changed = ["bad/weights.safetensors was changed"];
+        refuses(&workspace, audit, 2, &changed);
+        workspace.seal("bad");
         refuses(&workspace, audit, 2, &["weights.safetensors", needle]);
+        workspace.copy_folder("model", "bad");
     }
     let mut not_finite = whole.clone();
     let end = not_finite.len();
     not_finite[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
     workspace.write("bad/weights.safetensors", not_finite);
+    workspace.seal("bad");
     refuses(&workspace, audit, 2, &["weights.safetensors", "NaN"]);
     fs::remove_file(workspace.path("bad/weights.safetensors")).unwrap();
     refuses(&workspace, audit, 2, &["bad/weights.safetensors"]);
@@ -169,6 +182,7 @@ fn runs() {
     }
     let model = workspace.read("model/model.toml");
     workspace.edit("model/model.toml", "\"relu\"", "\"tanh\"");
+    workspace.seal("model");
     refuses(
         &workspace,
         resume,

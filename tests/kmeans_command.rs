@@ -449,7 +449,7 @@ fn requests_and_directories_that_do_not_fit_are_refused() {
         &workspace,
         "kmeans delete --model none --ids 1",
         2,
-        &["none", "model.toml"],
+        &["there is no model directory none"],
     );
     let good = fs::read(workspace.path("M/model.bin")).unwrap();
     for at in [100, 200, good.len() / 2, good.len() - 1] {
@@ -475,7 +475,7 @@ fn requests_and_directories_that_do_not_fit_are_refused() {
         &workspace,
         "kmeans assign --model M",
         2,
-        &["model.bin is no kmeans model"],
+        &["model.bin is not what", "it is no k-means model"],
     );
     workspace.write("M/model.bin", &good);
     workspace.edit("M/model.toml", "seed = 1", "seed = 2");

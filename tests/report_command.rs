@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 #[track_caller]
 fn page(workspace: &Workspace, runs: &str) -> (Page, String) {
     workspace
-        .line(&format!("report {runs} --out page.html"))
+        .line(&format!("report {runs} --out page.html --force"))
         .exits(0)
         .says(&["Report: page.html"]);
     let html = workspace.read("page.html");
@@ -389,6 +389,7 @@ fn made_up(
         &format!("{directory}/run.toml"),
         toml::to_string(&run).unwrap(),
     );
+    workspace.seal_run(directory);
 }
 
 const HOSTILE: &str = "<script>alert('1')</script></style></title>\"'><img src=x onerror=alert(1)> &lt; {{ 7 }} \u{202e}abc\u{2066}\u{200b} \u{7}";
@@ -503,6 +504,7 @@ fn what_is_no_finished_run_is_refused() {
         ("torn", "demo/audit"),
         ("lost", "demo/audit"),
         ("short", "demo/audit"),
+        ("changed", "demo/audit"),
         ("kind", "demo/audit"),
     ] {
         workspace.copy_folder(from, name);
@@ -513,11 +515,15 @@ fn what_is_no_finished_run_is_refused() {
         "\"schema_version\": 1",
         "\"schema_version\": 2",
     );
+    workspace.seal_run("version");
     let summary = workspace.read("torn/summary.json");
     workspace.write("torn/summary.json", &summary[..summary.len() / 2]);
     std::fs::remove_file(workspace.path("lost/samples.parquet")).unwrap();
     workspace.write("short/samples.parquet", "PAR1 and nothing else");
+    workspace.seal_run("short");
+    workspace.write("changed/samples.parquet", "PAR1 and nothing else");
     workspace.edit("kind/summary.json", "\"fairness\"", "\"unfairness\"");
+    workspace.seal_run("kind");
     let before = workspace.snapshot();
     for (runs, words) in [
         ("empty", ["empty is no run directory", "runs/audit-1"]),
@@ -543,6 +549,7 @@ fn what_is_no_finished_run_is_refused() {
             "short",
             ["short/samples.parquet", "not a readable Parquet file"],
         ),
+        ("changed", ["changed/samples.parquet", "was changed"]),
         ("kind", ["kind/summary.json", "fairness"]),
         ("demo/model", ["holds a run of 'train'", "audit, repair"]),
         ("demo demo/audit", ["is given twice", "demo/audit"]),
@@ -622,6 +629,7 @@ fn samples_are_read_with_care() {
     ] {
         assert!(whole.contains(from), "{from} in {whole}");
         workspace.write("run/samples.csv", whole.replacen(from, to, 1));
+        workspace.seal_run("run");
         workspace.line("report run").exits(2).complains(&words);
     }
     let nothing: String = whole
@@ -632,8 +640,9 @@ fn samples_are_read_with_care() {
     workspace.write("run/samples.csv", nothing);
     let summary = workspace
         .read("run/summary.json")
-        .replace("\"discriminatory_rows\":3", "\"discriminatory_rows\":0");
+        .replace("\"discriminatory_rows\": 3", "\"discriminatory_rows\": 0");
     workspace.write("run/summary.json", summary);
+    workspace.seal_run("run");
     let (page, _) = page(&workspace, "run");
     holds(&page, &["The search found no pair."]);
 }

@@ -562,7 +562,7 @@ fn models_that_cannot_be_taken() {
     let broken = archive(&[("model.toml", &description), ("weights.safetensors", cut)]);
     server
         .upload("/api/v1/models", &[], "m.zip", &broken)
-        .refuses(422, "weights");
+        .refuses(422, "weights.safetensors was changed");
     let foreign = b"command = \"train\"\ndata = \"/etc/passwd\"\n".as_slice();
     let odd = archive(&[
         ("m/model.toml", &description),

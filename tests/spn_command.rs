@@ -330,7 +330,12 @@ fn a_model_that_was_tampered_with_is_refused() {
         refuses(&workspace, line, 2, &["was changed after it was written"]);
     }
     workspace.write("M/model.spn", "something else");
-    refuses(&workspace, "spn show --model M", 2, &["is no spn model"]);
+    refuses(
+        &workspace,
+        "spn show --model M",
+        2,
+        &["it is no sum-product network"],
+    );
     refuses(
         &workspace,
         "spn show --model none",

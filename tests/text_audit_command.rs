@@ -326,17 +326,24 @@ fn broken_text_models_are_refused() {
         ("tokenizer.json", "{}", vec!["tokenizer"]),
         ("sentences.json", "[]", vec!["sentences.json"]),
         ("weights.safetensors", "xx", vec!["weights.safetensors"]),
-        ("model.toml", "format_version = 1\n", vec!["model.toml"]),
     ] {
         workspace.copy_folder("demo/model", "broken");
         workspace.write(&format!("broken/{file}"), content);
+        let changed = format!("broken/{file} was changed");
+        refuses(&workspace, audit, 2, &[&changed]);
+        workspace.seal("broken");
         refuses(&workspace, audit, 2, &needles);
     }
     workspace.copy_folder("demo/model", "broken");
+    workspace.write("broken/model.toml", "format_version = 1\n");
+    refuses(&workspace, audit, 2, &["model.toml"]);
+    workspace.copy_folder("demo/model", "broken");
     workspace.edit("broken/model.toml", "units = 10", "units = 11");
+    workspace.seal("broken");
     refuses(&workspace, audit, 2, &["weight_ih_l0", "44"]);
     workspace.copy_folder("demo/model", "broken");
     workspace.edit("broken/model.toml", "max_length = 200", "max_length = 0");
+    workspace.seal("broken");
     refuses(&workspace, audit, 2, &["at most 0 tokens"]);
 }
 

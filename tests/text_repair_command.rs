@@ -290,7 +290,7 @@ fn texts_are_certified_and_samples_must_gain_something() {
     for format in ["html", "markdown", "json", "model-card"] {
         workspace
             .line(&format!(
-                "report samples certified --format {format} --out page"
+                "report samples certified --format {format} --out page --force"
             ))
             .exits(0);
         let page = workspace.read("page");

@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow, bail, ensure};
 use clap::Args;
 
+use super::output::Output;
 use super::render::{count, counted};
+use probity::run::lock::DirectoryLock;
 
 /// The model, and the rows to delete by their ids.
 #[derive(Debug, Args)]
@@ -44,6 +46,22 @@ impl DeletionArgs {
             }
         }
         Ok(ids)
+    }
+
+    /// Locks the model from before it is read until the remaining rows are written: two deletions
+    /// at once would otherwise each keep the rows that the other one deletes.
+    pub fn lock(&self, output: &Output) -> anyhow::Result<DirectoryLock> {
+        ensure!(
+            self.model.is_dir(),
+            "there is no model directory {}",
+            self.model.display()
+        );
+        Ok(DirectoryLock::wait(&self.model, || {
+            output.remark(&format!(
+                "another process is writing into {}; waiting for it",
+                self.model.display()
+            ));
+        })?)
     }
 
     /// Refuses `data`, the original rows, where nothing is verified with them.

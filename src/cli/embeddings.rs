@@ -10,11 +10,11 @@ use serde::Serialize;
 use super::fields::Fields;
 use super::inputs::{Hardware, Threads};
 use super::interrupt::Interrupt;
+use super::out::Force;
 use super::output::Output;
 use super::render::{count, table};
 use probity::data::compressed;
 use probity::nn::train::text_set::load_embeddings;
-use probity::run::run_directory::write_with;
 use probity::tensor::nearest::cosine::{NearestOptions, cosine, nearest};
 use probity::text::corpus::{TextColumns, read_texts};
 use probity::text::embeddings::EmbeddingTable;
@@ -50,6 +50,8 @@ struct TrainArgs {
     /// File for the vectors; compressed if its name ends in .gz or .xz
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    #[command(flatten)]
+    force: Force,
     #[command(flatten)]
     fields: Fields<GloveOptions>,
     /// Decimal places of the numbers in the file
@@ -113,6 +115,7 @@ pub(super) fn run(args: EmbeddingsArgs, output: &Output) -> anyhow::Result<ExitC
 fn train(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.threads.apply()?;
     let options = args.fields.specification()?.into_inner();
+    let out = args.force.file(&args.out, &[&args.texts])?;
     let columns = TextColumns {
         text: args.text_column,
         label: None,
@@ -137,7 +140,7 @@ fn train(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> {
     });
     bar.finish_and_clear();
     let vectors = vectors?;
-    write_with(&args.out, |writer| {
+    out.write_with(|writer| {
         compressed::write_as(&args.out, writer, |out| {
             vectors.write_text(out, usize::from(args.digits))
         })
@@ -161,6 +164,11 @@ fn train(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> {
         summary.file.display(),
         example(&vectors)
     );
+    if out.is_stdout() {
+        // The vectors are there already.
+        output.remark(text.trim_end());
+        return Ok(ExitCode::SUCCESS);
+    }
     output.summary("embeddings train", &summary, &text)
 }
 

@@ -7,14 +7,13 @@ use anyhow::Context;
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::Hardware;
+use super::inputs::{Hardware, new_run_in};
 use super::output::Output;
 use super::render::{count, percent, table};
 use probity::fairness::group::gaps::Gaps;
 use probity::fairness::group::grouping::{DeclaredBins, GroupedBy};
 use probity::fairness::group::run::{GroupMeasurement, GroupRunSummary, GroupsSpecification, Part};
 use probity::fairness::group::{GroupReport, GroupSet, Rate};
-use probity::run::run_directory::RunDirectory;
 use probity::run::specification::Checked;
 
 /// Arguments of `probity groups`.
@@ -57,7 +56,7 @@ pub(super) fn run_specification(
     let summary = measurement.run(&device).with_context(measuring)?;
     let mut text = render_run(&summary);
     if let Some(out) = &out {
-        let directory = RunDirectory::create(out)?;
+        let directory = new_run_in(out)?;
         directory.write_run(measurement.specification(), measurement.record())?;
         directory.write_summary(&summary)?;
         text.push_str(&format!("Run: {}\n", directory.path().display()));

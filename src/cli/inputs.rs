@@ -9,6 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use super::fields::Fields;
 use super::output::Output;
 use probity::data::numbers::Bounds;
+use probity::run::output_file::expect_outside;
 use probity::run::run_directory::{CHECKPOINT, RunDirectory, SUMMARY};
 use probity::run::specification::file::Record;
 use probity::run::specification::{Checked, Specification};
@@ -71,10 +72,16 @@ impl Hardware {
     }
 }
 
+/// The directory `out` for a new run.
+pub(super) fn new_run_in(out: &Path) -> anyhow::Result<RunDirectory> {
+    expect_outside(out)?;
+    Ok(RunDirectory::create(out)?)
+}
+
 /// The directory for a new run: `out`, or the next free number of `name` under `runs`.
 pub(super) fn new_run(out: Option<&PathBuf>, name: &str) -> anyhow::Result<RunDirectory> {
     Ok(match out {
-        Some(path) => RunDirectory::create(path)?,
+        Some(path) => new_run_in(path)?,
         None => RunDirectory::create_numbered(Path::new(RUNS), name)?,
     })
 }
@@ -106,7 +113,7 @@ impl Place {
     ) -> anyhow::Result<(Checked<S>, Place)> {
         fields.expect_free()?;
         let out = out.unwrap_or_default();
-        let (directory, began, record) = RunDirectory::open_specified::<S>(&out)?;
+        let (directory, began, record) = RunDirectory::resume_specified::<S>(&out)?;
         Ok((fields.resumed(&began)?, Place::GoesOn(directory, record)))
     }
 

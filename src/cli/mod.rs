@@ -23,6 +23,7 @@ mod kmeans;
 mod knn;
 mod lexicon;
 mod option_names;
+mod out;
 mod outliers;
 mod output;
 mod predictor;

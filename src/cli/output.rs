@@ -1,13 +1,12 @@
 //! Where text goes: results to stdout, remarks and errors to stderr.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, WeakProgressBar};
-use probity::run::run_directory::write_atomically;
+use probity::run::output_file::OutputFile;
 use serde::Serialize;
 
 use super::option_names::OptionNames;
@@ -120,14 +119,14 @@ impl Output {
         &self,
         command: &'static str,
         figures: &T,
-        (name, rows, file): (&str, csv::Writer<Vec<u8>>, Option<&PathBuf>),
+        (name, rows, file): (&str, csv::Writer<Vec<u8>>, Option<&OutputFile>),
         text: &str,
     ) -> anyhow::Result<ExitCode> {
         let rows = rows.into_inner()?;
         match file {
             Some(file) => {
-                write_atomically(file, &rows)?;
-                let text = format!("{text}{name}: {}\n", file.display());
+                file.write(&rows)?;
+                let text = format!("{text}{name}: {}\n", file.path().display());
                 self.summary(command, figures, &text)
             }
             None => {

@@ -1,14 +1,14 @@
 //! `probity report`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use super::out::Force;
 use super::output::{Output, print};
 use probity::report::Report;
-use probity::run::run_directory::write_atomically;
 
 /// Arguments of `probity report`.
 #[derive(Debug, Args)]
@@ -23,6 +23,8 @@ pub(super) struct ReportArgs {
     /// File to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
     /// Form of the report
     #[arg(long, value_enum, default_value_t)]
     format: FormatArg,
@@ -51,6 +53,8 @@ struct ReportSummary {
 
 /// Runs `probity report`.
 pub(super) fn run(args: ReportArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    let runs: Vec<&Path> = args.runs.iter().map(PathBuf::as_path).collect();
+    let out = args.force.open(args.out.as_ref(), &runs)?;
     let report = Report::read(&args.runs)?;
     let text = match args.format {
         FormatArg::Html => report.to_html()?,
@@ -58,7 +62,7 @@ pub(super) fn run(args: ReportArgs, output: &Output) -> anyhow::Result<ExitCode>
         FormatArg::ModelCard => report.to_model_card(),
         FormatArg::Json => serde_json::to_string_pretty(&report)? + "\n",
     };
-    let Some(file) = args.out else {
+    let Some(file) = out else {
         anyhow::ensure!(
             args.format == FormatArg::Json || !output.is_json(),
             "--json prints data; add --out FILE, or --format json for the report as data"
@@ -66,10 +70,10 @@ pub(super) fn run(args: ReportArgs, output: &Output) -> anyhow::Result<ExitCode>
         print(&text)?;
         return Ok(ExitCode::SUCCESS);
     };
-    write_atomically(&file, text.as_bytes())?;
-    let said = format!("Report: {}\n", file.display());
+    file.write(text.as_bytes())?;
+    let said = format!("Report: {}\n", file.path().display());
     let summary = ReportSummary {
-        file,
+        file: file.path().to_owned(),
         runs: report.runs.len(),
         bytes: text.len(),
     };

@@ -133,9 +133,10 @@ impl Asked<'_> {
         let (specification, record) = self.read()?;
         let (directory, out) = (&self.args.specification, self.args.out.clone());
         let place = match record {
-            record if self.args.resume => {
-                Place::GoesOn(RunDirectory::open(directory)?, record.unwrap_or_default())
-            }
+            record if self.args.resume => Place::GoesOn(
+                RunDirectory::open_to_write(directory)?,
+                record.unwrap_or_default(),
+            ),
             Some(record) if directory.is_dir() => Place::Again(out, record),
             _ => Place::New(out),
         };

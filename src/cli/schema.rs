@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fields::Fields;
+use super::out::Force;
 use super::output::Output;
 use super::render::{bad_rows, count, table};
 use probity::data::bins::Cut;
@@ -17,7 +18,6 @@ use probity::data::named_schema::named_schema;
 use probity::data::schema::{Format, Kind, Outside, Schema};
 use probity::data::specification::Separator;
 use probity::data::table::{Labels, ReadCounts, Table};
-use probity::run::run_directory::write_atomically;
 use probity::run::specification::Specification;
 
 /// Arguments of `probity schema`.
@@ -85,6 +85,8 @@ struct InferArgs {
     /// File for the schema [default: stdout]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
 }
 
 #[derive(Debug, Args)]
@@ -139,6 +141,7 @@ pub(super) fn run(args: SchemaArgs, output: &Output) -> anyhow::Result<ExitCode>
 }
 
 fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    let out = args.force.open(args.out.as_ref(), &[&args.file])?;
     let name = args.file.file_name().unwrap_or_default().to_string_lossy();
     let name = name.split('.').next().unwrap_or("table").to_owned();
     let options = InferOptions {
@@ -171,15 +174,15 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
             .collect::<String>(),
         draft.schema.to_toml()?
     );
-    match args.out {
+    match out {
         Some(file) => {
-            write_atomically(&file, text.as_bytes())?;
+            file.write(text.as_bytes())?;
             output.result(
                 &draft,
                 &format!(
                     "{notes}{} attributes in {}\n",
                     draft.schema.attributes.len(),
-                    file.display()
+                    file.path().display()
                 ),
             )
         }

@@ -68,7 +68,7 @@ fn audit(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitCode> {
             args.run.display()
         );
     }
-    let summary: serde_json::Value = directory.read_json(SUMMARY)?;
+    let summary: serde_json::Value = directory.read_summary()?;
     let stated = summary["total"]["discriminatory_rows"]
         .as_u64()
         .unwrap_or(0);

@@ -30,6 +30,8 @@ pub struct Page {
     name: String,
     blocks: Vec<Block>,
     given: fn(&Workspace) -> Lacks,
+    /// Whether each command is for a reader of its own.
+    apart: bool,
 }
 
 /// Words of the commands that cannot be run here.
@@ -66,6 +68,7 @@ impl Page {
             name: name.to_owned(),
             blocks,
             given: |_| Lacks::new(),
+            apart: false,
         }
     }
 
@@ -88,6 +91,7 @@ impl Page {
                 output: None,
             }],
             given: |_| Lacks::new(),
+            apart: true,
         }
     }
 
@@ -106,6 +110,12 @@ impl Page {
             block.commands.retain(is_there);
         }
         let record = Workspace::new();
+        let root = workspace.path("");
+        let given = workspace.snapshot().into_iter();
+        let given = given.filter_map(|(path, _)| {
+            Some(format!("{}\n", path.strip_prefix(&root).ok()?.display()))
+        });
+        record.write("given", given.collect::<String>());
         let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
         let mut script = PRELUDE.to_owned();
         let all = || self.blocks.iter().flat_map(|block| &block.commands);
@@ -127,6 +137,8 @@ impl Page {
             .env("PORT", port.unwrap().port().to_string())
             .env("PYTHON", python)
             .env("EDITOR", "true")
+            .env("GIVEN", record.path("given"))
+            .env("APART", self.apart.to_string())
             .env("PUBLISHED", data_folder().join("adult"))
             .env("HOME", record.path("home"))
             .stdin(Stdio::null())

@@ -1,6 +1,18 @@
 # What stands in for the world around a page: its commands are the built ones, its service listens
 # on a port that is free, published data come from a folder, and what a reader would look at is not shown.
+# What a page makes, its reader does not have yet: a file that was given for the commands before goes. (Each
+# example of the help is for a reader who has made no other one.)
+makes_anew() {
+    while [ $# -gt 1 ]; do
+        if [ "$1" = --out ] && [ -f "$2" ] && { [ "$APART" = true ] || grep -Fxq -- "$2" "$GIVEN"; }; then
+            rm "$2"
+            sed -i "\\|^$2\$|d" "$GIVEN"
+        fi
+        shift
+    done
+}
 probity() {
+    makes_anew "$@"
     if [ "$1" = serve ] && [ "${2#--}" != "$2" ]; then
         "$PROBITY" "${@/8080/$PORT}" &
         trap "kill $!" EXIT

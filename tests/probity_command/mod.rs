@@ -14,6 +14,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use probity::run::run_directory::{file_sha256, sha256_of};
+use probity::run::sealed::write_json;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -61,7 +63,7 @@ impl Workspace {
     }
 
     /// The summary in the directory of a run, as the command also prints it: without the time of
-    /// its end.
+    /// its end, the hashes of the files beside it and its seal.
     #[track_caller]
     pub fn summary(&self, run: &str) -> Value {
         let mut summary = self.json(&format!("{run}/summary.json"));
@@ -71,6 +73,9 @@ impl Workspace {
             ended.as_str().is_some_and(|ended| ended.ends_with('Z')),
             "{ended}"
         );
+        for sealing in ["sha256", "seal"] {
+            assert!(summary.as_object_mut().unwrap().remove(sealing).is_some());
+        }
         summary
     }
 
@@ -79,6 +84,42 @@ impl Workspace {
         let text = self.read(name);
         assert_eq!(text.matches(from).count(), 1, "'{from}' in {text}");
         self.write(name, text.replace(from, to));
+    }
+
+    /// Seals the description of the model `name` anew, with the files beside it as they are now: as
+    /// somebody does who changes a model and knows how it is sealed.
+    pub fn seal(&self, name: &str) {
+        let description = format!("{name}/model.toml");
+        let sealed = self.read(&description);
+        let (first, text) = sealed.split_once('\n').unwrap();
+        let lines = text.lines().map(|line| match line.split_once(" = ") {
+            Some((file, hash)) if hash.len() == 66 => {
+                let path = self.path(&format!("{name}/{}", file.trim_matches('"')));
+                format!("{file} = \"{}\"\n", file_sha256(&path).unwrap())
+            }
+            _ => format!("{line}\n"),
+        });
+        let text: String = lines.collect();
+        let (words, _) = first.split_once("sha256 ").unwrap();
+        let hash = sha256_of(&mut text.as_bytes()).unwrap();
+        self.write(&description, format!("{words}sha256 {hash}\n{text}"));
+    }
+
+    /// The same for the summary of the run `name`.
+    pub fn seal_run(&self, name: &str) {
+        let mut summary = self.json(&format!("{name}/summary.json"));
+        let members = summary.as_object_mut().unwrap();
+        members.remove("seal");
+        let entries = fs::read_dir(self.path(name)).unwrap();
+        let files = entries.map(|entry| entry.unwrap());
+        let files =
+            files.filter(|entry| entry.file_name() != "summary.json" && entry.path().is_file());
+        let hashes = files.map(|entry| {
+            let hash = file_sha256(&entry.path()).unwrap();
+            (entry.file_name().into_string().unwrap(), Value::from(hash))
+        });
+        members.insert("sha256".to_owned(), Value::Object(hashes.collect()));
+        write_json(&self.path(&format!("{name}/summary.json")), &summary).unwrap();
     }
 
     /// Copies a folder of files.
@@ -246,7 +287,7 @@ pub fn figures(summary: &Value) -> Value {
             figures[part].as_object_mut().unwrap().remove(key);
         }
     }
-    for key in ["samples_file", "ended"] {
+    for key in ["samples_file", "ended", "sha256", "seal"] {
         figures.as_object_mut().unwrap().remove(key);
     }
     figures

@@ -1,11 +1,11 @@
 //! A model on disk: a directory with `model.toml` (schema, architecture, encodings) and
-//! `weights.safetensors` (the numbers).
+//! `weights.safetensors` (the numbers). The description is sealed, and says the SHA-256 of the other
+//! files, so that no file is taken for one of another model, or of a damaged one.
 //!
 //! Tensors: `layers.N.weight` `[inputs, outputs]`, `layers.N.bias` `[outputs]`, and
 //! `embeddings.NAME` `[levels, dimension]` for each embedded attribute.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -18,15 +18,19 @@ use super::encoding::{Encoding, InputLayout};
 use super::fnn::{Activation, Dense, Embedding, Network};
 use super::weights::{Weight, WeightsError, read_weights};
 use probity_data::schema::{Schema, SchemaError};
-use probity_run::run_directory::{RunError, hex, write_atomically};
+use probity_run::run_directory::{RunError, file_sha256, hex, write_atomically};
+use probity_run::sealed::{Form, read_text, write_text};
 
 /// File names inside a model directory.
 pub const DESCRIPTION: &str = "model.toml";
 /// See [`DESCRIPTION`].
 pub const WEIGHTS: &str = "weights.safetensors";
 
-/// The version of the layout that this build writes and reads.
-const FORMAT_VERSION: u32 = 1;
+/// What the description is sealed as.
+const FORM: Form = Form {
+    kind: "table model",
+    version: "2",
+};
 
 /// Why a model cannot be saved or loaded.
 #[derive(Debug, Error)]
@@ -39,9 +43,9 @@ pub enum StoreError {
         /// The operating system's word.
         source: io::Error,
     },
-    /// A file cannot be written.
+    /// A file cannot be written, is another one, or was changed.
     #[error(transparent)]
-    Write(#[from] RunError),
+    File(#[from] RunError),
     /// The description is not what this build writes.
     #[error("{}: {problem}", file.display())]
     Description {
@@ -85,10 +89,13 @@ pub struct Model {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Description {
-    format_version: u32,
     network: Architecture,
     schema: Schema,
+    sha256: Companions,
 }
+
+/// The hashes of the files beside a description, by their names.
+pub(super) type Companions = BTreeMap<String, String>;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -116,8 +123,9 @@ impl Model {
             .iter()
             .zip(self.network.layout.spans())
             .map(|(attribute, span)| (attribute.name.clone(), span.encoding));
+        save_tensors(&directory.join(WEIGHTS), &self.tensors())?;
         let description = Description {
-            format_version: FORMAT_VERSION,
+            sha256: hashes_of(directory, &[WEIGHTS])?,
             network: Architecture {
                 hidden: hidden.take(self.network.layers.len() - 1).collect(),
                 activation: self.network.activation,
@@ -126,8 +134,7 @@ impl Model {
             schema: self.schema.clone(),
         };
         let text = toml::to_string(&description).map_err(|error| describe(error.to_string()))?;
-        save_tensors(&directory.join(WEIGHTS), &self.tensors())?;
-        write_atomically(&file, text.as_bytes())?;
+        write_text(&file, FORM, &text)?;
         Ok(())
     }
 
@@ -167,26 +174,18 @@ impl Model {
     /// Reads the model in `directory`.
     ///
     /// # Errors
-    /// When a file is missing, foreign or truncated, or its tensors do not fit the description.
+    /// When a file is missing, foreign or changed, or its tensors do not fit the description.
     pub fn load(directory: impl AsRef<Path>) -> Result<Model, StoreError> {
         let directory = directory.as_ref();
         let file = directory.join(DESCRIPTION);
-        let text = fs::read_to_string(&file).map_err(|source| StoreError::Read {
-            file: file.clone(),
-            source,
-        })?;
+        let text = read_description(&file, FORM)?;
         let describe = |problem: String| StoreError::Description {
             file: file.clone(),
             problem,
         };
         let description: Description =
             toml::from_str(&text).map_err(|error| describe(error.to_string()))?;
-        if description.format_version != FORMAT_VERSION {
-            return Err(describe(format!(
-                "the model has format version {}, this build reads {FORMAT_VERSION}",
-                description.format_version
-            )));
-        }
+        expect_unchanged(directory, &[WEIGHTS], &description.sha256)?;
         let schema = description.schema;
         schema.check().map_err(|source| StoreError::Schema {
             file: file.clone(),
@@ -254,6 +253,40 @@ impl Model {
         }
         hex(&hasher.finalize())
     }
+}
+
+/// The text of the description in `file`, which is sealed as `form`.
+pub(super) fn read_description(file: &Path, form: Form) -> Result<String, StoreError> {
+    match read_text(file, form) {
+        Err(RunError::Read { file, source }) => Err(StoreError::Read { file, source }),
+        text => Ok(text?),
+    }
+}
+
+/// The hashes of the files `names` in `directory`.
+pub(super) fn hashes_of(directory: &Path, names: &[&str]) -> Result<Companions, StoreError> {
+    let hash = |name: &&str| Ok(((*name).to_owned(), file_sha256(&directory.join(name))?));
+    names.iter().map(hash).collect()
+}
+
+/// Refuses files that were changed since their description was written, with their hashes in
+/// `written`.
+pub(super) fn expect_unchanged(
+    directory: &Path,
+    names: &[&str],
+    written: &Companions,
+) -> Result<(), StoreError> {
+    for &name in names {
+        let file = directory.join(name);
+        let found = file_sha256(&file).map_err(|error| match error {
+            RunError::Read { file, source } => StoreError::Read { file, source },
+            other => StoreError::File(other),
+        })?;
+        if written.get(name) != Some(&found) {
+            return Err(StoreError::File(RunError::Changed { file }));
+        }
+    }
+    Ok(())
 }
 
 /// Writes named tensors (name, shape, row-major values) as one safetensors file.
@@ -376,10 +409,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         model().save(directory.path()).unwrap();
         let description = directory.path().join(DESCRIPTION);
-        let text = fs::read_to_string(&description).unwrap();
+        let text = read_text(&description, FORM).unwrap();
         for (from, to, needle) in [
             ("hidden = [5, 3]", "hidden = [5, 4]", "layers.1.weight"),
-            ("format_version = 1", "format_version = 9", "version 9"),
             (
                 "activation = \"sigmoid\"",
                 "activation = \"magic\"",
@@ -387,10 +419,19 @@ mod tests {
             ),
         ] {
             assert!(text.contains(from), "{text}");
-            fs::write(&description, text.replacen(from, to, 1)).unwrap();
+            write_text(&description, FORM, &text.replacen(from, to, 1)).unwrap();
             let error = Model::load(directory.path()).unwrap_err().to_string();
             assert!(error.contains(needle), "{error}");
         }
+        write_text(&description, FORM, &text).unwrap();
+        let weights = directory.path().join(WEIGHTS);
+        let mut bytes = std::fs::read(&weights).unwrap();
+        if let Some(last) = bytes.last_mut() {
+            *last ^= 1;
+        }
+        std::fs::write(&weights, bytes).unwrap();
+        let error = Model::load(directory.path()).unwrap_err().to_string();
+        assert!(error.contains("was changed"), "{error}");
         let error = Model::load("/nowhere").unwrap_err().to_string();
         assert!(error.contains("cannot read"), "{error}");
     }

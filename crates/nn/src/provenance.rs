@@ -6,17 +6,22 @@
 //! repaired model keeps the split of the model it was made from.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::train::TrainSpecification;
-use probity_run::run_directory::{RunError, write_atomically};
+use probity_run::run_directory::RunError;
+use probity_run::sealed::{Form, read_text, write_text};
 
 /// Name of its file in a model directory.
 pub const PROVENANCE: &str = "provenance.toml";
+
+/// What the file is sealed as.
+const FORM: Form = Form {
+    kind: "provenance",
+    version: "1",
+};
 
 /// How a network was trained.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,19 +38,19 @@ impl Provenance {
     /// not say.
     ///
     /// # Errors
-    /// When the file cannot be read or is of another form.
+    /// When the file cannot be read, was changed, or is of another form.
     pub fn of(directory: &Path) -> Result<Option<Provenance>, RunError> {
         let file = directory.join(PROVENANCE);
-        match fs::read_to_string(&file) {
-            Ok(text) => toml::from_str(&text)
-                .map(Some)
-                .map_err(|error| RunError::Foreign {
-                    file,
-                    problem: error.to_string(),
-                }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(RunError::Read { file, source }),
+        if !file.exists() {
+            return Ok(None);
         }
+        let text = read_text(&file, FORM)?;
+        toml::from_str(&text)
+            .map(Some)
+            .map_err(|error| RunError::Foreign {
+                file,
+                problem: error.to_string(),
+            })
     }
 
     /// Writes it into the model directory `directory`.
@@ -58,7 +63,7 @@ impl Provenance {
             file: file.clone(),
             problem: error.to_string(),
         })?;
-        write_atomically(&file, text.as_bytes())
+        write_text(&file, FORM, &text)
     }
 
     /// SHA-256 of the labelled inputs.

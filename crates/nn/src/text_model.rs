@@ -13,11 +13,15 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::model::{DESCRIPTION, StoreError, Tensors, WEIGHTS, save_tensors};
+use super::model::{
+    Companions, DESCRIPTION, StoreError, Tensors, WEIGHTS, expect_unchanged, hashes_of,
+    read_description, save_tensors,
+};
 use super::recurrent::network::{RecurrentWeights, Shape};
 use super::text::{TextNetwork, TextNetworkError};
 use super::weights::read_weights;
 use probity_run::run_directory::{hex, write_atomically};
+use probity_run::sealed::{Form, read_text, write_text};
 use probity_tensor::device::ComputeDevice;
 use probity_text::embeddings::EmbeddingTable;
 use probity_text::tokenizer::{Tokenizer, TokenizerError};
@@ -28,8 +32,14 @@ pub const TOKENIZER: &str = "tokenizer.json";
 /// Name of the file with what semantic similarity needs.
 pub const SENTENCES: &str = "sentences.json";
 
-/// The version of the layout that this build writes and reads.
-const FORMAT_VERSION: u32 = 1;
+/// What the description is sealed as.
+const FORM: Form = Form {
+    kind: "text model",
+    version: "2",
+};
+
+/// The files beside it, whose hashes it says.
+const COMPANIONS: [&str; 3] = [TOKENIZER, SENTENCES, WEIGHTS];
 
 /// A text classifier with all that it needs to read texts.
 #[derive(Debug, Clone)]
@@ -66,8 +76,8 @@ pub struct EncodedText {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Description {
-    format_version: u32,
     text: TextDescription,
+    sha256: Companions,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -80,10 +90,7 @@ struct TextDescription {
 
 /// Whether the model in `directory` classifies texts, as far as its description can be read.
 pub fn is_text_model(directory: &Path) -> bool {
-    fs::read_to_string(directory.join(DESCRIPTION))
-        .ok()
-        .and_then(|text| text.parse::<toml::Table>().ok())
-        .is_some_and(|table| table.contains_key("text"))
+    read_text(&directory.join(DESCRIPTION), FORM).is_ok()
 }
 
 impl TextModel {
@@ -157,15 +164,6 @@ impl TextModel {
             file: file.clone(),
             problem,
         };
-        let description = Description {
-            format_version: FORMAT_VERSION,
-            text: TextDescription {
-                max_length: self.max_length,
-                classes: self.classes.clone(),
-                network: self.recurrent.shape,
-            },
-        };
-        let text = toml::to_string(&description).map_err(|error| describe(error.to_string()))?;
         let json = self
             .tokenizer
             .to_json()
@@ -175,7 +173,16 @@ impl TextModel {
         let sentences =
             serde_json::to_vec(&self.sentences).map_err(|error| describe(error.to_string()))?;
         write_atomically(&directory.join(SENTENCES), &sentences)?;
-        write_atomically(&file, text.as_bytes())?;
+        let description = Description {
+            sha256: hashes_of(directory, &COMPANIONS)?,
+            text: TextDescription {
+                max_length: self.max_length,
+                classes: self.classes.clone(),
+                network: self.recurrent.shape,
+            },
+        };
+        let text = toml::to_string(&description).map_err(|error| describe(error.to_string()))?;
+        write_text(&file, FORM, &text)?;
         Ok(())
     }
 
@@ -199,7 +206,7 @@ impl TextModel {
     /// Reads the model in `directory`.
     ///
     /// # Errors
-    /// When a file is missing, foreign or truncated, or its tensors do not fit the description.
+    /// When a file is missing, foreign or changed, or its tensors do not fit the description.
     pub fn load(directory: impl AsRef<Path>) -> Result<TextModel, StoreError> {
         let directory = directory.as_ref();
         let file = directory.join(DESCRIPTION);
@@ -213,21 +220,10 @@ impl TextModel {
                 source,
             })
         };
-        let text = String::from_utf8(read(&file)?).map_err(|error| describe(error.to_string()))?;
-        let table: toml::Table = text
-            .parse()
-            .map_err(|error: toml::de::Error| describe(error.to_string()))?;
-        if !table.contains_key("text") {
-            return Err(describe("this model classifies tables, not texts".into()));
-        }
+        let text = read_description(&file, FORM)?;
         let description: Description =
             toml::from_str(&text).map_err(|error| describe(error.to_string()))?;
-        if description.format_version != FORMAT_VERSION {
-            return Err(describe(format!(
-                "the model has format version {}, this build reads {FORMAT_VERSION}",
-                description.format_version
-            )));
-        }
+        expect_unchanged(directory, &COMPANIONS, &description.sha256)?;
         let TextDescription {
             max_length,
             classes,

@@ -90,12 +90,16 @@ pub fn spendable(epsilon: f64) -> f64 {
     epsilon.next_down()
 }
 
-/// Checks ε > 0.
+/// The largest ε: far beyond any that protects somebody, and far below those whose squares, the
+/// prices in zCDP, are no finite numbers any more.
+pub const LARGEST_EPSILON: f64 = 1e6;
+
+/// Checks 0 < ε ≤ [`LARGEST_EPSILON`].
 ///
 /// # Errors
-/// When it is not, or not finite.
+/// When it is not.
 pub fn check_epsilon(epsilon: f64) -> Result<(), PrivacyError> {
-    if epsilon > 0.0 && epsilon.is_finite() {
+    if epsilon > 0.0 && epsilon <= LARGEST_EPSILON {
         Ok(())
     } else {
         Err(PrivacyError::Epsilon { epsilon })

@@ -72,6 +72,13 @@ impl Cost {
         }
     }
 
+    /// Whether each of its parts is a price: not negative, and finite. What is not cannot be added
+    /// up, and no budget admits it.
+    pub fn is_price(&self) -> bool {
+        let is_part = |part: f64| part >= 0.0 && part.is_finite();
+        is_part(self.epsilon) && is_part(self.delta) && is_part(self.rho)
+    }
+
     /// Both together, rounded up where a sum has no exact form.
     #[must_use]
     pub fn and(self, other: Cost) -> Cost {

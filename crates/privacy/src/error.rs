@@ -2,12 +2,14 @@
 
 use thiserror::Error;
 
+use super::calibration::LARGEST_EPSILON;
+
 /// Why a query is refused. Every variant but the last two depends on declared numbers, on N or on the
 /// form of the input alone; of the last two, a query can meet the first only.
 #[derive(Debug, Error)]
 pub enum PrivacyError {
-    /// ε is not above zero.
-    #[error("epsilon {epsilon} is not a finite number above 0")]
+    /// ε is not above zero, or is no price any more.
+    #[error("epsilon {epsilon:?} is not above 0 and at most {LARGEST_EPSILON}")]
     Epsilon {
         /// What was given.
         epsilon: f64,

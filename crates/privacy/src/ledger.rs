@@ -28,6 +28,9 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use probity_run::run_directory::RunError;
+use probity_run::sealed::{Form, read_text, seal_text};
+
 use self::key::Key;
 use self::place::{Place, write_synced};
 use super::composition::{Budget, Cost, Remaining, Spent, readable};
@@ -35,8 +38,11 @@ use super::error::PrivacyError;
 use super::source::DeclaredTable;
 use probity_data::source::Hashed;
 
-/// Version of the file.
-const FORMAT: u32 = 2;
+/// What a ledger is sealed as.
+const FORM: Form = Form {
+    kind: "ledger",
+    version: "3",
+};
 
 /// Why a ledger cannot be used, or refuses a query.
 #[derive(Debug, Error)]
@@ -121,10 +127,6 @@ pub enum LedgerError {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ledger {
-    /// Version of the file.
-    pub format: u32,
-    /// How many queries follow: a file that was cut short must not look like an unspent budget.
-    pub charged: usize,
     /// The data that it is about.
     pub data: LedgerData,
     /// What is public of them.
@@ -186,22 +188,9 @@ impl Ledger {
             file: file.to_owned(),
             problem,
         };
-        if self.format != FORMAT {
-            return Err(foreign(format!(
-                "its format is {}, not {FORMAT}",
-                self.format
-            )));
-        }
         self.budget
             .check()
             .map_err(|error| foreign(error.to_string()))?;
-        if self.charged != self.queries.len() {
-            return Err(foreign(format!(
-                "it holds {} queries where {} were charged",
-                self.queries.len(),
-                self.charged
-            )));
-        }
         let whole = |value: f64| value >= 0.0 && value.is_finite();
         match self
             .queries
@@ -234,8 +223,6 @@ pub fn declare(
     }
     let key = Key::draw()?;
     let ledger = Ledger {
-        format: FORMAT,
-        charged: 0,
         data: LedgerData {
             file: name.to_owned(),
             fingerprint: key.fingerprint(&table.sha256),
@@ -260,9 +247,12 @@ pub fn read(file: &Path) -> Result<Ledger, LedgerError> {
 
 fn of_place(place: &Place) -> Result<Ledger, LedgerError> {
     let file = place.file();
-    let text = fs::read_to_string(file).map_err(|source| LedgerError::Io {
-        file: file.to_owned(),
-        source,
+    let text = read_text(file, FORM).map_err(|error| match error {
+        RunError::Read { file, source } => LedgerError::Io { file, source },
+        other => LedgerError::Foreign {
+            file: file.to_owned(),
+            problem: other.to_string(),
+        },
     })?;
     let ledger: Ledger = toml::from_str(&text).map_err(|error| LedgerError::Foreign {
         file: file.to_owned(),
@@ -304,7 +294,8 @@ pub fn charge(file: &Path, charge: Charge) -> Result<Ledger, LedgerError> {
         delta,
         rho,
     } = charge.cost;
-    if !ledger.budget.admits(&ledger.spent().and(charge.cost)) {
+    let is_covered = || ledger.budget.admits(&ledger.spent().and(charge.cost));
+    if !(charge.cost.is_price() && is_covered()) {
         return Err(LedgerError::Spent {
             file: file(),
             epsilon,
@@ -320,7 +311,6 @@ pub fn charge(file: &Path, charge: Charge) -> Result<Ledger, LedgerError> {
         rho,
         not_private: charge.not_private,
     });
-    ledger.charged = ledger.queries.len();
     write(&place, &ledger)?;
     Ok(ledger)
 }
@@ -331,7 +321,7 @@ fn write(place: &Place, ledger: &Ledger) -> Result<(), LedgerError> {
         source,
     };
     let text = toml::to_string(ledger).map_err(|error| failed(io::Error::other(error)))?;
-    write_synced(place.file(), &text, |temporary, file| {
+    write_synced(place.file(), &seal_text(FORM, &text), |temporary, file| {
         temporary.persist(file).map_err(|error| error.error)
     })
     .map_err(failed)

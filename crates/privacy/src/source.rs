@@ -37,7 +37,7 @@ use super::error::PrivacyError;
 use super::records::{DeclaredColumn, Grid};
 use probity_data::named_schema::NamedSchemaError;
 use probity_data::numbers::{Column, Levels, NumbersError, Reading};
-use probity_data::read::{IN_MEMORY, ReadError, Records};
+use probity_data::read::{IN_MEMORY, ReadError, Record, Records};
 use probity_data::schema::{Format, Kind, Schema};
 use probity_data::source::{DataFile, Hashed};
 
@@ -213,17 +213,16 @@ impl TableReading {
         names.retain(|name| seen.insert(name.clone()));
         let read = self.columns(&names, &records)?;
         let mut is_numeric = vec![true; names.len()];
-        let (mut rows, mut numbers) = (0, Vec::new());
+        let mut rows = 0;
         while let Some(record) = records.advance()? {
             rows += 1;
             for (column, is_numeric) in read.iter().zip(&mut is_numeric) {
-                if *is_numeric && let Err(error) = column.append(&record, &mut numbers) {
+                if *is_numeric && !is_number(column, &record) {
                     if !columns.is_empty() {
-                        return Err(error.into());
+                        column.value(&record)?;
                     }
                     *is_numeric = false;
                 }
-                numbers.clear();
             }
         }
         if rows == 0 {
@@ -259,6 +258,18 @@ impl TableReading {
             })
         };
         names.iter().map(column).collect()
+    }
+}
+
+/// Whether the cell of `column` is a number, or a level. (An error would look up its line in the file,
+/// which may be a pipe.)
+fn is_number(column: &Column<'_>, record: &Record<'_>) -> bool {
+    match &column.reading {
+        Reading::Level(levels) => {
+            let cell = record.cell(column.position);
+            cell.is_ok_and(|cell| levels.code(cell).is_some())
+        }
+        _ => matches!(record.number(column.position), Ok(Some(_))),
     }
 }
 

@@ -1,6 +1,9 @@
 //! What every run of Probity shares: its directory, its checkpoints, its files and its keyed random
 //! streams.
 
+pub mod lock;
+pub mod output_file;
 pub mod run_directory;
+pub mod sealed;
 pub mod specification;
 pub mod stream;

@@ -2,16 +2,21 @@
 //!
 //! A reader therefore never sees half a file under a final name, whatever ends the program.
 
-use std::fs::{self, File};
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 use thiserror::Error;
+
+use crate::lock::{DirectoryLock, LOCK, is_at};
+use crate::sealed::{Form, decode, read_json, read_sealed, write_json, write_sealed};
 
 /// Name of the file with all options resolved.
 pub const RUN: &str = "run.toml";
@@ -21,9 +26,13 @@ pub const SUMMARY: &str = "summary.json";
 pub const CHECKPOINT: &str = "checkpoint.bin";
 
 /// How the names of temporary files start.
-pub const TEMPORARY_PREFIX: &str = ".probity-";
+const TEMPORARY_PREFIX: &str = ".probity-";
 
-const CHECKPOINT_MAGIC: &str = "probity checkpoint";
+/// Checkpoints are private to the version that writes them.
+const CHECKPOINT_FORM: Form = Form {
+    kind: "checkpoint",
+    version: env!("CARGO_PKG_VERSION"),
+};
 
 /// Why a run directory cannot be used.
 #[derive(Debug, Error)]
@@ -37,10 +46,37 @@ pub enum RunError {
         source: io::Error,
     },
     /// It holds something else already.
-    #[error("{} is not empty; choose another --out (or --resume to go on with an unfinished run)", directory.display())]
+    #[error("{} is not empty{}; choose another --out", directory.display(), unfinished_in(directory))]
     NotEmpty {
         /// The directory.
         directory: PathBuf,
+    },
+    /// Another process writes into it.
+    #[error(
+        "another process is writing into {}; wait until it ends, or choose another directory",
+        directory.display()
+    )]
+    Busy {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// A file that is to be replaced has another name, which would keep what it holds now.
+    #[error(
+        "{} has a second name (a hard link), which would keep what is to be replaced; delete one of the two",
+        file.display()
+    )]
+    SecondName {
+        /// The file.
+        file: PathBuf,
+    },
+    /// A file of it was changed or damaged after it was written.
+    #[error(
+        "{} was changed after it was written: its content does not have the hash that it was sealed with; restore it, or make it anew",
+        file.display()
+    )]
+    Changed {
+        /// The file.
+        file: PathBuf,
     },
     /// A file of it cannot be read.
     #[error("cannot read {}: {source}", file.display())]
@@ -70,22 +106,71 @@ pub enum RunError {
     },
 }
 
-/// A summary, and when its run ended.
-#[derive(Serialize)]
-struct Ended<'a, T> {
-    #[serde(flatten)]
-    summary: &'a T,
-    ended: String,
+/// Of a directory with an unfinished run: what goes on with it.
+fn unfinished_in(directory: &Path) -> String {
+    if !directory.join(CHECKPOINT).is_file() {
+        return String::new();
+    }
+    let kind = fs::read_to_string(directory.join(RUN))
+        .ok()
+        .and_then(|text| {
+            let table: toml::Table = text.parse().ok()?;
+            Some(table.get("kind")?.as_str()?.to_owned())
+        });
+    match kind {
+        Some(kind) => format!(
+            " but holds an unfinished run, with which `probity {kind} --resume --out {}` goes on",
+            directory.display()
+        ),
+        None => String::new(),
+    }
 }
 
-/// A directory that holds one run.
+/// A summary with when its run ended and the hashes of the files that it is about.
+#[derive(Serialize)]
+struct Sealing<'a, T> {
+    #[serde(flatten)]
+    summary: &'a T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended: Option<String>,
+    sha256: BTreeMap<String, String>,
+}
+
+/// What a summary says of the files beside it.
+#[derive(Deserialize)]
+struct Hashes {
+    sha256: BTreeMap<String, String>,
+}
+
+/// A directory that holds one run. Whoever writes a run holds the directory's lock.
 #[derive(Debug, Clone)]
 pub struct RunDirectory {
     path: PathBuf,
+    held: Option<Arc<Held>>,
+}
+
+/// The lock of a directory that is written.
+#[derive(Debug)]
+struct Held {
+    lock: Option<DirectoryLock>,
+    /// The directory, where it was made for the run.
+    made: Option<PathBuf>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.lock.take();
+        if let Some(made) = &self.made {
+            // Only an empty directory can be removed: that of a run which failed before its first
+            // file.
+            let _ = fs::remove_dir(made);
+        }
+    }
 }
 
 impl RunDirectory {
-    /// Makes `path` for a new run. It may exist when it is empty.
+    /// Makes `path` for a new run, and locks it. It may exist when it is empty. If nothing is
+    /// written, it is removed again.
     ///
     /// # Errors
     /// When it cannot be made or written, or holds something.
@@ -94,16 +179,24 @@ impl RunDirectory {
             file: path.to_owned(),
             source,
         };
+        let made = match fs::exists(path).map_err(failed)? {
+            true => None,
+            false => Some(path.to_owned()),
+        };
         fs::create_dir_all(path).map_err(failed)?;
-        if fs::read_dir(path).map_err(failed)?.next().is_some() {
-            return Err(RunError::NotEmpty {
-                directory: path.to_owned(),
-            });
+        // Whether it can be written is found out now rather than after the work.
+        let lock = Some(DirectoryLock::now(path)?);
+        let held = Some(Arc::new(Held { lock, made }));
+        for entry in fs::read_dir(path).map_err(failed)? {
+            if entry.map_err(failed)?.file_name() != LOCK {
+                return Err(RunError::NotEmpty {
+                    directory: path.to_owned(),
+                });
+            }
         }
-        // Found out now rather than after the work.
-        NamedTempFile::new_in(path).map_err(failed)?;
         Ok(RunDirectory {
             path: path.to_owned(),
+            held,
         })
     }
 
@@ -118,7 +211,14 @@ impl RunDirectory {
         loop {
             let path = parent.join(format!("{name}-{number}"));
             match fs::create_dir(&path) {
-                Ok(()) => return Self::create(&path),
+                Ok(()) => {
+                    let mut created = Self::create(&path)?;
+                    let held = created.held.as_mut().and_then(Arc::get_mut);
+                    if let Some(held) = held {
+                        held.made = Some(path);
+                    }
+                    return Ok(created);
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < u32::MAX => {
                     number += 1;
                 }
@@ -127,7 +227,7 @@ impl RunDirectory {
         }
     }
 
-    /// The run that is already in `path`.
+    /// The run that is already in `path`, to be read.
     ///
     /// # Errors
     /// When there is none.
@@ -136,7 +236,19 @@ impl RunDirectory {
         File::open(&file).map_err(|source| RunError::Read { file, source })?;
         Ok(RunDirectory {
             path: path.to_owned(),
+            held: None,
         })
+    }
+
+    /// The run that is already in `path`, locked, to go on with it.
+    ///
+    /// # Errors
+    /// When there is none, or another process has it locked.
+    pub fn open_to_write(path: &Path) -> Result<RunDirectory, RunError> {
+        let mut run = Self::open(path)?;
+        let lock = Some(DirectoryLock::now(path)?);
+        run.held = Some(Arc::new(Held { lock, made: None }));
+        Ok(run)
     }
 
     /// The run of `command` that is already in `path`, with its `run.toml`.
@@ -194,38 +306,75 @@ impl RunDirectory {
         toml::from_str(&text).map_err(|error| foreign(&file, &error))
     }
 
-    /// Writes a value as indented JSON.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), RunError> {
-        let file = self.file(name);
-        let mut text =
-            serde_json::to_string_pretty(value).map_err(|error| foreign(&file, &error))?;
-        text.push('\n');
-        write_atomically(&file, text.as_bytes())
-    }
-
-    /// Writes `summary` as [`SUMMARY`], with the time of now, in UTC, under the key `ended`.
+    /// Writes `summary` as [`SUMMARY`], with the time of now, in UTC, under the key `ended`, the
+    /// hashes of the other files of the run under `sha256`, and a seal. It is the last file of a
+    /// run.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn write_summary<T: Serialize>(&self, summary: &T) -> Result<(), RunError> {
-        let ended = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-        self.write_json(SUMMARY, &Ended { summary, ended })
+        let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+        self.seal(summary, Some(now))
     }
 
-    /// Reads a value back from JSON.
+    /// The same for a run whose end is nobody's business.
     ///
     /// # Errors
-    /// When the file is missing or of another form.
-    pub fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<T, RunError> {
-        let file = self.file(name);
-        let bytes = fs::read(&file).map_err(|source| RunError::Read {
-            file: file.clone(),
+    /// When it cannot be written.
+    pub fn write_summary_without_time<T: Serialize>(&self, summary: &T) -> Result<(), RunError> {
+        self.seal(summary, None)
+    }
+
+    fn seal<T: Serialize>(&self, summary: &T, ended: Option<String>) -> Result<(), RunError> {
+        let file = self.file(SUMMARY);
+        let sealing = Sealing {
+            summary,
+            ended,
+            sha256: self.hashes()?,
+        };
+        write_json(&file, &sealing)
+    }
+
+    /// The hashes of the files of the run, but for what comes and goes.
+    fn hashes(&self) -> Result<BTreeMap<String, String>, RunError> {
+        let failed = |source| RunError::Read {
+            file: self.path.clone(),
             source,
-        })?;
-        serde_json::from_slice(&bytes).map_err(|error| foreign(&file, &error))
+        };
+        let mut hashes = BTreeMap::new();
+        for entry in fs::read_dir(&self.path).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let passing = [CHECKPOINT, SUMMARY, LOCK];
+            if let Ok(name) = entry.file_name().into_string()
+                && entry.file_type().map_err(failed)?.is_file()
+                && !passing.contains(&name.as_str())
+                && !name.starts_with(TEMPORARY_PREFIX)
+            {
+                hashes.insert(name, file_sha256(&entry.path())?);
+            }
+        }
+        Ok(hashes)
+    }
+
+    /// The summary of the run.
+    ///
+    /// # Errors
+    /// When it is missing, was changed or is of another form.
+    pub fn read_summary<T: DeserializeOwned>(&self) -> Result<T, RunError> {
+        read_json(&self.file(SUMMARY))
+    }
+
+    /// The file called `name` of a complete run, which is still as the run wrote it.
+    ///
+    /// # Errors
+    /// When it or the summary is missing or was changed.
+    pub fn unchanged(&self, name: &str) -> Result<PathBuf, RunError> {
+        let file = self.file(name);
+        let Hashes { sha256 } = self.read_summary()?;
+        match sha256.get(name) {
+            Some(written) if *written == file_sha256(&file)? => Ok(file),
+            _ => Err(RunError::Changed { file }),
+        }
     }
 
     /// Writes a checkpoint. Its form is private to the version that wrote it; `run` identifies
@@ -234,10 +383,8 @@ impl RunDirectory {
     /// # Errors
     /// When it cannot be written.
     pub fn write_checkpoint<T: Serialize>(&self, run: &str, value: &T) -> Result<(), RunError> {
-        let file = self.file(CHECKPOINT);
-        write_with(&file, |writer| {
-            let header = (CHECKPOINT_MAGIC, env!("CARGO_PKG_VERSION"), run);
-            postcard::to_io(&header, &mut *writer)
+        write_sealed(&self.file(CHECKPOINT), CHECKPOINT_FORM, |writer| {
+            postcard::to_io(run, &mut *writer)
                 .and_then(|writer| postcard::to_io(value, writer))
                 .map(|_| ())
                 .map_err(io::Error::other)
@@ -247,29 +394,22 @@ impl RunDirectory {
     /// Reads the checkpoint of `run`, if there is one.
     ///
     /// # Errors
-    /// When it cannot be read, is of another version, or belongs to another run.
+    /// When it cannot be read, was changed, is of another version, or belongs to another run.
     pub fn read_checkpoint<T: DeserializeOwned>(&self, run: &str) -> Result<Option<T>, RunError> {
         let file = self.file(CHECKPOINT);
-        let bytes = match fs::read(&file) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(RunError::Read { file, source }),
-        };
-        let (header, rest) = postcard::take_from_bytes::<(&str, &str, &str)>(&bytes)
-            .map_err(|error| foreign(&file, &error))?;
-        let (magic, version, owner) = header;
-        let problem = if magic != CHECKPOINT_MAGIC {
-            "it is no checkpoint".to_owned()
-        } else if version != env!("CARGO_PKG_VERSION") {
-            format!("it was written by version {version}")
-        } else if owner != run {
-            format!("it belongs to other options, model or data than {RUN} says")
-        } else {
-            return postcard::from_bytes(rest)
-                .map(Some)
-                .map_err(|error| foreign(&file, &error));
-        };
-        Err(RunError::Foreign { file, problem })
+        if !fs::exists(&file).is_ok_and(|is_there| is_there) {
+            return Ok(None);
+        }
+        let bytes = read_sealed(&file, CHECKPOINT_FORM)?;
+        let (owner, rest) =
+            postcard::take_from_bytes::<&str>(&bytes).map_err(|error| foreign(&file, &error))?;
+        if owner != run {
+            let problem = format!("it belongs to other options, model or data than {RUN} says");
+            return Err(foreign(&file, &problem));
+        }
+        decode(rest)
+            .map(Some)
+            .map_err(|problem| foreign(&file, &problem))
     }
 
     /// Removes the checkpoint of a run that is complete.
@@ -288,7 +428,7 @@ impl RunDirectory {
     }
 }
 
-fn foreign(file: &Path, error: &dyn std::fmt::Display) -> RunError {
+pub(crate) fn foreign(file: &Path, error: &dyn std::fmt::Display) -> RunError {
     RunError::Foreign {
         file: file.to_owned(),
         problem: error.to_string(),
@@ -303,7 +443,8 @@ pub fn write_atomically(file: &Path, bytes: &[u8]) -> Result<(), RunError> {
     write_with(file, |writer| writer.write_all(bytes))
 }
 
-/// Lets `write` fill `file` under a temporary name, then renames it.
+/// Lets `write` fill `file` under a temporary name, then renames it. Where `file` is a link, that is
+/// done to the file that it leads to, so that no other name keeps the old content.
 ///
 /// # Errors
 /// When it cannot be written; nothing is then left under the final name.
@@ -315,17 +456,15 @@ pub fn write_with(
         file: file.to_owned(),
         source,
     };
-    let directory = match file.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
+    let target = match fs::symlink_metadata(file) {
+        Ok(found) if found.is_symlink() => fs::canonicalize(file).map_err(failed)?,
+        _ => file.to_owned(),
     };
+    let directory = folder_of(&target);
     fs::create_dir_all(directory).map_err(failed)?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(TEMPORARY_PREFIX);
+    remove_leftovers(directory);
     // Temporary files are private by default; results are as readable as the user's umask allows.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut temporary = builder.tempfile_in(directory).map_err(failed)?;
+    let mut temporary = temporary_in(directory, 0o666).map_err(failed)?;
     let mut writer = BufWriter::new(temporary.as_file_mut());
     write(&mut writer)
         .and_then(|()| writer.flush())
@@ -333,9 +472,93 @@ pub fn write_with(
     drop(writer);
     temporary.as_file().sync_all().map_err(failed)?;
     temporary
-        .persist(file)
+        .persist(&target)
         .map_err(|error| failed(error.error))?;
+    sync(directory);
     Ok(())
+}
+
+/// Refuses a file that has a second name (a hard link), which would keep the old content when the
+/// file is replaced.
+///
+/// # Errors
+/// [`RunError::SecondName`]; when the file is not there.
+pub fn expect_one_name(file: &Path) -> Result<(), RunError> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let found = fs::metadata(file).map_err(|source| RunError::Read {
+            file: file.to_owned(),
+            source,
+        })?;
+        if found.nlink() > 1 {
+            return Err(RunError::SecondName {
+                file: file.to_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The directory that `file` is in.
+pub fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes renamings in `directory` outlast a loss of power, where the file system can.
+pub(crate) fn sync(directory: &Path) {
+    #[cfg(unix)]
+    let _ = File::open(directory).and_then(|directory| directory.sync_all());
+}
+
+/// A temporary file in `directory` with the rights `mode`, as far as the umask allows. It is locked
+/// as long as it is open, which tells it from what a killed process left.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn temporary_in(directory: &Path, mode: u32) -> io::Result<NamedTempFile> {
+    loop {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(TEMPORARY_PREFIX);
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
+        let temporary = builder.tempfile_in(directory)?;
+        let is_ours = match temporary.as_file().try_lock() {
+            Ok(()) => is_at(temporary.as_file(), temporary.path())?,
+            // Somebody takes it for a leftover, and is about to remove it.
+            Err(TryLockError::WouldBlock) => false,
+            // Where there are no locks, nothing is taken for a leftover either.
+            Err(TryLockError::Error(_)) => true,
+        };
+        if is_ours {
+            return Ok(temporary);
+        }
+    }
+}
+
+/// Removes the temporary files in `directory` that no process has open: what killed ones left,
+/// which may hold rows that were deleted since. What cannot be removed stays.
+pub fn remove_leftovers(directory: &Path) {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let is_temporary = entry
+            .file_name()
+            .as_encoded_bytes()
+            .starts_with(TEMPORARY_PREFIX.as_bytes());
+        if !is_temporary {
+            continue;
+        }
+        let path = entry.path();
+        let is_dead = File::open(&path).is_ok_and(|file| file.try_lock().is_ok());
+        if is_dead {
+            let _ = fs::remove_file(&path);
+        }
+    }
 }
 
 /// SHA-256 of a file's bytes, in hex.

@@ -6,9 +6,7 @@
 //! | [`kmeans`]     | Lloyd's algorithm, quantized and divide-and-conquer k-means          |
 //! | [`spn`]        | sum-product networks                                                 |
 //! | [`spread`]     | mean and standard deviation of repeated measurements                 |
-//! | [`model_file`] | one sealed file that holds a whole model                             |
 
 pub mod kmeans;
-pub mod model_file;
 pub mod spn;
 pub mod spread;

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::cli::fields::Fields;
 use crate::cli::inputs::Threads;
+use crate::cli::out::Force;
 use crate::cli::output::Output;
 use crate::cli::render::{bad_rows, counted, figure};
 use probity::data::numbers::NumbersOptions;
@@ -27,6 +28,8 @@ pub(super) struct AssignArgs {
     /// CSV file for the clusters: row, cluster [default: stdout]
     #[arg(long, value_name = "FILE", help_heading = "Result")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
 }
 
 #[derive(Serialize)]
@@ -48,6 +51,11 @@ struct Assigned {
 pub(super) fn run(args: AssignArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.threads.apply()?;
     let specification = args.fields.specification()?;
+    let data = specification.data.as_deref();
+    let inputs = data.into_iter().chain([specification.model.as_path()]);
+    let out = args
+        .force
+        .open(args.out.as_ref(), &inputs.collect::<Vec<_>>())?;
     let (directory, model) = ModelDirectory::open(&specification.model)?;
     let description = directory.description();
     let ((pairs, loss), left_out) = match &specification.data {
@@ -83,6 +91,6 @@ pub(super) fn run(args: AssignArgs, output: &Output) -> anyhow::Result<ExitCode>
             .map(|(row, cluster)| Assigned { row, cluster })
             .collect(),
     };
-    let rows = ("Clusters", csv, args.out.as_ref());
+    let rows = ("Clusters", csv, out.as_ref());
     output.rows("kmeans assign", &summary, rows, &text)
 }

@@ -56,6 +56,7 @@ pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode>
     let retraining = args.retraining.specification()?;
     let data = retraining.data.as_deref();
     args.deletion.expect_verified(data)?;
+    let _lock = args.deletion.lock(output)?;
     let (directory, mut model) = ModelDirectory::open(&args.deletion.model)?;
     let start = Instant::now();
     let deleted = model.delete(&ids)?;

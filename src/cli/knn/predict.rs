@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::cli::fields::Fields;
 use crate::cli::inputs::{BoundsArgs, Hardware};
+use crate::cli::out::Force;
 use crate::cli::output::Output;
 use crate::cli::render::{count, percent};
 use probity::knn::run::predict_all;
@@ -25,6 +26,8 @@ pub(super) struct PredictArgs {
     /// CSV file for the predictions: row, label [default: stdout]
     #[arg(long, value_name = "FILE", help_heading = "Result")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
 }
 
 #[derive(Serialize)]
@@ -40,6 +43,8 @@ struct PredictSummary {
 pub(super) fn run(mut args: PredictArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.bounds.set(&mut args.fields)?;
     let specification = args.fields.specification()?;
+    let read = [&specification.train, &specification.test].map(PathBuf::as_path);
+    let out = args.force.open(args.out.as_ref(), &read)?;
     let device = args.hardware.open(output)?;
     let PredictSpecification {
         train,
@@ -78,6 +83,6 @@ pub(super) fn run(mut args: PredictArgs, output: &Output) -> anyhow::Result<Exit
         accuracy,
         labels,
     };
-    let rows = ("Predictions", csv, args.out.as_ref());
+    let rows = ("Predictions", csv, out.as_ref());
     output.rows("knn predict", &summary, rows, &text)
 }

@@ -19,7 +19,7 @@ use probity::privacy::records::{Grid, Records};
 use probity::privacy::source::{DeclaredNumbers, DeclaredRange, DeclaredTable, TableOptions};
 use probity::privacy::specification::TableSpecification;
 pub(super) use probity::report::text::signed;
-use probity::run::run_directory::{RunDirectory, SUMMARY};
+use probity::run::run_directory::RunDirectory;
 use probity::run::specification::Specification;
 use probity::run::specification::file::Record;
 
@@ -166,7 +166,7 @@ pub(super) fn write<S: Specification, T: Serialize>(
     summary: &Summary<T>,
 ) -> anyhow::Result<()> {
     directory.write_run(specification, record)?;
-    directory.write_json(SUMMARY, summary)?;
+    directory.write_summary_without_time(summary)?;
     Ok(())
 }
 

@@ -8,12 +8,12 @@ use serde::Serialize;
 
 use super::inputs::LeafArgs;
 use crate::cli::fields::Fields;
+use crate::cli::inputs::new_run_in;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::{Output, Summary};
 use crate::cli::render::{bad_rows, count, table};
 use probity::data::read::LeftOut;
 use probity::data::specification::record_schema;
-use probity::run::run_directory::RunDirectory;
 use probity::run::specification::Checked;
 use probity::run::specification::file::Record;
 use probity::unlearning::spn::SpnParameters;
@@ -72,7 +72,7 @@ pub(crate) fn run_specification(
     );
     let record = Record::new().opened("data", rows.sha256.clone());
     let record = record_schema(record, Some(&specification.schema))?;
-    let directory = out.as_deref().map(RunDirectory::create).transpose()?;
+    let directory = out.as_deref().map(new_run_in).transpose()?;
     let interrupt = Interrupt::listen()?;
     let stop = interrupt.flag();
     let bar = output.progress(

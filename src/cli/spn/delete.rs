@@ -50,6 +50,7 @@ struct DeleteSummary {
 pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let (deletion, data) = (&args.deletion, args.data.as_deref());
     deletion.expect_verified(data)?;
+    let _lock = deletion.lock(output)?;
     let mut model = SpnModel::load(&deletion.model)?;
     let ids = args.ids(model.spn.data())?;
     if ids.is_empty() {

@@ -7,9 +7,11 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
+use crate::cli::out::Force;
 use crate::cli::output::Output;
 use crate::cli::render::{bad_rows, count, percent, table};
 use probity::data::read::LeftOut;
+use probity::run::output_file::OutputFile;
 use probity::unlearning::spn::model::SpnModel;
 use probity::unlearning::spn::{Network, SpnError};
 
@@ -45,6 +47,15 @@ struct TableQuestion {
     /// CSV file for the answers [default: stdout]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
+}
+
+impl TableQuestion {
+    fn out(&self) -> anyhow::Result<Option<OutputFile>> {
+        self.force
+            .open(self.out.as_ref(), &[&self.model, &self.data])
+    }
 }
 
 #[derive(Debug, Args)]
@@ -84,6 +95,8 @@ struct SampleQuestion {
     /// CSV file for the rows [default: stdout]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
 }
 
 #[derive(Debug, Args)]
@@ -116,6 +129,7 @@ struct LikelihoodSummary {
 }
 
 fn likelihood(question: &TableQuestion, output: &Output) -> anyhow::Result<ExitCode> {
+    let out = question.out()?;
     let model = SpnModel::load(&question.model)?;
     let asked = model.table.read_questions(&question.data)?;
     let scores = model.spn.network().log_densities(&asked.rows);
@@ -143,7 +157,7 @@ fn likelihood(question: &TableQuestion, output: &Output) -> anyhow::Result<ExitC
         ));
     }
     text.push_str(&bad_rows(&summary.left_out.bad_rows));
-    let rows = ("Answers", csv, question.out.as_ref());
+    let rows = ("Answers", csv, out.as_ref());
     output.rows("spn query likelihood", &summary, rows, &text)
 }
 
@@ -236,7 +250,9 @@ struct SampleSummary {
 }
 
 fn sample(question: &SampleQuestion, output: &Output) -> anyhow::Result<ExitCode> {
-    let network = SpnModel::load(&question.evidence.model)?.spn.network();
+    let model = question.evidence.model.as_path();
+    let out = question.force.open(question.out.as_ref(), &[model])?;
+    let network = SpnModel::load(model)?.spn.network();
     let given = evidence(&network, &question.evidence.given)?;
     let mut csv = csv::Writer::from_writer(Vec::new());
     csv.write_record(network.variables().iter().map(|variable| variable.name()))?;
@@ -250,7 +266,7 @@ fn sample(question: &SampleQuestion, output: &Output) -> anyhow::Result<ExitCode
         seed: question.seed,
     };
     let text = format!("{} rows drawn.\n", count(question.rows));
-    let rows = ("Answers", csv, question.out.as_ref());
+    let rows = ("Answers", csv, out.as_ref());
     output.rows("spn query sample", &summary, rows, &text)
 }
 
@@ -264,6 +280,7 @@ struct ClassifySummary {
 }
 
 fn classify(question: &ClassifyQuestion, output: &Output) -> anyhow::Result<ExitCode> {
+    let out = question.table.out()?;
     let model = SpnModel::load(&question.table.model)?;
     let network = model.spn.network();
     let target = position(&network, &question.target)?;
@@ -305,7 +322,7 @@ fn classify(question: &ClassifyQuestion, output: &Output) -> anyhow::Result<Exit
             percent(accuracy)
         ));
     }
-    let rows = ("Answers", csv, question.table.out.as_ref());
+    let rows = ("Answers", csv, out.as_ref());
     output.rows("spn query classify", &summary, rows, &text)
 }
 

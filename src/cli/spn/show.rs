@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::ensure;
 use clap::Args;
 use serde::Serialize;
 
 use super::origin;
+use crate::cli::out::Force;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
-use probity::run::run_directory::write_atomically;
 use probity::unlearning::spn::SpnParameters;
 use probity::unlearning::spn::model::SpnModel;
 use probity::unlearning::spn::network::Shape;
@@ -26,6 +27,8 @@ pub(super) struct ShowArgs {
     /// Draw the network
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
 }
 
 #[derive(Serialize)]
@@ -47,6 +50,16 @@ struct ShownColumn {
 
 /// Runs `probity spn show`.
 pub(super) fn run(args: ShowArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    ensure!(
+        args.dot.is_some() || args.svg.is_some() || !args.force.is_given(),
+        "--force has no meaning without a file to write"
+    );
+    let open = |file: &Option<PathBuf>| {
+        let file = file.as_ref();
+        file.map(|file| args.force.file(file, &[&args.model]))
+            .transpose()
+    };
+    let (dot, svg) = (open(&args.dot)?, open(&args.svg)?);
     let model = SpnModel::load(&args.model)?;
     let network = model.spn.network();
     let columns = network.variables().iter().map(|variable| ShownColumn {
@@ -62,13 +75,13 @@ pub(super) fn run(args: ShowArgs, output: &Output) -> anyhow::Result<ExitCode> {
         columns: columns.collect(),
     };
     let mut text = render(&summary);
-    if let Some(file) = &args.dot {
-        write_atomically(file, network.to_dot().as_bytes())?;
-        text.push_str(&format!("Graphviz: {}\n", file.display()));
+    if let Some(file) = dot {
+        file.write(network.to_dot().as_bytes())?;
+        text.push_str(&format!("Graphviz: {}\n", file.path().display()));
     }
-    if let Some(file) = &args.svg {
-        write_atomically(file, network.to_svg().as_bytes())?;
-        text.push_str(&format!("Drawing: {}\n", file.display()));
+    if let Some(file) = svg {
+        file.write(network.to_svg().as_bytes())?;
+        text.push_str(&format!("Drawing: {}\n", file.path().display()));
     }
     output.summary("spn show", &summary, &text)
 }

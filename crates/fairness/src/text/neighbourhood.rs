@@ -5,7 +5,6 @@
 //! leaves a sorted list of the nearest others, so the first ones that remain are exact; where too
 //! few remain, that word's neighbours are found anew.
 
-use std::fs;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -13,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::strategy::Candidates;
 use probity_nn::text_model::TextModel;
-use probity_run::run_directory::write_atomically;
+use probity_run::sealed::{Form, read_value, write_value};
 use probity_tensor::device::ComputeDevice;
 use probity_tensor::nearest::cosine::{NearestOptions, Neighbours, nearest};
 use probity_text::tokenizer::TokenizerError;
@@ -23,6 +22,12 @@ pub const NEIGHBOURS: &str = "neighbours.bin";
 
 /// Neighbours that are kept beyond those asked for, to make up for protected ones.
 const SPARE: usize = 22;
+
+/// What the cache is sealed as.
+const FORM: Form = Form {
+    kind: "neighbours",
+    version: "2",
+};
 
 #[derive(Serialize, Deserialize)]
 struct Cache {
@@ -100,10 +105,10 @@ fn cached_neighbours(
     let key = cache_key(model.table.vectors(), queries, count);
     let cached = file
         .as_ref()
-        .and_then(|file| fs::read(file).ok())
-        .and_then(|bytes| postcard::from_bytes::<Cache>(&bytes).ok());
+        .and_then(|file| read_value::<Cache>(file, FORM).ok());
     if let Some(cache) = cached
         && cache.key == key
+        && cache.neighbours.fit(queries.len(), count, is_word.len())
     {
         return cache.neighbours;
     }
@@ -120,11 +125,9 @@ fn cached_neighbours(
         device,
     );
     let cache = Cache { key, neighbours };
-    if let Some(file) = file
-        && let Ok(bytes) = postcard::to_stdvec(&cache)
-    {
+    if let Some(file) = file {
         // A model in a place that cannot be written has no cache; the result is the same.
-        let _ = write_atomically(&file, &bytes);
+        let _ = write_value(&file, FORM, &cache);
     }
     cache.neighbours
 }

@@ -10,6 +10,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use probity_run::run_directory::{
+    RunError, expect_one_name, folder_of, remove_leftovers, temporary_in,
+};
 use tempfile::NamedTempFile;
 
 use super::LedgerError;
@@ -80,20 +83,12 @@ impl Place {
 
     /// Refuses a ledger with a hard link.
     pub fn has_one_name(&self) -> Result<(), LedgerError> {
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::MetadataExt;
-            let found = fs::metadata(&self.file).map_err(|source| LedgerError::Io {
+        expect_one_name(&self.file).map_err(|error| match error {
+            RunError::Read { file, source } => LedgerError::Io { file, source },
+            _ => LedgerError::SecondName {
                 file: self.file.clone(),
-                source,
-            })?;
-            if found.nlink() > 1 {
-                return Err(LedgerError::SecondName {
-                    file: self.file.clone(),
-                });
-            }
-        }
-        Ok(())
+            },
+        })
     }
 }
 
@@ -105,9 +100,8 @@ pub(super) fn write_synced(
     persist: impl FnOnce(NamedTempFile, &Path) -> io::Result<File>,
 ) -> io::Result<()> {
     let folder = folder_of(file);
-    let mut temporary = tempfile::Builder::new()
-        .prefix(".probity-ledger-")
-        .tempfile_in(folder)?;
+    remove_leftovers(folder);
+    let mut temporary = temporary_in(folder, 0o600)?;
     temporary.write_all(text.as_bytes())?;
     temporary.as_file().sync_all()?;
     persist(temporary, file)?;
@@ -115,11 +109,4 @@ pub(super) fn write_synced(
     #[cfg(unix)]
     File::open(folder).and_then(|folder| folder.sync_all())?;
     Ok(())
-}
-
-fn folder_of(file: &Path) -> &Path {
-    match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
 }

@@ -178,21 +178,39 @@ fn a_ledger_that_was_tampered_with_is_refused() {
     let file = folder.path().join("budget.toml");
     declared(&file).unwrap();
     charge(&file, query(0.5)).unwrap();
-    let text = fs::read_to_string(&file).unwrap();
+    let whole = fs::read_to_string(&file).unwrap();
+    let (_, text) = whole.split_once('\n').unwrap();
     for (from, to) in [
         ("epsilon = 0.5", "epsilon = -0.5"),
         ("epsilon = 0.5", "epsilon = nan"),
-        ("format = 2", "format = 1"),
         ("rho = ", "row = "),
         ("mechanism", "machination"),
     ] {
         assert!(text.contains(from), "{text}");
-        fs::write(&file, text.replacen(from, to, 1)).unwrap();
-        assert!(
-            matches!(read(&file), Err(LedgerError::Foreign { .. })),
-            "{to}"
-        );
+        // Edited, and edited by somebody who seals it anew.
+        let edited = text.replacen(from, to, 1);
+        for content in [whole.replacen(from, to, 1), seal_text(FORM, &edited)] {
+            fs::write(&file, content).unwrap();
+            assert!(
+                matches!(read(&file), Err(LedgerError::Foreign { .. })),
+                "{to}"
+            );
+        }
     }
-    fs::write(&file, &text[..text.len() / 2]).unwrap();
+    fs::write(&file, whole.replacen("epsilon = 0.5", "epsilon = 0.1", 1)).unwrap();
+    assert!(read(&file).is_err());
+    fs::write(&file, &whole[..whole.len() / 2]).unwrap();
     assert!(charge(&file, query(0.1)).is_err());
+}
+
+/// A price that overflows is no price, and certainly none of nought.
+#[test]
+fn a_price_without_end_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("budget.toml");
+    declared(&file).unwrap();
+    for epsilon in [1e155, f64::MAX, f64::INFINITY, f64::NAN, -0.5] {
+        assert!(charge(&file, query(epsilon)).is_err(), "{epsilon}");
+    }
+    assert!(read(&file).unwrap().queries.is_empty());
 }

@@ -36,7 +36,7 @@ pub(super) fn read(files: &RunFiles) -> Result<AuditFindings, PageError> {
         "samples.csv" => "samples.csv",
         _ => "samples.parquet",
     };
-    let pairs: PairFindings = read_pairs(&files.file(samples), &summary.protected, is_text)?;
+    let pairs: PairFindings = read_pairs(&files.unchanged(samples)?, &summary.protected, is_text)?;
     if pairs.pairs != summary.total.discriminatory_rows {
         let problem = format!(
             "it counts {} pairs, but {samples} holds {}",

@@ -7,7 +7,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::PageError;
-use probity_run::run_directory::{RUN, RunError, SUMMARY};
+use probity_run::run_directory::{RUN, RunDirectory, RunError, SUMMARY};
+use probity_run::sealed::read_json;
 
 /// The layout of a summary that is read.
 const SCHEMA_VERSION: u64 = 1;
@@ -47,11 +48,11 @@ impl RunFiles {
         let options: Option<toml::Table> = read_text(&directory.join(RUN))?
             .map(|text| toml::from_str(&text).map_err(|error| foreign(directory, RUN, &error)))
             .transpose()?;
-        let summary: Option<Value> = read_text(&directory.join(SUMMARY))?
-            .map(|text| {
-                serde_json::from_str(&text).map_err(|error| foreign(directory, SUMMARY, &error))
-            })
-            .transpose()?;
+        let summary = directory.join(SUMMARY);
+        let summary: Option<Value> = match summary.is_file() {
+            true => Some(read_json(&summary)?),
+            false => None,
+        };
         let said = |summary: &Value| summary["command"].as_str().map(str::to_owned);
         let asked = options
             .as_ref()
@@ -127,6 +128,11 @@ impl RunFiles {
     /// A file beside them.
     pub fn file(&self, name: &str) -> PathBuf {
         self.directory.join(name)
+    }
+
+    /// The same, where the summary says with which content the run wrote it.
+    pub fn unchanged(&self, name: &str) -> Result<PathBuf, RunError> {
+        RunDirectory::open(&self.directory)?.unchanged(name)
     }
 
     /// An error about the summary.

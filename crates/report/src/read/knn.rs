@@ -32,7 +32,7 @@ pub(super) fn read(files: &RunFiles) -> Result<KnnFindings, PageError> {
 }
 
 fn falsified(files: &RunFiles, name: &str) -> Result<(Vec<FalsifiedInput>, u64), PageError> {
-    let file = files.file(name);
+    let file = files.unchanged(name)?;
     let mut records = match Records::open(&file, &Format::default()) {
         Err(ReadError::Empty { .. }) => return Ok((Vec::new(), 0)),
         other => other?,

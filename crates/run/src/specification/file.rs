@@ -293,4 +293,16 @@ impl RunDirectory {
         let (specification, record) = read(&run.file(RUN))?;
         Ok((run, specification, record.unwrap_or_default()))
     }
+
+    /// The same, locked, to go on with the run.
+    ///
+    /// # Errors
+    /// When there is no run of the kind of `S`, or another process has it locked.
+    pub fn resume_specified<S: Specification>(
+        path: &Path,
+    ) -> Result<(RunDirectory, S, Record), SpecificationError> {
+        let run = RunDirectory::open_to_write(path)?;
+        let (specification, record) = read(&run.file(RUN))?;
+        Ok((run, specification, record.unwrap_or_default()))
+    }
 }

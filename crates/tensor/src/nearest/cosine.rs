@@ -59,6 +59,19 @@ impl Neighbours {
         self.k
     }
 
+    /// Whether they can be those of `queries` rows of a table of `words`, `k` at most a row.
+    pub fn fit(&self, queries: usize, k: usize, words: usize) -> bool {
+        let ends = || self.ends.iter().map(|&end| end as usize);
+        let starts = std::iter::once(0).chain(ends());
+        self.k == k
+            && self.ends.len() == queries
+            && ends().last().unwrap_or(0) == self.ids.len()
+            && ends()
+                .zip(starts)
+                .all(|(end, start)| end.checked_sub(start).is_some_and(|length| length <= k))
+            && self.ids.iter().all(|&id| (id as usize) < words)
+    }
+
     /// How many queries there were.
     pub fn queries(&self) -> usize {
         self.ends.len()

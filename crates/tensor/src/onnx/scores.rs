@@ -48,12 +48,17 @@ impl Transform {
 
     /// The scores of both classes where there is one, the second class's. Where there is nothing to
     /// apply, it is a probability if no score can be negative, else a margin. A probability that
-    /// weights of 32 bits have rounded above 1 is 1.
+    /// weights of 32 bits have rounded above 1 is 1. It is rounded to 32 bits before the other one
+    /// is made from it, as onnxruntime does: half of the votes, each of a weight that was rounded,
+    /// would not be one half otherwise, and a tie not go to the first class.
     pub fn of_two(self, score: f64, is_probability: bool) -> [f64; 2] {
         match self {
             Transform::Logistic => [logistic(-score), logistic(score)],
             _ if is_probability && (1.0..1.0 + ROUNDING).contains(&score) => [0.0, 1.0],
-            _ if is_probability => [1.0 - score, score],
+            _ if is_probability => {
+                let score = f64::from(score as f32);
+                [1.0 - score, score]
+            }
             _ => [-score, score],
         }
     }
@@ -105,6 +110,17 @@ pub fn classes(attributes: Attributes<'_>, integers: &str) -> Result<usize, Stri
 mod tests {
     use super::*;
 
+    /// Half of the trees for either class: the first class wins, as in scikit-learn.
+    #[test]
+    fn ties_of_votes_go_to_the_first_class() {
+        for trees in (2..=1000).step_by(2) {
+            let vote = f64::from(1.0 / trees as f32);
+            let score = (0..trees / 2).map(|_| vote).sum();
+            let [first, second] = Transform::None.of_two(score, true);
+            assert!(first as f32 >= second as f32, "{trees} trees");
+        }
+    }
+
     #[test]
     fn transforms() {
         // What onnxruntime gives, in 32 bits.
@@ -120,7 +136,8 @@ mod tests {
                 assert!((score - expected).abs() < 2e-7, "{transform:?}: {scores:?}");
             }
         }
-        assert_eq!(Transform::None.of_two(0.3, true), [0.7, 0.3]);
+        let score = f64::from(0.3_f32);
+        assert_eq!(Transform::None.of_two(0.3, true), [1.0 - score, score]);
         assert_eq!(Transform::None.of_two(0.3, false), [-0.3, 0.3]);
         assert_eq!(Transform::None.of_two(1.0 + 1e-7, true), [0.0, 1.0]);
         assert_eq!(Transform::None.of_two(2.0, true), [-1.0, 2.0]);

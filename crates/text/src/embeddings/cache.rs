@@ -23,6 +23,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use probity_run::run_directory::temporary_in;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::table::EmbeddingTable;
@@ -230,9 +231,7 @@ fn sizes(words: u64, width: u64, text: u64, length: u64) -> Option<(usize, usize
 fn write(place: &Path, sha256: &str, table: &EmbeddingTable) -> io::Result<()> {
     let folder = place.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    let mut temporary = tempfile::Builder::new()
-        .prefix(".probity-")
-        .tempfile_in(folder)?;
+    let mut temporary = temporary_in(folder, 0o600)?;
     let mut out = Hashing {
         inner: temporary.as_file_mut(),
         hash: Xxh3::new(),

@@ -6,7 +6,7 @@
 //! | `model.toml` | columns, declared bounds, options: nothing that the rows have a say in   |
 //! | `model.bin`  | the remaining rows in fixed point, and the trace of the clustering       |
 //!
-//! `model.bin` is a [`crate::model_file`], which a deletion replaces at once. It repeats
+//! `model.bin` is a [sealed](probity_run::sealed), which a deletion replaces at once. It repeats
 //! `model.toml`, so that its hash is one of both files. There is no log, and no hash of the data
 //! file: both would be functions of deleted rows.
 
@@ -19,8 +19,8 @@ use thiserror::Error;
 use super::dataset::Column;
 use super::errors::KMeansError;
 use super::model::{Algorithm, KMeans, Model};
-use crate::model_file::{ModelFileError, decode, encode, read_model, write_model};
-use probity_run::run_directory::{RunDirectory, RunError, write_with};
+use probity_run::run_directory::{RunDirectory, RunError, expect_one_name, write_atomically};
+use probity_run::sealed::{Form, decode, encode, read_sealed, write_sealed};
 
 /// Name of the description.
 pub const DESCRIPTION: &str = "model.toml";
@@ -28,18 +28,18 @@ pub const DESCRIPTION: &str = "model.toml";
 pub const MODEL: &str = "model.bin";
 /// What `command` says in the description.
 const COMMAND: &str = "kmeans fit";
-/// What the first line of the model file calls it.
-const KIND: &str = "kmeans";
+/// What the model file is sealed as.
+const FORM: Form = Form {
+    kind: "k-means model",
+    version: "2",
+};
 
 /// Why a model directory cannot be used.
 #[derive(Debug, Error)]
 pub enum DirectoryError {
-    /// A file of it cannot be read or written.
+    /// A file of it cannot be read or written, is another one, or was changed.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The file with rows and trace is not there, is another one, or was changed.
-    #[error(transparent)]
-    Model(#[from] ModelFileError),
     /// It is not a k-means model.
     #[error("{} is not the description of a k-means model: {problem}", file.display())]
     Foreign {
@@ -167,9 +167,7 @@ impl ModelDirectory {
         };
         // The model first: without the other file it is no model directory yet.
         created.save(model)?;
-        write_with(&file, |writer| {
-            std::io::Write::write_all(writer, created.text.as_bytes())
-        })?;
+        write_atomically(&file, created.text.as_bytes())?;
         Ok(created)
     }
 
@@ -213,19 +211,24 @@ impl ModelDirectory {
     /// When it cannot be written; the model that was there is then still there.
     pub fn save(&self, model: &Model) -> Result<(), DirectoryError> {
         let file = self.path.join(MODEL);
+        if file.exists() {
+            expect_one_name(&file)?;
+        }
         let stored = |model| {
             let description = self.text.clone();
             encode(&Stored { description, model }).map_err(|problem| KMeansError::Bytes { problem })
         };
         match model.to_bytes().and_then(stored) {
-            Ok(bytes) => Ok(write_model(&file, KIND, &bytes)?),
+            Ok(bytes) => Ok(write_sealed(&file, FORM, |writer| {
+                writer.write_all(&bytes)
+            })?),
             Err(source) => Err(DirectoryError::Content { file, source }),
         }
     }
 
     fn load(&self) -> Result<Model, DirectoryError> {
         let file = self.path.join(MODEL);
-        let bytes = read_model(&file, KIND)?;
+        let bytes = read_sealed(&file, FORM)?;
         let damaged = |source| DirectoryError::Content {
             file: file.clone(),
             source,

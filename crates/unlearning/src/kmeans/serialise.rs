@@ -20,7 +20,7 @@ use super::run::Run;
 use super::seeding::{Draws, Key, Seeding, Stage};
 use super::trace::Trace;
 use super::tree::Tree;
-use crate::model_file::{decode, encode};
+use probity_run::sealed::{decode, encode};
 
 /// The number of this form; another form has another number.
 const FORM: u32 = 2;

@@ -7,17 +7,24 @@ use thiserror::Error;
 
 use super::table::TableOptions;
 use super::{Spn, SpnError};
-use crate::model_file::{ModelFileError, decode, encode, read_model, write_model};
+use probity_run::run_directory::{RunError, expect_one_name};
+use probity_run::sealed::{Form, decode, encode, read_sealed, write_sealed};
 
 /// Name of the model in its directory.
 pub const MODEL: &str = "model.spn";
+
+/// What the file is sealed as.
+const FORM: Form = Form {
+    kind: "sum-product network",
+    version: "2",
+};
 
 /// Why a model cannot be stored or loaded.
 #[derive(Debug, Error)]
 pub enum SpnModelError {
     /// The file is not there, is another one, or was changed.
     #[error(transparent)]
-    File(#[from] ModelFileError),
+    File(#[from] RunError),
     /// What it holds is no network.
     #[error("{}: {error}", file.display())]
     Network {
@@ -77,11 +84,16 @@ impl SpnModel {
     /// When it cannot be written; the directory is then as it was.
     pub fn store(&self, directory: &Path) -> Result<(), SpnModelError> {
         let file = directory.join(MODEL);
+        if file.exists() {
+            expect_one_name(&file)?;
+        }
         let bytes = self.to_bytes().map_err(|error| SpnModelError::Network {
             file: file.clone(),
             error,
         })?;
-        Ok(write_model(&file, "spn", &bytes)?)
+        Ok(write_sealed(&file, FORM, |writer| {
+            writer.write_all(&bytes)
+        })?)
     }
 
     /// Loads the model of `directory`.
@@ -90,7 +102,7 @@ impl SpnModel {
     /// When there is none, or it was changed.
     pub fn load(directory: &Path) -> Result<SpnModel, SpnModelError> {
         let file = directory.join(MODEL);
-        let bytes = read_model(&file, "spn")?;
+        let bytes = read_sealed(&file, FORM)?;
         SpnModel::from_bytes(&bytes).map_err(|error| SpnModelError::Network { file, error })
     }
 }

@@ -27,7 +27,7 @@ use super::moments::Moments;
 use super::structure::{Arena, Child, Inner, Node, NodeId, Operation, Uninformative};
 use super::variable::{Domain, REAL_STEPS, Variable};
 use super::{Dataset, Spn, SpnError, SpnParameters};
-use crate::model_file::{decode, encode};
+use probity_run::sealed::{decode, encode};
 
 /// The number of this form; another form has another number.
 const FORM: u32 = 2;

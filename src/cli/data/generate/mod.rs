@@ -9,9 +9,9 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::out::Force;
 use crate::cli::output::{Output, print};
 use probity::data::compressed;
-use probity::run::run_directory::write_with;
 
 /// Arguments of `probity data generate`.
 #[derive(Debug, Args)]
@@ -31,6 +31,8 @@ pub(super) struct GenerateArgs {
     /// CSV file; compressed if its name ends in .gz or .xz [default: stdout]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -58,14 +60,17 @@ impl GenerateArgs {
         &self,
         rows: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
     ) -> anyhow::Result<Option<&PathBuf>> {
-        match &self.out {
-            Some(file) => write_with(file, |writer| compressed::write_as(file, writer, rows))?,
+        let out = self.force.open(self.out.as_ref(), &[])?;
+        match &out {
+            Some(out) => {
+                out.write_with(|writer| compressed::write_as(out.path(), writer, rows))?;
+            }
             None => {
                 let mut text = Vec::new();
                 rows(&mut text)?;
                 print(&String::from_utf8_lossy(&text))?;
             }
         }
-        Ok(self.out.as_ref())
+        Ok(self.out.as_ref().filter(|_| out.is_some()))
     }
 }

@@ -110,7 +110,7 @@ pub(super) fn read_run(
     let mut individuals = HashSet::new();
     let mut samples = Vec::new();
     let mut held_out = 0;
-    let file = run.file(options.samples_format.file_name());
+    let file = run.unchanged(options.samples_format.file_name())?;
     let inputs = TableInputs::new(&baseline.model.schema);
     read_samples(&file, &inputs, |pair| {
         if !individuals.insert(domain.individual_key(&pair.row)) {

@@ -100,7 +100,7 @@ impl Reader<'_> {
         }
         let is_own = record.sha256_of("data") == self.texts_sha256;
         let train: HashSet<u32> = self.split.train.iter().copied().collect();
-        let file = run.file(options.samples_format.file_name());
+        let file = run.unchanged(options.samples_format.file_name())?;
         let (mut samples, mut held_out, mut row) = (Vec::new(), 0, 0);
         let mut seen = HashSet::new();
         read_samples(&file, &TextInputs::new(&self.model.0.tokenizer), |pair| {

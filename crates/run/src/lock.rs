@@ -1,0 +1,177 @@
+//! The lock of a directory that is read, changed and written: a model, a run.
+//!
+//! Whoever reads something in order to write it back holds the lock from before it reads until
+//! after it has written, so that no change is lost between the two. The lock is that of the
+//! operating system on the file [`LOCK`] *in* the directory: all paths to the directory lead to it,
+//! and it is given up when its process ends, however it ends. The file is removed with the lock; one
+//! that a killed process left is taken over.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::run_directory::{RunError, remove_leftovers};
+
+/// Name of the file that is locked.
+pub const LOCK: &str = ".probity.lock";
+
+/// The exclusive right to change a directory, until it is dropped.
+#[derive(Debug)]
+pub struct DirectoryLock {
+    path: PathBuf,
+    // Held, not used: the operating system unlocks it when it is closed.
+    _file: File,
+}
+
+impl DirectoryLock {
+    /// Locks `directory`, and removes what killed processes left in it. `waiting` is told once when
+    /// another process has the lock, for which this one then waits.
+    ///
+    /// # Errors
+    /// When the directory is not there or cannot be written.
+    pub fn wait(directory: &Path, waiting: impl FnOnce()) -> Result<DirectoryLock, RunError> {
+        let mut waiting = Some(waiting);
+        Self::acquire(directory, |file| match file.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                if let Some(waiting) = waiting.take() {
+                    waiting();
+                }
+                file.lock()
+            }
+            Err(TryLockError::Error(error)) => Err(error),
+            Ok(()) => Ok(()),
+        })
+    }
+
+    /// Locks `directory`, and removes what killed processes left in it.
+    ///
+    /// # Errors
+    /// [`RunError::Busy`] when another process has the lock; when the directory is not there or
+    /// cannot be written.
+    pub fn now(directory: &Path) -> Result<DirectoryLock, RunError> {
+        let lock = Self::acquire(directory, |file| match file.try_lock() {
+            Err(TryLockError::WouldBlock) => Err(io::ErrorKind::ResourceBusy.into()),
+            Err(TryLockError::Error(error)) => Err(error),
+            Ok(()) => Ok(()),
+        });
+        match lock {
+            Err(RunError::Write { source, .. }) if source.kind() == io::ErrorKind::ResourceBusy => {
+                Err(RunError::Busy {
+                    directory: directory.to_owned(),
+                })
+            }
+            lock => lock,
+        }
+    }
+
+    fn acquire(
+        directory: &Path,
+        mut lock: impl FnMut(&File) -> io::Result<()>,
+    ) -> Result<DirectoryLock, RunError> {
+        let path = directory.join(LOCK);
+        let failed = |source| RunError::Write {
+            file: directory.to_owned(),
+            source,
+        };
+        let file = loop {
+            let file = OpenOptions::new()
+                .create(true)
+                .truncate(false)
+                .write(true)
+                .open(&path)
+                .map_err(failed)?;
+            lock(&file).map_err(failed)?;
+            // Its last holder may have removed it in between: then it locks nothing any more.
+            if is_at(&file, &path).map_err(failed)? {
+                break file;
+            }
+        };
+        remove_leftovers(directory);
+        Ok(DirectoryLock { path, _file: file })
+    }
+}
+
+impl Drop for DirectoryLock {
+    fn drop(&mut self) {
+        // While it is still held. A file that stays behind locks nobody out.
+        #[cfg(unix)]
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Whether `path` still leads to the open `file`.
+#[cfg(unix)]
+pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let opened = file.metadata()?;
+    match fs::metadata(path) {
+        Ok(found) => Ok((found.dev(), found.ino()) == (opened.dev(), opened.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Elsewhere lock files are never removed.
+#[cfg(not(unix))]
+pub(crate) fn is_at(_file: &File, path: &Path) -> io::Result<bool> {
+    fs::exists(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[test]
+    fn one_at_a_time_by_any_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let model = folder.path().join("model");
+        fs::create_dir(&model).unwrap();
+        let counter = model.join("counter");
+        fs::write(&counter, "0").unwrap();
+        let other = folder.path().join("model/../model");
+        let waited = AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            for worker in 0..8 {
+                let (path, counter, waited) = (
+                    if worker % 2 == 0 { &model } else { &other },
+                    &counter,
+                    &waited,
+                );
+                scope.spawn(move || {
+                    for _ in 0..50 {
+                        let said = || {
+                            waited.fetch_add(1, Ordering::Relaxed);
+                        };
+                        let _lock = DirectoryLock::wait(path, said).unwrap();
+                        let count: u32 = fs::read_to_string(counter).unwrap().parse().unwrap();
+                        std::thread::yield_now();
+                        fs::write(counter, (count + 1).to_string()).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(fs::read_to_string(&counter).unwrap(), "400");
+        assert!(waited.load(Ordering::Relaxed) > 0);
+        assert!(!model.join(LOCK).exists());
+    }
+
+    #[test]
+    fn a_busy_directory_is_refused_at_once_and_free_again_afterwards() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = DirectoryLock::now(folder.path()).unwrap();
+        assert!(matches!(
+            DirectoryLock::now(folder.path()),
+            Err(RunError::Busy { .. })
+        ));
+        drop(lock);
+        DirectoryLock::now(folder.path()).unwrap();
+        // What a kill leaves behind.
+        fs::write(folder.path().join(LOCK), "").unwrap();
+        DirectoryLock::now(folder.path()).unwrap();
+        assert!(matches!(
+            DirectoryLock::now(&folder.path().join("absent")),
+            Err(RunError::Write { .. })
+        ));
+    }
+}
