@@ -3,6 +3,7 @@
 
 mod probity_command;
 
+use serde_json::Value;
 use std::fs;
 
 use probity_command::Workspace;
@@ -118,7 +119,7 @@ fn a_deletion_is_verified_against_the_original_file() {
         workspace
             .line("kmeans delete --model M --ids 250 --verify --data d.csv")
             .exits(0)
-            .says(&["1 rows deleted, 118 remain", "remaining rows of ", "d.csv"]);
+            .says(&["1 row deleted, 118 remain", "remaining rows of ", "d.csv"]);
         let model = fs::read(workspace.path("M/model.bin")).unwrap();
         // Another value in a row that is left: not what the model was fitted with.
         let other = table(120, &[]).replacen("\n109,0.", "\n109,0.1", 1);
@@ -126,7 +127,19 @@ fn a_deletion_is_verified_against_the_original_file() {
         workspace
             .line("kmeans delete --model M --ids 106 --verify --data other.csv")
             .exits(1)
-            .says(&["NOT EXACT", "other.csv"]);
+            .says(&[
+                "0 rows deleted, 118 remain; deleting 1 row was undone",
+                "NOT EXACT",
+                "other.csv",
+            ]);
+        let summary = workspace
+            .line("kmeans delete --model M --ids 106 --verify --data other.csv --json")
+            .exits(1)
+            .json();
+        assert_eq!(
+            (&summary["deleted"], &summary["remaining"]),
+            (&Value::from(0), &Value::from(118))
+        );
         workspace.write("short.csv", table(120, &[109]));
         refuses(
             &workspace,
@@ -243,7 +256,7 @@ fn rows_are_assigned_from_the_model_and_from_a_file() {
         &[
             "row 1, column 'a'",
             "7",
-            "outside the declared bounds 0 to 1",
+            "outside the declared bounds 0.0 to 1.0",
         ],
     );
 }
@@ -276,12 +289,7 @@ fn the_benchmark_counts_compares_and_plots() {
         4
     );
     let line = "kmeans bench --data d.csv --clusters 3 --bounds 0,1 --id-column id --label-column y --deletions 118";
-    refuses(
-        &workspace,
-        line,
-        2,
-        &["benchmark.deletions is 118", "at most 117"],
-    );
+    refuses(&workspace, line, 2, &["--deletions is 118", "at most 117"]);
 }
 
 #[test]
@@ -291,11 +299,20 @@ fn bad_input_is_named_and_nothing_is_written() {
     for (rest, needles) in [
         (
             "--clusters 3 --ignore y",
-            &["column 'id' has no declared bounds", "input.bounds"][..],
+            &[
+                "column 'id' has no declared bounds",
+                "declare them in --bounds",
+                "in --schema",
+            ][..],
+        ),
+        // Their difference is no finite number, so that every value would become 0.
+        (
+            "--clusters 3 --bounds=-1.7e308,1.7e308 --id-column id --ignore y",
+            &["bounds -1.7e308 to 1.7e308", "difference a finite number"],
         ),
         (
             "--clusters 3 --bounds 0,0.5 --id-column id --ignore y",
-            &["column 'c'", "outside the declared bounds 0 to 0.5"],
+            &["column 'c'", "outside the declared bounds 0.0 to 0.5"],
         ),
         (
             "--clusters 121 --bounds 0,1 --id-column id --ignore y",

@@ -447,15 +447,20 @@ fn parameters_that_make_no_sense_are_refused() {
         (
             "--columns x,y",
             "--columns x,y,z",
-            "nothing is declared about the column 'z'",
+            "declared for the columns x, y, and not for 'z'",
         ),
         (
             "--columns x,y",
             "--columns x",
-            "has a range in table.ranges, but is not among columns",
+            "has a range in --range, but is not among",
         ),
         ("--columns x,y", "--columns x,y,x", "is named twice"),
-        ("x=0,10,1", "x=10,0,1", "encloses nothing"),
+        ("x=0,10,1", "x=10,0,1", "10.0 to 0.0, is none"),
+        (
+            "x=0,10,1",
+            "x=-1.7e308,1.7e308,1",
+            "-1.7e308 to 1.7e308, is none",
+        ),
         ("x=0,10,1", "x=0,10,0", "unit of column 'x'"),
         ("x=0,10,1", "x=0", "a declaration such as"),
     ] {
@@ -467,7 +472,7 @@ fn parameters_that_make_no_sense_are_refused() {
         &workspace,
         &format!("outliers count --data d.csv --columns x,y {QUERY}"),
         2,
-        &["'x'", "table.ranges", "give records away"],
+        &["'x'", "--range", "--schema", "give records away"],
     );
 }
 
@@ -479,7 +484,15 @@ fn a_refusal_says_nothing_of_the_records() {
     let text = workspace.read("d.csv");
     let concealed = |line: &str, needles: &[&str]| {
         let outcome = refuses(&workspace, line, 2, needles);
-        for secret in [" line ", " row ", "inlier", "HIV", "x, y", "fields", "6.7"] {
+        for secret in [
+            " line ",
+            " row ",
+            "inlier",
+            "HIV",
+            "x, y, name",
+            "fields",
+            "6.7",
+        ] {
             assert!(!outcome.stderr.contains(secret), "{secret}: {outcome:?}");
         }
     };
@@ -495,14 +508,14 @@ fn a_refusal_says_nothing_of_the_records() {
         );
     };
     let words = ("x,name", "--range x=0,10 --range name=0,1");
-    concealed(
-        &line(words.0, words.1),
-        &[
-            "d.csv",
-            "the column 'name' is not numeric",
-            "outliers exact",
-        ],
+    let undeclared =
+        |column: &str| format!("declared for the columns x, y, and not for '{column}'");
+    workspace.write(
+        "s.toml",
+        "name = \"s\"\n[label]\nname = \"x\"\nclasses = [\"0\", \"1\"]\n\
+         [[attribute]]\nname = \"name\"\nkind = \"categorical\"\nlevels = [\"low\", \"high\"]\nordered = true\n",
     );
+    concealed(&line(words.0, words.1), &[&undeclared("name")]);
     owner(
         words.0,
         words.1,
@@ -511,14 +524,21 @@ fn a_refusal_says_nothing_of_the_records() {
             "'inlier' is not a finite number",
         ],
     );
-    concealed(&line("q", "--range q=0,1"), &["d.csv has no column 'q'"]);
+    concealed(&line("q", "--range q=0,1"), &[&undeclared("q")]);
     owner("q", "--range q=0,1", &["no column 'q'", "x, y, name"]);
+    concealed(&line("name", "--schema s.toml"), &[&undeclared("name")]);
+    owner("name", "--schema s.toml", &["'inlier' is not a level"]);
+    // Another file than that of the budget may not be readable.
+    let other = [
+        "d.csv cannot be read as the table of the budget",
+        "outliers exact",
+    ];
     for bad in ["NaN", "inf", "", "HIV"] {
         workspace.write(
             "d.csv",
             text.replacen("1,1,inlier", &format!("1,{bad},inlier"), 1),
         );
-        concealed(&count(""), &["the column 'y' is not numeric"]);
+        concealed(&count(""), &other);
         owner(
             "x,y",
             "--range x=0,10 --range y=0,10",
@@ -526,30 +546,116 @@ fn a_refusal_says_nothing_of_the_records() {
         );
     }
     workspace.write("d.csv", "x,y,name\n1,6.7\n");
-    concealed(&count(""), &["d.csv is not a table that can be read"]);
+    concealed(&count(""), &other);
     owner(
         "x,y",
         "--range x=0,10 --range y=0,10",
         &["line 2", "2 fields where 3"],
     );
     workspace.write("d.csv", "6.7,HIV,x\n1,2,3\n");
-    concealed(&count(""), &["d.csv has no column"]);
+    concealed(&count(""), &other);
     workspace.write("d.csv", b"x,y,name\n1,\xff\xfe,a\n");
-    concealed(&count(""), &["the column 'y' is not numeric"]);
+    concealed(&count(""), &other);
     workspace.write("d.csv", "x,y,name\n");
-    concealed(&count(""), &["d.csv holds no"]);
+    concealed(&count(""), &other);
     concealed(&count("").replace("d.csv", "gone.csv"), &["gone.csv"]);
-    workspace.write("d.csv", text);
-    workspace.write(
-        "s.toml",
-        "name = \"s\"\n[format]\nignore_other_columns = true\n[label]\nname = \"x\"\nclasses = [\"0\", \"1\"]\n\
-         [[attribute]]\nname = \"name\"\nkind = \"categorical\"\nlevels = [\"low\", \"high\"]\nordered = true\n",
+}
+
+/// Levels, comments, quotes and separators decide which cells are valid and how many records there
+/// are. Who asks may not choose them: each choice would be a free question to single records. The
+/// refusals below come before the table is opened, so that they are the same without one.
+#[test]
+fn how_the_table_is_read_is_no_question() {
+    let schema = |levels: &str, format: &str| {
+        format!(
+            "name = \"s\"\n[format]\n{format}\n[label]\nname = \"y\"\nclasses = [\"0\", \"1\"]\n\
+             [[attribute]]\nname = \"age\"\nkind = \"categorical\"\nlevels = [{levels}]\nordered = true\n"
+        )
+    };
+    let workspace = Workspace::new();
+    let ages: String = (0..40)
+        .map(|at| format!("{},\"{}\"\n", 40 + at % 6, at % 2))
+        .collect();
+    workspace.write("d.csv", format!("age,y\n{ages}"));
+    let all = "\"40\", \"41\", \"42\", \"43\", \"44\", \"45\", \"46\"";
+    workspace.write("s.toml", schema(all, ""));
+    // Whether there is a 46 decides this; whoever is not the owner cannot ask it.
+    workspace.write("without.toml", schema(&all.replace(", \"46\"", ""), ""));
+    workspace.write("absent.toml", schema(&all.replace("\"43\", ", ""), ""));
+    for (name, format) in [
+        ("comment", "comment = \"4\""),
+        ("quote", "quote = \"4\""),
+        ("header", "header = false\ncolumns = [\"age\", \"y\"]"),
+        ("separator", "separator = \"4\""),
+    ] {
+        workspace.write(&format!("{name}.toml"), schema(all, format));
+    }
+    workspace.write("skips.toml", schema(all, "skip_bad_rows = true"));
+    let declare = |rest: &str| {
+        format!("outliers budget --ledger {rest} --data d.csv --epsilon 9 --delta 0.5")
+    };
+    workspace
+        .line(&declare("budget.toml --schema s.toml"))
+        .exits(0)
+        .says(&["there are 40 records, in which these columns are numeric throughout: age, y."]);
+    let ledger = workspace.read("budget.toml");
+    let ask = |rest: &str| {
+        format!("outliers count --data d.csv --columns age --radius 0.2 {QUERY} {rest}")
+            .replace("--radius 0.5", "")
+    };
+    let (levels, layout) = ("the levels of the column 'age' are not", "the layout");
+    for (rest, needle) in [
+        ("--schema without.toml", levels),
+        ("--schema absent.toml", levels),
+        ("--schema comment.toml", layout),
+        ("--schema quote.toml", layout),
+        ("--schema header.toml", layout),
+        ("--schema separator.toml", layout),
+        ("--schema skips.toml", "skip_bad_rows"),
+        ("--range age=40,46 --separator 4", layout),
+        ("--range age=40,46 --names age,y", layout),
+    ] {
+        let refused = refuses(&workspace, &ask(rest), 2, &[needle]);
+        let blind = ask(rest).replace("--data d.csv", "--data gone.csv");
+        let blind = refuses(&workspace, &blind, 2, &[needle]);
+        assert_eq!(refused.stderr, blind.stderr);
+    }
+    let blind = ask("--schema s.toml")
+        .replace("--data d.csv", "--data gone.csv")
+        .replace("--k 3", "--k 40");
+    refuses(&workspace, &blind, 2, &["k = 40 does not fit 40 records"]);
+    assert_eq!(workspace.read("budget.toml"), ledger);
+    // As it was declared, said again or not.
+    for rest in ["--schema s.toml", "--range age=0,6"] {
+        let summary = workspace
+            .line(&ask(&format!("{rest} --json")))
+            .exits(0)
+            .json();
+        assert_eq!(summary["rows"], 40);
+    }
+    // The owner may declare less, and what cannot be declared is refused.
+    workspace
+        .line(&declare("narrow.toml --columns y"))
+        .exits(0)
+        .says(&["throughout: y."]);
+    refuses(
+        &workspace,
+        &declare("a.toml --schema skips.toml"),
+        2,
+        &["skip_bad_rows"],
     );
-    concealed(
-        &line("name", "--schema s.toml"),
-        &["the column 'name' is not numeric, or"],
+    refuses(
+        &workspace,
+        &declare("a.toml --separator ;"),
+        2,
+        &["nothing to ask for"],
     );
-    owner("name", "--schema s.toml", &["'inlier' is not a level"]);
+    refuses(
+        &workspace,
+        &declare("a.toml --schema absent.toml --columns age"),
+        2,
+        &["d.csv, line 5", "'43' is not a level"],
+    );
 }
 
 #[test]

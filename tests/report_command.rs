@@ -98,7 +98,7 @@ fn audits_repairs_groups_and_certificates_have_pages() {
     holds(
         &repair,
         &[
-            "one network of each kind cannot tell",
+            "these networks cannot tell",
             "After the repair:",
             "Quality before and after",
             "Group metrics before and after",

@@ -134,7 +134,12 @@ fn a_deletion_is_verified_against_the_original_file() {
     workspace
         .line("spn delete --model M --ids 8 --verify --data other.csv")
         .exits(1)
-        .says(&["NOT EXACT", "other.csv"]);
+        .says(&[
+            "0 rows deleted",
+            "deleting 1 row was undone",
+            "NOT EXACT",
+            "other.csv",
+        ]);
     assert!(before == model(&workspace, "M"));
     refuses(
         &workspace,

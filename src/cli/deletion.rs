@@ -7,6 +7,7 @@ use anyhow::{Context, anyhow, bail, ensure};
 use clap::Args;
 
 use super::output::Output;
+use super::render::{count, counted};
 use probity::run::lock::DirectoryLock;
 
 /// The model, and the rows to delete by their ids.
@@ -91,6 +92,48 @@ impl DeletionArgs {
     }
 }
 
+/// How many rows the model in its directory lost, and still has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Counts {
+    pub deleted: usize,
+    pub remaining: usize,
+}
+
+impl Counts {
+    /// After `asked` rows were deleted in memory, where `remaining` are left; `is_kept` if that was
+    /// written.
+    pub fn new(is_kept: bool, asked: usize, remaining: usize) -> Counts {
+        match is_kept {
+            true => Counts {
+                deleted: asked,
+                remaining,
+            },
+            false => Counts {
+                deleted: 0,
+                remaining: remaining + asked,
+            },
+        }
+    }
+
+    /// In words, without a full stop; `asked` rows should have been deleted.
+    pub fn in_words(self, asked: usize) -> String {
+        let rows = |rows: usize| counted(rows as u64, "row", "rows");
+        let remain = match self.remaining {
+            1 => "remains",
+            _ => "remain",
+        };
+        let done = format!(
+            "{} deleted, {} {remain}",
+            rows(self.deleted),
+            count(self.remaining as u64)
+        );
+        match self.deleted == asked {
+            true => done,
+            false => format!("{done}; deleting {} was undone", rows(asked)),
+        }
+    }
+}
+
 /// What [`DeletionArgs::verified`] found, in words, and on which rows: those of the model or of
 /// `data`.
 pub(super) fn in_words(verified: Option<(bool, f64)>, data: Option<&Path>) -> String {
@@ -114,5 +157,21 @@ pub(super) fn in_words(verified: Option<(bool, f64)>, data: Option<&Path>) -> St
             data.display()
         ),
         (None, _) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_written_was_not_deleted() {
+        let words = |is_kept, asked, left| Counts::new(is_kept, asked, left).in_words(asked);
+        assert_eq!(words(true, 1, 299), "1 row deleted, 299 remain");
+        assert_eq!(words(true, 2, 1), "2 rows deleted, 1 remains");
+        assert_eq!(
+            words(false, 1, 299),
+            "0 rows deleted, 300 remain; deleting 1 row was undone"
+        );
     }
 }

@@ -206,7 +206,7 @@ const EXAMPLES: [(&str, &[&str]); 49] = [
     (
         "outliers budget",
         &[
-            "probity outliers budget --ledger budget.toml --data people.csv --epsilon 4 --delta 0.02",
+            "probity outliers budget --ledger budget.toml --data people.csv --schema people.toml --epsilon 4 --delta 0.02",
             "probity outliers budget --ledger budget.toml",
         ],
     ),

@@ -78,8 +78,9 @@ fn render_run(summary: &GroupRunSummary) -> String {
         text.push_str(&gaps_table(&set.gaps));
     }
     text.push_str(
-        "\nIntervals hold with 95 % probability: exact ones of shares, bootstrap ones of differences, ratios and calibration \
-         errors.\n",
+        "\nIntervals hold with 95 % probability, each by itself: those of shares and calibration errors for any number of rows, \
+         those of other gaps, by the bootstrap, the better the more rows there are. Of few rows, a calibration error itself \
+         comes out too large.\n",
     );
     text
 }

@@ -23,6 +23,7 @@ mod kmeans;
 mod knn;
 mod lexicon;
 mod numbers;
+mod option_names;
 mod out;
 mod outliers;
 mod output;
@@ -49,6 +50,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use option_names::OptionNames;
 use output::{Output, Reporting};
 use probity::fairness::audit::AuditError;
 use probity::fairness::group::GroupError;
@@ -157,7 +159,7 @@ pub fn main() -> ExitCode {
     match outcome {
         Ok(code) => code,
         Err(error) => {
-            output.error(&error);
+            output.error(&error, &OptionNames::of(definition(), &matches));
             ExitCode::from(code_of(&error))
         }
     }

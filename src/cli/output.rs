@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, WeakProgressBar}
 use probity::run::output_file::OutputFile;
 use serde::Serialize;
 
+use super::option_names::OptionNames;
 use super::supervision::{ProgressForm, Supervision};
 
 /// How often a bar is written as JSON, where it changed.
@@ -155,8 +156,8 @@ impl Output {
         }
     }
 
-    /// An error and its causes.
-    pub fn error(&self, error: &anyhow::Error) {
+    /// An error and its causes, in the names of the options that were given.
+    pub fn error(&self, error: &anyhow::Error, options: &OptionNames) {
         let mut text = error.to_string();
         for cause in error.chain().skip(1) {
             let cause = cause.to_string();
@@ -164,6 +165,7 @@ impl Output {
                 text.push_str(&format!(": {cause}"));
             }
         }
+        let text = options.in_text(error, &text);
         match self.progress {
             None => to_stderr(&format!("error: {text}")),
             Some(ProgressForm::Json) => self.say("error", &text),

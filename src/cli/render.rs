@@ -22,6 +22,19 @@ use probity::tensor::device::DeviceName;
 
 pub(super) use probity::report::text::count;
 
+/// `1 row`, `2 rows`; the space is a plain one.
+pub(super) fn counted(number: u64, one: &str, more: &str) -> String {
+    text::counted(number, one, more).replace('\u{a0}', " ")
+}
+
+/// A figure with six decimals; one that these would say nothing of, or fill lines, by its power.
+pub(super) fn figure(value: f64) -> String {
+    match value.abs() {
+        size if size == 0.0 || (1e-4..1e15).contains(&size) => format!("{value:.6}"),
+        _ => format!("{value:.6e}"),
+    }
+}
+
 /// A Markdown table; columns after the first are right-aligned.
 pub(super) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let mut table = Table::new();
@@ -407,5 +420,17 @@ mod tests {
         assert_eq!(percent(0.03141), "3.14 %");
         assert_eq!(interval([0.0, 3.689e-6]), "0.00 % – 0.00037 %");
         assert_eq!(rate(10, 0.0), "-");
+        assert_eq!(
+            (counted(1, "row", "rows"), counted(0, "row", "rows")),
+            ("1 row".into(), "0 rows".into())
+        );
+        assert_eq!(
+            (figure(0.0), figure(0.25)),
+            ("0.000000".into(), "0.250000".into())
+        );
+        assert_eq!(
+            (figure(-8.5e307), figure(1e-300)),
+            ("-8.500000e307".into(), "1.000000e-300".into())
+        );
     }
 }

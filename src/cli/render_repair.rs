@@ -141,7 +141,7 @@ fn against_control(verdict: &Verdict, remedy: &str) -> String {
         Standing::Alike => format!("NO GAIN IS SHOWN: retraining without {remedy} does as well"),
         Standing::Worse => format!("WORSE than retraining without {remedy}"),
         Standing::Unknown => format!(
-            "What {remedy} did that retraining alone does not, one network of each kind cannot tell; give --repeats 2 or more"
+            "What {remedy} did that retraining alone does not, these networks cannot tell; give more --repeats"
         ),
     };
     format!("{said} ({figures}{difference}).\n")
@@ -213,6 +213,15 @@ pub(super) fn changes_table(changes: &[Change]) -> String {
     )
 }
 
+/// What the kept one of so many networks is.
+fn median(networks: usize) -> String {
+    match networks {
+        1 => "the only one".to_owned(),
+        odd if odd % 2 == 1 => format!("the median of {odd} by discriminatory share"),
+        even => format!("of {even} the less fair of the two middle ones by discriminatory share"),
+    }
+}
+
 /// Which network was chosen, and why.
 fn chosen<F: Figures, D>(summary: &RepairSummary<F, D>) -> String {
     let chosen = &summary.chosen;
@@ -224,8 +233,9 @@ fn chosen<F: Figures, D>(summary: &RepairSummary<F, D>) -> String {
         RepairMethod::Certified => String::new(),
     };
     let mut text = format!(
-        "\nChosen: {share}network {}, the median of {networks} by discriminatory share",
-        chosen.repeat
+        "\nChosen: {share}network {}, {}",
+        chosen.repeat,
+        median(networks)
     );
     if summary.points.len() > 1 {
         text.push_str(

@@ -18,7 +18,7 @@ use std::path::Path;
 
 pub use self::column::{Column, Reading};
 pub use self::error::NumbersError;
-pub use self::options::{Bounds, NumbersOptions, bounds_of};
+pub use self::options::{Bounds, NumbersOptions, bounds_of, is_scale};
 pub use self::rows::Numbers;
 use self::rows::TableReader;
 use super::idx::{Idx, IdxContent, labels_of};
@@ -171,7 +171,7 @@ impl Numbers {
     ) -> Result<Numbers, NumbersError> {
         for bounds in &options.bounds {
             let (min, max) = (bounds.min, bounds.max);
-            if !(min.is_finite() && max.is_finite() && min < max) {
+            if !is_scale(min, max) {
                 return Err(NumbersError::EmptyBounds { min, max });
             }
         }

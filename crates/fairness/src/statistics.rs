@@ -9,7 +9,8 @@ use statrs::function::gamma::ln_gamma;
 pub struct Mean {
     /// The mean.
     pub mean: f64,
-    /// 95 % interval by Student's t; absent for a single value.
+    /// 95 % interval by Student's t; absent for a single value, and for values that are all
+    /// equal: a spread of 0 is no estimate of how far the mean may be off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ci95: Option<[f64; 2]>,
 }
@@ -19,7 +20,7 @@ impl Mean {
     pub fn of(values: &[f64]) -> Mean {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count.max(1.0);
-        if values.len() < 2 {
+        if values.iter().all(|value| *value == values[0]) {
             return Mean { mean, ci95: None };
         }
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
@@ -209,6 +210,9 @@ mod tests {
         assert!((3.0 - low - 2.776 * 0.5f64.sqrt()).abs() < 1e-3, "{low}");
         assert!((high - 3.0 - 2.776 * 0.5f64.sqrt()).abs() < 1e-3, "{high}");
         assert_eq!(Mean::of(&[7.0]).ci95, None);
+        // Two networks that came out alike do not say that all would.
+        assert_eq!(Mean::of(&[0.1714, 0.1714]).ci95, None);
+        assert_eq!(Mean::of_shares(&[0.1, 0.1, 0.1]).ci95, None);
         assert_eq!(Mean::of(&[]).mean, 0.0);
     }
 

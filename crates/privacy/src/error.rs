@@ -47,14 +47,14 @@ pub enum PrivacyError {
         rows: usize,
     },
     /// The radius is not above zero.
-    #[error("the radius {radius} is not a finite number above 0")]
+    #[error("the radius {radius:?} is not a finite number above 0")]
     Radius {
         /// What was given.
         radius: f64,
     },
     /// The radius is blurred by the grid.
     #[error(
-        "the radius {radius} is too small for the declared ranges (at least {least:.3e}); declare narrower ranges"
+        "the radius {radius:?} is too small for the declared ranges (at least {least:.3e}); declare narrower ranges"
     )]
     SmallRadius {
         /// What was given.
@@ -100,9 +100,9 @@ pub enum PrivacyError {
         /// How many are possible.
         most: u64,
     },
-    /// A declared range encloses nothing.
+    /// A declared range encloses nothing, or more than a number can say.
     #[error(
-        "the declared range of column '{column}', {min} to {max}, encloses nothing; the first must be below the second, both finite"
+        "the declared range of column '{column}', {min:?} to {max:?}, is none; the first must be below the second, and their difference a finite number"
     )]
     Range {
         /// The column.
@@ -114,7 +114,7 @@ pub enum PrivacyError {
     },
     /// A declared unit is not above zero.
     #[error(
-        "the declared unit of column '{column}', {unit}, is not a finite number above 0 that fits its range"
+        "the declared unit of column '{column}', {unit:?}, is not a finite number above 0 that fits its range"
     )]
     Unit {
         /// The column.

@@ -10,7 +10,9 @@
 //! same lock and the same entries.
 //!
 //! *One data set.* The ledger knows its data by a fingerprint that only the holder of its key can
-//! compute (`ledger::key`). Another file is refused: its answers would not compose.
+//! compute (`ledger::key`). Another file is refused: its answers would not compose. Beside it stands
+//! what is public of the data: N, the columns that may be asked for, and how the file is read. No
+//! query reads it in another way ([`super::source`]).
 //!
 //! A ledger protects from mistakes, not from its owner: who can edit or copy the file can spend a
 //! budget twice.
@@ -33,6 +35,8 @@ use self::key::Key;
 use self::place::{Place, write_synced};
 use super::composition::{Budget, Cost, Remaining, Spent, readable};
 use super::error::PrivacyError;
+use super::source::DeclaredTable;
+use probity_data::source::Hashed;
 
 /// What a ledger is sealed as.
 const FORM: Form = Form {
@@ -125,6 +129,8 @@ pub enum LedgerError {
 pub struct Ledger {
     /// The data that it is about.
     pub data: LedgerData,
+    /// What is public of them.
+    pub table: DeclaredTable,
     /// What was declared.
     pub budget: Budget,
     /// What was charged, oldest first.
@@ -197,15 +203,15 @@ impl Ledger {
     }
 }
 
-/// Declares a budget in a new file, for the data called `name` with this SHA-256, and makes the
-/// ledger's key.
+/// Declares a budget in a new file, for the data called `name` of which `table` is public, and makes
+/// the ledger's key.
 ///
 /// # Errors
 /// When the ledger or its key exists or cannot be written.
 pub fn declare(
     file: &Path,
     name: &str,
-    sha256: &str,
+    table: Hashed<DeclaredTable>,
     budget: Budget,
 ) -> Result<Ledger, LedgerError> {
     let place = Place::of_new(file)?;
@@ -219,8 +225,9 @@ pub fn declare(
     let ledger = Ledger {
         data: LedgerData {
             file: name.to_owned(),
-            fingerprint: key.fingerprint(sha256),
+            fingerprint: key.fingerprint(&table.sha256),
         },
+        table: table.value,
         budget,
         queries: Vec::new(),
     };

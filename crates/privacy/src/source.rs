@@ -1,13 +1,31 @@
-//! Columns of numbers from a table, and what is declared about them.
+//! Columns of numbers from a table, what is declared about them, and how the table is read.
 //!
 //! A column is named, its range and unit are declared, by hand or by a schema. Values outside the
 //! range are moved to its ends ([`super::records`]): a refusal would tell that somebody is outside.
 //!
-//! A table that is not what was declared is refused before anything is paid for. That it is one, and
-//! which of its columns are numeric throughout, is taken to be public, like N. Nothing else is said
-//! of it: no cell, no line, no name of a column (the first line of a file without a header is a
-//! record). The owner of the data learns more with [`TableOptions::read_as_owner`].
+//! **What is public.** How bytes become cells, and which cells are valid, is a [`TableReading`]. Who
+//! owns the data declares it together with the budget ([`TableReading::declare`]), and with it three
+//! things become public, the [`DeclaredTable`]: the reading, N, and the names of the columns that are
+//! numeric throughout when read so. Neighbours are two tables that have these in common, and differ
+//! in one record.
+//!
+//! **Theorem.** Whether a query on the table of the budget is refused, and with which words, is the
+//! same for all neighbours, until it is charged; then it is answered.
+//!
+//! *Proof.* The columns, ranges, radius, k, price and schema that a query brings, are held against
+//! the [`DeclaredTable`] and the ledger alone ([`super::specification::TableSpecification::query`],
+//! [`TableOptions::grid`], the plans): a column that was not declared is refused, so is another
+//! reading. All of that happens before the table is opened. Then it is read as it was when the
+//! budget was declared, and succeeded; the ranges of the query only clip. ∎
+//!
+//! Were a query allowed to choose the reading, each refusal would be a question to a single record,
+//! free of charge: leave one value out of the levels of a schema, or make a digit the sign of a
+//! comment, and see whether the table can still be read, or how many records it has.
+//!
+//! A file that is not the ledger's may fail to be read: nothing is said of why. Its owner learns it
+//! with [`TableOptions::read_as_owner`].
 
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
@@ -17,8 +35,9 @@ use thiserror::Error;
 
 use super::error::PrivacyError;
 use super::records::{DeclaredColumn, Grid};
+use probity_data::named_schema::NamedSchemaError;
 use probity_data::numbers::{Column, Levels, NumbersError, Reading};
-use probity_data::read::{IN_MEMORY, ReadError, Records};
+use probity_data::read::{IN_MEMORY, ReadError, Record, Records};
 use probity_data::schema::{Format, Kind, Schema};
 use probity_data::source::{DataFile, Hashed};
 
@@ -32,33 +51,42 @@ pub enum SourceError {
     /// For whoever is not the owner of the data, it is but one that says nothing of what is in it.
     #[error(transparent)]
     Numbers(#[from] NumbersError),
-    /// The file is not a table.
+    /// A schema cannot be used.
+    #[error(transparent)]
+    Schema(#[from] NamedSchemaError),
+    /// The file is not as it was declared.
     #[error(
-        "{} is not a table that can be read; its owner learns where with `probity outliers exact`",
+        "{} cannot be read as the table of the budget; its owner learns where with `probity outliers exact`",
         file.display()
     )]
-    NoTable {
+    NotAsDeclared {
         /// The file.
         file: PathBuf,
     },
-    /// A column is not there.
-    #[error("{} has no column '{column}'", file.display())]
-    NoColumn {
-        /// The file.
-        file: PathBuf,
-        /// The column.
-        column: String,
-    },
-    /// A column does not hold what was declared.
+    /// A column may not be asked for.
     #[error(
-        "{}: the column '{column}' is not numeric, or has words that are not levels of the schema; its owner learns where with `probity outliers exact`",
-        file.display()
+        "the budget was declared for the columns {}, and not for '{column}'",
+        declared.join(", ")
     )]
-    NotNumeric {
-        /// The file.
-        file: PathBuf,
+    OtherColumn {
         /// The column.
         column: String,
+        /// Those that may be.
+        declared: Vec<String>,
+    },
+    /// A query would read the table in another way than was declared.
+    #[error(
+        "{what} not as the budget was declared with, and how the table is read may not be chosen by a query: whether it can be read would tell about single records"
+    )]
+    OtherReading {
+        /// What differs.
+        what: String,
+    },
+    /// No column can be declared.
+    #[error("{}: no column holds nothing but numbers, so there is nothing to ask for", file.display())]
+    NoNumbers {
+        /// The file.
+        file: PathBuf,
     },
     /// Nothing is declared about a column.
     #[error(
@@ -100,29 +128,199 @@ impl From<ReadError> for SourceError {
 impl SourceError {
     /// What may be said of it to whoever is not the owner of `file`.
     fn concealed(self, file: &Path) -> SourceError {
-        let file = || file.to_owned();
         match self {
-            SourceError::Numbers(found) => match found {
-                NumbersError::Read(
-                    error @ (ReadError::Io { .. }
-                    | ReadError::Empty { .. }
-                    | ReadError::ColumnType { .. }),
-                ) => error.into(),
-                NumbersError::Read(ReadError::MissingColumn { column, .. }) => {
-                    SourceError::NoColumn {
-                        file: file(),
-                        column,
-                    }
-                }
-                NumbersError::NotANumber { column, .. }
-                | NumbersError::UnknownLevel { column, .. }
-                | NumbersError::Read(ReadError::Utf8 { column, .. }) => SourceError::NotNumeric {
-                    file: file(),
-                    column,
-                },
-                _ => SourceError::NoTable { file: file() },
+            SourceError::Numbers(NumbersError::Read(error @ ReadError::Io { .. })) => error.into(),
+            SourceError::Numbers(_) => SourceError::NotAsDeclared {
+                file: file.to_owned(),
             },
             declared => declared,
+        }
+    }
+}
+
+/// How a table is read: which bytes are which cell, and which cells are valid.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableReading {
+    /// The layout of the file.
+    pub format: Format,
+    /// Levels of the columns whose cells are words; the place of a word is its number.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub levels: BTreeMap<String, Vec<String>>,
+}
+
+/// Comma-separated numbers under a line of names.
+impl Default for TableReading {
+    fn default() -> TableReading {
+        TableReading::of_format(Format::default())
+    }
+}
+
+impl TableReading {
+    /// All columns are numbers. Columns that are not asked for are no fault.
+    pub fn of_format(format: Format) -> TableReading {
+        TableReading {
+            format: Format {
+                ignore_other_columns: true,
+                ..format
+            },
+            levels: BTreeMap::new(),
+        }
+    }
+
+    /// As `schema` says.
+    pub fn of_schema(schema: &Schema) -> TableReading {
+        let levels = schema.attributes.iter().filter_map(|attribute| {
+            let Kind::Categorical { levels, .. } = &attribute.kind else {
+                return None;
+            };
+            Some((attribute.name.clone(), levels.clone()))
+        });
+        TableReading {
+            levels: levels.collect(),
+            ..TableReading::of_format(schema.format.clone())
+        }
+    }
+
+    /// Which records there are may not depend on what stands in them.
+    pub(super) fn check(&self) -> Result<(), SourceError> {
+        match self.format.skip_bad_rows {
+            true => Err(SourceError::SkipsRows),
+            false => Ok(()),
+        }
+    }
+
+    /// Reads `file` for its owner, who declares what is public of it: `columns` and no others may be
+    /// asked for, or all that are numeric throughout where none is named. What it refuses names the
+    /// cell. The hash is of the bytes that were read.
+    ///
+    /// # Errors
+    /// No table, a named column that is not numeric throughout, or no column that is.
+    pub fn declare(
+        self,
+        file: &Path,
+        columns: &[String],
+    ) -> Result<Hashed<DeclaredTable>, SourceError> {
+        self.check()?;
+        let file = DataFile::open(file)?;
+        let mut records = Records::of(&file, &self.format)?;
+        let mut names = match columns.is_empty() {
+            true => records.names().to_vec(),
+            false => columns.to_vec(),
+        };
+        // The first of two columns of one name is the one that is read.
+        let mut seen = HashSet::new();
+        names.retain(|name| seen.insert(name.clone()));
+        let read = self.columns(&names, &records)?;
+        let mut is_numeric = vec![true; names.len()];
+        let mut rows = 0;
+        while let Some(record) = records.advance()? {
+            rows += 1;
+            for (column, is_numeric) in read.iter().zip(&mut is_numeric) {
+                if *is_numeric && !is_number(column, &record) {
+                    if !columns.is_empty() {
+                        column.value(&record)?;
+                    }
+                    *is_numeric = false;
+                }
+            }
+        }
+        if rows == 0 {
+            return Err(no_records(&records));
+        }
+        drop(read);
+        let mut kept = is_numeric.into_iter();
+        names.retain(|_| kept.next().unwrap_or_default());
+        if names.is_empty() {
+            return Err(SourceError::NoNumbers {
+                file: file.path().to_owned(),
+            });
+        }
+        Ok(file.hashed(DeclaredTable {
+            records: rows,
+            columns: names,
+            reading: self,
+        })?)
+    }
+
+    fn columns<'r>(
+        &'r self,
+        names: &[String],
+        records: &Records,
+    ) -> Result<Vec<Column<'r>>, ReadError> {
+        let column = |name: &String| {
+            Ok(Column {
+                position: records.require(name)?,
+                reading: match self.levels.get(name) {
+                    Some(levels) => Reading::Level(Levels::new(levels)),
+                    None => Reading::Number,
+                },
+            })
+        };
+        names.iter().map(column).collect()
+    }
+}
+
+/// Whether the cell of `column` is a number, or a level. (An error would look up its line in the file,
+/// which may be a pipe.)
+fn is_number(column: &Column<'_>, record: &Record<'_>) -> bool {
+    match &column.reading {
+        Reading::Level(levels) => {
+            let cell = record.cell(column.position);
+            cell.is_ok_and(|cell| levels.code(cell).is_some())
+        }
+        _ => matches!(record.number(column.position), Ok(Some(_))),
+    }
+}
+
+fn no_records(records: &Records) -> SourceError {
+    let error = ReadError::Empty {
+        file: records.file().to_owned(),
+        expected: "records",
+    };
+    error.into()
+}
+
+/// What is public of a table, because its owner declares it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeclaredTable {
+    /// N.
+    pub records: usize,
+    /// The columns that may be asked for: every cell is a finite number, or a level.
+    pub columns: Vec<String>,
+    /// How it is read.
+    pub reading: TableReading,
+}
+
+impl DeclaredTable {
+    /// Refuses a query for `columns` that would read the table as `reading`, where that is said, in
+    /// another way.
+    pub(super) fn admit(
+        &self,
+        columns: &[String],
+        reading: Option<&TableReading>,
+    ) -> Result<(), SourceError> {
+        if let Some(column) = columns.iter().find(|name| !self.columns.contains(name)) {
+            return Err(SourceError::OtherColumn {
+                column: column.clone(),
+                declared: self.columns.clone(),
+            });
+        }
+        let Some(reading) = reading else {
+            return Ok(());
+        };
+        let other = |what: String| Err(SourceError::OtherReading { what });
+        if reading.format != self.reading.format {
+            return other("the layout (separator, quotes, comments, header, names) is".to_owned());
+        }
+        let levels = |of: &TableReading, name: &String| of.levels.get(name).cloned();
+        match columns
+            .iter()
+            .find(|name| levels(reading, name) != levels(&self.reading, name))
+        {
+            Some(name) => other(format!("the levels of the column '{name}' are")),
+            None => Ok(()),
         }
     }
 }
@@ -142,18 +340,19 @@ pub struct DeclaredRange {
     pub unit: Option<f64>,
 }
 
-/// How a table is read.
+/// Columns of a table, their ranges, and how it is read.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct TableOptions {
     /// The columns, in the order of the dimensions.
     pub columns: Vec<String>,
     /// What is declared by hand; it precedes the schema.
     pub ranges: Vec<DeclaredRange>,
-    /// Declares the others.
+    /// Declares the ranges of the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Schema>,
-    /// Layout of a file without a schema.
-    pub format: Format,
+    /// How the table is read.
+    #[serde(default)]
+    pub reading: TableReading,
 }
 
 /// Declared columns and the numbers in them, row-major.
@@ -179,9 +378,7 @@ impl TableOptions {
     /// A column without a declaration, or one that makes no sense; a schema by which records may be
     /// left out.
     pub fn grid(&self) -> Result<Grid, SourceError> {
-        if self.layout().skip_bad_rows {
-            return Err(SourceError::SkipsRows);
-        }
+        self.reading.check()?;
         for (at, column) in self.columns.iter().enumerate() {
             if self.columns[..at].contains(column) {
                 return Err(SourceError::Column {
@@ -244,15 +441,6 @@ impl TableOptions {
         })
     }
 
-    /// The levels of a column whose cells are words.
-    fn levels(&self, name: &str) -> Option<&[String]> {
-        let attributes = &self.schema.as_ref()?.attributes;
-        match &attributes.iter().find(|a| a.name == name)?.kind {
-            Kind::Categorical { levels, .. } => Some(levels),
-            _ => None,
-        }
-    }
-
     /// Reads the columns of `file` for an answer to somebody else: what it refuses says nothing of
     /// what is in the file. The hash is of the bytes that were read.
     ///
@@ -270,7 +458,7 @@ impl TableOptions {
     pub fn read_as_owner(&self, file: &Path) -> Result<Hashed<DeclaredNumbers>, SourceError> {
         let grid = self.grid()?;
         let file = DataFile::open(file)?;
-        let numbers = self.decode(grid, Records::of(&file, &self.layout())?)?;
+        let numbers = self.decode(grid, Records::of(&file, &self.reading.format)?)?;
         Ok(file.hashed(numbers)?)
     }
 
@@ -281,45 +469,23 @@ impl TableOptions {
     /// See [`SourceError`].
     pub fn from_arrow(&self, batches: &[RecordBatch]) -> Result<DeclaredNumbers, SourceError> {
         let grid = self.grid()?;
-        Records::from_arrow(batches, &self.layout())
+        Records::from_arrow(batches, &self.reading.format)
             .map_err(SourceError::from)
             .and_then(|records| self.decode(grid, records))
             .map_err(|error| error.concealed(Path::new(IN_MEMORY)))
     }
 
-    /// The layout of files, in which columns that are not asked for are no fault.
-    fn layout(&self) -> Format {
-        let format = self.schema.as_ref().map(|schema| &schema.format);
-        Format {
-            ignore_other_columns: true,
-            ..format.unwrap_or(&self.format).clone()
-        }
-    }
-
     fn decode(&self, grid: Grid, mut records: Records) -> Result<DeclaredNumbers, SourceError> {
-        let mut columns = Vec::with_capacity(self.columns.len());
-        for name in &self.columns {
-            columns.push(Column {
-                position: records.require(name)?,
-                reading: match self.levels(name) {
-                    Some(levels) => Reading::Level(Levels::new(levels)),
-                    None => Reading::Number,
-                },
-            });
-        }
+        let columns = self.reading.columns(&self.columns, &records)?;
         let mut values = Vec::new();
         while let Some(record) = records.advance()? {
             for column in &columns {
                 column.append(&record, &mut values)?;
             }
         }
-        if values.is_empty() {
-            return Err(ReadError::Empty {
-                file: records.file().to_owned(),
-                expected: "records",
-            }
-            .into());
+        match values.is_empty() {
+            true => Err(no_records(&records)),
+            false => Ok(DeclaredNumbers { grid, values }),
         }
-        Ok(DeclaredNumbers { grid, values })
     }
 }

@@ -14,7 +14,7 @@ use super::composition::split;
 use super::count::{CountOptions, LEAST_SHARE, MOST_SHARE, Sensitivity};
 use super::error::PrivacyError;
 use super::records::MAX_COLUMNS;
-use super::source::{DeclaredRange, TableOptions};
+use super::source::{DeclaredRange, DeclaredTable, SourceError, TableOptions, TableReading};
 use super::subspaces::{Choice, MOST_SUBSPACES, ThenCount};
 use probity_data::named_schema::NamedSchemaError;
 use probity_data::specification::{Separator, layout, located_schema, schema_named};
@@ -57,17 +57,49 @@ impl TableSpecification {
         }
     }
 
-    /// The same with the schema found, for `columns`.
+    /// The same with the schema found, for `columns`, to be read as is said here.
     ///
     /// # Errors
     /// When the schema cannot be read.
     pub fn options(&self, columns: &[String]) -> Result<TableOptions, NamedSchemaError> {
+        let schema = schema_named(self.schema.as_deref())?;
+        let reading = match &schema {
+            Some(schema) => TableReading::of_schema(schema),
+            None => TableReading::of_format(layout(self.separator, &self.names)),
+        };
         Ok(TableOptions {
             columns: columns.to_vec(),
             ranges: self.ranges.clone(),
-            schema: schema_named(self.schema.as_deref())?,
-            format: layout(self.separator, &self.names),
+            schema,
+            reading,
         })
+    }
+
+    /// The same for a query on the table that was `declared`: it is read as was declared.
+    ///
+    /// # Errors
+    /// A column that was not declared, or another reading; when the schema cannot be read.
+    pub fn query(
+        &self,
+        columns: &[String],
+        declared: &DeclaredTable,
+    ) -> Result<TableOptions, SourceError> {
+        let options = self.options(columns)?;
+        options.reading.check()?;
+        let says_how = self.schema.is_some() || *self != self.without_layout();
+        declared.admit(columns, says_how.then_some(&options.reading))?;
+        Ok(TableOptions {
+            reading: declared.reading.clone(),
+            ..options
+        })
+    }
+
+    fn without_layout(&self) -> TableSpecification {
+        TableSpecification {
+            names: Vec::new(),
+            separator: Separator::default(),
+            ..self.clone()
+        }
     }
 
     /// The same, to be read from anywhere.

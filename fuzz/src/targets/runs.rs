@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use probity_data::source::Hashed;
 use probity_fairness::audit::Audit;
 use probity_fairness::modality::TableCase;
 use probity_fairness::specification::AuditSpecification;
@@ -12,6 +13,7 @@ use probity_knn::specification::RobustnessSpecification;
 use probity_knn::verdicts::read_verdicts;
 use probity_privacy::composition::Budget;
 use probity_privacy::ledger;
+use probity_privacy::source::{DeclaredTable, TableReading};
 use probity_report::Report;
 use probity_run::run_directory::RunDirectory;
 use probity_run::specification::Specification;
@@ -150,7 +152,15 @@ fn ledger_file(folder: &Path) -> anyhow::Result<Target> {
         slack: 1e-6,
     };
     let sha256 = "0".repeat(64);
-    ledger::declare(&file, "people.csv", &sha256, budget)?;
+    let table = Hashed {
+        value: DeclaredTable {
+            records: 5,
+            columns: vec!["age".to_owned()],
+            reading: TableReading::default(),
+        },
+        sha256: sha256.clone(),
+    };
+    ledger::declare(&file, "people.csv", table, budget)?;
     let mut seeds = vec![Input::one("budget.toml", std::fs::read(&file)?)];
     for epsilon in [0.5, 0.25] {
         let charge = ledger::Charge {

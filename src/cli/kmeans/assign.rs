@@ -10,7 +10,7 @@ use crate::cli::fields::Fields;
 use crate::cli::inputs::Threads;
 use crate::cli::out::Force;
 use crate::cli::output::Output;
-use crate::cli::render::{bad_rows, count};
+use crate::cli::render::{bad_rows, counted, figure};
 use probity::data::numbers::NumbersOptions;
 use probity::data::read::LeftOut;
 use probity::unlearning::kmeans::dataset::read_for_model;
@@ -77,8 +77,11 @@ pub(super) fn run(args: AssignArgs, output: &Output) -> anyhow::Result<ExitCode>
     for (row, cluster) in &pairs {
         csv.write_record([row.to_string(), cluster.to_string()])?;
     }
-    let text = format!("{} rows, loss {loss:.6}.\n", count(pairs.len() as u64))
-        + &bad_rows(&left_out.bad_rows);
+    let text = format!(
+        "{}, loss {}.\n",
+        counted(pairs.len() as u64, "row", "rows"),
+        figure(loss)
+    ) + &bad_rows(&left_out.bad_rows);
     let summary = AssignSummary {
         rows: pairs.len(),
         left_out,

@@ -8,11 +8,10 @@ use anyhow::{Context, bail};
 use clap::Args;
 use serde::Serialize;
 
-use crate::cli::deletion::{DeletionArgs, in_words};
+use crate::cli::deletion::{Counts, DeletionArgs, in_words};
 use crate::cli::fields::Fields;
 use crate::cli::inputs::Threads;
 use crate::cli::output::{Output, verdict};
-use crate::cli::render::count;
 use probity::data::numbers::NumbersOptions;
 use probity::data::specification::ReadingSpecification;
 use probity::unlearning::kmeans::dataset::read_for_model;
@@ -36,8 +35,11 @@ pub(super) struct DeleteArgs {
 
 #[derive(Serialize)]
 struct DeleteSummary {
+    /// Rows that are gone from the model in its directory; none where a difference was found.
     deleted: usize,
     remaining: usize,
+    /// Rows that were asked for.
+    asked: usize,
     free: bool,
     seconds: f64,
     verified: Option<bool>,
@@ -74,9 +76,11 @@ pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode>
     if is_exact {
         directory.save(&model)?;
     }
+    let counts = Counts::new(is_exact, deleted.rows, model.rows());
     let summary = DeleteSummary {
-        deleted: deleted.rows,
-        remaining: model.rows(),
+        deleted: counts.deleted,
+        remaining: counts.remaining,
+        asked: deleted.rows,
         free: deleted.free,
         seconds,
         verified: verified.map(|(is_same, _)| is_same),
@@ -87,9 +91,8 @@ pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode>
         false => "centroids changed",
     };
     let text = format!(
-        "{} rows deleted, {} remain: {what} ({seconds:.6} s).\n{}",
-        count(deleted.rows as u64),
-        count(summary.remaining as u64),
+        "{}: {what} ({seconds:.6} s).\n{}",
+        counts.in_words(deleted.rows),
         in_words(verified, data)
     );
     output.summary("kmeans delete", &summary, &text)?;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::{BoundsArgs, Threads, new_run};
 use crate::cli::output::Output;
-use crate::cli::render::{bad_rows, count};
+use crate::cli::render::{bad_rows, count, figure};
 use probity::data::read::LeftOut;
 use probity::run::specification::Checked;
 use probity::unlearning::kmeans::Model;
@@ -97,13 +97,13 @@ fn render(summary: &FitSummary) -> String {
         .map(|&size| count(size as u64))
         .collect();
     let mut text = format!(
-        "{} rows, {} columns, {} clusters ({}): {}. Loss {:.6}.\n",
+        "{} rows, {} columns, {} clusters ({}): {}. Loss {}.\n",
         count(summary.rows as u64),
         summary.columns,
         summary.clusters,
         summary.algorithm,
         sizes.join(", "),
-        summary.loss
+        figure(summary.loss)
     );
     if summary.left_out.skipped_rows > 0 {
         text.push_str(&format!(

@@ -8,11 +8,12 @@ use serde::Serialize;
 
 use crate::cli::numbers::number;
 use crate::cli::output::Output;
-use crate::cli::render::table;
+use crate::cli::render::{count, table};
+use probity::data::specification::{Separator, layout, schema_named};
 use probity::privacy::calibration::{LARGEST_EPSILON, LEAST_EPSILON};
 use probity::privacy::composition::{Budget, Cost, Remaining, readable};
 use probity::privacy::ledger::{Entry, Ledger, declare, read};
-use probity::run::run_directory::file_sha256;
+use probity::privacy::source::{DeclaredTable, TableReading};
 
 /// The largest δ of a budget: with 1 nothing is promised.
 const MOST_DELTA: f64 = 0.999_999;
@@ -20,7 +21,8 @@ const MOST_DELTA: f64 = 0.999_999;
 /// Arguments of `probity outliers budget`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --data it shows the ledger. A budget holds for one data file and is declared once."
+    after_help = "Without --data it shows the ledger. A budget holds for one data file and is declared once, by the owner \
+                  of the data: what is said here of the table is public from then on, and every query reads it in this way."
 )]
 pub(super) struct BudgetArgs {
     /// The ledger
@@ -58,12 +60,60 @@ pub(super) struct BudgetArgs {
         allow_hyphen_values = true
     )]
     slack: Option<f64>,
+    /// Columns that may be asked for [default: all that hold nothing but numbers, or levels of the
+    /// schema]
+    #[arg(
+        long,
+        value_name = "COLUMN,…",
+        value_delimiter = ',',
+        requires = "data",
+        help_heading = "Table"
+    )]
+    columns: Vec<String>,
+    /// Schema file, or the name of a built-in schema: the layout of the file, and the levels of words
+    #[arg(
+        long,
+        value_name = "SCHEMA",
+        requires = "data",
+        conflicts_with_all = ["names", "separator"],
+        help_heading = "Table"
+    )]
+    schema: Option<String>,
+    /// All column names by position, for files without a header
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        requires = "data",
+        help_heading = "Table"
+    )]
+    names: Vec<String>,
+    /// Field separator: one character, 'tab' or 'space' [default: ,]
+    #[arg(
+        long,
+        value_name = "SEPARATOR",
+        requires = "data",
+        help_heading = "Table"
+    )]
+    separator: Option<Separator>,
+}
+
+impl BudgetArgs {
+    /// How the table is to be read, by every query.
+    fn reading(&self) -> anyhow::Result<TableReading> {
+        let layout = layout(self.separator.unwrap_or_default(), &self.names);
+        Ok(match schema_named(self.schema.as_deref())? {
+            Some(schema) => TableReading::of_schema(&schema),
+            None => TableReading::of_format(layout),
+        })
+    }
 }
 
 #[derive(Serialize)]
 struct BudgetSummary<'l> {
     ledger: &'l Path,
     data: &'l str,
+    table: &'l DeclaredTable,
     budget: Budget,
     spent: Cost,
     /// ε after composition.
@@ -83,8 +133,8 @@ pub(super) fn run(args: BudgetArgs, output: &Output) -> anyhow::Result<ExitCode>
             }
             .check()?;
             let name = data.file_name().unwrap_or(data.as_os_str());
-            let sha256 = file_sha256(data)?;
-            declare(&args.ledger, &name.to_string_lossy(), &sha256, budget)?
+            let table = args.reading()?.declare(data, &args.columns)?;
+            declare(&args.ledger, &name.to_string_lossy(), table, budget)?
         }
         _ => read(&args.ledger)?,
     };
@@ -93,6 +143,7 @@ pub(super) fn run(args: BudgetArgs, output: &Output) -> anyhow::Result<ExitCode>
     let summary = BudgetSummary {
         ledger: &args.ledger,
         data: &ledger.data.file,
+        table: &ledger.table,
         budget: ledger.budget,
         spent: spent.total(),
         spent_epsilon,
@@ -114,9 +165,12 @@ fn render(ledger: &Ledger, summary: &BudgetSummary<'_>) -> String {
         slack,
     } = ledger.budget;
     let mut text = format!(
-        "{}: for {}\nBudget: epsilon {}, delta {}, of which {} is set aside for composition.\n",
+        "{}: for {}\nPublic: there are {} records, in which these columns are numeric throughout: {}.\n\
+         Budget: epsilon {}, delta {}, of which {} is set aside for composition.\n",
         summary.ledger.display(),
         ledger.data.file,
+        count(ledger.table.records as u64),
+        ledger.table.columns.join(", "),
         readable(epsilon),
         readable(delta),
         readable(slack)

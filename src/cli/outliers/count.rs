@@ -7,13 +7,15 @@ use clap::Args;
 use serde::Serialize;
 
 use super::inputs::{
-    Bill, Data, Payment, SpecialArgs, answer_text, noise_text, not_private_text, record, write,
+    Bill, Data, Payment, SpecialArgs, answer_text, noise_text, not_private_text, outliers, record,
+    write,
 };
 use crate::cli::fields::Fields;
 use crate::cli::inputs::new_run;
 use crate::cli::output::{Output, Summary};
 use crate::cli::render::count as grouped;
 use probity::privacy::calibration::{Calibration, Guarantee};
+use probity::privacy::composition::readable;
 use probity::privacy::count::{CountPlan, PublicNoise, Sensitivity};
 use probity::privacy::interval::Interval;
 use probity::privacy::sensitivity::Method;
@@ -72,24 +74,28 @@ pub(crate) fn run_specification(
         ledger: &specification.ledger,
         not_private_seed: specification.not_private_seed,
     };
-    payment.check()?;
+    // All that can be refused is, by what is public, before the data are opened.
+    let declared = payment.table()?;
     let table = &specification.table;
-    let data = Data::read(&specification.data, &specification.columns, table)?;
-    let dimension = data.records.columns();
+    let table_options = table.query(&specification.columns, &declared)?;
+    let grid = table_options.grid()?;
+    let dimension = grid.columns().len();
     let (radius, k) = (specification.radius, specification.k);
-    let outliers = data.outliers(radius, k, dimension)?;
-    let plan = CountPlan::new(outliers, guarantee, options, data.records.rows(), dimension)?;
+    let outliers = outliers(&grid, radius, k, dimension)?;
+    let plan = CountPlan::new(outliers, guarantee, options, declared.records, dimension)?;
+    let data = Data::read(&specification.data, table_options)?;
     let record = record(table)?;
     let directory = out.map(|out| new_run(Some(&out), "outliers")).transpose()?;
     let columns = data.options.columns.clone();
-    let mechanism = format!("count in {}, radius {radius}, k {k}", columns.join(" × "));
+    let shown = readable(radius);
+    let mechanism = format!("count in {}, radius {shown}, k {k}", columns.join(" × "));
     let cost = plan.cost();
     let (ledger, mut bits) = payment.charge(&data, mechanism, cost, output)?;
     let answer = plan.answer(&data.records, &mut *bits)?;
     let bill = Bill::new(payment, cost, &ledger);
     let private = payment.is_private();
     let text = format!(
-        "{}In {} (fewer than {k} other records within {radius}), of {} records: {}.\n{}{}",
+        "{}In {} (fewer than {k} other records within {shown}), of {} records: {}.\n{}{}",
         not_private_text(private),
         columns.join(" × "),
         grouped(data.records.rows() as u64),

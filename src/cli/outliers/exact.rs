@@ -6,11 +6,12 @@ use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::{Data, SpecialArgs, noise_text, signed};
+use super::inputs::{Data, SpecialArgs, noise_text, outliers, signed};
 use crate::cli::fields::Fields;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
 use probity::privacy::calibration::Guarantee;
+use probity::privacy::composition::readable;
 use probity::privacy::count::{
     CountOptions, CountPlan, Outliers, PublicNoise, Revealed, Sensitivity, count_outliers,
 };
@@ -90,7 +91,7 @@ pub(crate) fn run_specification(
         });
     }
     let (radius, k) = (specification.radius, specification.k);
-    let outliers = data.outliers(radius, k, dimension)?;
+    let outliers = outliers(&data.grid, radius, k, dimension)?;
     probity::privacy::count::check_threshold(outliers.k, data.records.rows())?;
     let noise = match (specification.epsilon, specification.delta) {
         (Some(epsilon), Some(delta)) => {
@@ -176,7 +177,7 @@ fn render(summary: &ExactSummary) -> String {
             count(summary.rows as u64),
             summary.columns.join(" × "),
             summary.k,
-            summary.radius
+            readable(summary.radius)
         ));
     }
     if let Some(subspaces) = &summary.subspaces {

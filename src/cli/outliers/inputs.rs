@@ -16,7 +16,7 @@ use probity::privacy::count::{CountAnswer, Outliers, PublicNoise, Sensitivity};
 use probity::privacy::ledger::{Charge, Ledger, charge, read};
 use probity::privacy::noise::{Bits, SeededBits, SystemBits};
 use probity::privacy::records::{Grid, Records};
-use probity::privacy::source::{DeclaredNumbers, DeclaredRange, TableOptions};
+use probity::privacy::source::{DeclaredNumbers, DeclaredRange, DeclaredTable, TableOptions};
 use probity::privacy::specification::TableSpecification;
 pub(super) use probity::report::text::signed;
 use probity::run::run_directory::RunDirectory;
@@ -56,13 +56,8 @@ pub(super) struct Data {
 }
 
 impl Data {
-    /// Reads `columns` of `file` to answer whoever asks.
-    pub fn read(
-        file: &Path,
-        columns: &[String],
-        table: &TableSpecification,
-    ) -> anyhow::Result<Data> {
-        let options = table.options(columns)?;
+    /// Reads `file` to answer whoever asks.
+    pub fn read(file: &Path, options: TableOptions) -> anyhow::Result<Data> {
         let read = options.read(file)?;
         Self::of(options, read)
     }
@@ -91,14 +86,19 @@ impl Data {
             records,
         })
     }
+}
 
-    /// What an outlier is in `dimension` dimensions.
-    pub fn outliers(&self, radius: f64, k: usize, dimension: usize) -> anyhow::Result<Outliers> {
-        Ok(Outliers {
-            k,
-            squared_radius: self.grid.squared_radius(radius, dimension)?,
-        })
-    }
+/// What an outlier is in `dimension` dimensions of `grid`.
+pub(super) fn outliers(
+    grid: &Grid,
+    radius: f64,
+    k: usize,
+    dimension: usize,
+) -> anyhow::Result<Outliers> {
+    Ok(Outliers {
+        k,
+        squared_radius: grid.squared_radius(radius, dimension)?,
+    })
 }
 
 /// Who pays, and where the random bits come from.
@@ -146,10 +146,9 @@ impl Payment<'_> {
         self.not_private_seed.is_none()
     }
 
-    /// Holds before anything is charged that the ledger can be read.
-    pub fn check(&self) -> anyhow::Result<()> {
-        read(self.ledger)?;
-        Ok(())
+    /// What is public of the table, before it is opened.
+    pub fn table(&self) -> anyhow::Result<DeclaredTable> {
+        Ok(read(self.ledger)?.table)
     }
 }
 
@@ -287,6 +286,9 @@ mod tests {
         assert_eq!(range("x=0,1").unwrap().unit, None);
         assert!(range("x").is_err() && range("x=1").is_err() && range("x=1,y").is_err());
         assert_eq!(readable(0.1 + 0.2), "0.3");
-        assert_eq!(readable(1e-9), "1e-9");
+        assert_eq!(
+            (readable(1e-9), readable(-1e300)),
+            ("1e-9".into(), "-1e300".into())
+        );
     }
 }

@@ -8,11 +8,13 @@ use clap::Args;
 use serde::Serialize;
 
 use super::inputs::{
-    Bill, Data, Payment, SpecialArgs, answer_text, noise_text, not_private_text, record, write,
+    Bill, Data, Payment, SpecialArgs, answer_text, noise_text, not_private_text, outliers, record,
+    write,
 };
 use crate::cli::fields::Fields;
 use crate::cli::inputs::new_run;
 use crate::cli::output::{Output, Summary};
+use probity::privacy::composition::readable;
 use probity::privacy::count::{CountPlan, PublicNoise};
 use probity::privacy::error::PrivacyError;
 use probity::privacy::interval::Interval;
@@ -75,19 +77,22 @@ pub(crate) fn run_specification(
         ledger: &specification.ledger,
         not_private_seed: specification.not_private_seed,
     };
-    payment.check()?;
+    // All that can be refused is, by what is public, before the data are opened.
+    let declared = payment.table()?;
     let table = &specification.table;
-    let data = Data::read(&specification.data, &specification.columns, table)?;
+    let options = table.query(&specification.columns, &declared)?;
+    let grid = options.grid()?;
     let (radius, k, dims) = (specification.radius, specification.k, specification.dims);
-    let (rows, columns) = (data.records.rows(), data.records.columns());
+    let (rows, columns) = (declared.records, grid.columns().len());
     if dims > columns {
         bail!(PrivacyError::Dimensions {
             dimensions: dims,
             columns,
         });
     }
-    let outliers = data.outliers(radius, k, dims)?;
+    let outliers = outliers(&grid, radius, k, dims)?;
     let plan = SubspacePlan::new(choice, then_count, outliers, rows, columns)?;
+    let data = Data::read(&specification.data, options)?;
     let record = record(table)?;
     let directory = out.map(|out| new_run(Some(&out), "outliers")).transpose()?;
     let counts = match specification.then_count {
@@ -95,10 +100,11 @@ pub(crate) fn run_specification(
         false => "",
     };
     let mechanism = format!(
-        "top {} of {} subspaces of {} dimensions{counts}, radius {radius}, k {k}",
+        "top {} of {} subspaces of {} dimensions{counts}, radius {}, k {k}",
         specification.top,
         plan.subspaces(),
-        dims
+        dims,
+        readable(radius)
     );
     let cost = plan.cost();
     let (ledger, mut bits) = payment.charge(&data, mechanism, cost, output)?;

@@ -8,9 +8,9 @@ use anyhow::{Context, bail};
 use clap::Args;
 use serde::Serialize;
 
-use crate::cli::deletion::{DeletionArgs, in_words};
+use crate::cli::deletion::{Counts, DeletionArgs, in_words};
 use crate::cli::output::{Output, verdict};
-use crate::cli::render::count;
+use crate::cli::render::counted;
 use probity::unlearning::spn::model::SpnModel;
 use probity::unlearning::spn::unlearn::DeletionEffort;
 use probity::unlearning::spn::{Dataset, Spn};
@@ -35,7 +35,10 @@ pub(super) struct DeleteArgs {
 #[derive(Serialize)]
 struct DeleteSummary {
     model: PathBuf,
+    /// Rows that are gone from the model in its directory; none where a difference was found.
+    deleted: usize,
     remaining_rows: usize,
+    /// What deleting the rows that were asked for took.
     #[serde(flatten)]
     effort: DeletionEffort,
     seconds: f64,
@@ -76,18 +79,18 @@ pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode>
     if is_exact {
         model.store(&deletion.model)?;
     }
-    let remaining_rows = model.spn.data().rows();
+    let counts = Counts::new(is_exact, effort.rows, model.spn.data().rows());
     let text = format!(
-        "Deleted {} rows in {seconds:.4} s; {} remain. {} nodes updated, {} sub-networks learnt again.\n{}",
-        count(effort.rows as u64),
-        count(remaining_rows as u64),
-        count(effort.updated_nodes as u64),
-        count(effort.learnt_again as u64),
+        "{} ({seconds:.4} s). {} updated, {} learnt again.\n{}",
+        counts.in_words(effort.rows),
+        counted(effort.updated_nodes as u64, "node", "nodes"),
+        counted(effort.learnt_again as u64, "sub-network", "sub-networks"),
         in_words(verified, data)
     );
     let summary = DeleteSummary {
         model: args.deletion.model,
-        remaining_rows,
+        deleted: counts.deleted,
+        remaining_rows: counts.remaining,
         effort,
         seconds,
         identical: verified.map(|(is_same, _)| is_same),

@@ -45,7 +45,7 @@ pub enum NumbersError {
     },
     /// A value is beyond the bounds that were declared for it.
     #[error(
-        "{}, {place}, column '{column}': {value} is outside the declared bounds {min} to {max}",
+        "{}, {place}, column '{column}': {value:?} is outside the declared bounds {min:?} to {max:?}",
         file.display()
     )]
     OutOfBounds {
@@ -117,9 +117,9 @@ pub enum NumbersError {
         "{0}; --skip-bad-rows, or format.skip_bad_rows = true in the schema, leaves such rows out and counts them"
     )]
     BadRow(Box<NumbersError>),
-    /// Bounds that enclose nothing.
+    /// Bounds that enclose nothing, or more than a number can say.
     #[error(
-        "the bounds {min} to {max} enclose nothing; the first must be below the second, both finite"
+        "the bounds {min:?} to {max:?} cannot be scaled by; the first must be below the second, and their difference a finite number"
     )]
     EmptyBounds {
         /// The lower bound.

@@ -15,11 +15,9 @@ use probity_run::stream::{Purpose, stream};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Deviations {
     /// By measure, sample: largest minus smallest deviation of the judged groups.
-    ranges: [Vec<f64>; 5],
+    ranges: [Vec<f64>; 4],
     /// By sample: the same of the logarithms of the selection rates.
     log_ranges: Vec<f64>,
-    /// By group, sample: |deviation| of the calibration error.
-    calibration: Vec<Vec<f64>>,
 }
 
 impl Deviations {
@@ -32,11 +30,6 @@ impl Deviations {
     pub fn log_ranges(&self) -> &[f64] {
         &self.log_ranges
     }
-
-    /// |Deviation| of the calibration error of group `group`, a sample each.
-    pub fn calibration(&self, group: usize) -> &[f64] {
-        &self.calibration[group]
-    }
 }
 
 /// What is resampled.
@@ -48,15 +41,12 @@ pub struct Resampling {
     pub seed: u64,
     /// Rows that a rate must be a share of to be judged.
     pub min_group: u64,
-    /// Bins of the calibration error.
-    pub bins: usize,
 }
 
 /// One sample's part of [`Deviations`].
 struct Deviation {
-    ranges: [f64; 5],
+    ranges: [f64; 4],
     log_range: f64,
-    calibration: Vec<f64>,
 }
 
 /// Resamples the rows and gives the deviations of each of `partitions`, whose counts are `tallies`.
@@ -78,13 +68,8 @@ pub fn resample(
             }
             let each = partitions.iter().zip(tallies);
             each.map(|(partition, own)| {
-                let drawn = Tally::of_groups(
-                    outcomes,
-                    &partition.of_row,
-                    own.len(),
-                    resampling.bins,
-                    &times,
-                );
+                // Calibration errors are not resampled.
+                let drawn = Tally::of_groups(outcomes, &partition.of_row, own.len(), 1, &times);
                 deviation(own, &drawn, resampling.min_group)
             })
             .collect()
@@ -93,13 +78,9 @@ pub fn resample(
     (0..partitions.len())
         .map(|partition| {
             let of = || samples.iter().map(|sample| &sample[partition]);
-            let groups = tallies[partition].len();
             Deviations {
                 ranges: Measure::ALL.map(|m| of().map(|d| d.ranges[m as usize]).collect()),
                 log_ranges: of().map(|deviation| deviation.log_range).collect(),
-                calibration: (0..groups)
-                    .map(|group| of().map(|deviation| deviation.calibration[group]).collect())
-                    .collect(),
             }
         })
         .collect()
@@ -126,19 +107,9 @@ fn deviation(own: &[Tally], drawn: &[Tally], min_group: u64) -> Deviation {
             f64::INFINITY
         }
     };
-    let calibration = own.iter().zip(drawn).map(|(own, drawn)| {
-        match (
-            own.rate(Measure::Calibration),
-            drawn.rate(Measure::Calibration),
-        ) {
-            (Some(own), Some(drawn)) => (drawn - own).abs(),
-            _ => f64::INFINITY,
-        }
-    });
     Deviation {
         ranges: Measure::ALL.map(|measure| range(measure, |rate| rate)),
         log_range: range(Measure::Selection, f64::ln),
-        calibration: calibration.collect(),
     }
 }
 

@@ -1,4 +1,5 @@
-//! How far the groups are apart, each gap with a bootstrap interval.
+//! How far the groups are apart, each gap with an interval: that of calibration errors holds for any
+//! number of rows, the others are the bootstrap's.
 //!
 //! **Interval of a difference.** The difference of a rate v is max_g v_g − min_g v_g over the
 //! groups judged. A percentile interval of it would be wrong where the groups are alike: resampled
@@ -21,10 +22,16 @@
 //!
 //! **Rates of 0 and 1** do not vary when rows are resampled. For each such group the distance to
 //! the far end of its exact 95 % interval is known; the largest is added to q.
+//!
+//! **Calibration errors.** Each of the G errors judged has an interval \[l_g, u_g\] that holds with
+//! probability 1 − 0.05/G ([`super::calibration`]), so all hold at once with 95 %. Then the gap,
+//! the largest v_g − v_h, is at least the largest l_g − u_h and at most the largest u_g − l_h of two
+//! groups.
 
 use serde::Serialize;
 
 use super::bootstrap::{Deviations, quantile};
+use super::calibration::CalibrationError;
 use super::tally::{Measure, Tally};
 use crate::statistics::clopper_pearson;
 
@@ -109,7 +116,7 @@ impl Compared<'_> {
             equalised_odds_difference: self.equalised_odds(),
             equal_opportunity_difference: self.difference(Measure::TruePositive),
             accuracy_difference: self.difference(Measure::Accuracy),
-            calibration_difference: self.difference(Measure::Calibration),
+            calibration_difference: self.calibration_difference(),
         }
     }
 
@@ -124,27 +131,11 @@ impl Compared<'_> {
 
     /// Lowest and highest of at least two judged rates.
     fn extremes(&self, measure: Measure) -> Option<((usize, f64), (usize, f64))> {
-        let judged = self.judged(measure);
-        if judged.len() < 2 {
-            return None;
-        }
-        // The first of equal ones.
-        let low = judged
-            .iter()
-            .copied()
-            .reduce(|a, b| if b.1 < a.1 { b } else { a })?;
-        let high = judged
-            .iter()
-            .copied()
-            .reduce(|a, b| if b.1 > a.1 { b } else { a })?;
-        Some((low, high))
+        extremes(&self.judged(measure))
     }
 
     /// The largest distance from a rate of 0 or 1 to the far end of its exact interval.
     fn unseen(&self, measure: Measure) -> f64 {
-        if !measure.is_share() {
-            return 0.0;
-        }
         let fixed = self.judged(measure).into_iter();
         fixed
             .filter(|&(_, rate)| rate == 0.0 || rate == 1.0)
@@ -197,6 +188,28 @@ impl Compared<'_> {
         Some(self.around(width(&wider), reach, wider.0.0, wider.1.0))
     }
 
+    fn calibration_difference(&self) -> Option<Gap> {
+        let tallies = self.tallies.iter().enumerate();
+        let judged: Vec<(usize, CalibrationError)> = tallies
+            .filter(|(_, tally)| tally.rows() >= self.min_group)
+            .filter_map(|(group, tally)| Some((group, tally.calibration()?)))
+            .collect();
+        let values: Vec<(usize, f64)> = judged.iter().map(|(g, error)| (*g, error.value)).collect();
+        let (low, high) = extremes(&values)?;
+        let alpha = 0.05 / judged.len() as f64;
+        let intervals: Vec<[f64; 2]> = judged.iter().map(|(_, e)| e.interval(alpha)).collect();
+        let mut ci95 = [0.0_f64; 2];
+        for (one, [low, high]) in intervals.iter().enumerate() {
+            for (other, [other_low, other_high]) in intervals.iter().enumerate() {
+                if one != other {
+                    ci95[0] = ci95[0].max(low - other_high);
+                    ci95[1] = ci95[1].max(high - other_low);
+                }
+            }
+        }
+        Some(self.gap(high.1 - low.1, ci95, low.0, high.0))
+    }
+
     fn around(&self, value: f64, reach: f64, low: usize, high: usize) -> Gap {
         let ci95 = [(value - reach).max(0.0), (value + reach).min(1.0)];
         self.gap(value, ci95, low, high)
@@ -222,4 +235,15 @@ impl Compared<'_> {
         };
         Some(self.gap(ratio, ci95, low.0, high.0))
     }
+}
+
+/// Lowest and highest of at least two rates of groups; the first of equal ones.
+fn extremes(rates: &[(usize, f64)]) -> Option<((usize, f64), (usize, f64))> {
+    if rates.len() < 2 {
+        return None;
+    }
+    let rates = rates.iter().copied();
+    let low = rates.clone().reduce(|a, b| if b.1 < a.1 { b } else { a })?;
+    let high = rates.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
+    Some((low, high))
 }

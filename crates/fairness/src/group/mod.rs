@@ -2,8 +2,9 @@
 //! attributes make.
 //!
 //! For each protected attribute, and for each set of several of them together, the rows are sorted
-//! into groups ([`grouping`]). Each group has its rates ([`tally`]); the groups of a set have gaps
-//! ([`gaps`]) with bootstrap intervals ([`bootstrap`]). A rate of fewer rows than a declared
+//! into groups ([`grouping`]). Each group has its rates ([`tally`]) and its calibration error
+//! ([`calibration`]); the groups of a set have gaps ([`gaps`]), most of them with bootstrap intervals
+//! ([`bootstrap`]). A rate of fewer rows than a declared
 //! minimum is not judged: it is not shown and takes no part in a gap.
 //!
 //! One class is called *favourable*. A classifier of more than two classes is judged by this class
@@ -13,6 +14,7 @@
 //! (Hardt, Price, Srebro 2016), expected calibration error (Naeini, Cooper, Hauskrecht 2015).
 
 pub mod bootstrap;
+pub mod calibration;
 mod error;
 pub mod gaps;
 pub mod grouping;
@@ -23,7 +25,7 @@ pub mod tally;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use self::bootstrap::{Deviations, Resampling, quantile, resample};
+use self::bootstrap::{Resampling, resample};
 pub use self::error::GroupError;
 use self::gaps::{Compared, Gaps};
 use self::grouping::{
@@ -164,8 +166,8 @@ impl GroupOptions {
 pub struct Rate {
     /// The rate.
     pub value: f64,
-    /// For a share of rows the exact (Clopper-Pearson) interval, for the calibration error the
-    /// bootstrap's.
+    /// For a share of rows the exact (Clopper-Pearson) interval, for the calibration error that of
+    /// [`calibration`]: both hold for any number of rows.
     pub ci95: [f64; 2],
 }
 
@@ -272,7 +274,6 @@ pub fn measure_groups(
         samples: options.resamples,
         seed: options.seed,
         min_group: options.min_group,
-        bins,
     };
     let deviations = resample(&outcomes, &partitions, &tallies, resampling);
     let sets = sets
@@ -297,7 +298,7 @@ pub fn measure_groups(
         sets: sets
             .map(|((set, partition), (tallies, deviations))| GroupSet {
                 protected: set.iter().map(|groups| groups.name.clone()).collect(),
-                groups: figures(partition, tallies, options.min_group, deviations),
+                groups: figures(partition, tallies, options.min_group),
                 absent: partition.absent,
                 gaps: Compared {
                     names: &partition.groups,
@@ -329,36 +330,31 @@ pub fn outcomes_of(logits: &[f32], classes: usize, labels: &[u32], favourable: u
     outcomes
 }
 
-fn figures(
-    partition: &Partition,
-    tallies: &[Tally],
-    min_group: u64,
-    deviations: &Deviations,
-) -> Vec<GroupFigures> {
-    let groups = partition.groups.iter().zip(tallies).enumerate();
+fn figures(partition: &Partition, tallies: &[Tally], min_group: u64) -> Vec<GroupFigures> {
+    let groups = partition.groups.iter().zip(tallies);
     groups
-        .map(|(group, (values, tally))| {
+        .map(|(values, tally)| {
             let rate = |measure: Measure| {
                 let rows = tally.denominator(measure);
                 let value = tally.rate(measure).filter(|_| rows >= min_group)?;
-                let ci95 = if measure.is_share() {
-                    clopper_pearson(tally.numerator(measure), rows, 0.05)
-                } else {
-                    let reach = quantile(deviations.calibration(group));
-                    [(value - reach).max(0.0), (value + reach).min(1.0)]
-                };
+                let ci95 = clopper_pearson(tally.numerator(measure), rows, 0.05);
                 Some(Rate { value, ci95 })
             };
+            let too_small = tally.rows() < min_group;
+            let calibration = tally.calibration().filter(|_| !too_small);
             GroupFigures {
                 values: values.clone(),
                 rows: tally.rows(),
                 favourable_rows: tally.positive(),
-                too_small: tally.rows() < min_group,
+                too_small,
                 selection_rate: rate(Measure::Selection),
                 true_positive_rate: rate(Measure::TruePositive),
                 false_positive_rate: rate(Measure::FalsePositive),
                 accuracy: rate(Measure::Accuracy),
-                calibration_error: rate(Measure::Calibration),
+                calibration_error: calibration.map(|error| Rate {
+                    value: error.value,
+                    ci95: error.interval(0.05),
+                }),
             }
         })
         .collect()

@@ -1,6 +1,8 @@
 //! What a classifier does with the rows of one group, as counts, and the rates that follow from
 //! them.
 
+use super::calibration::CalibrationError;
+
 /// What the classifier did with each labelled row; the vectors are equally long.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcomes {
@@ -14,7 +16,7 @@ pub struct Outcomes {
     pub probability: Vec<f64>,
 }
 
-/// A rate of a group.
+/// A share of rows of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// Share of the rows predicted favourably.
@@ -25,26 +27,16 @@ pub enum Measure {
     FalsePositive,
     /// Share of the rows predicted right.
     Accuracy,
-    /// Expected calibration error of the favourable class's probability: over bins of equal width,
-    /// the mean of
-    /// |mean probability − share of the favourable class|, weighted by the rows of the bin (Naeini, Cooper, Hauskrecht 2015).
-    Calibration,
 }
 
 impl Measure {
     /// All of them.
-    pub const ALL: [Measure; 5] = [
+    pub const ALL: [Measure; 4] = [
         Measure::Selection,
         Measure::TruePositive,
         Measure::FalsePositive,
         Measure::Accuracy,
-        Measure::Calibration,
     ];
-
-    /// Whether it is a share of rows, so that its count is binomial.
-    pub fn is_share(self) -> bool {
-        self != Measure::Calibration
-    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -61,6 +53,8 @@ pub struct Tally {
     selected: u64,
     selected_positive: u64,
     right: u64,
+    /// Σ (probability − 1 or 0 as the row has the favourable class or not)².
+    squares: f64,
     bins: Vec<CalibrationBin>,
 }
 
@@ -73,6 +67,7 @@ impl Tally {
             selected: 0,
             selected_positive: 0,
             right: 0,
+            squares: 0.0,
             bins: vec![CalibrationBin::default(); bins],
         }
     }
@@ -104,10 +99,12 @@ impl Tally {
         self.selected_positive += if positive && selected { count } else { 0 };
         self.right += if outcomes.right[row] { count } else { 0 };
         let probability = outcomes.probability[row];
+        let label = if positive { 1.0 } else { 0.0 };
+        self.squares += (probability - label).powi(2) * f64::from(times);
         let last = self.bins.len() - 1;
         let bin = &mut self.bins[((probability * (last + 1) as f64) as usize).min(last)];
         bin.probability += probability * f64::from(times);
-        bin.positive += if positive { f64::from(times) } else { 0.0 };
+        bin.positive += label * f64::from(times);
     }
 
     /// Rows of the group.
@@ -123,37 +120,41 @@ impl Tally {
     /// What `measure` is a share of.
     pub fn denominator(&self, measure: Measure) -> u64 {
         match measure {
-            Measure::Selection | Measure::Accuracy | Measure::Calibration => self.rows,
+            Measure::Selection | Measure::Accuracy => self.rows,
             Measure::TruePositive => self.positive,
             Measure::FalsePositive => self.rows - self.positive,
         }
     }
 
-    /// The rows that `measure` counts; for the calibration error there are none.
+    /// The rows that `measure` counts.
     pub fn numerator(&self, measure: Measure) -> u64 {
         match measure {
             Measure::Selection => self.selected,
             Measure::TruePositive => self.selected_positive,
             Measure::FalsePositive => self.selected - self.selected_positive,
             Measure::Accuracy => self.right,
-            Measure::Calibration => 0,
         }
     }
 
     /// The rate; `None` of no rows.
     pub fn rate(&self, measure: Measure) -> Option<f64> {
         let rows = self.denominator(measure);
-        if rows == 0 {
+        (rows > 0).then(|| self.numerator(measure) as f64 / rows as f64)
+    }
+
+    /// The expected calibration error of the probability of the favourable class, over bins of
+    /// equal width; `None` of no rows.
+    pub fn calibration(&self) -> Option<CalibrationError> {
+        if self.rows == 0 {
             return None;
         }
-        if measure.is_share() {
-            return Some(self.numerator(measure) as f64 / rows as f64);
-        }
-        let off: f64 = self
-            .bins
-            .iter()
-            .map(|bin| (bin.probability - bin.positive).abs())
-            .sum();
-        Some(off / rows as f64)
+        let bins = self.bins.iter();
+        let off: f64 = bins.map(|bin| (bin.probability - bin.positive).abs()).sum();
+        Some(CalibrationError {
+            value: off / self.rows as f64,
+            rows: self.rows,
+            mean_square: self.squares / self.rows as f64,
+            bins: self.bins.len(),
+        })
     }
 }

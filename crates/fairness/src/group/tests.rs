@@ -323,6 +323,107 @@ fn intervals_cover_the_true_gap() {
     }
 }
 
+/// A population in which a row of a group has one of several logits, evenly, and the favourable
+/// class with a probability that is or is not what the logit says. Its calibration errors are known.
+struct Calibrated {
+    /// By group: hundredths of logits with the true probabilities.
+    groups: [Vec<(i32, f64)>; 3],
+}
+
+impl Calibrated {
+    fn new() -> Calibrated {
+        let sigma = |logit: f64| 1.0 / (1.0 + (-logit).exp());
+        let steps = |slope: f64| {
+            (-8..=8)
+                .map(|step| (40 * step, sigma(0.4 * slope * f64::from(step))))
+                .collect()
+        };
+        Calibrated {
+            // Almost calibrated, far too sure, and a rare class that is never foreseen.
+            groups: [steps(1.05), steps(0.3), vec![(-600, 0.03)]],
+        }
+    }
+
+    /// From the definition.
+    fn errors(&self) -> [f64; 3] {
+        self.groups.each_ref().map(|logits| {
+            let mut off = [0.0; 10];
+            for &(logit, truth) in logits {
+                let p = 1.0 / (1.0 + (-f64::from(logit) / 100.0).exp());
+                off[(10.0 * p) as usize] += (p - truth) / logits.len() as f64;
+            }
+            off.iter().map(|off| off.abs()).sum()
+        })
+    }
+
+    /// The report of a sample of `rows` rows of each group.
+    fn report(&self, rows: usize, seed: u64) -> GroupReport {
+        let schema = schema(2);
+        let (mut codes, mut labels) = (Vec::new(), Vec::new());
+        for row in 0..3 * rows {
+            let mut draws = stream(seed, Purpose::Synthetic, row as u64, 9);
+            let logits = &self.groups[row % 3];
+            let (logit, truth) = logits[draws.random_range(0..logits.len())];
+            codes.extend([(row % 3) as i32, 0, 0, logit]);
+            labels.push(u32::from(draws.random_bool(truth)));
+        }
+        let options = GroupOptions {
+            protected: vec!["a".into()],
+            calibration_bins: 10,
+            resamples: 20,
+            seed,
+            ..options(&schema, "c1")
+        };
+        let table = Table::new(4, codes, labels);
+        measure_groups(&Spoken { classes: 2 }, &schema, &table, &options).unwrap()
+    }
+}
+
+#[test]
+fn intervals_cover_the_true_calibration_error() {
+    let population = Calibrated::new();
+    let errors = population.errors();
+    let truth = errors[1] - errors[0].min(errors[2]);
+    for rows in [80, 200, 1000] {
+        let mut missed = [0; 4];
+        for seed in 0..300 {
+            let report = population.report(rows, seed);
+            let set = &report.sets[0];
+            let groups = set
+                .groups
+                .iter()
+                .map(|group| group.calibration_error.unwrap());
+            let gap = set.gaps.calibration_difference.as_ref().unwrap().ci95;
+            let intervals = groups.map(|rate| rate.ci95).chain([gap]);
+            let truths = errors.into_iter().chain([truth]);
+            for (missed, (truth, [low, high])) in missed.iter_mut().zip(truths.zip(intervals)) {
+                *missed += u32::from(truth < low || high < truth);
+            }
+        }
+        // 15 of 300 are expected at most; more than 24 have a probability below 0.02.
+        assert!(
+            missed.iter().all(|&missed| missed <= 24),
+            "{rows}: {missed:?}"
+        );
+    }
+    for seed in 0..20 {
+        let report = population.report(5000, seed);
+        let set = &report.sets[0];
+        for (group, truth) in set.groups.iter().zip(errors) {
+            let [low, high] = group.calibration_error.unwrap().ci95;
+            assert!(
+                low <= truth && truth <= high && high - low < 0.06,
+                "{low} {high}"
+            );
+        }
+        // The one that is far too sure is told from 0, and from the others.
+        assert!(set.groups[1].calibration_error.unwrap().ci95[0] > 0.1);
+        let gap = set.gaps.calibration_difference.as_ref().unwrap();
+        assert_eq!(gap.highest, ["1"]);
+        assert!(gap.ci95[0] > 0.05 && gap.ci95[1] < 0.25, "{gap:?}");
+    }
+}
+
 #[test]
 fn bootstrap_samples_are_keyed() {
     let schema = schema(2);

@@ -67,7 +67,7 @@ pub fn choose(
     });
     Some(Choice {
         share: *share,
-        network: order[(order.len() - 1) / 2],
+        network: order[order.len() / 2],
     })
 }
 
@@ -99,8 +99,9 @@ mod tests {
             chosen(0.015),
             Choice {
                 share: 1,
-                network: 1
-            }
+                network: 0
+            },
+            "of two, the one with more of it"
         );
         assert_eq!(
             chosen(0.2),
@@ -117,6 +118,17 @@ mod tests {
             },
             "the median of three"
         );
+        // Of an even number there are as many that seem fairer than the one that is kept as others.
+        for networks in 1..9_usize {
+            let shuffled = (0..networks).map(|n| evidence(0.01 * ((5 * n) % 9) as f64, 0.9));
+            let shares = [shuffled.collect::<Vec<_>>()];
+            let kept = choose(&shares, before, 1.0).unwrap().network;
+            let share = shares[0][kept].discriminatory;
+            let fairer = shares[0]
+                .iter()
+                .filter(|other| other.discriminatory < share);
+            assert_eq!(fairer.count(), networks / 2, "{networks}");
+        }
         // None qualifies: the least loss.
         assert_eq!(chosen(0.0).share, 0);
         assert_eq!(choose(&[Vec::new()], before, 1.0), None);

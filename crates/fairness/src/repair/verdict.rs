@@ -31,7 +31,7 @@ pub enum Standing {
     Alike,
     /// They are more discriminatory, by more than chance.
     Worse,
-    /// One pair of networks, or none, cannot tell.
+    /// The pairs of networks cannot tell: there is but one, or none, or all gained the same.
     Unknown,
 }
 
@@ -56,6 +56,7 @@ impl AgainstControl {
         };
         let gained = mean(&|(control, repaired)| control - repaired);
         let standing = match gained.ci95 {
+            None if pairs.len() > 1 && gained.mean == 0.0 => Standing::Alike,
             None => Standing::Unknown,
             Some([low, _]) if low > 0.0 => Standing::Better,
             Some([_, high]) if high < 0.0 => Standing::Worse,
@@ -178,6 +179,7 @@ mod tests {
         let loose = [(0.3, 0.0), (0.7, 0.8), (0.5, 0.39)];
         assert_eq!(standing(&loose), Standing::Alike);
         assert_eq!(standing(&[(0.2, 0.2), (0.1, 0.1)]), Standing::Alike);
+        assert_eq!(standing(&[(0.5, 0.25), (0.5, 0.25)]), Standing::Unknown);
         let all = AgainstControl::new(&steady);
         assert!((all.control - 0.5).abs() < 1e-12 && (all.repaired - 1.19 / 3.0).abs() < 1e-12);
         assert!((all.gained.mean - 0.31 / 3.0).abs() < 1e-12);

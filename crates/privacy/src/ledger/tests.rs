@@ -3,6 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::*;
+use crate::source::TableReading;
 use probity_run::run_directory::hex;
 
 const BUDGET: Budget = Budget {
@@ -12,7 +13,15 @@ const BUDGET: Budget = Budget {
 };
 
 fn declared(file: &Path) -> Result<Ledger, LedgerError> {
-    declare(file, "d.csv", "ab", BUDGET)
+    let table = Hashed {
+        value: DeclaredTable {
+            records: 5,
+            columns: vec!["x".to_owned()],
+            reading: TableReading::default(),
+        },
+        sha256: "ab".to_owned(),
+    };
+    declare(file, "d.csv", table, BUDGET)
 }
 
 fn query(epsilon: f64) -> Charge {

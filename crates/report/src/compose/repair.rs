@@ -91,7 +91,7 @@ fn said(verdict: &RepairVerdict, finished: bool) -> Vec<String> {
         Standing::Better => format!("The repair does better than training anew without a remedy: {figures}{gained}."),
         Standing::Alike => format!("Training anew without a remedy does as well, as far as these networks can tell: {figures}{gained}."),
         Standing::Worse => format!("The repair does worse than training anew without a remedy: {figures}{gained}."),
-        Standing::Unknown => format!("Whether training anew without a remedy does as well, one network of each kind cannot tell: {figures}."),
+        Standing::Unknown => format!("Whether training anew without a remedy does as well, these networks cannot tell: {figures}."),
     });
     said.extend(verdict.worse.iter().map(|worse| {
         let of = match worse.protected.is_empty() {

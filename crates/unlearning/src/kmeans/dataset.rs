@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::errors::KMeansError;
 use super::points::Points;
-use probity_data::numbers::{Numbers, NumbersError, NumbersOptions, Rows, bounds_of};
+use probity_data::numbers::{Numbers, NumbersError, NumbersOptions, Rows, bounds_of, is_scale};
 use probity_data::read::{LeftOut, Place, ReadError};
 use probity_data::schema::{Kind, Schema};
 use probity_data::source::Source;
@@ -116,7 +116,7 @@ pub fn read_dataset<'a>(
     let file = rows.name();
     for bounds in &options.bounds {
         let (min, max) = (bounds.min, bounds.max);
-        if !(min.is_finite() && max.is_finite() && min < max) {
+        if !is_scale(min, max) {
             return Err(NumbersError::EmptyBounds { min, max }.into());
         }
     }

@@ -89,9 +89,9 @@ pub enum KMeansError {
         /// The value.
         value: f64,
     },
-    /// Bounds that enclose nothing.
+    /// Bounds that enclose nothing, or more than a number can say.
     #[error(
-        "column {column}: the bounds {min} to {max} enclose nothing; the first must be below the second, both finite"
+        "column {column}: the bounds {min:?} to {max:?} cannot be scaled by; the first must be below the second, and their difference a finite number"
     )]
     EmptyBounds {
         /// Position of the column, from 0.

@@ -9,6 +9,7 @@
 //! is overwritten with zeros at once; its slot is given up by `Points::compact`.
 
 use super::errors::KMeansError;
+use probity_data::numbers::is_scale;
 
 /// Bits behind the point.
 pub const FRACTION_BITS: u32 = 24;
@@ -88,7 +89,7 @@ impl Points {
         let columns = bounds.len();
         check_shape(ids.len(), values.len(), columns)?;
         for (column, &(min, max)) in bounds.iter().enumerate() {
-            if !(min.is_finite() && max.is_finite() && min < max) {
+            if !is_scale(min, max) {
                 return Err(KMeansError::EmptyBounds { column, min, max });
             }
         }

@@ -165,7 +165,8 @@ impl TableRepair {
         Ok(measure_groups(&asked, schema, held_out, &self.groups)?)
     }
 
-    /// The random inputs of choices (0) and of what is reported (1) are others.
+    /// The random inputs of choices (0) and of what is reported (1) are drawn from streams of their
+    /// own.
     fn inputs_seed(&self, number: u64) -> u64 {
         Words::new(self.seed, Purpose::RepairChoice, &[]).word(number)
     }

@@ -1,0 +1,143 @@
+//! Messages that name the options of the command line.
+//!
+//! Libraries name what is wrong by the field of the specification: `table.ranges`. Who gave options
+//! and no specification gets to read theirs: `--range`. Every message of a command whose options are
+//! made of a specification ([`super::fields`]) passes here.
+
+use clap::{ArgMatches, Command};
+use probity::run::specification::FieldError;
+
+/// The options of one command, by the fields that they give.
+#[derive(Debug, Default)]
+pub(super) struct OptionNames {
+    /// Id and long name; the id of what was made of a field is its path.
+    options: Vec<(String, String)>,
+}
+
+impl OptionNames {
+    /// Those of the command that was called.
+    pub fn of(mut command: Command, matches: &ArgMatches) -> OptionNames {
+        let mut matches = matches;
+        while let Some((name, inner)) = matches.subcommand() {
+            let Some(called) = command.find_subcommand(name) else {
+                return OptionNames::default();
+            };
+            command = called.clone();
+            matches = inner;
+        }
+        let options = command.get_arguments().filter_map(|argument| {
+            let long = argument.get_long()?;
+            Some((argument.get_id().to_string(), long.to_owned()))
+        });
+        OptionNames {
+            options: options.collect(),
+        }
+    }
+
+    /// `text` of `error`, with options in place of the fields that it names.
+    pub fn in_text(&self, error: &anyhow::Error, text: &str) -> String {
+        let refused = error.chain().find_map(|cause| cause.downcast_ref());
+        let lone = refused
+            .map(|error: &FieldError| error.field.as_str())
+            .filter(|field| !field.contains('.') && self.is_of_fields());
+        let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.".contains(c);
+        let mut said = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(start) = rest.find(is_part) {
+            said.push_str(&rest[..start]);
+            rest = &rest[start..];
+            let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+            let word = rest[..end].trim_end_matches('.');
+            // Names of files and options are none of fields.
+            let is_apart = !said.ends_with(|c: char| "/\\-'".contains(c) || c.is_alphanumeric())
+                && !rest[end..].starts_with(['/', '\\', '-']);
+            let option = match is_apart {
+                true if word.contains('.') => self.option(word),
+                true if lone == Some(word) && said.is_empty() => self.last(word),
+                _ => None,
+            };
+            match option {
+                Some(option) => {
+                    said.push_str("--");
+                    said.push_str(option);
+                }
+                None => said.push_str(word),
+            }
+            rest = &rest[word.len()..];
+            if word.is_empty() {
+                said.push_str(&rest[..end]);
+                rest = &rest[end..];
+            }
+        }
+        said.push_str(rest);
+        said
+    }
+
+    /// Whether options are made of fields, some of them in tables.
+    fn is_of_fields(&self) -> bool {
+        self.options.iter().any(|(id, _)| id.contains('.'))
+    }
+
+    /// The option that gives the field at `path`, which is in a table.
+    fn option(&self, path: &str) -> Option<&str> {
+        let own = self.options.iter().find(|(id, _)| id == path);
+        let table = &path[..=path.find('.')?];
+        let is_known = || self.options.iter().any(|(id, _)| id.starts_with(table));
+        match own {
+            Some((_, long)) => Some(long),
+            None if is_known() => self.last(path),
+            None => None,
+        }
+    }
+
+    /// The option that a command writes for itself: `--range` gives `table.ranges`.
+    fn last(&self, path: &str) -> Option<&str> {
+        let name = path.rsplit('.').next()?.replace('_', "-");
+        let one = name.strip_suffix('s').unwrap_or(&name);
+        let found = self.options.iter().find(|(_, l)| *l == name || l == one);
+        found.map(|(_, long)| long.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names() -> OptionNames {
+        let options = [
+            ("table.schema", "schema"),
+            ("range", "range"),
+            ("share", "share"),
+            ("search.seeds", "seeds"),
+        ];
+        OptionNames {
+            options: options.map(|(id, long)| (id.into(), long.into())).into(),
+        }
+    }
+
+    #[test]
+    fn fields_are_named_by_their_options() {
+        let said = |text: &str| names().in_text(&anyhow::anyhow!("x"), text);
+        for (text, expected) in [
+            (
+                "in table.ranges, or table.schema.",
+                "in --range, or --schema.",
+            ),
+            (
+                "'table.ranges' and a/table.schema stay",
+                "'table.ranges' and a/table.schema stay",
+            ),
+            (
+                "other.ranges and d.csv stay …",
+                "other.ranges and d.csv stay …",
+            ),
+            ("ε 0.5, 1. and ... stay", "ε 0.5, 1. and ... stay"),
+            ("shares is 0", "shares is 0"),
+        ] {
+            assert_eq!(said(text), expected);
+        }
+        let refused = anyhow::Error::new(FieldError::new("shares", 0, "above 0"));
+        let text = refused.to_string();
+        assert!(names().in_text(&refused, &text).starts_with("--share is 0"));
+    }
+}
