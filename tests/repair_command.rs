@@ -450,7 +450,7 @@ fn what_cannot_be_repaired_is_refused_before_anything_is_written() {
             line("--run sex", "--run sex --run sex"),
             vec!["--run is", "once"],
         ),
-        (line("--share 0.1", "--share 0"), vec!["shares is 0"]),
+        (line("--share 0.1", "--share 0"), vec!["--share is 0"]),
         (line("--share 0.1", "--share 1.5"), vec!["shares is 1.5"]),
         (line("--share 0.1", "--weight 0"), vec!["--weight"]),
         (
