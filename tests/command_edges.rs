@@ -40,7 +40,7 @@ fn misspelt_keys_of_an_attribute() {
 fn a_split_without_two_classes() {
     let workspace = people();
     let line = "train --data people.csv --schema people.toml --out out --test 0.75";
-    refuses(&workspace, line, 2, &["training part", "training.test"]);
+    refuses(&workspace, line, 2, &["training part", "--test"]);
 }
 
 /// Times beyond what a clock can count to are refused, and the longest one is no reason to panic.

@@ -146,7 +146,9 @@ fn every_misbehaviour_has_its_error() {
                 "no memory left",
             ][..],
         ),
+        ("rings", &["exit status: 7", "bell"]),
         ("garbage:2", &["line 3", "'0.2 0.7 0.7'", "standard error"]),
+        ("list", &["line 2", "an object is expected"]),
         ("nan", &["line 2", "NaN and Infinity are no probabilities"]),
         (
             "negative",
@@ -169,7 +171,9 @@ fn every_misbehaviour_has_its_error() {
         for needle in needles {
             assert!(text.contains(needle), "{mode}: no '{needle}' in: {text}");
         }
-        assert_eq!(error.is_circumstance(), mode.starts_with("crash"), "{mode}");
+        assert!(!text.contains(['\u{1b}', '\u{7}']), "{mode}: {text:?}");
+        let is_circumstance = mode.starts_with("crash") || mode == "rings";
+        assert_eq!(error.is_circumstance(), is_circumstance, "{mode}");
     }
 }
 
@@ -256,6 +260,33 @@ fn processes_end_with_their_predictor() {
         assert!(is_running(id.trim()), "{tail}");
         drop(predictor);
         assert!(!is_running(id.trim()), "{tail}");
+    }
+}
+
+/// What a process has started ends with it, also where the process ends by itself.
+#[test]
+fn processes_that_end_leave_nobody_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("child");
+    let line = format!(
+        "sh -c \"sleep 600 & echo \\$! > {}; read -r greeting; echo '{{\\\"protocol\\\": 1}}'; read -r request\"",
+        file.display()
+    );
+    let predictor = CommandPredictor::start(&line, Path::new("/"), &schema(), PATIENCE, 1).unwrap();
+    let child = std::fs::read_to_string(&file).unwrap();
+    assert!(is_running(child.trim()));
+    let codes = random_rows(2);
+    predictor
+        .logits(Rows::new(&codes, predictor.width()))
+        .unwrap_err();
+    drop(predictor);
+    // It is nobody's child any more; whoever inherits it takes a moment to notice that it ended.
+    let state = || std::fs::read_to_string(format!("/proc/{}/stat", child.trim()));
+    let is_over = || state().map_or(true, |stat| stat.contains(") Z "));
+    let asked = std::time::Instant::now();
+    while !is_over() {
+        assert!(asked.elapsed() < PATIENCE, "{:?}", state());
+        std::thread::yield_now();
     }
 }
 

@@ -205,7 +205,7 @@ pub(super) fn render_summary(summary: &TrainingSummary) -> String {
     let mut text = render::alike(
         summary.decides_alike.as_ref(),
         inputs,
-        "It has learnt to tell nobody apart, and an audit of it would find nothing.",
+        "It has learnt to tell nobody in these data apart; what an audit finds of it are inputs unlike them.",
     );
     text.push_str(&render::metrics(&parts, &summary.classes));
     match &summary.data {

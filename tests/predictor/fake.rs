@@ -78,6 +78,11 @@ pub fn serve() {
                 std::process::exit(7);
             }
             "garbage" => say("0.2 0.7 0.7".to_owned()),
+            "list" => say(json!([batch, null, scores, null]).to_string()),
+            "rings" => {
+                eprint!("\u{1b}[2J\u{7}bell");
+                std::process::exit(7);
+            }
             "nan" => say(format!("{{\"batch\":{batch},\"scores\":[NaN]}}")),
             "negative" => {
                 scores[0] = -0.5;

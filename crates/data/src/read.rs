@@ -124,20 +124,31 @@ impl Records {
     }
 
     /// Position of the column `name`, if there is one.
-    pub fn position(&self, name: &str) -> Option<usize> {
-        self.names.iter().position(|have| have == name)
+    ///
+    /// # Errors
+    /// [`ReadError::DuplicateColumn`] if there are two: nobody can tell which is meant.
+    pub fn position(&self, name: &str) -> Result<Option<usize>, ReadError> {
+        let mut named = (0..self.names.len()).filter(|&at| self.names[at] == name);
+        match (named.next(), named.next()) {
+            (found, None) => Ok(found),
+            (_, Some(_)) => Err(ReadError::DuplicateColumn {
+                file: self.file.clone(),
+                column: name.to_owned(),
+            }),
+        }
     }
 
     /// Position of the column `name`.
     ///
     /// # Errors
-    /// [`ReadError::MissingColumn`] if there is none.
+    /// [`ReadError::MissingColumn`] if there is none, [`ReadError::DuplicateColumn`] if there are two.
     pub fn require(&self, name: &str) -> Result<usize, ReadError> {
-        self.position(name).ok_or_else(|| ReadError::MissingColumn {
-            file: self.file.clone(),
-            column: name.to_owned(),
-            found: self.names.join(", "),
-        })
+        self.position(name)?
+            .ok_or_else(|| ReadError::MissingColumn {
+                file: self.file.clone(),
+                column: name.to_owned(),
+                found: self.names.join(", "),
+            })
     }
 
     /// The file that is read; [`IN_MEMORY`] for batches.

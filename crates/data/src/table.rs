@@ -294,7 +294,7 @@ impl<'s> RowReader<'s> {
             columns: attribute_columns(records, schema)?,
             label: match labels {
                 Labels::Required => Some(records.require(&schema.label.name)?),
-                Labels::Optional => records.position(&schema.label.name),
+                Labels::Optional => records.position(&schema.label.name)?,
             },
         })
     }
@@ -444,6 +444,42 @@ missing = "?"
         ] {
             let error = read(text, Labels::Required).unwrap_err().to_string();
             assert!(error.contains(needle), "{error} / {needle}");
+        }
+    }
+
+    /// Two columns of a name that is read, of which nobody can tell which is meant; others may be.
+    #[test]
+    fn a_name_is_one_column_also_where_others_are_ignored() {
+        let schema = format!("{SCHEMA}[format]\nignore_other_columns = true\n");
+        let schema = Schema::from_toml(&schema).unwrap();
+        for (text, twice) in [
+            (
+                "age,sex,income,age\n40,Male,low,99\n41,Male,high,0\n",
+                Some("age"),
+            ),
+            (
+                "age,sex,income,income\n40,Male,low,high\n41,Male,high,low\n",
+                Some("income"),
+            ),
+            (
+                "age,sex,income,zip,zip\n40,Male,low,1,2\n41,Male,high,1,2\n",
+                None,
+            ),
+        ] {
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(text.as_bytes()).unwrap();
+            for labels in [Labels::Required, Labels::Optional] {
+                match (Table::read(file.path(), &schema, labels), twice) {
+                    (Ok(table), None) => assert_eq!(table.rows(), 2),
+                    (Err(error), Some(name)) => assert!(
+                        error
+                            .to_string()
+                            .contains(&format!("two columns called '{name}'")),
+                        "{error}"
+                    ),
+                    (read, _) => panic!("{text}: {read:?}"),
+                }
+            }
         }
     }
 

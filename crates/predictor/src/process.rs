@@ -202,25 +202,46 @@ impl Drop for Process {
 /// Ends a process, from any thread; it is not left as a zombie.
 #[derive(Clone)]
 pub struct Ender {
-    child: Arc<Mutex<Child>>,
+    running: Arc<Mutex<Running>>,
+}
+
+/// A process, and how it ended if that was noticed.
+struct Running {
+    child: Child,
+    ended: Option<ExitStatus>,
+}
+
+impl Running {
+    /// How it ended, if it has. What it has started and left behind is then ended as well: at once,
+    /// while nobody else can have got the number of the group.
+    fn ended(&mut self) -> Option<ExitStatus> {
+        if self.ended.is_none()
+            && let Ok(Some(status)) = self.child.try_wait()
+        {
+            kill_group(&self.child);
+            self.ended = Some(status);
+        }
+        self.ended
+    }
 }
 
 impl Ender {
     fn new(child: Child) -> Ender {
+        let ended = None;
         Ender {
-            child: Arc::new(Mutex::new(child)),
+            running: Arc::new(Mutex::new(Running { child, ended })),
         }
     }
 
-    fn child(&self) -> MutexGuard<'_, Child> {
-        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+    fn running(&self) -> MutexGuard<'_, Running> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How the process ended, if it does within `limit`.
     fn wait(&self, limit: Duration) -> Option<ExitStatus> {
         let started = Instant::now();
         loop {
-            if let Ok(Some(status)) = self.child().try_wait() {
+            if let Some(status) = self.running().ended() {
                 return Some(status);
             }
             if started.elapsed() >= limit {
@@ -232,24 +253,23 @@ impl Ender {
 
     /// Ends the process, and what it has started, unless it has ended.
     pub fn end(&self) {
-        let mut child = self.child();
-        if matches!(child.try_wait(), Ok(Some(_))) {
-            return;
+        let mut running = self.running();
+        if running.ended().is_none() {
+            kill_group(&running.child);
+            let _ = running.child.kill();
+            running.ended = running.child.wait().ok();
         }
-        kill_group(&mut child);
-        let _ = child.wait();
     }
 }
 
-/// Kills the process, which has not been waited for, and its group.
-fn kill_group(child: &mut Child) {
+/// Kills the group of the process.
+fn kill_group(child: &Child) {
     #[cfg(unix)]
     if let Ok(id) = i32::try_from(child.id()) {
         use nix::sys::signal::{Signal, killpg};
         // Fails only where nobody is left.
         let _ = killpg(nix::unistd::Pid::from_raw(id), Signal::SIGKILL);
     }
-    let _ = child.kill();
 }
 
 /// Writes what comes from `requests` until there is no more to come.
@@ -331,7 +351,13 @@ impl LastWords {
 
     fn add(&self, line: &[u8]) {
         let kept_part = &line[..line.len().min(LAST_BYTES)];
-        let text = String::from_utf8_lossy(kept_part).trim_end().to_owned();
+        // What moves the cursor or rings the bell of a terminal is none of its business.
+        let harmless = |letter: char| match letter.is_control() && letter != '\t' {
+            true => char::REPLACEMENT_CHARACTER,
+            false => letter,
+        };
+        let text = String::from_utf8_lossy(kept_part);
+        let text: String = text.trim_end().chars().map(harmless).collect();
         if text.is_empty() {
             return;
         }

@@ -235,6 +235,11 @@ pub fn longest_answer(rows: usize, classes: usize) -> usize {
 }
 
 fn parse<'a, T: Deserialize<'a>>(line: &'a [u8], number: u64) -> Result<T, PredictorError> {
+    // A list of the members' values would be taken for the object as well.
+    if line.trim_ascii_start().first() == Some(&b'[') {
+        let problem = "an object is expected, not a list".to_owned();
+        return Err(garbage(line, number, problem, 0));
+    }
     serde_json::from_slice(line).map_err(|error| {
         let at = error.column().saturating_sub(1);
         let mut problem = error.to_string();

@@ -105,7 +105,10 @@ impl<'s> TableReader<'s> {
                 file: file.to_owned(),
             });
         }
-        let position = label.as_ref().and_then(|label| records.position(label));
+        let position = match &label {
+            Some(label) => records.position(label)?,
+            None => None,
+        };
         // A schema always names a label, which files without labels lack.
         let named = options.label.is_some() || labels == Labels::Required;
         if let Some(label) = &label
@@ -118,7 +121,7 @@ impl<'s> TableReader<'s> {
         if let Some(column) = options
             .ignore
             .iter()
-            .find(|column| training.is_none() && records.position(column).is_none())
+            .find(|column| training.is_none() && !records.names().contains(column))
         {
             return Err(NumbersError::NoSuchColumn {
                 field: "ignore",
@@ -131,7 +134,7 @@ impl<'s> TableReader<'s> {
             .as_ref()
             .map(|column| {
                 records
-                    .position(column)
+                    .position(column)?
                     .ok_or_else(|| NumbersError::no_id_column(file, column))
             })
             .transpose()?;
