@@ -404,7 +404,7 @@ fn options() {
         ("--dropout 1", &["--dropout is 1"]),
         ("--test 1", &["--test is 1"]),
         ("--validation=-0.1", &["--validation is -0.1"]),
-        ("--class-weights 1", &["class_weights is 1"]),
+        ("--class-weights 1", &["--class-weights is 1"]),
         ("--class-weights 0,0", &["--class-weights"]),
         (
             "--categories embed:0",

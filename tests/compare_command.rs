@@ -101,14 +101,22 @@ fn a_comparison_is_complete_and_repeatable() {
             "found_per_second",
             "found_per_thousand_calls",
         ] {
-            let low = strategy[figure]["ci95"][0].as_f64();
-            assert!(low >= Some(0.0), "{figure} of {strategy}");
+            // Runs that agree say nothing of how others would differ.
+            let ends = &strategy[figure]["ci95"];
+            assert!(
+                ends.is_null() || ends[0].as_f64() >= Some(0.0),
+                "{figure} of {strategy}"
+            );
         }
         let found = |run: &serde_json::Value| run["total"]["discriminatory"].as_u64().unwrap();
         let mean = runs.iter().map(found).sum::<u64>() as f64 / 3.0;
         assert!((strategy["found"]["mean"].as_f64().unwrap() - mean).abs() < 1e-9);
-        let interval = &strategy["found"]["ci95"];
-        assert!(interval[0].as_f64().unwrap() <= mean && mean <= interval[1].as_f64().unwrap());
+        match strategy["found"]["ci95"].as_array() {
+            Some(ends) => {
+                assert!(ends[0].as_f64().unwrap() <= mean && mean <= ends[1].as_f64().unwrap())
+            }
+            None => assert_eq!(finds.iter().min(), finds.iter().max()),
+        }
         for (number, run) in runs.iter().enumerate() {
             assert_eq!(run["seed"], 1 + number as u64);
             let curve = run["curve"].as_array().unwrap();

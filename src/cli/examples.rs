@@ -102,7 +102,7 @@ const EXAMPLES: [(&str, &[&str]); 49] = [
         &[
             "probity repair --model models/people --data people.csv --run runs/people --share 0.002 --max-accuracy-loss 0.1 --max-fairness-loss 0.15 --out models/fairer",
             "probity repair --model models/people --data people.csv --run runs/people --sweep 0.001,0.002 --max-accuracy-loss 0.1 --max-fairness-loss 0.15 --out models/swept",
-            "probity repair --model models/toxic --texts comments.csv --protected country --repeats 2 --out models/fairer-texts",
+            "probity repair --model models/toxic --texts comments.csv --protected country --repeats 2 --max-fairness-loss 0.05 --out models/fairer-texts",
         ],
     ),
     (
