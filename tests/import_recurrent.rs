@@ -311,7 +311,7 @@ fn bad_input_is_refused() {
     }
     refuse(
         "--weights lstm-bidirectional.pt --embeddings vectors.txt --unknown-row 1",
-        &["--unknown-row", "text.vocabulary only"],
+        &["--unknown-row", "--vocabulary only"],
     );
     let table = "--config adf-fnn --schema adf-census";
     refuse(

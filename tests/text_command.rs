@@ -250,7 +250,7 @@ fn neighbours_are_shown_by_falling_cosine() {
             ("embeddings neighbours v.txt", &["required"]),
             (
                 "embeddings neighbours v.txt she -k 0",
-                &["0 is not in 1..=1000"],
+                &["a whole number from 1 to 1000"],
             ),
         ],
     );
@@ -377,7 +377,7 @@ fn bad_options_and_corpora_are_refused_before_anything_is_written() {
             (&train("--learning-rate 0"), &["--learning-rate is 0"]),
             (&train("--epochs 0"), &["epochs is 0"]),
             (&train("--window 0"), &["window is 0"]),
-            (&train("--digits 12"), &["12 is not in 1..=9"]),
+            (&train("--digits 12"), &["a whole number from 1 to 9"]),
             ("embeddings train no.csv --out o.txt", &["no.csv"]),
         ],
     );

@@ -1,5 +1,6 @@
 //! What can be wrong with a private query.
 
+use probity_run::number::Written;
 use thiserror::Error;
 
 use crate::calibration::{LARGEST_EPSILON, LEAST_EPSILON};
@@ -47,14 +48,18 @@ pub enum PrivacyError {
         rows: usize,
     },
     /// The radius is not above zero.
-    #[error("the radius {radius:?} is not a finite number above 0")]
+    #[error(
+        "the radius {radius} is not a finite number above 0",
+        radius = Written(*radius)
+    )]
     Radius {
         /// What was given.
         radius: f64,
     },
     /// The radius is blurred by the grid.
     #[error(
-        "the radius {radius:?} is too small for the declared ranges (at least {least:.3e}); declare narrower ranges"
+        "the radius {radius} is too small for the declared ranges (at least {least:.3e}); declare narrower ranges",
+        radius = Written(*radius)
     )]
     SmallRadius {
         /// What was given.
@@ -102,7 +107,9 @@ pub enum PrivacyError {
     },
     /// A declared range encloses nothing, or more than a number can say.
     #[error(
-        "the declared range of column '{column}', {min:?} to {max:?}, is none; the first must be below the second, and their difference a finite number"
+        "the declared range of column '{column}', {min} to {max}, is none; the first must be below the second, and their difference a finite number",
+        min = Written(*min),
+        max = Written(*max)
     )]
     Range {
         /// The column.
@@ -114,7 +121,8 @@ pub enum PrivacyError {
     },
     /// A declared unit is not above zero.
     #[error(
-        "the declared unit of column '{column}', {unit:?}, is not a finite number above 0 that fits its range"
+        "the declared unit of column '{column}', {unit}, is not a finite number above 0 that fits its range",
+        unit = Written(*unit)
     )]
     Unit {
         /// The column.

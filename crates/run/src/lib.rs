@@ -3,6 +3,7 @@
 
 pub mod guard;
 pub mod lock;
+pub mod number;
 pub mod output_file;
 pub mod pipe;
 pub mod run_directory;

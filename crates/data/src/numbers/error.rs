@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use probity_run::number::Written;
 use thiserror::Error;
 
 use crate::idx::IdxError;
@@ -45,8 +46,11 @@ pub enum NumbersError {
     },
     /// A value is beyond the bounds that were declared for it.
     #[error(
-        "{}, {place}, column '{column}': {value:?} is outside the declared bounds {min:?} to {max:?}",
-        file.display()
+        "{}, {place}, column '{column}': {value} is outside the declared bounds {min} to {max}",
+        file.display(),
+        value = Written(*value),
+        min = Written(*min),
+        max = Written(*max)
     )]
     OutOfBounds {
         /// The file.
@@ -119,7 +123,9 @@ pub enum NumbersError {
     BadRow(Box<NumbersError>),
     /// Bounds that enclose nothing, or more than a number can say.
     #[error(
-        "the bounds {min:?} to {max:?} cannot be scaled by; the first must be below the second, and their difference a finite number"
+        "the bounds {min} to {max} cannot be scaled by; the first must be below the second, and their difference a finite number",
+        min = Written(*min),
+        max = Written(*max)
     )]
     EmptyBounds {
         /// The lower bound.

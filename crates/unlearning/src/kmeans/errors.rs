@@ -1,5 +1,6 @@
 //! What can be wrong with points, parameters and requests.
 
+use probity_run::number::Written;
 use thiserror::Error;
 
 /// Why points cannot be clustered, or rows not deleted.
@@ -91,7 +92,9 @@ pub enum KMeansError {
     },
     /// Bounds that enclose nothing, or more than a number can say.
     #[error(
-        "column {column}: the bounds {min:?} to {max:?} cannot be scaled by; the first must be below the second, and their difference a finite number"
+        "column {column}: the bounds {min} to {max} cannot be scaled by; the first must be below the second, and their difference a finite number",
+        min = Written(*min),
+        max = Written(*max)
     )]
     EmptyBounds {
         /// Position of the column, from 0.
