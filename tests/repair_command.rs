@@ -450,12 +450,18 @@ fn what_cannot_be_repaired_is_refused_before_anything_is_written() {
             line("--run sex", "--run sex --run sex"),
             vec!["--run is", "once"],
         ),
-        (line("--share 0.1", "--share 0"), vec!["--share is 0"]),
-        (line("--share 0.1", "--share 1.5"), vec!["shares is 1.5"]),
+        (
+            line("--share 0.1", "--share 0"),
+            vec!["'--share <", "from 0.000001 to 1"],
+        ),
+        (
+            line("--share 0.1", "--share 1.5"),
+            vec!["'--share <", "from 0.000001 to 1"],
+        ),
         (line("--share 0.1", "--weight 0"), vec!["--weight"]),
         (
             line("--share 0.1", "--share 0.1 --method certified"),
-            vec!["shares is given", "certified"],
+            vec!["--share is given", "certified"],
         ),
         (
             line("--share 0.1", "--label-rule seed --method certified"),
