@@ -13,6 +13,17 @@ use super::BadRows;
 /// What errors call record batches where others name a file.
 pub const IN_MEMORY: &str = "the table of record batches";
 
+/// What to do about a `value` that is not what is `expected`: policies for values outside a domain
+/// say nothing of cells that hold no such thing at all.
+fn advice(value: &str, expected: &str) -> &'static str {
+    let is_number = value.trim().parse::<f64>().is_ok_and(f64::is_finite);
+    match (value.trim().is_empty(), expected.contains("number")) {
+        (true, _) => "fill it in, or declare missing = \"\" for blank cells and what becomes of them",
+        (false, true) if !is_number => "correct the value, or declare it as missing",
+        _ => "correct the value, widen the domain, or set outside = \"level\", \"clip\" or \"skip\"",
+    }
+}
+
 /// Why a file cannot be read as a table.
 #[derive(Debug, Error)]
 pub enum ReadError {
@@ -143,8 +154,9 @@ pub enum ReadError {
     },
     /// A value is not in its domain.
     #[error(
-        "{}, {place}, column '{column}': '{value}' is not {expected}; correct the value, widen the domain, or set outside = \"level\", \"clip\" or \"skip\"",
-        file.display()
+        "{}, {place}, column '{column}': '{value}' is not {expected}; {}",
+        file.display(),
+        advice(value, expected)
     )]
     Value {
         /// The file.
