@@ -28,6 +28,9 @@ const GRACE: Duration = Duration::from_secs(1);
 /// How often an ending process is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
+/// How often it is looked after while an answer is waited for.
+const WATCH_EVERY: Duration = Duration::from_millis(100);
+
 /// Lines of standard error that are kept, and bytes of each.
 const LAST_LINES: usize = 8;
 const LAST_BYTES: usize = 300;
@@ -141,7 +144,7 @@ impl Process {
         if let Some(requests) = &self.requests {
             let _ = requests.send(request);
         }
-        match self.events.recv_timeout(self.timeout) {
+        match self.next_event() {
             Ok(Event::Line(line)) => {
                 self.lines += 1;
                 self.answered += u64::from(rows > 0);
@@ -155,6 +158,21 @@ impl Process {
             }),
             Err(RecvTimeoutError::Disconnected) => {
                 Err(self.failure(&Event::OutputClosed, rows, longest))
+            }
+        }
+    }
+
+    /// What comes next, within the time for an answer. A process that has ended keeps nobody
+    /// waiting, also where something that it started still holds its output open.
+    fn next_event(&self) -> Result<Event, RecvTimeoutError> {
+        let asked = Instant::now();
+        loop {
+            let left = self.timeout.saturating_sub(asked.elapsed());
+            match self.events.recv_timeout(left.min(WATCH_EVERY)) {
+                Err(RecvTimeoutError::Timeout) if left > WATCH_EVERY => {
+                    self.lifetime.running().ended();
+                }
+                event => return event,
             }
         }
     }

@@ -18,9 +18,13 @@ pub const IN_MEMORY: &str = "the table of record batches";
 fn advice(value: &str, expected: &str) -> &'static str {
     let is_number = value.trim().parse::<f64>().is_ok_and(f64::is_finite);
     match (value.trim().is_empty(), expected.contains("number")) {
-        (true, _) => "fill it in, or declare missing = \"\" for blank cells and what becomes of them",
+        (true, _) => {
+            "fill it in, or declare missing = \"\" for blank cells and what becomes of them"
+        }
         (false, true) if !is_number => "correct the value, or declare it as missing",
-        _ => "correct the value, widen the domain, or set outside = \"level\", \"clip\" or \"skip\"",
+        _ => {
+            "correct the value, widen the domain, or set outside = \"level\", \"clip\" or \"skip\""
+        }
     }
 }
 
