@@ -249,7 +249,7 @@ fn what_cannot_be_repaired_is_refused_before_anything_is_written() {
         ),
         (
             format!("{REPAIR} --run religion --sweep 0.1,2"),
-            &["shares is 2"],
+            &["--sweep <SHARE", "from 0.000001 to 1"],
         ),
         (
             format!("{REPAIR} --run religion --weight 1"),
