@@ -114,7 +114,7 @@ fn what_may_not_be_read_is_named() {
     let workspace = workspace();
     let file = workspace.path("closed.csv");
     workspace.write("closed.csv", "a,y\n0.1,0\n");
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o0)).unwrap();
     if File::open(&file).is_ok() {
         eprintln!("not tried: this user may read everything");
         return;

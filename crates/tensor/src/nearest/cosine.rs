@@ -65,7 +65,7 @@ impl Neighbours {
         let starts = std::iter::once(0).chain(ends());
         self.k == k
             && self.ends.len() == queries
-            && ends().last().unwrap_or(0) == self.ids.len()
+            && self.ends.last().map_or(0, |&end| end as usize) == self.ids.len()
             && ends()
                 .zip(starts)
                 .all(|(end, start)| end.checked_sub(start).is_some_and(|length| length <= k))
