@@ -6,10 +6,12 @@
 
 use std::ops::RangeInclusive;
 use std::str::FromStr;
+#[cfg(feature = "serve")]
 use std::time::Duration;
 
 use clap::builder::ValueParser;
 
+#[cfg(feature = "serve")]
 use probity::run::specification::Seconds;
 
 /// Threads that may always be asked for. The work is shared in a pool whose idle threads look for
@@ -91,6 +93,7 @@ fn parse_bytes(text: &str) -> Result<u64, String> {
 }
 
 /// A span of time, as in a specification.
+#[cfg(feature = "serve")]
 pub(super) fn time() -> ValueParser {
     ValueParser::from(|text: &str| -> Result<Duration, String> {
         let time: Result<Seconds, String> = text.parse();
