@@ -256,7 +256,7 @@ fn rows_are_assigned_from_the_model_and_from_a_file() {
         &[
             "row 1, column 'a'",
             "7",
-            "outside the declared bounds 0.0 to 1.0",
+            "outside the declared bounds 0 to 1",
         ],
     );
 }
@@ -312,7 +312,7 @@ fn bad_input_is_named_and_nothing_is_written() {
         ),
         (
             "--clusters 3 --bounds 0,0.5 --id-column id --ignore y",
-            &["column 'c'", "outside the declared bounds 0.0 to 0.5"],
+            &["column 'c'", "outside the declared bounds 0 to 0.5"],
         ),
         (
             "--clusters 121 --bounds 0,1 --id-column id --ignore y",

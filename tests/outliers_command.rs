@@ -455,7 +455,7 @@ fn parameters_that_make_no_sense_are_refused() {
             "has a range in --range, but is not among",
         ),
         ("--columns x,y", "--columns x,y,x", "is named twice"),
-        ("x=0,10,1", "x=10,0,1", "10.0 to 0.0, is none"),
+        ("x=0,10,1", "x=10,0,1", "10 to 0, is none"),
         (
             "x=0,10,1",
             "x=-1.7e308,1.7e308,1",
