@@ -35,7 +35,7 @@ fn natural_rows(file: &Path) -> Vec<u32> {
         ..Format::default()
     };
     let mut records = Records::open(file, &format).unwrap();
-    let pools = records.position("pools").unwrap().unwrap();
+    let pools = records.position("pools").unwrap();
     let mut rows = Vec::new();
     let mut number = 0;
     while let Some(record) = records.advance().unwrap() {

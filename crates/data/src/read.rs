@@ -10,6 +10,8 @@
 //! - A null of Parquet or Arrow is a missing value: for an attribute with a missing marker it
 //!   stands for that marker, everywhere else for the empty cell. (`text` and `arrow` say what the
 //!   types are.)
+//! - Two columns of one name that are read must hold the same in every row: nobody could tell which is
+//!   meant. (Real files repeat columns, `priors_count` of COMPAS for one.)
 //! - A value, a class or a number that is not what it should be is an error that names what was
 //!   read, the row, the column and the value; or the row is left out and counted ([`BadRows`]).
 
@@ -18,6 +20,7 @@ mod bad_rows;
 mod error;
 mod text;
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -36,6 +39,8 @@ pub struct Records {
     names: Vec<String>,
     cells: Cells,
     skips_bad_rows: bool,
+    /// Positions of columns that were asked for, each with another of the same name.
+    twins: RefCell<Vec<(usize, usize)>>,
     /// Records so far.
     number: u64,
 }
@@ -114,6 +119,7 @@ impl Records {
             names,
             cells,
             skips_bad_rows: format.skip_bad_rows,
+            twins: RefCell::default(),
             number: 0,
         })
     }
@@ -123,32 +129,26 @@ impl Records {
         &self.names
     }
 
-    /// Position of the column `name`, if there is one.
-    ///
-    /// # Errors
-    /// [`ReadError::DuplicateColumn`] if there are two: nobody can tell which is meant.
-    pub fn position(&self, name: &str) -> Result<Option<usize>, ReadError> {
+    /// Position of the column `name`, if there is one. Where there are more, [`Records::advance`] sees
+    /// to it that they are equal.
+    pub fn position(&self, name: &str) -> Option<usize> {
         let mut named = (0..self.names.len()).filter(|&at| self.names[at] == name);
-        match (named.next(), named.next()) {
-            (found, None) => Ok(found),
-            (_, Some(_)) => Err(ReadError::DuplicateColumn {
-                file: self.file.clone(),
-                column: name.to_owned(),
-            }),
-        }
+        let first = named.next()?;
+        let mut twins = self.twins.borrow_mut();
+        twins.extend(named.map(|twin| (first, twin)));
+        Some(first)
     }
 
-    /// Position of the column `name`.
+    /// Position of the column `name`; see [`Records::position`].
     ///
     /// # Errors
-    /// [`ReadError::MissingColumn`] if there is none, [`ReadError::DuplicateColumn`] if there are two.
+    /// [`ReadError::MissingColumn`] if there is none.
     pub fn require(&self, name: &str) -> Result<usize, ReadError> {
-        self.position(name)?
-            .ok_or_else(|| ReadError::MissingColumn {
-                file: self.file.clone(),
-                column: name.to_owned(),
-                found: self.names.join(", "),
-            })
+        self.position(name).ok_or_else(|| ReadError::MissingColumn {
+            file: self.file.clone(),
+            column: name.to_owned(),
+            found: self.names.join(", "),
+        })
     }
 
     /// The file that is read; [`IN_MEMORY`] for batches.
@@ -159,7 +159,7 @@ impl Records {
     /// The next record, or `None` at the end.
     ///
     /// # Errors
-    /// When the file is broken at this place.
+    /// When the file is broken at this place, or differs in two columns of a name that was asked for.
     pub fn advance(&mut self) -> Result<Option<Record<'_>>, ReadError> {
         let expected = self.names.len();
         let fields = match &mut self.cells {
@@ -188,6 +188,9 @@ impl Records {
                     expected,
                 },
             });
+        }
+        for &(first, twin) in self.twins.borrow().iter() {
+            record.expect_equal(first, twin)?;
         }
         Ok(Some(record))
     }
@@ -308,6 +311,19 @@ impl<'a> Record<'a> {
             },
             Err(error) => error,
         }
+    }
+
+    fn expect_equal(&self, first: usize, twin: usize) -> Result<(), ReadError> {
+        let (left, right) = (self.cell(first)?, self.cell(twin)?);
+        if left == right {
+            return Ok(());
+        }
+        Err(ReadError::UnequalColumns {
+            file: self.records.file.clone(),
+            place: self.place(),
+            column: self.column(first).to_owned(),
+            values: [left, right].map(str::to_owned),
+        })
     }
 
     #[cold]

@@ -294,7 +294,7 @@ impl<'s> RowReader<'s> {
             columns: attribute_columns(records, schema)?,
             label: match labels {
                 Labels::Required => Some(records.require(&schema.label.name)?),
-                Labels::Optional => records.position(&schema.label.name)?,
+                Labels::Optional => records.position(&schema.label.name),
             },
         })
     }
@@ -447,19 +447,23 @@ missing = "?"
         }
     }
 
-    /// Two columns of a name that is read, of which nobody can tell which is meant; others may be.
+    /// Two columns of a name that is read must be equal; of others they may be what they will.
     #[test]
-    fn a_name_is_one_column_also_where_others_are_ignored() {
+    fn columns_of_one_name_are_equal() {
         let schema = format!("{SCHEMA}[format]\nignore_other_columns = true\n");
         let schema = Schema::from_toml(&schema).unwrap();
         for (text, twice) in [
             (
-                "age,sex,income,age\n40,Male,low,99\n41,Male,high,0\n",
+                "age,sex,income,age\n40,Male,low,99\n41,Male,high,41\n",
                 Some("age"),
             ),
             (
                 "age,sex,income,income\n40,Male,low,high\n41,Male,high,low\n",
                 Some("income"),
+            ),
+            (
+                "age,sex,income,age,age\n40,Male,low,40,40\n41,Male,high,41,41\n",
+                None,
             ),
             (
                 "age,sex,income,zip,zip\n40,Male,low,1,2\n41,Male,high,1,2\n",
@@ -474,7 +478,7 @@ missing = "?"
                     (Err(error), Some(name)) => assert!(
                         error
                             .to_string()
-                            .contains(&format!("two columns called '{name}'")),
+                            .contains(&format!("line 2: two columns are called '{name}'")),
                         "{error}"
                     ),
                     (read, _) => panic!("{text}: {read:?}"),

@@ -208,7 +208,7 @@ impl TableReading {
             true => records.names().to_vec(),
             false => columns.to_vec(),
         };
-        // The first of two columns of one name is the one that is read.
+        // Columns of one name are equal, or the table is refused.
         let mut seen = HashSet::new();
         names.retain(|name| seen.insert(name.clone()));
         let read = self.columns(&names, &records)?;

@@ -105,10 +105,7 @@ impl<'s> TableReader<'s> {
                 file: file.to_owned(),
             });
         }
-        let position = match &label {
-            Some(label) => records.position(label)?,
-            None => None,
-        };
+        let position = label.as_ref().and_then(|label| records.position(label));
         // A schema always names a label, which files without labels lack.
         let named = options.label.is_some() || labels == Labels::Required;
         if let Some(label) = &label
@@ -134,7 +131,7 @@ impl<'s> TableReader<'s> {
             .as_ref()
             .map(|column| {
                 records
-                    .position(column)?
+                    .position(column)
                     .ok_or_else(|| NumbersError::no_id_column(file, column))
             })
             .transpose()?;

@@ -156,6 +156,23 @@ pub enum ReadError {
         /// Their name.
         column: String,
     },
+    /// Two columns have one name, and differ.
+    #[error(
+        "{}, {place}: two columns are called '{column}', and hold '{}' and '{}'; rename or remove one of them",
+        file.display(),
+        values[0],
+        values[1]
+    )]
+    UnequalColumns {
+        /// The file.
+        file: PathBuf,
+        /// Line or row.
+        place: Place,
+        /// Their name.
+        column: String,
+        /// The cells.
+        values: [String; 2],
+    },
     /// A value is not in its domain.
     #[error(
         "{}, {place}, column '{column}': '{value}' is not {expected}; {}",

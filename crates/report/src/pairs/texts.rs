@@ -20,7 +20,7 @@ pub(super) fn read(
     protected: &[String],
 ) -> Result<PairFindings, PageError> {
     let place = |name: &str| {
-        records.position(name)?.ok_or_else(|| PageError::Columns {
+        records.position(name).ok_or_else(|| PageError::Columns {
             file: file.to_owned(),
             problem: format!("there is no column '{name}'"),
         })

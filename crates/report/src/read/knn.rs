@@ -50,13 +50,7 @@ fn falsified(files: &RunFiles, name: &str) -> Result<(Vec<FalsifiedInput>, u64),
     ];
     let mut places = [0; 9];
     for (place, name) in places.iter_mut().zip(names) {
-        *place = records
-            .position(name)?
-            .ok_or_else(|| ReadError::MissingColumn {
-                file: file.clone(),
-                column: name.to_owned(),
-                found: records.names().join(", "),
-            })?;
+        *place = records.require(name)?;
     }
     let (mut listed, mut all) = (Vec::new(), 0);
     while let Some(record) = records.advance()? {

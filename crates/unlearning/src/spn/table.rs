@@ -301,12 +301,12 @@ impl<'s> Reader<'s> {
         for (name, reading) in modelled {
             let position = match columns {
                 Columns::All => Some(records.require(name)?),
-                Columns::Some => records.position(name)?,
+                Columns::Some => records.position(name),
             };
             values.push(position.map(|position| Column { position, reading }));
         }
         let place = |option: &'static str, column: &Option<String>| match column {
-            Some(column) if columns == Columns::All => match records.position(column)? {
+            Some(column) if columns == Columns::All => match records.position(column) {
                 Some(position) => Ok(Some(position)),
                 None => Err(TableError::NoSuchColumn {
                     option,
