@@ -391,11 +391,16 @@ impl RunDirectory {
         })
     }
 
-    /// Reads the checkpoint of `run`, if there is one.
+    /// Reads the checkpoint of `run`, if there is one. `check` says what in it cannot be of this run:
+    /// its seal can be made anew ([`super::sealed`]).
     ///
     /// # Errors
     /// When it cannot be read, was changed, is of another version, or belongs to another run.
-    pub fn read_checkpoint<T: DeserializeOwned>(&self, run: &str) -> Result<Option<T>, RunError> {
+    pub fn read_checkpoint<T: DeserializeOwned>(
+        &self,
+        run: &str,
+        check: impl FnOnce(&T) -> Result<(), String>,
+    ) -> Result<Option<T>, RunError> {
         let file = self.file(CHECKPOINT);
         if !fs::exists(&file).is_ok_and(|is_there| is_there) {
             return Ok(None);
@@ -407,9 +412,14 @@ impl RunDirectory {
             let problem = format!("it belongs to other options, model or data than {RUN} says");
             return Err(foreign(&file, &problem));
         }
-        decode(rest)
-            .map(Some)
-            .map_err(|problem| foreign(&file, &problem))
+        let state = decode(rest).map_err(|problem| foreign(&file, &problem))?;
+        match check(&state) {
+            Ok(()) => Ok(Some(state)),
+            Err(problem) => Err(foreign(
+                &file,
+                &format!("it does not fit its run: {problem}"),
+            )),
+        }
     }
 
     /// Removes the checkpoint of a run that is complete.

@@ -317,7 +317,8 @@ impl<T: Trainable> Training<T> {
         let specification: &TrainSpecification = &self.specification;
         let identity = specification.identity();
         let checkpoint = match resume {
-            true => directory.read_checkpoint(&identity)?,
+            // What fits this training, the network under training knows: `Learner::restore`.
+            true => directory.read_checkpoint(&identity, |_| Ok(()))?,
             false => None,
         };
         directory.write_run(specification, &self.record)?;
