@@ -117,8 +117,11 @@ impl Drop for DirectoryLock {
 }
 
 /// Whether `path` still leads to the open `file`.
+///
+/// # Errors
+/// When that cannot be found out.
 #[cfg(unix)]
-pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+pub fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
     let opened = file.metadata()?;
     match fs::metadata(path) {
@@ -129,8 +132,11 @@ pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 }
 
 /// Elsewhere lock files are never removed.
+///
+/// # Errors
+/// When that cannot be found out.
 #[cfg(not(unix))]
-pub(crate) fn is_at(_file: &File, path: &Path) -> io::Result<bool> {
+pub fn is_at(_file: &File, path: &Path) -> io::Result<bool> {
     fs::exists(path)
 }
 
