@@ -23,11 +23,11 @@ mod place;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use probity_run::moment;
 use probity_run::run_directory::RunError;
 use probity_run::sealed::{Form, read_text, seal_text};
 
@@ -304,7 +304,7 @@ pub fn charge(file: &Path, charge: Charge) -> Result<Ledger, LedgerError> {
         });
     }
     ledger.queries.push(Entry {
-        time: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        time: moment::now(),
         mechanism: charge.mechanism,
         epsilon,
         delta,

@@ -7,7 +7,6 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -16,6 +15,7 @@ use tempfile::{NamedTempFile, PersistError};
 use thiserror::Error;
 
 use crate::lock::{DirectoryLock, LOCK, is_at};
+use crate::moment;
 use crate::sealed::{Form, decode, read_json, read_sealed, write_json, write_sealed};
 
 /// Name of the file with all options resolved.
@@ -319,8 +319,7 @@ impl RunDirectory {
     /// # Errors
     /// When it cannot be written.
     pub fn write_summary<T: Serialize>(&self, summary: &T) -> Result<(), RunError> {
-        let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-        self.seal(summary, Some(now))
+        self.seal(summary, Some(moment::now()))
     }
 
     /// The same for a run whose end is nobody's business.
