@@ -59,6 +59,15 @@ pub enum LedgerError {
         /// The ledger.
         file: PathBuf,
     },
+    /// There is its key without it.
+    #[error(
+        "{} is there without its ledger: the ledger was moved, or its declaration was stopped; bring the ledger back, or delete the key",
+        file.display()
+    )]
+    KeyAlone {
+        /// The key.
+        file: PathBuf,
+    },
     /// It cannot be read or written.
     #[error("cannot use the ledger {}: {source}", file.display())]
     Io {
