@@ -89,6 +89,14 @@ impl Strategy for Watched<'_> {
     type Memory = AdfMemory;
     type Shared = ();
 
+    fn is_memory(&self, memory: &AdfMemory, row: &[i32]) -> bool {
+        self.inner.is_memory(memory, row)
+    }
+
+    fn is_learnt(&self, shared: &()) -> bool {
+        self.inner.is_learnt(shared)
+    }
+
     fn name(&self) -> &'static str {
         "watched"
     }

@@ -75,7 +75,7 @@ fn audits_repairs_groups_and_certificates_have_pages() {
             "Pairs by how far their score moves",
             "What this does not say",
             "probity run demo/audit",
-            "Options other than the defaults",
+            "Options that were given or settled",
         ],
     );
     let again = workspace.line("report demo/audit").exits(0).stdout;

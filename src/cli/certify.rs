@@ -9,7 +9,7 @@ use clap::Args;
 use super::fields::Fields;
 use super::inputs::{Threads, new_run};
 use super::output::{Output, verdict};
-use super::render::{alike, count, interval, percent, table};
+use super::render::{alike, count, interval, percent, read_counts, table};
 use probity::fairness::certify::run::{
     Certifiable, Certification, CertifySpecification, CertifySummary,
 };
@@ -122,6 +122,7 @@ fn render(summary: &CertifySummary) -> String {
         inputs,
         "Whatever is decided alike is certified: that says nothing of fairness.",
     );
+    text.push_str(&summary.data.as_ref().map_or_else(String::new, read_counts));
     text.push_str(&table(
         &[
             "protected",

@@ -23,6 +23,8 @@ mod kmeans;
 mod knn;
 mod lexicon;
 mod numbers;
+#[cfg(feature = "onnx")]
+mod onnx_worker;
 mod option_names;
 mod out;
 mod outliers;
@@ -149,12 +151,15 @@ fn in_utf8(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
 
 /// Runs the command line and gives its exit code.
 pub fn main() -> ExitCode {
+    #[cfg(feature = "onnx")]
+    if let Some(code) = onnx_worker::begin() {
+        return code;
+    }
     let matches = definition().get_matches_from(in_utf8(std::env::args_os()));
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let output = Output::new(&cli.reporting, &cli.supervision);
-    let outcome = cli
-        .supervision
-        .begin()
+    let outcome = numbers::expect_threads_of_environment()
+        .and_then(|()| cli.supervision.begin())
         .and_then(|_supervised| run(cli.command, &output));
     match outcome {
         Ok(code) => code,

@@ -17,6 +17,8 @@ use probity::run::specification::Seconds;
 /// Threads that may always be asked for. The work is shared in a pool whose idle threads look for
 /// work with each other: 256 take seconds to begin and to end on two cores, 1,024 a minute.
 const THREADS: u64 = 256;
+/// Where the pool of threads looks.
+const RAYON: &str = "RAYON_NUM_THREADS";
 
 /// Rows that are made or drawn at most: they take gigabytes.
 pub(super) const MOST_ROWS: u64 = 10_000_000;
@@ -62,8 +64,25 @@ pub(super) fn seed() -> ValueParser {
 
 /// A number of threads: [`THREADS`], or as many as the machine has cores where it has more.
 pub(super) fn threads() -> ValueParser {
+    whole::<u16>(1..=most_threads())
+}
+
+fn most_threads() -> u64 {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
-    whole::<u16>(1..=cores.max(THREADS).min(u16::MAX.into()))
+    cores.max(THREADS).min(u16::MAX.into())
+}
+
+/// The pool of threads reads its environment where no option says how many they are.
+///
+/// # Errors
+/// When that asks for more than an option may.
+pub(super) fn expect_threads_of_environment() -> anyhow::Result<()> {
+    let asked = std::env::var(RAYON).ok();
+    let asked = asked.and_then(|asked| asked.parse::<u64>().ok());
+    match asked.filter(|&asked| asked > most_threads()) {
+        None => Ok(()),
+        Some(asked) => anyhow::bail!("{RAYON} is {asked}, must be at most {}", most_threads()),
+    }
 }
 
 /// A number of bytes, such as 1000, 64KiB, 64MiB or 2GiB.

@@ -6,6 +6,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use serde::Serialize;
 
 use probity::data::read::BadRows;
+use probity::data::table::ReadCounts;
 use probity::fairness::audit::AuditSummary;
 use probity::fairness::estimate::{Estimate, Verdict};
 use probity::fairness::modality::{TableDetails, TextDetails};
@@ -148,16 +149,7 @@ impl Shown for TableDetails {
     }
 
     fn shown(&self) -> String {
-        let data = &self.data;
-        let mut text = String::new();
-        if data.mapped_values > 0 || data.skipped_rows > 0 {
-            text.push_str(&format!(
-                "Of the data, {} values outside their domains were mapped and {} rows were left out, as the schema asks.\n",
-                count(data.mapped_values),
-                count(data.skipped_rows)
-            ));
-        }
-        text.push_str(&bad_rows(&data.bad_rows));
+        let mut text = read_counts(&self.data);
         if let Some(effect) = &self.bins {
             text.push_str(&format!("{}.\n", bins(effect)));
         }
@@ -165,7 +157,22 @@ impl Shown for TableDetails {
     }
 }
 
-/// What is wrong with the rows that were left out for it, if there are any.
+/// What reading did to values and rows, where it did anything.
+pub(super) fn read_counts(counts: &ReadCounts) -> String {
+    let (mapped, skipped) = (counts.mapped_values, counts.skipped_rows);
+    let mut text = String::new();
+    if mapped > 0 || skipped > 0 {
+        text = format!(
+            "Of the data, {} outside the domains {} mapped and {} left out, as the schema asks.\n",
+            counted(mapped, "value", "values"),
+            if mapped == 1 { "was" } else { "were" },
+            counted(skipped, "row", "rows")
+        );
+    }
+    text + &bad_rows(&counts.bad_rows)
+}
+
+/// What was left out because something is wrong with it, where anything was.
 pub(super) fn bad_rows(found: &BadRows) -> String {
     match found.is_empty() {
         true => String::new(),

@@ -10,7 +10,7 @@ use super::fields::Fields;
 use super::numbers::whole;
 use super::out::Force;
 use super::output::Output;
-use super::render::{bad_rows, count, table};
+use super::render::{bad_rows, count, read_counts, table};
 use probity::data::bins::Cut;
 use probity::data::builtin;
 use probity::data::infer::{InferOptions, Note, infer};
@@ -216,14 +216,7 @@ fn run_check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
         count(counts.rows),
         schema.attributes.len()
     );
-    if counts.mapped_values > 0 || counts.skipped_rows > 0 {
-        text.push_str(&format!(
-            "{} values outside their domains were mapped, {} rows left out.\n",
-            count(counts.mapped_values),
-            count(counts.skipped_rows)
-        ));
-    }
-    text.push_str(&bad_rows(&counts.bad_rows));
+    text.push_str(&read_counts(&counts));
     if table.labels().is_empty() {
         text.push_str(&format!(
             "There is no label column '{}'.\n",

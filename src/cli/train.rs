@@ -210,14 +210,7 @@ pub(super) fn render_summary(summary: &TrainingSummary) -> String {
     text.push_str(&render::metrics(&parts, &summary.classes));
     match &summary.data {
         DataCounts::Table(counts) => {
-            if counts.mapped_values > 0 || counts.skipped_rows > 0 {
-                text.push_str(&format!(
-                    "Of the data, {} values outside their domains were mapped and {} rows were left out, as the schema asks.\n",
-                    count(counts.mapped_values),
-                    count(counts.skipped_rows)
-                ));
-            }
-            text.push_str(&render::bad_rows(&counts.bad_rows));
+            text.push_str(&render::read_counts(counts));
         }
         DataCounts::Text(data) => text.push_str(&format!(
             "{} texts of {} tokens, {} of which have a word vector; {} texts were cut to the length limit. \

@@ -113,14 +113,27 @@ fn runs() {
     );
 }
 
-/// What goes on with a run that was killed is given no damaged checkpoint.
+/// What goes on with a run that was stopped is given no damaged checkpoint.
+#[cfg(unix)]
 #[test]
 fn checkpoints() {
     if !is_possible() {
         return;
     }
     let start = with_models();
-    for writer in of_kind(Kind::Run).filter(|writer| !writer.line().contains("texts")) {
+    let train = spelt("train TABLE --hidden 4 --epochs 100000 --out stopped");
+    let outcome = start.interrupted(&train, "stopped/run.toml", 0);
+    outcome.exits(0).says(&["Interrupted"]);
+    is_found(
+        &start,
+        "stopped/checkpoint.bin",
+        &["train --resume --out stopped"],
+    );
+    // A training writes none before it is interrupted, or a while has gone by.
+    for writer in of_kind(Kind::Run) {
+        if writer.line().starts_with("train") || writer.line().contains("texts") {
+            continue;
+        }
         let stopped = stopped(&start, &writer);
         is_found(&stopped, "new/checkpoint.bin", &[&writer.resume()]);
     }

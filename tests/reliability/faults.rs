@@ -63,7 +63,7 @@ fn full_and_failing_disks() {
                 .filter(|moment| is_of(&moment.call))
                 .cloned()
                 .collect();
-            for moment in drawn(&own, 3, 7) {
+            for moment in drawn(&own, 2, 7) {
                 let copy = copy_of(&start);
                 let outcome = failing(&copy, &line, (calls, error, moment.number));
                 let mut found = state(&copy);
@@ -129,7 +129,7 @@ fn no_descriptors() {
         let whole = copy_of(&start);
         writer.runs(&whole, &line);
         let after = state(&whole);
-        for limit in [3, 5, 7, 10, 40] {
+        for limit in [3, 6, 10, 40] {
             let copy = copy_of(&start);
             let limited = format!("ulimit -n {limit} && exec {} {line}", binary());
             let outcome = of_process(&copy, &["sh", "-c", &limited]);

@@ -130,7 +130,7 @@ fn recover(copy: &Workspace, writer: &Writer, after: &State, when: &str) {
 fn deletions() {
     if is_possible() {
         let start = with_models();
-        of_kind(Kind::Deletion).for_each(|writer| kill_at_moments(&start, &writer, 40));
+        of_kind(Kind::Deletion).for_each(|writer| kill_at_moments(&start, &writer, 30));
     }
 }
 
@@ -139,7 +139,7 @@ fn deletions() {
 fn runs() {
     if is_possible() {
         let start = with_texts();
-        of_kind(Kind::Run).for_each(|writer| kill_at_moments(&start, &writer, 12));
+        of_kind(Kind::Run).for_each(|writer| kill_at_moments(&start, &writer, 8));
     }
 }
 
@@ -148,7 +148,7 @@ fn runs() {
 fn directories() {
     if is_possible() {
         let start = with_texts();
-        of_kind(Kind::Directory).for_each(|writer| kill_at_moments(&start, &writer, 10));
+        of_kind(Kind::Directory).for_each(|writer| kill_at_moments(&start, &writer, 6));
     }
 }
 
@@ -156,7 +156,7 @@ fn directories() {
 fn files() {
     if is_possible() {
         let start = with_texts();
-        of_kind(Kind::File).for_each(|writer| kill_at_moments(&start, &writer, 8));
+        of_kind(Kind::File).for_each(|writer| kill_at_moments(&start, &writer, 6));
     }
 }
 

@@ -18,6 +18,8 @@ use std::collections::{BTreeMap, HashSet};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::spelling::number;
+
 pub use super::attribute::{Attribute, Encoded, Encoder, Kind, Outside};
 
 /// Why a schema cannot be used.
@@ -77,17 +79,12 @@ impl Label {
         let name = self.aliases.get(cell).map_or(cell, String::as_str);
         let same = |class: &String| class == name;
         let code = self.classes.iter().position(same).or_else(|| {
-            let number = finite(name)?;
-            let same = |class: &String| finite(class) == Some(number);
+            let said = number(name)?;
+            let same = |class: &String| number(class) == Some(said);
             self.classes.iter().position(same)
         });
         code.map(|code| code as u32)
     }
-}
-
-/// The finite number that a text says.
-pub(crate) fn finite(text: &str) -> Option<f64> {
-    text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 /// How the text of a CSV file is laid out. Parquet files ignore all but `ignore_other_columns`
@@ -203,10 +200,10 @@ impl Schema {
             ));
         }
         for (i, class) in self.label.classes.iter().enumerate() {
-            let number = finite(class);
+            let said = number(class);
             let before = &self.label.classes[..i];
-            let twin = before.iter().find(|twin| finite(twin) == number);
-            if let (Some(twin), Some(_)) = (twin, number) {
+            let twin = before.iter().find(|twin| number(twin) == said);
+            if let (Some(twin), Some(_)) = (twin, said) {
                 return fail(format!("the classes '{twin}' and '{class}' are one number"));
             }
         }

@@ -5,6 +5,15 @@
 
 use std::collections::HashMap;
 
+/// The finite number that `text` says; 1e-400, which only looks like 0, says none.
+pub(super) fn number(text: &str) -> Option<f64> {
+    let number: f64 = text.parse().ok()?;
+    let digits = text.split(['e', 'E']).next().unwrap_or_default();
+    let is_zero = || digits.bytes().all(|byte| !(b'1'..=b'9').contains(&byte));
+    // Adding zero takes the sign of -0 away.
+    (number.is_finite() && (number != 0.0 || is_zero())).then_some(number + 0.0)
+}
+
 /// The number that `text` says in plain decimals, without leading zeros.
 fn plain_number(text: &str) -> Option<f64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
@@ -13,11 +22,7 @@ fn plain_number(text: &str) -> Option<f64> {
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'.');
     let is_name = whole.len() > 1 && whole.starts_with('0');
-    let number: f64 = (is_plain && !is_name)
-        .then(|| text.parse().ok())
-        .flatten()?;
-    // Adding zero takes the sign of -0 away.
-    number.is_finite().then_some(number + 0.0)
+    (is_plain && !is_name).then(|| number(text)).flatten()
 }
 
 /// Finds a level by any spelling.
@@ -107,6 +112,7 @@ mod tests {
             ("7.00", None),
             ("", None),
             (".", None),
+            (&format!("0.{}1", "0".repeat(400)), None),
             ("1.0.0", None),
             ("nan", None),
         ] {

@@ -52,6 +52,21 @@ impl Strategy for Adf<'_> {
     type Memory = AdfMemory;
     type Shared = ();
 
+    fn is_memory(&self, memory: &AdfMemory, _row: &[i32]) -> bool {
+        let free = self.domain.free().len();
+        let AdfMemory {
+            start,
+            away,
+            away_row,
+        } = memory;
+        start.iter().all(|weights| weights.len() == free)
+            && (away_row.is_empty() || away.len() == free)
+    }
+
+    fn is_learnt(&self, _shared: &()) -> bool {
+        true
+    }
+
     fn name(&self) -> &'static str {
         "adf"
     }

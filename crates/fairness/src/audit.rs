@@ -10,6 +10,7 @@ use serde::Serialize;
 
 pub use super::audit_error::AuditError;
 use super::calls::{Calls, Counted};
+use super::checkpoint::expect_fits;
 use super::estimate::{Estimate, discriminatory_share};
 use super::modality::{Method, Modality, ModalityName};
 use super::model_under_test::ModelAccess;
@@ -329,27 +330,27 @@ impl<M: Modality> WithStrategy for Session<'_, '_, M> {
             ..
         } = self;
         let (specification, case) = (&audit.specification, &audit.case);
-        let search = &specification.search;
+        let options = &specification.search;
         let identity = identity(specification, &audit.record);
-        let saved = match self.resume {
-            true => run.read_checkpoint(&identity)?,
-            false => None,
-        };
-        run.write_run(specification, &audit.record)?;
-        let mut state: StateOf<S> = saved.unwrap_or_else(|| {
-            let own = strategy.own_seeds(search.seeds);
-            let rows = own
-                .unwrap_or_else(|| case.seeds(search.clusters, search.seeds, specification.seed));
-            SearchState::new(rows, self.model.classes())
-        });
         let search = Search {
             model: self.model,
             reference: case.model().reference(),
             domain: case.domain(),
             strategy,
             calls: self.calls,
-            options: &search.within(&specification.budget),
+            options: &options.within(&specification.budget),
         };
+        let saved = match self.resume {
+            true => run.read_checkpoint(&identity, |state| expect_fits(state, &search))?,
+            false => None,
+        };
+        run.write_run(specification, &audit.record)?;
+        let mut state: StateOf<S> = saved.unwrap_or_else(|| {
+            let own = strategy.own_seeds(options.seeds);
+            let rows = own
+                .unwrap_or_else(|| case.seeds(options.clusters, options.seeds, specification.seed));
+            SearchState::new(rows, self.model.classes())
+        });
         let ending = run_search(&search, &mut state, run, &identity, observe)?;
         let (fairness, is_cut) = audit.estimates(observe)?;
         let ending = keep_if_cut(ending, is_cut, run, &identity, &state)?;
@@ -359,6 +360,7 @@ impl<M: Modality> WithStrategy for Session<'_, '_, M> {
         // What was found is worth having even if the caller wants to stop here.
         let _ = observe(AuditProgress::Write);
         let format = specification.samples_format;
+        run.expect_in_place()?;
         let tally = write_samples(&run.file(format.file_name()), format, case, state.pairs())?;
         let details = case.details(specification, tally);
         let score = strategy.causal_discrimination(state.learnt());

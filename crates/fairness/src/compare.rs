@@ -13,6 +13,7 @@
 //! others, and ends with the figures of an unbroken one, times apart. Under a budget of time it does
 //! not: how far a search comes in it depends on the machine.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
@@ -186,6 +187,20 @@ struct Done {
     figures: TrialFigures,
 }
 
+/// That `done` is of searches that `options` asks for, each once.
+fn expect_turns(done: &[Done], options: &CompareSpecification) -> Result<(), String> {
+    let mut seen = HashSet::new();
+    let is_turn = |done: &Done| {
+        (done.place as usize) < options.strategies.len()
+            && done.repeat < options.repeats
+            && seen.insert((done.place, done.repeat))
+    };
+    match done.iter().all(is_turn) {
+        true => Ok(()),
+        false => Err("it has a search that was not asked for".to_owned()),
+    }
+}
+
 impl Comparison {
     /// Runs the comparison in the directory `run`.
     ///
@@ -205,7 +220,9 @@ impl Comparison {
         let options = &self.specification;
         let identity = identity(options, &self.record);
         let mut done: Vec<Done> = match resume {
-            true => run.read_checkpoint(&identity)?.unwrap_or_default(),
+            true => run
+                .read_checkpoint(&identity, |done: &Vec<Done>| expect_turns(done, options))?
+                .unwrap_or_default(),
             false => Vec::new(),
         };
         run.write_run(options, &self.record)?;

@@ -50,6 +50,9 @@ pub trait Domain: Sync {
     /// Codes an input.
     fn width(&self) -> usize;
 
+    /// Whether `row` may be an input: of the width, each code where codes are.
+    fn contains(&self, row: &[i32]) -> bool;
+
     /// Number of protected variants of `row`, itself included.
     fn variants(&self, row: &[i32]) -> usize;
 
@@ -208,6 +211,12 @@ impl TabularDomain {
 impl Domain for TabularDomain {
     fn width(&self) -> usize {
         self.spans.len()
+    }
+
+    fn contains(&self, row: &[i32]) -> bool {
+        let codes = self.spans.iter().enumerate().zip(row);
+        let is_code = |((at, _), &code): ((usize, _), &i32)| self.clip(at, i64::from(code)) == code;
+        row.len() == self.spans.len() && codes.into_iter().all(is_code)
     }
 
     fn variants(&self, _row: &[i32]) -> usize {

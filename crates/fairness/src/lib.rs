@@ -19,6 +19,7 @@ mod audit_error;
 pub mod calls;
 pub mod certify;
 pub mod check;
+mod checkpoint;
 pub mod compare;
 pub mod distinct;
 pub mod domain;

@@ -101,6 +101,18 @@ impl PairStore {
         self.steps.push(pair.step | local);
     }
 
+    /// That it is one of pairs of `width` codes and of `classes`, each with all that belongs to it.
+    pub(super) fn expect_sizes(&self, width: usize, classes: usize) -> Result<(), String> {
+        let pairs = self.variants.len();
+        let is_whole = self.rows.len() == pairs * width
+            && self.logits.len() == 2 * pairs * classes
+            && [self.labels.len(), self.seeds.len(), self.steps.len()] == [pairs; 3];
+        match is_whole && (pairs == 0 || (self.width, self.classes) == (width, classes)) {
+            true => Ok(()),
+            false => Err("the pairs are not of the model's size".to_owned()),
+        }
+    }
+
     /// Number of pairs.
     pub fn len(&self) -> usize {
         self.variants.len()

@@ -63,6 +63,12 @@ pub trait Strategy: Sync {
     /// Whether what the global phase finds is searched around.
     const HAS_LOCAL_PHASE: bool = true;
 
+    /// Whether `memory`, which a checkpoint holds, can be of a walker that stands at `row`.
+    fn is_memory(&self, memory: &Self::Memory, row: &[i32]) -> bool;
+
+    /// Whether `shared`, which a checkpoint holds, can have been learnt in this domain.
+    fn is_learnt(&self, shared: &Self::Shared) -> bool;
+
     /// Its name in summaries and on the command line.
     fn name(&self) -> &'static str;
 

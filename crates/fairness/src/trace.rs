@@ -47,6 +47,20 @@ impl Trace {
         }
     }
 
+    /// That it has all three curves.
+    pub(super) fn expect_whole(&self) -> Result<(), String> {
+        let TraceSummary {
+            model_rows,
+            model_gradients,
+            found,
+        } = &self.kept;
+        let is_whole = [model_rows.len(), model_gradients.len()] == [found.len(); 2];
+        match is_whole && self.rounds < 1 << 62 {
+            true => Ok(()),
+            false => Err("the trace is not whole".to_owned()),
+        }
+    }
+
     /// The rounds kept, and the end of the search.
     pub fn until(&self, calls: CallCounts, found: u64) -> TraceSummary {
         let mut trace = self.kept.clone();

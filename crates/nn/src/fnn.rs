@@ -98,6 +98,29 @@ pub struct Network {
 }
 
 impl Network {
+    /// Whether its tables and layers are as large as those of `other`, and its numbers finite.
+    pub fn has_shape_of(&self, other: &Network) -> bool {
+        let sizes = |of: &Network| -> Vec<[usize; 4]> {
+            let tables = of.embeddings.iter();
+            let tables = tables.map(|table| [table.levels, table.dimension, table.values.len(), 0]);
+            let layers = of.layers.iter().map(|layer| {
+                let Dense {
+                    inputs,
+                    outputs,
+                    weight,
+                    bias,
+                } = layer;
+                [*inputs, *outputs, weight.len(), bias.len()]
+            });
+            tables.chain(layers).collect()
+        };
+        let tables = self.embeddings.iter().map(|table| &table.values);
+        let layers = self.layers.iter();
+        let layers = layers.flat_map(|layer| [&layer.weight, &layer.bias]);
+        let is_finite = |values: &Vec<f32>| values.iter().all(|value| value.is_finite());
+        sizes(self) == sizes(other) && tables.chain(layers).all(is_finite)
+    }
+
     /// A network with `hidden` layer widths and random weights: He-uniform for ReLU, Glorot-uniform
     /// otherwise, biases zero, embeddings uniform in ±1.
     pub fn random(

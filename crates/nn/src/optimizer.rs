@@ -41,6 +41,24 @@ pub(super) struct OptimizerState {
     counters: Vec<(String, u64)>,
 }
 
+impl OptimizerState {
+    /// Whether it can be of parameters of `shapes`: what is kept of one has its shape, and steps are
+    /// as many as there may be.
+    pub fn fits(&self, shapes: &[[usize; 2]]) -> bool {
+        let of = |name: &str| shapes.get(name.split('.').next()?.parse::<usize>().ok()?);
+        self.tensors.iter().all(|(name, shape, values)| {
+            let [rows, columns] = match of(name) {
+                Some(own) if own[..] == shape[..] => *own,
+                _ => return false,
+            };
+            values.len() == rows * columns
+        }) && self
+            .counters
+            .iter()
+            .all(|(name, count)| of(name).is_some() && i32::try_from(*count).is_ok())
+    }
+}
+
 impl ParameterOptimizer {
     /// A fresh optimiser for `parameters` parameters.
     pub fn new(name: OptimizerName, weight_decay: f32, parameters: usize) -> ParameterOptimizer {

@@ -29,9 +29,9 @@ impl RowAdam {
         }
     }
 
-    /// Numbers of its table.
-    pub fn len(&self) -> usize {
-        self.first.len()
+    /// Whether it is of a table of `numbers` numbers.
+    pub fn fits(&self, numbers: usize) -> bool {
+        self.first.len() == numbers && self.second.len() == numbers && self.steps >= 0
     }
 
     /// Moves the rows of `table` that have a gradient.

@@ -359,7 +359,9 @@ impl AttributeInput {
             is_column,
             is_words: port.kind == Some(Element::Words),
             columns: match port.kind {
-                Some(Element::Words) => Columns::words(attribute, graph),
+                Some(Element::Words) => {
+                    Columns::words(attribute, graph).map_err(|error| error.to_string())?
+                }
                 _ => Columns::new(attribute, Categories::Codes),
             },
         })
@@ -402,15 +404,14 @@ impl Columns {
     }
 
     /// The words that stand in the data, as `graph` numbers them.
-    fn words(attribute: &Attribute, graph: &mut OnnxModel) -> Columns {
+    fn words(attribute: &Attribute, graph: &mut OnnxModel) -> Result<Columns, OnnxError> {
         let (min, max) = attribute.domain();
-        let codes = min..=max;
-        Columns::Number {
+        let number = |code| Ok(f64::from(graph.word(&attribute.decode(code))?));
+        let numbers = (min..=max).map(number);
+        Ok(Columns::Number {
             min,
-            numbers: codes
-                .map(|code| f64::from(graph.word(&attribute.decode(code))))
-                .collect(),
-        }
+            numbers: numbers.collect::<Result<_, _>>()?,
+        })
     }
 
     fn width(&self) -> usize {

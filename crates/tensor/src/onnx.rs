@@ -13,6 +13,7 @@
 //! lengths and depths are checked first, and panics are caught and are errors like all others.
 
 mod attributes;
+mod computation;
 mod file;
 mod linear;
 mod model;
@@ -26,9 +27,11 @@ mod tests;
 mod trees;
 mod wire;
 mod words;
+pub mod worker;
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use file::OnnxFile;
@@ -80,6 +83,14 @@ pub enum OnnxError {
         /// The node and what is wrong.
         reason: String,
     },
+    /// A process that computes the graph is lost, see [`worker`].
+    #[error("{path}: the graph was given up: {reason}")]
+    Worker {
+        /// The file.
+        path: PathBuf,
+        /// What became of it.
+        reason: String,
+    },
     /// The output is not made of floating-point numbers.
     #[error("{path}: the output `{name}` is not a tensor of floating-point numbers")]
     OutputType {
@@ -91,7 +102,7 @@ pub enum OnnxError {
 }
 
 /// An input or an output of a model.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Port {
     /// The name.
     pub name: String,
@@ -102,7 +113,7 @@ pub struct Port {
 }
 
 /// What a tensor is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// Floating-point numbers of 32 bits or less.
     Floats,

@@ -1,6 +1,7 @@
 //! The targets, by subject.
 
 mod archives;
+mod checkpoints;
 mod models;
 mod predictors;
 mod runs;
@@ -43,6 +44,7 @@ const ALL: &[&[(&str, Make)]] = &[
     predictors::ALL,
     models::ALL,
     runs::ALL,
+    checkpoints::ALL,
     specifications::ALL,
     service::ALL,
 ];
@@ -219,6 +221,11 @@ mod tests {
     #[test]
     fn runs() {
         nothing_is_found(super::runs::ALL);
+    }
+
+    #[test]
+    fn checkpoints() {
+        nothing_is_found(super::checkpoints::ALL);
     }
 
     #[test]

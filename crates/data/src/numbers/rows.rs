@@ -7,8 +7,9 @@ use super::error::NumbersError;
 use super::options::NumbersOptions;
 use crate::idx::Images;
 use crate::read::{IN_MEMORY, LeftOut, Record, Records};
-use crate::schema::{Attribute, Encoder, Kind, finite};
+use crate::schema::{Attribute, Encoder, Kind};
 use crate::source::{Hashed, Source};
+use crate::spelling::number;
 use crate::table::Labels;
 
 /// Rows of finite numbers, with labels where they have them.
@@ -283,9 +284,8 @@ const EXACT: f64 = 9e15;
 
 /// The name of a class: numbers are written alike, so that 1 and 1.0 are one class.
 fn class_name(cell: &str) -> String {
-    match finite(cell) {
-        // Adding zero takes the sign of -0 away.
-        Some(number) if number.abs() < EXACT => (number + 0.0).to_string(),
+    match number(cell) {
+        Some(number) if number.abs() < EXACT => number.to_string(),
         _ => cell.to_owned(),
     }
 }

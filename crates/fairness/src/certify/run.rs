@@ -12,6 +12,7 @@ pub use super::specification::CertifySpecification;
 use crate::audit_error::AuditError;
 use crate::estimate::estimated_sets;
 use crate::statistics::Share;
+use probity_data::table::ReadCounts;
 use probity_nn::alike::DecidedAlike;
 use probity_nn::modality::ModalityName;
 use probity_run::run_directory::{RunDirectory, RunError, write_with};
@@ -89,6 +90,9 @@ pub struct CertifySummary {
     pub model_sha256: String,
     /// SHA-256 of the data or texts.
     pub inputs_sha256: String,
+    /// What the reader did to values and rows of a table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<ReadCounts>,
     /// The class that every input of the part gets, where it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decides_alike: Option<DecidedAlike>,
@@ -134,6 +138,9 @@ pub trait Certifiable: Sized {
     /// # Errors
     /// When there is none, or these attributes cannot be protected.
     fn varying(&self, names: &[String], rows: &[u32]) -> Result<Vec<u32>, AuditError>;
+
+    /// What the reader did to values and rows, where it reads any.
+    fn counts(&self) -> Option<&ReadCounts>;
 
     /// The certificates of the inputs `rows` for the attributes `names`, with at most `splits`
     /// splits an input.
@@ -275,6 +282,7 @@ impl<M: Certifiable> Certification<M> {
         let specification = &self.specification;
         run.write_run(specification, &self.record)?;
         let (sets, lines) = self.certify(observe)?;
+        run.expect_in_place()?;
         write_with(&run.file(CERTIFICATES), |writer| {
             let mut csv = csv::Writer::from_writer(writer);
             csv.write_record(["protected", "row", "certificate", "fair"])?;
@@ -295,6 +303,7 @@ impl<M: Certifiable> Certification<M> {
             probity_version: env!("CARGO_PKG_VERSION").to_owned(),
             model_sha256: self.record.sha256_of("model").to_owned(),
             inputs_sha256: self.record.sha256_of("data").to_owned(),
+            data: self.case.counts().cloned(),
             decides_alike: self.case.decides_alike(&self.rows)?,
             part: specification.part,
             splits: specification.splits,

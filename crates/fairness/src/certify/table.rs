@@ -10,6 +10,7 @@ use crate::audit_error::AuditError;
 use crate::domain::TabularDomain;
 use crate::opened::{open_model, open_table, positions, protected_or_marked, reading_schema};
 use probity_data::schema::Schema;
+use probity_data::table::ReadCounts;
 use probity_data::table::{Labels, Table};
 use probity_nn::alike::DecidedAlike;
 use probity_nn::fnn::{Fnn, Network};
@@ -72,6 +73,10 @@ impl Certifiable for CertifiableTable {
 
     fn inputs(&self) -> usize {
         self.table.rows()
+    }
+
+    fn counts(&self) -> Option<&ReadCounts> {
+        Some(&self.table.counts)
     }
 
     fn decides_alike(&self, rows: &[u32]) -> Result<Option<DecidedAlike>, AuditError> {

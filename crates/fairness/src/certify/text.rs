@@ -19,6 +19,7 @@ use crate::audit_error::AuditError;
 use crate::opened::{open_terms, open_text_model, open_texts};
 use crate::text::domain::{Occurrence, Terms, TextDomain};
 use crate::text::protected::ProtectedTerms;
+use probity_data::table::ReadCounts;
 use probity_nn::alike::DecidedAlike;
 use probity_nn::interval::recurrent::{IntervalKernels, Substituted};
 use probity_nn::modality::ModalityName;
@@ -105,6 +106,10 @@ impl Certifiable for CertifiableTexts {
 
     fn inputs(&self) -> usize {
         self.texts.len()
+    }
+
+    fn counts(&self) -> Option<&ReadCounts> {
+        None
     }
 
     fn decides_alike(&self, rows: &[u32]) -> Result<Option<DecidedAlike>, AuditError> {

@@ -137,7 +137,13 @@ fn by_value(position: usize, attribute: &Attribute) -> AttributeGroups {
         position,
         name: attribute.name.clone(),
         by: GroupedBy::Values,
-        labels: (min..=max).map(|code| attribute.lowest(code)).collect(),
+        labels: (min..=max)
+            .map(|code| match attribute.lowest(code) {
+                // The empty cell is the marker of missing values.
+                name if name.is_empty() => "(missing)".to_owned(),
+                name => name,
+            })
+            .collect(),
         min,
         of_code: (0..attribute.levels() as u32).collect(),
     }

@@ -180,6 +180,12 @@ pub trait Repairable: Sized + Sync {
     /// `network` for a checkpoint.
     fn store(&self, network: &Self::Network) -> Self::Stored;
 
+    /// Whether `stored`, of a checkpoint, is a network of this repair.
+    fn is_stored(&self, stored: &Self::Stored) -> bool;
+
+    /// Whether its searches can have given `searched`, of a checkpoint.
+    fn is_searched(&self, searched: &Self::Searched) -> bool;
+
     /// The network of a checkpoint.
     fn restore(&self, stored: &Self::Stored) -> Self::Network;
 

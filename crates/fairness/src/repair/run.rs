@@ -110,7 +110,12 @@ impl<R: Repairable> Repair<R> {
     ) -> Result<RepairSummary<R::Figures, R::Details>, RepairError> {
         let specification: &RepairSpecification = &self.specification;
         let state = match resume {
-            true => directory.read_checkpoint(&identity(specification, &self.record))?,
+            true => {
+                let identity = identity(specification, &self.record);
+                let check =
+                    |state: &RepairState<R>| state.expect_fits(&self.subject, specification);
+                directory.read_checkpoint(&identity, check)?
+            }
             false => None,
         };
         Ok(self

@@ -3,13 +3,16 @@
 //! A search that is over and a network that is complete, with all that was measured of it, are
 //! never computed again.
 
+use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use super::change::Figures;
 use super::choice::Evidence;
 use super::error::RepairError;
 use super::repairable::Repairable;
+use super::specification::RepairSpecification;
 use probity_run::run_directory::RunDirectory;
 
 /// A complete network with what is known of it.
@@ -61,6 +64,43 @@ impl<R: Repairable> Default for RepairState<R> {
 }
 
 impl<R: Repairable> RepairState<R> {
+    /// Whether `specification`, for `subject`, can go on from it.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub(super) fn expect_fits(
+        &self,
+        subject: &R,
+        specification: &RepairSpecification,
+    ) -> Result<(), String> {
+        if !subject.is_searched(&self.searched) {
+            return Err("what was found is not of this model".to_owned());
+        }
+        let shares = specification.shares().len();
+        let names = |known: &Known<R::Figures>| -> Vec<_> {
+            let measures = known.figures.measures().into_iter();
+            measures.map(|of| (of.figure, of.protected)).collect()
+        };
+        let mut seen = HashSet::new();
+        let first = self.networks.first().map(|(_, known)| names(known));
+        for (stored, known) in &self.networks {
+            let is_job = known.share.is_none_or(|share| (share as usize) < shares)
+                && known.repeat < specification.repeats
+                && seen.insert((known.share, known.repeat));
+            let is_share = |share: f64| (0.0..=1.0).contains(&share);
+            let is_measured = is_share(known.evidence.discriminatory)
+                && known.evidence.validation_accuracy.is_none_or(is_share)
+                && first.as_ref() == Some(&names(known));
+            if !(is_job && is_measured && subject.is_stored(stored)) {
+                let repeat = known.repeat;
+                return Err(format!(
+                    "a network of repeat {repeat} is none of this repair"
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// What a repair by another method, with all else equal, can take over: the searches and the
     /// controls.
     #[must_use]

@@ -128,6 +128,7 @@ impl Specification for AuditSpecification {
             strategy.expect_fitting("strategy", self.modality)?;
         }
         tuned(&self.tuning, &[self.strategy()])?;
+        self.search.expect_used_by(self.strategy())?;
         if is_text {
             let (given, default) = (&self.search, SearchSpecification::default());
             for (field, is_left_out) in [

@@ -93,6 +93,44 @@ impl Default for SearchSpecification {
 }
 
 impl SearchSpecification {
+    /// Refuses a field that is given though `strategy` has no use for it.
+    fn expect_used_by(&self, strategy: StrategyName) -> Result<(), FieldError> {
+        use StrategyName::{AequitasFully, AequitasRandom, AequitasSemi, Sg, Themis};
+        let usual = SearchSpecification::default();
+        let is_aequitas = matches!(strategy, AequitasFully | AequitasSemi | AequitasRandom);
+        let is_themis = strategy == Themis;
+        for (field, has_no_use, is_usual) in [
+            // It draws its own seeds.
+            (
+                "clusters",
+                is_themis || is_aequitas,
+                self.clusters == usual.clusters,
+            ),
+            // It stops by its own rule, and searches around nothing.
+            ("max_iter", is_themis, self.max_iter == usual.max_iter),
+            ("local", is_themis, self.local == usual.local),
+            // It draws or solves for its next inputs.
+            (
+                "step_global",
+                is_themis || is_aequitas || strategy == Sg,
+                self.step_global == usual.step_global,
+            ),
+            (
+                "step_local",
+                is_themis || strategy == Sg,
+                self.step_local == usual.step_local,
+            ),
+        ] {
+            let searched = format!("the strategy {}", strategy.name());
+            unused(
+                &format!("search.{field}"),
+                !has_no_use || is_usual,
+                &searched,
+            )?;
+        }
+        Ok(())
+    }
+
     /// What is differentiated where inputs are of `modality`.
     pub fn objective(&self, modality: ModalityName) -> Objective {
         self.objective.unwrap_or(match modality {

@@ -72,6 +72,19 @@ impl Strategy for Aequitas<'_> {
     type Memory = LastStep;
     type Shared = StepDistribution;
 
+    fn is_memory(&self, memory: &LastStep, _row: &[i32]) -> bool {
+        memory.attribute < self.domain.free().len()
+    }
+
+    fn is_learnt(&self, shared: &StepDistribution) -> bool {
+        let free = self.domain.free().len();
+        let are_probabilities = |values: &[f64]| {
+            let all = values.iter().all(|value| (0.0..=1.0).contains(value));
+            all && (values.is_empty() || values.len() == free)
+        };
+        are_probabilities(&shared.attributes) && are_probabilities(&shared.down)
+    }
+
     fn name(&self) -> &'static str {
         match self.directed {
             Directed::Random => "aequitas-random",

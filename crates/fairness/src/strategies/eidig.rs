@@ -45,6 +45,25 @@ impl Strategy for Eidig<'_> {
     type Memory = EidigMemory;
     type Shared = ();
 
+    fn is_memory(&self, memory: &EidigMemory, _row: &[i32]) -> bool {
+        let free = self.adf.domain.free().len();
+        let EidigMemory {
+            momentum,
+            at_start,
+            away,
+            successes,
+        } = memory;
+        let is_sum = momentum.is_empty() || momentum.len() == 2 * self.adf.model.features();
+        is_sum
+            && (at_start.is_empty() || at_start.len() == free)
+            && away.as_ref().is_none_or(|away| away.len() == free)
+            && *successes < u32::MAX / 2
+    }
+
+    fn is_learnt(&self, _shared: &()) -> bool {
+        true
+    }
+
     fn name(&self) -> &'static str {
         "eidig"
     }

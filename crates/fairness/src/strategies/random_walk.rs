@@ -28,6 +28,14 @@ impl Strategy for RandomWalk<'_> {
     type Memory = ();
     type Shared = ();
 
+    fn is_memory(&self, _memory: &(), _row: &[i32]) -> bool {
+        true
+    }
+
+    fn is_learnt(&self, _shared: &()) -> bool {
+        true
+    }
+
     fn name(&self) -> &'static str {
         "random-walk"
     }

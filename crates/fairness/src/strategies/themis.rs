@@ -47,6 +47,15 @@ impl Strategy for Themis<'_> {
     const AFTER_FIND: AfterFind = AfterFind::GoOn;
     const HAS_LOCAL_PHASE: bool = false;
 
+    fn is_memory(&self, _memory: &(), _row: &[i32]) -> bool {
+        true
+    }
+
+    fn is_learnt(&self, shared: &Drawn) -> bool {
+        // Numbers up to there are f64s.
+        shared.discriminatory <= shared.sampled && shared.sampled < 1 << 53
+    }
+
     fn name(&self) -> &'static str {
         "themis"
     }

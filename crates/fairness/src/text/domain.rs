@@ -285,6 +285,11 @@ impl Domain for TextDomain {
         self.width
     }
 
+    /// Which tokens there are, the model knows.
+    fn contains(&self, row: &[i32]) -> bool {
+        row.len() == self.width && text_of(row).iter().all(|&id| id > PADDING)
+    }
+
     fn variants(&self, row: &[i32]) -> usize {
         let occurrences = self.terms.find(text_of(row));
         1 + occurrences

@@ -175,6 +175,19 @@ impl Strategy for TextStrategy<'_> {
     type Memory = TextMemory;
     type Shared = ();
 
+    fn is_memory(&self, memory: &TextMemory, row: &[i32]) -> bool {
+        let Places {
+            positions,
+            cumulative,
+        } = &memory.places;
+        let is_free = || *positions == self.free(row) && positions.len() == cumulative.len();
+        memory.row != row || is_free()
+    }
+
+    fn is_learnt(&self, _shared: &()) -> bool {
+        true
+    }
+
     fn name(&self) -> &'static str {
         self.global.name()
     }

@@ -59,6 +59,9 @@ pub(super) trait Learner {
 
     /// Takes up a state, if it fits; whether it does.
     fn restore(&mut self, state: Self::State) -> bool;
+
+    /// Whether `parameters` are as many as its own.
+    fn fits(&self, parameters: &Self::Parameters) -> bool;
 }
 
 /// A training under way.
@@ -173,7 +176,10 @@ impl<'a, L: Learner> Fitting<'a, L> {
         &mut self,
         checkpoint: Checkpoint<L::State, L::Parameters>,
     ) -> Result<(), TrainError> {
-        let is_own = checkpoint.fingerprint == self.fingerprint;
+        let best = checkpoint.best.as_ref();
+        let is_own = checkpoint.fingerprint == self.fingerprint
+            && checkpoint.history.len() <= self.pace.epochs as usize
+            && best.is_none_or(|(_, best)| self.learner.fits(best));
         if !(is_own && self.learner.restore(checkpoint.state)) {
             return Err(TrainError::ForeignCheckpoint);
         }

@@ -317,7 +317,8 @@ impl<T: Trainable> Training<T> {
         let specification: &TrainSpecification = &self.specification;
         let identity = specification.identity();
         let checkpoint = match resume {
-            true => directory.read_checkpoint(&identity)?,
+            // What fits this training, the network under training knows: `Learner::restore`.
+            true => directory.read_checkpoint(&identity, |_| Ok(()))?,
             false => None,
         };
         directory.write_run(specification, &self.record)?;
@@ -341,6 +342,7 @@ impl<T: Trainable> Training<T> {
             return Err(error.into());
         }
         let seconds = started.elapsed().as_secs_f64();
+        directory.expect_in_place()?;
         let model_sha256 = self.inputs.save(&fit.model, directory.path())?;
         let provenance = Provenance {
             sha256: self.record.sha256.clone(),

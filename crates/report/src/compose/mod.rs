@@ -111,7 +111,7 @@ fn subject(run: &RunReport) -> Part {
         let pairs = |fact: &Fact| (fact.name.clone(), fact.value.clone());
         let options: Vec<(String, String)> = run.options.iter().map(pairs).collect();
         part = part.with(Block::Folded {
-            title: "Options other than the defaults".into(),
+            title: "Options that were given or settled".into(),
             facts: shown(&options),
         });
     }

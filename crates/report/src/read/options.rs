@@ -4,7 +4,7 @@ use super::files::RunFiles;
 use crate::model::Fact;
 
 /// Keys that say what was looked at, with their names.
-const SUBJECT: [(&str, &str); 26] = [
+const SUBJECT: [(&str, &str); 27] = [
     ("model", "Model"),
     ("model_sha256", "SHA-256 of the model"),
     ("record.sha256.model", "SHA-256 of the model"),
@@ -31,6 +31,7 @@ const SUBJECT: [(&str, &str); 26] = [
     ("part", "Part of the rows"),
     ("hardware", "Hardware"),
     ("record.hardware", "Hardware"),
+    ("record.device", "Device"),
 ];
 /// Keys that are said elsewhere, or are too long to be read.
 const LEFT_OUT: [&str; 9] = [

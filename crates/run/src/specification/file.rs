@@ -271,6 +271,7 @@ impl RunDirectory {
         specification: &S,
         record: &Record,
     ) -> Result<(), SpecificationError> {
+        self.expect_in_place()?;
         let file = self.file(RUN);
         let record = Record {
             changed: changed_of(specification),

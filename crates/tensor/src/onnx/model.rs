@@ -1,110 +1,53 @@
-//! A graph that computes one output: what [`super::plan`] has planned, done.
+//! A model: computed here, or by workers.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
-use probity_run::guard::guarded;
-use rten::{
-    DataType, LoadError, LoadErrorKind, Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value,
-    ValueOrView, ValueType, ValueView,
-};
-use rten_onnx::onnx::ValueInfoProto;
-use rten_tensor::Layout;
+use super::computation::Computation;
+use super::file::OnnxFile;
+use super::tensor::Tensor;
+use super::worker::{self, Order, Worker};
+use super::{OnnxError, Port};
 
-use super::file::{OnnxFile, port};
-use super::needed::{label, needed};
-use super::operator::Operator;
-use super::plan::{self, Plan};
-use super::tensor::{Numbers, Tensor};
-use super::words::Words;
-use super::{Kind, OnnxError, Port};
-
-/// A model from an ONNX file.
+/// A model from an ONNX file. See [`super::worker`] for who computes it.
 pub struct OnnxModel {
-    path: PathBuf,
-    /// They have the first places among the values.
     inputs: Vec<Port>,
     output: String,
-    words: Words,
-    /// With their places.
-    constants: Vec<(usize, Arc<Tensor>)>,
-    steps: Vec<Step>,
-    runtime: Option<Runtime>,
-    /// How many values there are.
-    values: usize,
-    /// The place of the output.
-    result: usize,
+    host: Host,
 }
 
-/// As in [`plan::Step`].
-enum Step {
-    Operator {
-        operator: Operator,
-        label: String,
-        inputs: Vec<usize>,
-        output: usize,
-    },
-    Runtime {
-        known: Vec<(usize, NodeId)>,
-        wanted: Vec<(usize, NodeId)>,
-    },
+enum Host {
+    Here(Box<Computation>),
+    Workers(Workers),
 }
 
-/// A graph of the runtime.
-struct Runtime {
-    model: Model,
-    /// Pools of one thread each that no run is using.
-    idle: Mutex<Vec<Arc<ThreadPool>>>,
+/// The workers of one model.
+struct Workers {
+    order: Order,
+    /// What each is told before anything else, so that the words have the same numbers in all.
+    words: Vec<String>,
+    /// Those that no run is using.
+    idle: Mutex<Vec<Worker>>,
 }
 
 impl OnnxModel {
     /// The model that computes the output `name` of `file`.
     pub(super) fn new(file: &OnnxFile, name: &str) -> Result<OnnxModel, OnnxError> {
-        let broken = |reason: String| OnnxError::Broken {
-            path: file.path.clone(),
-            reason,
+        let (host, inputs) = match worker::limits() {
+            Some(limits) => {
+                let (workers, inputs) = Workers::new(file.path.clone(), name, limits.memory)?;
+                (Host::Workers(workers), inputs)
+            }
+            None => {
+                let computation = Computation::new(file, name)?;
+                let inputs = computation.inputs().to_vec();
+                (Host::Here(Box::new(computation)), inputs)
+            }
         };
-        let dictionary = file.dictionary(name).and_then(|node| node.input.first());
-        let source = dictionary.map_or(name, String::as_str);
-        let needed = needed(&file.graph, source).map_err(broken)?;
-        let is_needed = |input: &&ValueInfoProto| {
-            let name = input.name.as_deref();
-            name.is_some_and(|name| needed.names.contains(name))
-        };
-        let inputs: Vec<&ValueInfoProto> = file.declared().filter(is_needed).collect();
-        let mut plan = Plan::new(&file.graph, &inputs, &file.words);
-        for &place in &needed.nodes {
-            let node = &file.graph.node[place];
-            plan.add(node, &needed.names)
-                .map_err(|reason| OnnxError::Operator {
-                    path: file.path.clone(),
-                    reason: format!("{}: {reason}", label(node)),
-                })?;
-        }
-        plan.want([source].into_iter());
-        let is_left = |step: &plan::Step<'_>| matches!(step, plan::Step::Runtime { .. });
-        let runtime = if plan.standard.is_empty() {
-            None
-        } else if file.is_plain && plan.steps.iter().all(is_left) {
-            // As it stands, with weights that may be in files of their own.
-            let load = |options: &ModelOptions| options.load_file(&file.path);
-            Some(Runtime::load(&file.path, load)?)
-        } else {
-            let bytes = plan.remainder(&file.model).map_err(broken)?;
-            Some(Runtime::load(&file.path, |options| options.load(bytes))?)
-        };
-        let steps = std::mem::take(&mut plan.steps).into_iter();
-        let steps = steps.map(|step| Step::new(step, runtime.as_ref()));
         Ok(OnnxModel {
-            steps: steps.collect::<Result<_, _>>().map_err(broken)?,
-            path: file.path.clone(),
-            inputs: inputs.iter().map(|input| port(input)).collect(),
+            inputs,
             output: name.to_owned(),
-            values: plan.places.len(),
-            result: plan.places[source],
-            words: plan.words,
-            constants: plan.held,
-            runtime,
+            host,
         })
     }
 
@@ -119,8 +62,14 @@ impl OnnxModel {
     }
 
     /// The number that `text` has in a tensor of words.
-    pub fn word(&mut self, text: &str) -> i32 {
-        self.words.number(text)
+    ///
+    /// # Errors
+    /// When a worker does not answer.
+    pub fn word(&mut self, text: &str) -> Result<i32, OnnxError> {
+        match &mut self.host {
+            Host::Here(computation) => Ok(computation.word(text)),
+            Host::Workers(workers) => workers.word(text),
+        }
     }
 
     /// The shape and the values, row by row, of the output, for inputs in the order of
@@ -128,195 +77,70 @@ impl OnnxModel {
     /// where that is whole numbers.
     ///
     /// # Errors
-    /// When the graph cannot take the inputs or the output is not made of floating-point numbers.
+    /// When the graph cannot take the inputs, the output is not made of floating-point numbers, or
+    /// a worker takes more time or memory than it may.
     pub fn run(&self, inputs: Vec<Tensor>) -> Result<(Vec<usize>, Vec<f32>), OnnxError> {
-        let shape = inputs
-            .first()
-            .map_or(Vec::new(), |input| input.shape.clone());
-        let computed = self.compute(inputs).map_err(|reason| OnnxError::Run {
-            path: self.path.clone(),
-            shape,
-            reason,
-        })?;
-        if let Numbers::Integers(_) = computed.values {
-            return Err(OnnxError::OutputType {
-                path: self.path.clone(),
-                name: self.output.clone(),
-            });
+        match &self.host {
+            Host::Here(computation) => computation.run(inputs),
+            Host::Workers(workers) => workers.run(inputs),
         }
-        let Tensor { shape, values } = Arc::unwrap_or_clone(computed);
-        Ok((shape, values.into_floats()))
-    }
-
-    fn compute(&self, inputs: Vec<Tensor>) -> Result<Arc<Tensor>, String> {
-        let mut values: Vec<Option<Arc<Tensor>>> = vec![None; self.values];
-        for (place, (input, port)) in inputs.into_iter().zip(&self.inputs).enumerate() {
-            let Tensor {
-                shape,
-                values: held,
-            } = input;
-            let held = match port.kind {
-                Some(Kind::Floats) => Numbers::Floats(held.into_floats()),
-                Some(Kind::Doubles) => Numbers::Doubles(held.into_doubles()),
-                Some(Kind::Integers | Kind::Words) => Numbers::Integers(held.into_integers()),
-                None => held,
-            };
-            values[place] = Some(Arc::new(Tensor {
-                shape,
-                values: held,
-            }));
-        }
-        for (place, constant) in &self.constants {
-            values[*place] = Some(Arc::clone(constant));
-        }
-        let missing = || "an input is missing".to_owned();
-        for step in &self.steps {
-            match step {
-                Step::Operator {
-                    operator,
-                    label,
-                    inputs,
-                    output,
-                } => {
-                    let inputs = inputs.iter().map(|&place| values[place].as_deref());
-                    let inputs: Vec<&Tensor> = inputs.collect::<Option<_>>().ok_or_else(missing)?;
-                    let given = operator.run(&inputs, &self.words);
-                    let given = given.map_err(|reason| format!("{label}: {reason}"))?;
-                    values[*output] = Some(Arc::new(given));
-                }
-                Step::Runtime { known, wanted } => {
-                    let runtime = self.runtime.as_ref().ok_or_else(missing)?;
-                    let fed = known
-                        .iter()
-                        .map(|&(place, id)| Some((id, values[place].as_deref()?)));
-                    let fed: Vec<(NodeId, &Tensor)> =
-                        fed.collect::<Option<_>>().ok_or_else(missing)?;
-                    let ids: Vec<NodeId> = wanted.iter().map(|&(_, id)| id).collect();
-                    let given = runtime.run(&fed, &ids)?;
-                    for (&(place, _), given) in wanted.iter().zip(given) {
-                        values[place] = Some(Arc::new(given));
-                    }
-                }
-            }
-        }
-        values.swap_remove(self.result).ok_or_else(missing)
     }
 }
 
-impl Step {
-    fn new(step: plan::Step<'_>, runtime: Option<&Runtime>) -> Result<Step, String> {
-        Ok(match step {
-            plan::Step::Operator {
-                operator,
-                label,
-                inputs,
-                output,
-            } => Step::Operator {
-                operator,
-                label,
-                inputs,
-                output,
-            },
-            plan::Step::Runtime { known, wanted } => {
-                let find = |name: &str| runtime.and_then(|runtime| runtime.model.find_node(name));
-                let known = known.into_iter();
-                let wanted = wanted.into_iter();
-                Step::Runtime {
-                    // What only operators take, the runtime does not know.
-                    known: known
-                        .filter_map(|(place, name)| Some((place, find(name)?)))
-                        .collect(),
-                    wanted: wanted
-                        .map(|(place, name)| {
-                            let id = find(name).ok_or_else(|| format!("nothing gives '{name}'"))?;
-                            Ok::<_, String>((place, id))
-                        })
-                        .collect::<Result<_, _>>()?,
-                }
-            }
-        })
-    }
-}
-
-impl Runtime {
-    fn load(
-        path: &Path,
-        load: impl FnOnce(&ModelOptions) -> Result<Model, LoadError>,
-    ) -> Result<Runtime, OnnxError> {
-        let broken = |reason: String| OnnxError::Broken {
-            path: path.to_path_buf(),
-            reason,
+impl Workers {
+    fn new(path: PathBuf, output: &str, memory: u64) -> Result<(Workers, Vec<Port>), OnnxError> {
+        let size = std::fs::metadata(&path).map_or(0, |file| file.len());
+        let order = Order {
+            path,
+            output: output.to_owned(),
+            memory: memory.saturating_add(size.saturating_mul(8)),
         };
-        let load = || load(ModelOptions::with_all_ops().prepack_weights(true));
-        let model = guarded(load)
-            .map_err(broken)?
-            .map_err(|error| match error.kind() {
-                LoadErrorKind::OperatorInvalid => OnnxError::Operator {
-                    path: path.to_path_buf(),
-                    reason: error.to_string(),
-                },
-                _ => broken(error.to_string()),
-            })?;
-        Ok(Runtime {
-            model,
-            idle: Mutex::default(),
-        })
+        let (first, inputs) = Worker::start(&order, &[])?;
+        let workers = Workers {
+            order,
+            words: Vec::new(),
+            idle: Mutex::new(vec![first]),
+        };
+        Ok((workers, inputs))
     }
 
-    /// Runs the graph on a thread that no other run is using.
-    fn run(&self, fed: &[(NodeId, &Tensor)], wanted: &[NodeId]) -> Result<Vec<Tensor>, String> {
-        let mut inputs = Vec::with_capacity(fed.len());
-        for &(id, tensor) in fed {
-            inputs.push((id, self.value(id, tensor)?));
-        }
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = idle().pop();
-        let pool = taken.unwrap_or_else(|| Arc::new(ThreadPool::with_num_threads(1)));
-        let options = RunOptions::default().with_thread_pool(Some(Arc::clone(&pool)));
-        let outputs = guarded(|| self.model.run(inputs, wanted, Some(options)))?;
-        idle().push(pool);
-        let outputs = outputs.map_err(|error| error.to_string())?;
-        outputs.into_iter().map(tensor).collect()
-    }
-
-    /// The tensor in the type that the graph asks for.
-    fn value<'a>(&self, id: NodeId, tensor: &'a Tensor) -> Result<ValueOrView<'a>, String> {
-        let shape = tensor.shape.as_slice();
-        let asked = self.model.node_info(id).and_then(|node| node.dtype());
-        let are_integers = matches!(tensor.values, Numbers::Integers(_));
-        let asks_for_floats = asked.map_or(!are_integers, |kind| {
-            kind == ValueType::Tensor(DataType::Float)
-        });
-        match &tensor.values {
-            Numbers::Floats(values) if asks_for_floats => ValueView::from_shape(shape, values)
-                .map(ValueOrView::from)
-                .map_err(|error| error.to_string()),
-            Numbers::Integers(values) if !asks_for_floats => ValueView::from_shape(shape, values)
-                .map(ValueOrView::from)
-                .map_err(|error| error.to_string()),
-            other if asks_for_floats => Value::from_shape(shape, other.clone().into_floats())
-                .map(ValueOrView::from)
-                .map_err(|error| error.to_string()),
-            other => Value::from_shape(shape, other.clone().into_integers())
-                .map(ValueOrView::from)
-                .map_err(|error| error.to_string()),
+    fn take(&self) -> Result<Worker, OnnxError> {
+        let idle = self
+            .idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
+        match idle {
+            Some(worker) => Ok(worker),
+            None => Ok(Worker::start(&self.order, &self.words)?.0),
         }
     }
-}
 
-/// What the runtime gives.
-fn tensor(value: Value) -> Result<Tensor, String> {
-    let shape = value.shape().to_vec();
-    let values = match value {
-        Value::FloatTensor(tensor) => Numbers::Floats(tensor.into_data()),
-        Value::Int32Tensor(tensor) => Numbers::Integers(tensor.into_data()),
-        Value::Int8Tensor(tensor) => {
-            Numbers::Integers(tensor.into_data().into_iter().map(i32::from).collect())
+    /// Only a worker that has answered is asked again.
+    fn put_back(&self, worker: Worker) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.push(worker);
+    }
+
+    fn word(&mut self, text: &str) -> Result<i32, OnnxError> {
+        let mut worker = self.take()?;
+        // Those that were not asked do not know the word.
+        self.idle
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+        let number = worker.word(text)?;
+        self.words.push(text.to_owned());
+        self.put_back(worker);
+        Ok(number)
+    }
+
+    fn run(&self, inputs: Vec<Tensor>) -> Result<(Vec<usize>, Vec<f32>), OnnxError> {
+        let mut worker = self.take()?;
+        let computed = worker.run(inputs);
+        if !matches!(computed, Err(OnnxError::Worker { .. })) {
+            self.put_back(worker);
         }
-        Value::UInt8Tensor(tensor) => {
-            Numbers::Integers(tensor.into_data().into_iter().map(i32::from).collect())
-        }
-        _ => return Err("it gives a sequence where a tensor is needed".to_owned()),
-    };
-    Ok(Tensor { shape, values })
+        computed
+    }
 }

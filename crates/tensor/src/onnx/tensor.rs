@@ -1,9 +1,10 @@
 //! Numbers in rows and columns, as they stand in a file, enter a graph and leave it.
 
 use rten_onnx::onnx::{DataLocation, DataType, TensorProto};
+use serde::{Deserialize, Serialize};
 
 /// Numbers with their arrangement.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tensor {
     /// The sizes.
     pub shape: Vec<usize>,
@@ -12,7 +13,7 @@ pub struct Tensor {
 }
 
 /// Numbers of one type.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Numbers {
     /// Whole numbers. Words are whole numbers too: see [`super::OnnxModel::word`].
     Integers(Vec<i32>),

@@ -378,7 +378,7 @@ fn words_and_numbers_in_one_graph() {
     );
     let mut column = |words: [&str; 3]| Tensor {
         shape: vec![3, 1],
-        values: Numbers::Integers(words.map(|word| model.word(word)).to_vec()),
+        values: Numbers::Integers(words.map(|word| model.word(word).unwrap()).to_vec()),
     };
     let inputs = vec![
         column(["m", "f", "smith"]),
@@ -501,7 +501,7 @@ fn what_cannot_be_computed_is_named() {
     let mut model = Written::graph(graph(word_input(), nodes)).open().unwrap();
     let unknown = Tensor {
         shape: vec![1, 1],
-        values: Numbers::Integers(vec![model.word("b")]),
+        values: Numbers::Integers(vec![model.word("b").unwrap()]),
     };
     let error = model.run(vec![unknown]).unwrap_err().to_string();
     assert!(

@@ -12,7 +12,7 @@ use super::table::TableOptions;
 use super::variable::LeafFamily;
 use probity_data::named_schema::{NamedSchemaError, named_schema};
 use probity_data::specification::located_schema;
-use probity_run::specification::Specification;
+use probity_run::specification::{FieldError, Specification};
 
 /// How the columns of a table are used.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -101,6 +101,17 @@ impl Default for LearningSpecification {
 }
 
 impl LearningSpecification {
+    /// Refuses fields that are given though nothing is done with them.
+    fn rules(&self) -> Result<(), FieldError> {
+        let usual = LearningSpecification::default();
+        let is_chosen = self.independence == Independence::Gtest && self.threshold.is_none();
+        if !is_chosen && self.choice_rows != usual.choice_rows {
+            let expected = "left out: the threshold is not chosen";
+            return Err(FieldError::new("learning.choice_rows", "given", expected));
+        }
+        Ok(())
+    }
+
     /// The same, checked by what learns.
     pub fn parameters(&self) -> SpnParameters {
         let parameters = SpnParameters::default()
@@ -138,6 +149,10 @@ pub struct FitSpecification {
 
 impl Specification for FitSpecification {
     const KIND: &'static str = "spn fit";
+
+    fn rules(&self) -> Result<(), FieldError> {
+        self.learning.rules()
+    }
 }
 
 impl FitSpecification {
@@ -175,6 +190,10 @@ pub struct BenchSpecification {
 
 impl Specification for BenchSpecification {
     const KIND: &'static str = "spn bench";
+
+    fn rules(&self) -> Result<(), FieldError> {
+        self.learning.rules()
+    }
 }
 
 impl BenchSpecification {
@@ -209,6 +228,20 @@ mod tests {
         assert_eq!(learning.parameters().threshold, None);
         learning.threshold = Some(0.2);
         assert_eq!(learning.parameters().threshold, Some(0.2));
+    }
+
+    #[test]
+    fn fields_of_no_use_are_refused() {
+        let mut fit = FitSpecification::new("d.csv".into(), "s.toml".into());
+        fit.learning.choice_rows = 500;
+        assert!(fit.clone().check().is_ok());
+        fit.learning.threshold = Some(0.1);
+        assert_eq!(
+            fit.clone().check().unwrap_err().field,
+            "learning.choice_rows"
+        );
+        (fit.learning.threshold, fit.learning.independence) = (None, Independence::Rdc);
+        assert_eq!(fit.check().unwrap_err().field, "learning.choice_rows");
     }
 
     #[test]

@@ -405,6 +405,15 @@ impl Repairable for TableRepair {
         (network.embeddings.clone(), network.layers.clone())
     }
 
+    fn is_stored(&self, stored: &Self::Stored) -> bool {
+        self.restore(stored)
+            .has_shape_of(&self.baseline.model.network)
+    }
+
+    fn is_searched(&self, _: &()) -> bool {
+        true
+    }
+
     /// How its inputs are encoded is not kept: that is the model's own way.
     fn restore(&self, (embeddings, layers): &Self::Stored) -> Network {
         let own = &self.baseline.model.network;

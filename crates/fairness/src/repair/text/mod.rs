@@ -524,6 +524,31 @@ impl Repairable for TextRepair {
         network.clone()
     }
 
+    fn is_stored(&self, stored: &TrainedText) -> bool {
+        let own = &self.model.recurrent;
+        let vectors = self.model.table.vectors().len();
+        let (weights, learned) = (&stored.weights, stored.embeddings.as_ref());
+        let is_finite = |values: &Vec<f32>| values.iter().all(|value| value.is_finite());
+        weights.shape == own.shape
+            && weights.values.len() == own.values.len()
+            && is_finite(&weights.values)
+            && learned.is_none_or(|learned| learned.len() == vectors && is_finite(learned))
+    }
+
+    fn is_searched(&self, searched: &Searched) -> bool {
+        let (width, classes) = (self.domain.width(), self.model.classes.len());
+        let dimension = self.model.recurrent.shape.inputs;
+        let tokens = self.model.table.vectors().len() / dimension.max(1);
+        let is_token = |&id: &i32| usize::try_from(id).is_ok_and(|id| id < tokens);
+        let is_text = |ids: &Vec<i32>| ids.len() <= width && ids.iter().all(is_token);
+        let is_class = |class: u32| (class as usize) < classes;
+        let mut samples = searched.samples.iter().flatten();
+        let mut independent = searched.independent.iter().flatten();
+        independent.all(is_text)
+            && samples
+                .all(|found| found.texts.iter().all(is_text) && found.truth.is_none_or(is_class))
+    }
+
     fn restore(&self, stored: &TrainedText) -> TrainedText {
         stored.clone()
     }

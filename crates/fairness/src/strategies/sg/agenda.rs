@@ -67,6 +67,12 @@ impl Agenda {
         }
     }
 
+    /// The inputs that wait, in no order.
+    pub(super) fn rows(&self) -> impl Iterator<Item = &[i32]> {
+        let waiting = self.waiting.iter();
+        waiting.map(|waiting| waiting.proposal.row.as_slice())
+    }
+
     /// The next input to try.
     pub(super) fn next(&mut self) -> Option<Vec<i32>> {
         self.waiting.pop().map(|waiting| waiting.proposal.row)

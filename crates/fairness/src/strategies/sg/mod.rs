@@ -69,6 +69,16 @@ impl Strategy for SymbolicGeneration<'_> {
     type Memory = SgMemory;
     type Shared = Agenda;
 
+    fn is_memory(&self, memory: &SgMemory, _row: &[i32]) -> bool {
+        let proposed = memory.proposals.iter().map(|proposal| &proposal.row);
+        let mut rows = proposed.chain(&memory.next);
+        rows.all(|row| self.domain.contains(row))
+    }
+
+    fn is_learnt(&self, shared: &Agenda) -> bool {
+        shared.rows().all(|row| self.domain.contains(row))
+    }
+
     const AFTER_FIND: AfterFind = AfterFind::ShowAndStop;
 
     fn name(&self) -> &'static str {

@@ -114,9 +114,12 @@ impl Learner for Trainer<'_> {
     }
 
     fn restore(&mut self, state: TableState) -> bool {
-        let mut pairs = state.parameters.iter().zip(&self.parameters);
-        let fits = state.parameters.len() == self.parameters.len()
-            && pairs.all(|(saved, own)| saved.len() == own.values.len());
+        let shapes: Vec<_> = self
+            .parameters
+            .iter()
+            .map(|own| [own.rows, own.columns])
+            .collect();
+        let fits = self.fits(&state.parameters) && state.optimizer.fits(&shapes);
         if fits {
             for (parameter, values) in self.parameters.iter_mut().zip(state.parameters) {
                 parameter.values = values;
@@ -125,6 +128,12 @@ impl Learner for Trainer<'_> {
             self.optimizer.restore(state.optimizer, &plain);
         }
         fits
+    }
+
+    fn fits(&self, parameters: &Vec<Vec<f32>>) -> bool {
+        let mut pairs = parameters.iter().zip(&self.parameters);
+        parameters.len() == self.parameters.len()
+            && pairs.all(|(saved, own)| saved.len() == own.values.len())
     }
 }
 

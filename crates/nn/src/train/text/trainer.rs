@@ -100,19 +100,24 @@ impl Learner for Trainer<'_> {
     }
 
     fn restore(&mut self, state: TextState) -> bool {
-        let length = |learned: &Option<(Vec<f32>, RowAdam)>| {
-            learned
-                .as_ref()
-                .map(|(values, adam)| (values.len(), adam.len()))
-        };
+        let numbers = |(values, _): &(Vec<f32>, RowAdam)| values.len();
+        let own = self.learned.as_ref().map(numbers);
+        let learned = state.embeddings.as_ref();
         let fits = state.values.len() == self.weights.values.len()
-            && length(&state.embeddings) == length(&self.learned);
+            && learned.map(numbers) == own
+            && learned.is_none_or(|(values, adam)| adam.fits(values.len()))
+            && state.optimizer.fits(&[[1, state.values.len()]]);
         if fits {
             self.weights.values = state.values;
             self.learned = state.embeddings;
             self.optimizer.restore(state.optimizer, &self.device);
         }
         fits
+    }
+
+    fn fits(&self, (values, learned): &TextParameters) -> bool {
+        let own = self.learned.as_ref().map(|(values, _)| values.len());
+        values.len() == self.weights.values.len() && learned.as_ref().map(Vec::len) == own
     }
 }
 
