@@ -6,7 +6,7 @@ use crate::kills::stopped;
 use crate::probity_command::Workspace;
 use crate::traced::is_possible;
 use crate::writers::{Kind, of_kind};
-use crate::{spelt, with_models, with_texts};
+use crate::{AUDIT, spelt, with_models, with_texts};
 
 /// Holds that `line` finds that `file` was damaged, at places all over it.
 #[track_caller]
@@ -121,20 +121,21 @@ fn checkpoints() {
         return;
     }
     let start = with_models();
-    let train = spelt("train TABLE --hidden 4 --epochs 100000 --out stopped");
-    let outcome = start.interrupted(&train, "stopped/run.toml", 0);
+    let train = spelt("train TABLE --hidden 4 --epochs 100000 --out trained");
+    let outcome = start.interrupted(&train, "trained/run.toml", 0);
     outcome.exits(0).says(&["Interrupted"]);
-    is_found(
-        &start,
-        "stopped/checkpoint.bin",
-        &["train --resume --out stopped"],
-    );
-    // A training writes none before it is interrupted, or a while has gone by.
+    start.line(&spelt(&format!("{AUDIT} --time 1ns"))).exits(0);
+    for (out, resume) in [
+        ("trained", "train --resume --out trained"),
+        ("run", "audit --resume --out run"),
+    ] {
+        is_found(&start, &format!("{out}/checkpoint.bin"), &[resume]);
+    }
     for writer in of_kind(Kind::Run) {
-        if writer.line().starts_with("train") || writer.line().contains("texts") {
-            continue;
+        let line = writer.line();
+        if line.starts_with("compare") || line.starts_with("repair --model model") {
+            let stopped = stopped(&start, &writer);
+            is_found(&stopped, "new/checkpoint.bin", &[&writer.resume()]);
         }
-        let stopped = stopped(&start, &writer);
-        is_found(&stopped, "new/checkpoint.bin", &[&writer.resume()]);
     }
 }

@@ -63,7 +63,7 @@ fn full_and_failing_disks() {
                 .filter(|moment| is_of(&moment.call))
                 .cloned()
                 .collect();
-            for moment in drawn(&own, 2, 7) {
+            for moment in drawn(&own, 3, 7).into_iter().rev().take(2) {
                 let copy = copy_of(&start);
                 let outcome = failing(&copy, &line, (calls, error, moment.number));
                 let mut found = state(&copy);

@@ -219,7 +219,7 @@ fn ledgers() {
 }
 
 /// The queries in the ledger, which must be one.
-fn charged(workspace: &Workspace) -> usize {
+pub fn charged(workspace: &Workspace) -> usize {
     let line = "outliers budget --ledger budget.toml --json";
     let budget = workspace.line(line).exits(0).json();
     budget["queries"].as_array().map_or(0, Vec::len)

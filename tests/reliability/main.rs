@@ -5,7 +5,8 @@
 //! |---|---|
 //! | [`kills`] | kill -9 before system calls that change a file |
 //! | [`faults`] | the same calls fail: disk full, read-only, no descriptors; the clock jumps |
-//! | [`races`] | commands that share files, up to twenty at a time |
+//! | [`races`] | commands that share files, each with each |
+//! | [`crowds`] | twenty commands at a time that change one thing |
 //! | [`damage`] | every file that Probity writes for itself, with bits flipped |
 //! | [`outputs`] | results that would destroy what they are made from |
 //!
@@ -14,6 +15,7 @@
 #[path = "../probity_command/mod.rs"]
 mod probity_command;
 
+mod crowds;
 mod damage;
 mod faults;
 mod kills;
