@@ -341,7 +341,10 @@ impl<M: Modality> WithStrategy for Session<'_, '_, M> {
             options: &options.within(&specification.budget),
         };
         let saved = match self.resume {
-            true => run.read_checkpoint(&identity, |state| expect_fits(state, &search))?,
+            true => run.read_checkpoint(&identity, |state| {
+                let is_reached = |seed, row: &[i32]| case.is_reached(seed, row);
+                expect_fits(state, &search, is_reached)
+            })?,
             false => None,
         };
         run.write_run(specification, &audit.record)?;

@@ -21,13 +21,15 @@ struct Inputs<'a> {
     classes: usize,
 }
 
-/// Whether a search can go on from `state`.
+/// Whether a search can go on from `state`; `is_reached` says whether it can have come from the seed
+/// of a number to an input.
 ///
 /// # Errors
 /// What does not fit the run.
 pub(super) fn expect_fits<S: Strategy>(
     state: &StateOf<S>,
     search: &Search<'_, S>,
+    is_reached: impl Fn(u64, &[i32]) -> bool,
 ) -> Result<(), Unfit> {
     let strategy = search.strategy;
     let inputs = Inputs {
@@ -40,14 +42,21 @@ pub(super) fn expect_fits<S: Strategy>(
     if state.round == u32::MAX || state.round > most.max(search.options.local) {
         return Err(format!("round {} is beyond the last", state.round));
     }
+    let expect_reached = |seed: u64, row: &[i32]| match is_reached(seed, row) {
+        true => Ok(()),
+        false => Err(format!("what is said to come from seed {seed} does not")),
+    };
     for seed in &state.seeds {
         inputs.expect_row(&seed.row, "a seed")?;
+        expect_reached(seed.id, &seed.row)?;
         if !strategy.is_memory(&seed.memory, &seed.row) {
             return Err(format!("what is remembered of seed {} is not its", seed.id));
         }
     }
     for walker in &state.walkers {
         inputs.expect_walker(walker)?;
+        expect_reached(walker.id, &walker.start.row)?;
+        expect_reached(walker.id, &walker.position().row)?;
         if !strategy.is_memory(&walker.memory, &walker.position().row) {
             return Err(format!(
                 "what is remembered of start {} is not its",
@@ -62,6 +71,7 @@ pub(super) fn expect_fits<S: Strategy>(
     state.pairs.expect_sizes(sizes.0, sizes.1)?;
     for pair in state.pairs.iter() {
         inputs.expect_pair(&pair)?;
+        expect_reached(pair.seed, pair.row)?;
     }
     state.trace.expect_whole()?;
     let counts = [&state.global, &state.local];

@@ -437,6 +437,17 @@ impl<'m> Modality for TextCase<'m> {
         })
     }
 
+    /// Steps replace words, so that lengths stay.
+    fn is_reached(&self, seed: u64, row: &[i32]) -> bool {
+        let text = text_of(row);
+        let tokens = self.model.table.vectors().len() / self.model.dimension().max(1);
+        let is_token = |&id: &i32| usize::try_from(id).is_ok_and(|id| id < tokens);
+        let seed = usize::try_from(seed)
+            .ok()
+            .and_then(|seed| self.seeds.get(seed));
+        seed.is_some_and(|seed| seed.ids.len() == text.len()) && text.iter().all(is_token)
+    }
+
     fn estimated_sets(
         &self,
         inputs: u64,
