@@ -25,11 +25,13 @@ use super::values::{Value, value};
 use probity_data::schema::{Attribute, Kind, Label, Schema};
 use probity_nn::{Classifier, ModelError, Rows};
 use probity_tensor::onnx::{
-    Kind as Element, Numbers, OnnxError, OnnxFile, OnnxModel, Port, Tensor,
+    Kind as Element, Numbers, OnnxError, OnnxFile, OnnxModel, Output, Port, Tensor,
 };
 
 /// Rows of a tile.
 pub const TILE: usize = 64;
+/// Tiles that one request to a worker has at most: its time is limited.
+const MOST_TILES: usize = 32;
 /// Rows that a graph may be fixed to.
 const MOST_ROWS: usize = 1 << 16;
 
@@ -125,13 +127,29 @@ impl OnnxPredictor {
         })
     }
 
-    /// Logits of at most [`Self::tile`] rows.
-    fn run_tile(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError> {
-        let fed = self.feed(rows, numbers);
-        let (shape, values) = self
+    /// Logits of `tiles`, each of at most [`Self::tile`] rows with their own numbers.
+    fn run_tiles(&self, tiles: &[(Rows<'_>, &[f64])]) -> Result<Vec<f32>, ModelError> {
+        let fed = tiles
+            .iter()
+            .map(|(rows, numbers)| self.feed(*rows, numbers));
+        let outputs = self
             .graph
-            .run(fed)
+            .run_each(fed.collect())
             .map_err(|error| ModelError::predictor(PredictorError::Onnx(error.to_string())))?;
+        let mut out = Vec::new();
+        for ((rows, _), output) in tiles.iter().zip(outputs) {
+            self.read(*rows, output, &mut out)?;
+        }
+        Ok(out)
+    }
+
+    /// Appends the logits of `rows` that `output` says.
+    fn read(
+        &self,
+        rows: Rows<'_>,
+        (shape, values): Output,
+        out: &mut Vec<f32>,
+    ) -> Result<(), ModelError> {
         let classes = self.classes();
         let width = match *shape.as_slice() {
             [height] if height == self.tile => 1,
@@ -146,11 +164,10 @@ impl OnnxPredictor {
                 if classes == 2 { ", [rows, 1] or [rows]" } else { "" }
             )));
         }
-        let mut out = Vec::with_capacity(rows.len() * classes);
         for (row, given) in rows.iter().zip(values.chunks_exact(width)) {
-            self.append(row, given, &mut out)?;
+            self.append(row, given, out)?;
         }
-        Ok(out)
+        Ok(())
     }
 
     fn append(&self, row: &[i32], given: &[f32], out: &mut Vec<f32>) -> Result<(), ModelError> {
@@ -269,13 +286,18 @@ impl Predictor for OnnxPredictor {
             let rest = numbers.get(tile * height..).unwrap_or_default();
             &rest[..height.min(rest.len())]
         };
-        let tiles: Vec<Vec<f32>> = rows
+        let tiles: Vec<(Rows<'_>, &[f64])> = rows
             .codes
-            .par_chunks(self.tile * rows.width.max(1))
+            .chunks(self.tile * rows.width.max(1))
             .enumerate()
-            .map(|(tile, codes)| self.run_tile(Rows::new(codes, rows.width), own(tile)))
+            .map(|(tile, codes)| (Rows::new(codes, rows.width), own(tile)))
+            .collect();
+        let each = tiles.len().div_ceil(rayon::current_num_threads().max(1));
+        let parts: Vec<Vec<f32>> = tiles
+            .par_chunks(each.clamp(1, MOST_TILES))
+            .map(|tiles| self.run_tiles(tiles))
             .collect::<Result<_, _>>()?;
-        Ok(tiles.concat())
+        Ok(parts.concat())
     }
 }
 

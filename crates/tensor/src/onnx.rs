@@ -101,6 +101,9 @@ pub enum OnnxError {
     },
 }
 
+/// The shape and the values, row by row, that a model gives.
+pub type Output = (Vec<usize>, Vec<f32>);
+
 /// An input or an output of a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Port {

@@ -17,7 +17,7 @@ use super::operator::Operator;
 use super::plan::{self, Plan};
 use super::tensor::{Numbers, Tensor};
 use super::words::Words;
-use super::{Kind, OnnxError, Port};
+use super::{Kind, OnnxError, Output, Port};
 
 /// The computation of one output of an ONNX file, in this process.
 pub(super) struct Computation {
@@ -124,7 +124,7 @@ impl Computation {
     ///
     /// # Errors
     /// When the graph cannot take the inputs or the output is not made of floating-point numbers.
-    pub fn run(&self, inputs: Vec<Tensor>) -> Result<(Vec<usize>, Vec<f32>), OnnxError> {
+    pub fn run(&self, inputs: Vec<Tensor>) -> Result<Output, OnnxError> {
         let shape = inputs
             .first()
             .map_or(Vec::new(), |input| input.shape.clone());

@@ -7,7 +7,7 @@ use super::computation::Computation;
 use super::file::OnnxFile;
 use super::tensor::Tensor;
 use super::worker::{self, Order, Worker};
-use super::{OnnxError, Port};
+use super::{OnnxError, Output, Port};
 
 /// A model from an ONNX file. See [`super::worker`] for who computes it.
 pub struct OnnxModel {
@@ -72,17 +72,27 @@ impl OnnxModel {
         }
     }
 
-    /// The shape and the values, row by row, of the output, for inputs in the order of
-    /// [`Self::inputs`]. Numbers are converted to the type that the graph asks for; towards zero,
+    /// The output for inputs in the order of [`Self::inputs`]. Numbers are converted to the type that the graph asks for; towards zero,
     /// where that is whole numbers.
     ///
     /// # Errors
     /// When the graph cannot take the inputs, the output is not made of floating-point numbers, or
     /// a worker takes more time or memory than it may.
-    pub fn run(&self, inputs: Vec<Tensor>) -> Result<(Vec<usize>, Vec<f32>), OnnxError> {
+    pub fn run(&self, inputs: Vec<Tensor>) -> Result<Output, OnnxError> {
+        Ok(self.run_each(vec![inputs])?.swap_remove(0))
+    }
+
+    /// The outputs for each of `runs`, one after the other: a worker is asked once for all of them.
+    ///
+    /// # Errors
+    /// See [`Self::run`].
+    pub fn run_each(&self, runs: Vec<Vec<Tensor>>) -> Result<Vec<Output>, OnnxError> {
         match &self.host {
-            Host::Here(computation) => computation.run(inputs),
-            Host::Workers(workers) => workers.run(inputs),
+            Host::Here(computation) => {
+                let outputs = runs.into_iter().map(|inputs| computation.run(inputs));
+                outputs.collect()
+            }
+            Host::Workers(workers) => workers.run(runs),
         }
     }
 }
@@ -135,9 +145,9 @@ impl Workers {
         Ok(number)
     }
 
-    fn run(&self, inputs: Vec<Tensor>) -> Result<(Vec<usize>, Vec<f32>), OnnxError> {
+    fn run(&self, runs: Vec<Vec<Tensor>>) -> Result<Vec<Output>, OnnxError> {
         let mut worker = self.take()?;
-        let computed = worker.run(inputs);
+        let computed = worker.run(runs);
         if !matches!(computed, Err(OnnxError::Worker { .. })) {
             self.put_back(worker);
         }

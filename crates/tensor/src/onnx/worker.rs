@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use super::computation::Computation;
 use super::tensor::Tensor;
-use super::{OnnxError, OnnxFile, Port};
+use super::{OnnxError, OnnxFile, Output, Port};
 
 /// What a worker may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,14 +86,14 @@ pub(super) struct Order {
 enum Request {
     Open(Order),
     Word(String),
-    Run(Vec<Tensor>),
+    Run(Vec<Vec<Tensor>>),
 }
 
 #[derive(Serialize, Deserialize)]
 enum Answer {
     Opened(Vec<Port>),
     Word(i32),
-    Computed(Vec<usize>, Vec<f32>),
+    Computed(Vec<Output>),
     Failed(Failure),
 }
 
@@ -200,10 +200,11 @@ impl Worker {
         }
     }
 
-    /// What the model gives for `inputs`.
-    pub fn run(&mut self, inputs: Vec<Tensor>) -> Result<(Vec<usize>, Vec<f32>), OnnxError> {
-        match self.ask(&Request::Run(inputs))? {
-            Answer::Computed(shape, values) => Ok((shape, values)),
+    /// What the model gives for each of `runs`.
+    pub fn run(&mut self, runs: Vec<Vec<Tensor>>) -> Result<Vec<Output>, OnnxError> {
+        let asked = runs.len();
+        match self.ask(&Request::Run(runs))? {
+            Answer::Computed(outputs) if outputs.len() == asked => Ok(outputs),
             other => Err(self.other(other)),
         }
     }
@@ -288,9 +289,10 @@ pub fn serve() -> io::Result<()> {
                 opened.map(|opened| Answer::Opened(model.insert(opened).inputs().to_vec()))
             }
             (Request::Word(text), Some(model)) => Ok(Answer::Word(model.word(&text))),
-            (Request::Run(inputs), Some(model)) => model
-                .run(inputs)
-                .map(|(shape, values)| Answer::Computed(shape, values)),
+            (Request::Run(runs), Some(model)) => {
+                let outputs = runs.into_iter().map(|inputs| model.run(inputs));
+                outputs.collect::<Result<_, _>>().map(Answer::Computed)
+            }
             (_, None) => return Err(io::ErrorKind::InvalidData.into()),
         };
         let answer = answer.unwrap_or_else(|error| Answer::Failed(Failure::of(error)));
