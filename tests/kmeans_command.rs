@@ -191,7 +191,7 @@ fn nothing_of_a_deleted_row_is_left_in_the_directory() {
         // What a crash leaves behind is swept away too.
         fs::copy(
             workspace.path("M/model.bin"),
-            workspace.path("M/.probity-crashed"),
+            workspace.path("M/.probity-Crashed1.part"),
         )
         .unwrap();
         let found = |pattern: &[u8]| {

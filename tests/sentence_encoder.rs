@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use probity::predictor::encoder::{EncoderError, SentenceEncoder, cosine};
 use rayon::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -227,6 +227,30 @@ fn tokenizers_that_cannot_be_used_are_refused() {
             edited_tokenizer(|tokenizer| tokenizer["truncation"]["max_length"] = limit.into());
         let refused = SentenceEncoder::open(&model, Some(&path));
         assert!(matches!(refused, Err(EncoderError::Limit { added: 2, .. })));
+    }
+}
+
+/// Where the library of tokenizers panics: an error, when the file is read or the first text is.
+#[test]
+fn tokenizers_that_panic_are_refused() {
+    let model = data("pooled.onnx");
+    for (part, content) in [
+        // A sequence that single texts do not have.
+        (
+            "post_processor",
+            json!({
+                "type": "TemplateProcessing",
+                "single": [{ "Sequence": { "id": "B", "type_id": 0 } }],
+                "pair": [{ "Sequence": { "id": "B", "type_id": 0 } }],
+                "special_tokens": {},
+            }),
+        ),
+        // No decoder is a list.
+        ("decoder", json!([1])),
+    ] {
+        let (_folder, path) = edited_tokenizer(|tokenizer| tokenizer[part] = content);
+        let refused = message(SentenceEncoder::open(&model, Some(&path)));
+        assert!(!refused.is_empty(), "{part}");
     }
 }
 

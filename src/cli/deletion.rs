@@ -1,5 +1,6 @@
 //! Deleting rows from a model: which ones, and whether training anew gives the same model.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -9,6 +10,7 @@ use clap::Args;
 use super::output::Output;
 use super::render::{count, counted};
 use probity::run::lock::DirectoryLock;
+use probity::run::run_directory::folder_of;
 
 /// The model, and the rows to delete by their ids.
 #[derive(Debug, Args)]
@@ -40,7 +42,7 @@ impl DeletionArgs {
             return Ok(ids);
         };
         let name = file.display();
-        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {name}"))?;
+        let text = fs::read_to_string(file).with_context(|| format!("cannot read {name}"))?;
         for (number, line) in (1..).zip(text.lines().map(str::trim)) {
             if !line.is_empty() {
                 ids.push(line.parse().map_err(|_| {
@@ -56,18 +58,25 @@ impl DeletionArgs {
 
     /// Locks the model from before it is read until the remaining rows are written: two deletions
     /// at once would otherwise each keep the rows that the other one deletes.
-    pub fn lock(&self, output: &Output) -> anyhow::Result<DirectoryLock> {
+    ///
+    /// Where `file`, which holds the rows, is a link, the folder that it leads to is locked: there all
+    /// models that share it meet.
+    pub fn lock(&self, file: &str, output: &Output) -> anyhow::Result<ModelLock> {
+        let model = &self.model;
         ensure!(
-            self.model.is_dir(),
+            model.is_dir(),
             "there is no model directory {}",
-            self.model.display()
+            model.display()
         );
-        Ok(DirectoryLock::wait(&self.model, || {
+        let file = model.join(file);
+        let folder = locked_folder(&file);
+        let lock = DirectoryLock::wait(&folder, || {
             output.remark(&format!(
                 "another process is writing into {}; waiting for it",
-                self.model.display()
+                model.display()
             ));
-        })?)
+        })?;
+        Ok(ModelLock { file, folder, lock })
     }
 
     /// Refuses `data`, the original rows, where nothing is verified with them.
@@ -90,6 +99,32 @@ impl DeletionArgs {
         let is_same = is_same()?;
         Ok(Some((is_same, started.elapsed().as_secs_f64())))
     }
+}
+
+/// The lock of a model whose rows are deleted.
+pub(super) struct ModelLock {
+    file: PathBuf,
+    folder: PathBuf,
+    lock: DirectoryLock,
+}
+
+impl ModelLock {
+    /// That the model, by its name, still is the one that is locked: asked before it is written.
+    pub fn expect_in_place(&self) -> anyhow::Result<()> {
+        ensure!(
+            locked_folder(&self.file) == self.folder,
+            "{} became a link to another file meanwhile; nothing was deleted",
+            self.file.display()
+        );
+        Ok(self.lock.expect_in_place()?)
+    }
+}
+
+/// The folder whose lock is that of `file`.
+fn locked_folder(file: &Path) -> PathBuf {
+    let is_link = fs::symlink_metadata(file).is_ok_and(|found| found.is_symlink());
+    let target = fs::canonicalize(file).ok().filter(|_| is_link);
+    folder_of(target.as_deref().unwrap_or(file)).to_owned()
 }
 
 /// How many rows the model in its directory lost, and still has.

@@ -1,11 +1,13 @@
 //! Files that commands write for their users.
 
+use std::env;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 use clap::Args;
 
-use probity::run::output_file::OutputFile;
+use probity::run::output_file::{OutputFile, are_same};
 
 /// Whether a result may replace a file.
 #[derive(Debug, Clone, Args)]
@@ -41,6 +43,25 @@ impl Force {
 
     /// The same for a file that is always given.
     pub fn file(&self, out: &Path, inputs: &[&Path]) -> anyhow::Result<OutputFile> {
-        Ok(OutputFile::new(out, inputs, self.force)?)
+        let file = OutputFile::new(out, inputs, self.force)?;
+        ensure!(
+            is_named_once(out),
+            "{} is named twice by this command, and would be destroyed; choose another file",
+            out.display()
+        );
+        Ok(file)
     }
+}
+
+/// Whether one argument alone leads to the file `out`, if it is there: another one that does is read or
+/// written too, be it a schema, labels or a second result.
+fn is_named_once(out: &Path) -> bool {
+    let is_out = |name: &str| are_same(Path::new(name), out);
+    let names = |argument: &OsString| -> bool {
+        let argument = argument.to_string_lossy();
+        let value = argument.split_once('=').map(|(_, value)| value);
+        let value = value.filter(|_| argument.starts_with('-'));
+        is_out(value.unwrap_or(&argument))
+    };
+    env::args_os().skip(1).filter(names).count() <= 1
 }

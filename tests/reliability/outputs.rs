@@ -198,3 +198,48 @@ fn deletions_reach_all_names() {
         delete(3).exits(2);
     }
 }
+
+/// What else is given, and what links lead to.
+#[cfg(unix)]
+#[test]
+fn no_name_hides_what_is_read() {
+    use std::os::unix::fs::symlink;
+    let workspace = ready();
+    symlink(
+        workspace.path("model/weights.safetensors"),
+        workspace.path("to-weights"),
+    )
+    .unwrap();
+    symlink(workspace.path("s/model.spn"), workspace.path("to-network")).unwrap();
+    symlink(workspace.path("k/new"), workspace.path("to-new")).unwrap();
+    let before = workspace.snapshot();
+    let schema = "--schema people.toml --out people.toml --force";
+    for (line, file) in [
+        (
+            format!(
+                "knn predict --train people.csv --test people.csv --max-k 5 --folds 3 {schema}"
+            ),
+            "people.toml is named twice",
+        ),
+        (
+            format!("kmeans assign --model k --data people.csv {schema}"),
+            "people.toml is named twice",
+        ),
+        (
+            "data generate people --rows 3 --out to-weights --force".to_owned(),
+            "is a model or a run",
+        ),
+        (
+            "data generate people --rows 3 --out to-new".to_owned(),
+            "is a model or a run",
+        ),
+        (
+            "spn show --model s --svg to-network --force".to_owned(),
+            "to-network",
+        ),
+        ("spn show --model s --svg n --dot n".to_owned(), "one file"),
+    ] {
+        workspace.line(&line).exits(2).complains(&[file]);
+    }
+    assert!(workspace.snapshot() == before);
+}

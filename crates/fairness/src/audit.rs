@@ -360,6 +360,7 @@ impl<M: Modality> WithStrategy for Session<'_, '_, M> {
         // What was found is worth having even if the caller wants to stop here.
         let _ = observe(AuditProgress::Write);
         let format = specification.samples_format;
+        run.expect_in_place()?;
         let tally = write_samples(&run.file(format.file_name()), format, case, state.pairs())?;
         let details = case.details(specification, tally);
         let score = strategy.causal_discrimination(state.learnt());

@@ -282,7 +282,7 @@ pub struct Charge {
 /// When the ledger is of other data, or does not cover the price; nothing is written then.
 pub fn charge(file: &Path, charge: Charge) -> Result<Ledger, LedgerError> {
     let place = Place::of(file)?;
-    let _lock = place.lock()?;
+    let lock = place.lock()?;
     place.has_one_name()?;
     let mut ledger = of_place(&place)?;
     let file = || place.file().to_owned();
@@ -311,6 +311,7 @@ pub fn charge(file: &Path, charge: Charge) -> Result<Ledger, LedgerError> {
         rho,
         not_private: charge.not_private,
     });
+    lock.expect_in_place()?;
     write(&place, &ledger)?;
     Ok(ledger)
 }

@@ -10,7 +10,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::run_directory::{RunError, remove_leftovers};
+use crate::run_directory::{RunError, folder_of, remove_leftovers};
 
 /// Name of the file that is locked.
 pub const LOCK: &str = ".probity.lock";
@@ -19,8 +19,8 @@ pub const LOCK: &str = ".probity.lock";
 #[derive(Debug)]
 pub struct DirectoryLock {
     path: PathBuf,
-    // Held, not used: the operating system unlocks it when it is closed.
-    _file: File,
+    // The operating system unlocks it when it is closed.
+    file: File,
 }
 
 impl DirectoryLock {
@@ -87,21 +87,41 @@ impl DirectoryLock {
             }
         };
         remove_leftovers(directory);
-        Ok(DirectoryLock { path, _file: file })
+        Ok(DirectoryLock { path, file })
+    }
+
+    /// That the locked directory still is where it was locked: what is written by its path would
+    /// else change another, which another process may have locked.
+    ///
+    /// # Errors
+    /// [`RunError::Moved`]
+    pub fn expect_in_place(&self) -> Result<(), RunError> {
+        match is_at(&self.file, &self.path) {
+            Ok(true) => Ok(()),
+            _ => Err(RunError::Moved {
+                directory: folder_of(&self.path).to_owned(),
+            }),
+        }
     }
 }
 
 impl Drop for DirectoryLock {
     fn drop(&mut self) {
-        // While it is still held. A file that stays behind locks nobody out.
+        // While it is still held, and is not another's by now. A file that stays behind locks
+        // nobody out.
         #[cfg(unix)]
-        let _ = fs::remove_file(&self.path);
+        if self.expect_in_place().is_ok() {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
 /// Whether `path` still leads to the open `file`.
+///
+/// # Errors
+/// When that cannot be found out.
 #[cfg(unix)]
-pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+pub fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
     let opened = file.metadata()?;
     match fs::metadata(path) {
@@ -112,8 +132,11 @@ pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 }
 
 /// Elsewhere lock files are never removed.
+///
+/// # Errors
+/// When that cannot be found out.
 #[cfg(not(unix))]
-pub(crate) fn is_at(_file: &File, path: &Path) -> io::Result<bool> {
+pub fn is_at(_file: &File, path: &Path) -> io::Result<bool> {
     fs::exists(path)
 }
 
@@ -154,6 +177,24 @@ mod tests {
         assert_eq!(fs::read_to_string(&counter).unwrap(), "400");
         assert!(waited.load(Ordering::Relaxed) > 0);
         assert!(!model.join(LOCK).exists());
+    }
+
+    #[test]
+    fn a_directory_that_was_moved_is_not_written_to_by_its_old_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let [old, new] = ["old", "new"].map(|name| folder.path().join(name));
+        fs::create_dir(&old).unwrap();
+        let lock = DirectoryLock::now(&old).unwrap();
+        lock.expect_in_place().unwrap();
+        fs::rename(&old, &new).unwrap();
+        assert!(lock.expect_in_place().is_err());
+        fs::create_dir(&old).unwrap();
+        let other = DirectoryLock::now(&old).unwrap();
+        let moved = lock.expect_in_place().unwrap_err();
+        assert!(matches!(moved, RunError::Moved { .. }), "{moved}");
+        other.expect_in_place().unwrap();
+        drop(lock);
+        other.expect_in_place().unwrap();
     }
 
     #[test]

@@ -91,10 +91,12 @@ impl OutputFile {
             if found.as_ref().is_some_and(fs::Metadata::is_dir) {
                 return Err(OutputError::Directory { file: file() });
             }
-            if inputs.iter().any(|input| are_same(input, target)) {
+            if inputs.iter().any(|input| is_of(target, input)) {
                 return Err(OutputError::Input { file: file() });
             }
+            // A link does not make another place of it.
             expect_outside(named)?;
+            expect_outside(target)?;
             if found.is_some() && !replaced {
                 return Err(OutputError::Exists { file: file() });
             }
@@ -175,8 +177,15 @@ fn way_to(named: &Path) -> io::Result<Way> {
     Err(io::ErrorKind::InvalidFilename.into())
 }
 
+/// Whether `file` is the `input`, or what a file in it leads to.
+fn is_of(file: &Path, input: &Path) -> bool {
+    let inside = fs::read_dir(input).ok();
+    let mut inside = inside.into_iter().flatten().flatten();
+    are_same(input, file) || inside.any(|entry| are_same(&entry.path(), file))
+}
+
 /// Whether two names lead to one file.
-fn are_same(one: &Path, other: &Path) -> bool {
+pub fn are_same(one: &Path, other: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
@@ -194,8 +203,10 @@ fn are_same(one: &Path, other: &Path) -> bool {
 /// # Errors
 /// [`OutputError::Inside`].
 pub fn expect_outside(place: &Path) -> Result<(), OutputError> {
-    // What is not there yet is in the nearest directory above that is.
-    let there = place
+    // What is there may be so by a link; what is not is in the nearest directory above that is.
+    let itself = fs::canonicalize(place).ok();
+    let itself = itself.as_deref().and_then(Path::parent).map(Path::to_owned);
+    let above = place
         .ancestors()
         .skip(1)
         .map(|folder| match folder.as_os_str().is_empty() {
@@ -203,8 +214,10 @@ pub fn expect_outside(place: &Path) -> Result<(), OutputError> {
             false => folder,
         })
         .find_map(|folder| fs::canonicalize(folder).ok());
-    let owner = there
+    let places = [itself, above];
+    let owner = places
         .iter()
+        .flatten()
         .flat_map(|folder| folder.ancestors())
         .find(|folder| is_own(folder));
     match owner {
@@ -306,6 +319,34 @@ mod tests {
         fs::write(folder.path().join("model.toml"), "[network]\n").unwrap();
         fs::write(folder.path().join("run.toml"), "kind = \"audit\"\n").unwrap();
         OutputFile::new(&folder.path().join("new"), &[], false).unwrap();
+    }
+
+    /// A link to a file of a model or run, one of a model's files that is a link, a link to a folder.
+    #[cfg(unix)]
+    #[test]
+    fn links_lead_past_no_rule() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("model/empty")).unwrap();
+        fs::write(
+            at("model/model.toml"),
+            "# probity table model 2, sha256 00\n",
+        )
+        .unwrap();
+        fs::write(at("weights"), "w").unwrap();
+        symlink("../weights", at("model/weights")).unwrap();
+        symlink("model/model.toml", at("to-model")).unwrap();
+        symlink("model/new", at("to-new")).unwrap();
+        symlink("model/empty", at("to-empty")).unwrap();
+        for name in ["to-model", "to-new"] {
+            let error = OutputFile::new(&at(name), &[], true).unwrap_err();
+            assert!(matches!(error, OutputError::Inside { .. }), "{error}");
+        }
+        assert!(expect_outside(&at("to-empty")).is_err());
+        let model = at("model");
+        let error = OutputFile::new(&at("weights"), &[&model], true).unwrap_err();
+        assert!(matches!(error, OutputError::Input { .. }), "{error}");
     }
 
     #[cfg(unix)]

@@ -3,6 +3,7 @@
 //! A reader therefore never sees half a file under a final name, whatever ends the program.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -25,8 +26,8 @@ pub const SUMMARY: &str = "summary.json";
 /// Name of the checkpoint of an unfinished run.
 pub const CHECKPOINT: &str = "checkpoint.bin";
 
-/// How the names of temporary files start.
-const TEMPORARY_PREFIX: &str = ".probity-";
+/// How the names of temporary files start and end, and how many letters and digits are between.
+const TEMPORARY: (&str, usize, &str) = (".probity-", 8, ".part");
 
 /// Checkpoints are private to the version that writes them.
 const CHECKPOINT_FORM: Form = Form {
@@ -49,6 +50,15 @@ pub enum RunError {
     #[error("{} is not empty{}; choose another --out", directory.display(), unfinished_in(directory))]
     NotEmpty {
         /// The directory.
+        directory: PathBuf,
+    },
+    /// It is no longer where it was.
+    #[error(
+        "{} was moved or replaced while it was written; nothing more is written there",
+        directory.display()
+    )]
+    Moved {
+        /// The directory, as it was named.
         directory: PathBuf,
     },
     /// Another process writes into it.
@@ -259,14 +269,14 @@ impl RunDirectory {
             held: None,
         };
         let is_needed = run.has_summary() && run.sealed()?.contains_key(RUN);
-        match is_needed || fs::exists(run.file(RUN)).unwrap_or(true) {
+        match is_needed || run.file(RUN).is_file() {
             true => Self::open(path).map(Some),
             false => Ok(None),
         }
     }
 
     fn has_summary(&self) -> bool {
-        fs::exists(self.file(SUMMARY)).unwrap_or(true)
+        self.file(SUMMARY).is_file()
     }
 
     /// What the summary says of the files beside it.
@@ -291,6 +301,15 @@ impl RunDirectory {
         &self.path
     }
 
+    /// That what is written by its path goes there: asked before anything is written.
+    ///
+    /// # Errors
+    /// [`RunError::Moved`], where it is locked.
+    pub fn expect_in_place(&self) -> Result<(), RunError> {
+        let lock = self.held.as_ref().and_then(|held| held.lock.as_ref());
+        lock.map_or(Ok(()), DirectoryLock::expect_in_place)
+    }
+
     /// The file called `name` in it.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
@@ -302,6 +321,7 @@ impl RunDirectory {
     /// # Errors
     /// When it cannot be written.
     pub fn write_options(&self, text: &str) -> Result<(), RunError> {
+        self.expect_in_place()?;
         let file = self.file(RUN);
         if fs::read(&file).ok().as_deref() != Some(text.as_bytes()) {
             self.remove(SUMMARY)?;
@@ -329,6 +349,7 @@ impl RunDirectory {
     }
 
     fn seal<T: Serialize>(&self, summary: &T, ended: Option<String>) -> Result<(), RunError> {
+        self.expect_in_place()?;
         let file = self.file(SUMMARY);
         let sealing = Sealing {
             summary,
@@ -351,7 +372,7 @@ impl RunDirectory {
             if let Ok(name) = entry.file_name().into_string()
                 && entry.file_type().map_err(failed)?.is_file()
                 && !passing.contains(&name.as_str())
-                && !name.starts_with(TEMPORARY_PREFIX)
+                && !is_temporary(OsStr::new(&name))
             {
                 hashes.insert(name, file_sha256(&entry.path())?);
             }
@@ -385,6 +406,7 @@ impl RunDirectory {
     /// # Errors
     /// When it cannot be written.
     pub fn write_checkpoint<T: Serialize>(&self, run: &str, value: &T) -> Result<(), RunError> {
+        self.expect_in_place()?;
         write_sealed(&self.file(CHECKPOINT), CHECKPOINT_FORM, |writer| {
             postcard::to_io(run, &mut *writer)
                 .and_then(|writer| postcard::to_io(value, writer))
@@ -486,6 +508,11 @@ pub fn write_with(
         .and_then(|()| writer.flush())
         .map_err(failed)?;
     drop(writer);
+    if let Ok(found) = fs::metadata(&target) {
+        // Whom the file was kept from, what replaces it is kept from.
+        let kept = temporary.as_file().set_permissions(found.permissions());
+        kept.map_err(failed)?;
+    }
     temporary.as_file().sync_all().map_err(failed)?;
     temporary
         .persist(&target)
@@ -538,7 +565,8 @@ pub(crate) fn sync(directory: &Path) {
 pub fn temporary_in(directory: &Path, mode: u32) -> io::Result<NamedTempFile> {
     loop {
         let mut builder = tempfile::Builder::new();
-        builder.prefix(TEMPORARY_PREFIX);
+        let (prefix, length, suffix) = TEMPORARY;
+        builder.prefix(prefix).rand_bytes(length).suffix(suffix);
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
         let temporary = builder.tempfile_in(directory)?;
@@ -562,11 +590,7 @@ pub fn remove_leftovers(directory: &Path) {
         return;
     };
     for entry in entries.flatten() {
-        let is_temporary = entry
-            .file_name()
-            .as_encoded_bytes()
-            .starts_with(TEMPORARY_PREFIX.as_bytes());
-        if !is_temporary {
+        if !is_temporary(&entry.file_name()) {
             continue;
         }
         let path = entry.path();
@@ -575,6 +599,16 @@ pub fn remove_leftovers(directory: &Path) {
             let _ = fs::remove_file(&path);
         }
     }
+}
+
+/// Whether [`temporary_in`] gives such names; files of users are none of ours.
+fn is_temporary(name: &OsStr) -> bool {
+    let (prefix, length, suffix) = TEMPORARY;
+    let name = name.to_str().and_then(|name| name.strip_prefix(prefix));
+    let drawn = name.and_then(|name| name.strip_suffix(suffix));
+    drawn.is_some_and(|drawn| {
+        drawn.len() == length && drawn.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
 }
 
 /// SHA-256 of a file's bytes, in hex.

@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use anyhow::Context;
 use probity_fairness::audit::Audit;
 use probity_fairness::compare::Comparison;
 use probity_fairness::modality::{Modality, TableCase, TextCase};
@@ -62,13 +61,16 @@ impl<'f> Checkpoints<'f> {
         begin: Begin<'_>,
         go_on: GoOn,
     ) -> anyhow::Result<()> {
+        let before = self.seeds.len();
         for step in steps {
             let run = RunDirectory::create(&self.folder.join(format!("{name}-{step}")))?;
             begin(&run, *step);
-            let checkpoint = std::fs::read(run.file(CHECKPOINT))
-                .with_context(|| format!("{name} after {step}"))?;
-            self.seeds.push(Input::one(name, checkpoint));
+            // A run that was over before is complete, and has none.
+            if let Ok(checkpoint) = std::fs::read(run.file(CHECKPOINT)) {
+                self.seeds.push(Input::one(name, checkpoint));
+            }
         }
+        anyhow::ensure!(self.seeds.len() > before, "{name} leaves no checkpoint");
         self.runs.insert(name.to_owned(), go_on);
         Ok(())
     }
@@ -105,7 +107,7 @@ fn until(most: u32) -> impl Fn() -> ControlFlow<()> {
     }
 }
 
-fn checked<S: Specification>(fields: Value) -> anyhow::Result<Checked<S>> {
+pub(super) fn checked<S: Specification>(fields: Value) -> anyhow::Result<Checked<S>> {
     Ok(S::from_json(&fields)?.check()?)
 }
 
@@ -133,14 +135,12 @@ fn add_audits<M: Modality + Send + 'static>(
 ) -> anyhow::Result<()> {
     for strategy in strategies {
         let mut fields = fields.clone();
-        fields["search"]["strategy"] = serde_json::to_value(strategy)?;
+        fields["strategy"] = serde_json::to_value(strategy)?;
+        if *strategy == StrategyName::Themis {
+            fields["search"] = json!({ "seeds": 6 });
+        }
         let flex = ComputeDevice::flex();
         let audit = Audit::<M>::open(checked(fields)?, &flex)?;
-        let mut steps = vec![1, 3, 5];
-        // Some searches are over before, or have one phase only.
-        if matches!(strategy, StrategyName::Themis | StrategyName::Sg) {
-            steps.truncate(2);
-        }
         let begin = |run: &RunDirectory, most: u32| {
             let stop = until(most);
             let _ = audit.run(run, false, &mut |_| stop());
@@ -150,7 +150,7 @@ fn add_audits<M: Modality + Send + 'static>(
             let go_on = again.run(run, true, &mut |_| ControlFlow::Continue(()));
             go_on.is_ok()
         });
-        checkpoints.add(strategy.name(), &steps, &begin, go_on)?;
+        checkpoints.add(strategy.name(), &[1, 3, 5], &begin, go_on)?;
     }
     Ok(())
 }
@@ -164,7 +164,7 @@ fn audits(folder: &Path) -> anyhow::Result<Target> {
 
 /// A model of comments that was trained, their table, and the fields of an audit of it.
 fn toxic(folder: &Path) -> anyhow::Result<Value> {
-    let (texts, labels) = comments(40);
+    let (texts, labels) = comments(300);
     let rows = texts.iter().zip(&labels);
     let rows = rows.map(|(text, label)| format!("\"{}\",{label}\n", text.replace('"', "\"\"")));
     let data = folder.join("texts.csv");
@@ -177,8 +177,8 @@ fn toxic(folder: &Path) -> anyhow::Result<Value> {
         "data": data,
         "text_column": "text",
         "label_column": "toxic",
-        "training": { "epochs": 2 },
-        "recurrent": { "embeddings": embeddings, "layers": 1, "units": 2 },
+        "training": { "epochs": 30, "learning_rate": 0.05 },
+        "recurrent": { "embeddings": embeddings, "layers": 1, "units": 3, "train_embeddings": true },
     });
     let training = Training::<TextSet>::open(checked(fields)?, &ComputeDevice::flex())?;
     training.run(&RunDirectory::create(&model)?, false, &mut |_| {
@@ -256,7 +256,7 @@ fn trainings(folder: &Path) -> anyhow::Result<Target> {
             "data": data,
             "schema": "synthetic-census",
             "training": { "epochs": 4, "optimizer": optimizer },
-            "network": { "hidden": [3], "categories": "embedding" },
+            "network": { "hidden": [3], "categories": "embed:2" },
         })
     };
     let (texts, labels) = comments(30);
@@ -301,50 +301,46 @@ fn add_repair<R: Repairable + Send + 'static>(
     checkpoints.add(name, steps, &begin, go_on)
 }
 
-fn repairs(folder: &Path) -> anyhow::Result<Target> {
+/// A model of people that was trained, an audit of it, and the fields of a repair by that.
+pub(super) fn repair_of_people(folder: &Path) -> anyhow::Result<Value> {
+    let go_on = ControlFlow::Continue(());
     let data = folder.join("people.csv");
     std::fs::write(&data, people_csv(60)?)?;
-    let model = folder.join("model");
-    let training = Training::<TableSet>::open(
-        checked(json!({
-            "data": data,
-            "schema": "synthetic-census",
-            "training": { "epochs": 2 },
-            "network": { "hidden": [3] },
-        }))?,
-        &ComputeDevice::flex(),
-    )?;
-    training.run(&RunDirectory::create(&model)?, false, &mut |_| {
-        ControlFlow::Continue(())
-    })?;
-    let run = folder.join("audit");
-    let audit = Audit::<TableCase<'static>>::open(
-        checked(json!({
-            "model": model,
-            "data": data,
-            "protected": ["sex", "origin"],
-            "estimate": 20,
-            "search": { "seeds": 6, "local": 3, "max_iter": 3 },
-        }))?,
-        &ComputeDevice::flex(),
-    )?;
-    let run_directory = RunDirectory::create(&run)?;
-    audit.run(&run_directory, false, &mut |_| ControlFlow::Continue(()))?;
-    drop(run_directory);
-    let fields = |method: &str| {
-        json!({
-            "modality": "table",
-            "model": model,
-            "data": data,
-            "runs": [run],
-            "method": method,
-            "repeats": 2,
-            "estimate": 20,
-            "save_anyway": true,
-        })
-    };
+    let flex = ComputeDevice::flex();
+    let (model, run) = (folder.join("model"), folder.join("audit"));
+    let fields = json!({
+        "data": data,
+        "schema": "synthetic-census",
+        "training": { "epochs": 2 },
+        "network": { "hidden": [3] },
+    });
+    let training = Training::<TableSet>::open(checked(fields)?, &flex)?;
+    training.run(&RunDirectory::create(&model)?, false, &mut |_| go_on)?;
+    let fields = json!({
+        "model": model,
+        "data": data,
+        "protected": ["sex", "origin"],
+        "estimate": 20,
+        "search": { "seeds": 6, "local": 3, "max_iter": 3 },
+    });
+    let audit = Audit::<TableCase<'static>>::open(checked(fields)?, &flex)?;
+    audit.run(&RunDirectory::create(&run)?, false, &mut |_| go_on)?;
+    Ok(json!({
+        "modality": "table",
+        "model": model,
+        "data": data,
+        "runs": [run],
+        "method": "samples",
+        "repeats": 2,
+        "table": { "estimate": 20 },
+        "save_anyway": true,
+    }))
+}
+
+fn repairs(folder: &Path) -> anyhow::Result<Target> {
+    let fields = repair_of_people(folder)?;
     let mut checkpoints = Checkpoints::new(folder);
-    add_repair::<TableRepair>(&mut checkpoints, "samples", fields("samples"), &[2, 4, 7])?;
+    add_repair::<TableRepair>(&mut checkpoints, "samples", fields, &[2, 4, 7])?;
     Ok(checkpoints.target("checkpoint-repair"))
 }
 
@@ -354,6 +350,7 @@ fn text_repairs(folder: &Path) -> anyhow::Result<Target> {
         "modality": "text",
         "model": audit["model"],
         "data": audit["data"],
+        "protected": ["country", "ethnicity", "gender", "race", "religion"],
         "method": "samples",
         "repeats": 2,
         "save_anyway": true,

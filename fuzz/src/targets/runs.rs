@@ -6,7 +6,12 @@ use std::sync::atomic::AtomicBool;
 
 use probity_data::source::Hashed;
 use probity_fairness::audit::Audit;
+use probity_fairness::certify::run::Certification;
+use probity_fairness::certify::table::CertifiableTable;
+use probity_fairness::compare::Comparison;
+use probity_fairness::group::run::GroupMeasurement;
 use probity_fairness::modality::TableCase;
+use probity_fairness::repair::{Repair, TableRepair};
 use probity_fairness::specification::AuditSpecification;
 use probity_knn::run::decide_robustness;
 use probity_knn::specification::RobustnessSpecification;
@@ -19,7 +24,9 @@ use probity_run::run_directory::RunDirectory;
 use probity_run::specification::Specification;
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
+use serde_json::json;
 
+use super::checkpoints::{checked, repair_of_people};
 use super::seals::seal;
 use super::tables::OF_PAGES;
 use super::{Make, people_csv};
@@ -28,6 +35,7 @@ use crate::target::{Execution, Input, Seen, Target};
 pub const ALL: &[(&str, Make)] = &[
     ("run-audit", run_audit),
     ("run-knn", run_knn),
+    ("run-others", run_others),
     ("verdicts", verdicts),
     ("ledger", ledger_file),
 ];
@@ -84,6 +92,59 @@ fn run_audit(folder: &Path) -> anyhow::Result<Target> {
         .words(words)
         .sealed_by(seal)
         .memory(1024, OF_PAGES))
+}
+
+/// A comparison, certificates, groups and a repair of one model.
+fn run_others(folder: &Path) -> anyhow::Result<Target> {
+    let go_on = ControlFlow::Continue(());
+    let repair = repair_of_people(folder)?;
+    let flex = ComputeDevice::flex();
+    let of_model = || {
+        json!({
+            "model": repair["model"],
+            "data": repair["data"],
+            "protected": ["sex", "origin"],
+        })
+    };
+    let mut fields = of_model();
+    fields["strategies"] = json!(["adf", "random-walk"]);
+    fields["search"] = json!({ "seeds": 4, "local": 2, "max_iter": 2 });
+    let compared = RunDirectory::create(&folder.join("compare"))?;
+    let comparison = Comparison::open(checked(fields)?, &flex)?;
+    comparison.run(&compared, false, &mut |_, _, _| go_on)?;
+
+    let mut fields = of_model();
+    (fields["modality"], fields["exhaustive"]) = (json!("table"), json!(true));
+    let certified = RunDirectory::create(&folder.join("certify"))?;
+    let certification = Certification::<CertifiableTable>::open(checked(fields)?)?;
+    certification.run(&certified, &mut |_| {})?;
+
+    let grouped = RunDirectory::create(&folder.join("groups"))?;
+    let measurement = GroupMeasurement::open(checked(of_model())?, &flex)?;
+    grouped.write_run(measurement.specification(), measurement.record())?;
+    grouped.write_summary(&measurement.run(&flex)?)?;
+
+    let repaired = RunDirectory::create(&folder.join("repair"))?;
+    let repair = Repair::<TableRepair>::open(checked(repair)?, &flex)?;
+    repair.run(&repaired, false, &|_| go_on)?;
+
+    let runs = [compared, certified, grouped, repaired];
+    let seeds = runs.iter().map(|run| Input::folder(run.path()));
+    let words = &[
+        "schema_version",
+        "command",
+        "strategies",
+        "sets",
+        "groups",
+        "shares",
+        "null",
+    ];
+    Ok(
+        Target::new("run-others", seeds.collect::<Result<_, _>>()?, shown)
+            .words(words)
+            .sealed_by(seal)
+            .memory(1024, OF_PAGES),
+    )
 }
 
 /// The run of a few rows, with verdicts in `format`.

@@ -15,7 +15,7 @@ use crate::cli::output::{Output, verdict};
 use probity::data::numbers::NumbersOptions;
 use probity::data::specification::ReadingSpecification;
 use probity::unlearning::kmeans::dataset::read_for_model;
-use probity::unlearning::kmeans::directory::{Description, ModelDirectory};
+use probity::unlearning::kmeans::directory::{Description, MODEL, ModelDirectory};
 use probity::unlearning::kmeans::specification::RetrainingSpecification;
 use probity::unlearning::kmeans::{Model, Points};
 
@@ -56,7 +56,7 @@ pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode>
     let retraining = args.retraining.specification()?;
     let data = retraining.data.as_deref();
     args.deletion.expect_verified(data)?;
-    let _lock = args.deletion.lock(output)?;
+    let lock = args.deletion.lock(MODEL, output)?;
     let (directory, mut model) = ModelDirectory::open(&args.deletion.model)?;
     let start = Instant::now();
     let deleted = model.delete(&ids)?;
@@ -74,6 +74,7 @@ pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode>
     })?;
     let is_exact = verified.is_none_or(|(is_same, _)| is_same);
     if is_exact {
+        lock.expect_in_place()?;
         directory.save(&model)?;
     }
     let counts = Counts::new(is_exact, deleted.rows, model.rows());

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::cli::deletion::{Counts, DeletionArgs, in_words};
 use crate::cli::output::{Output, verdict};
 use crate::cli::render::counted;
-use probity::unlearning::spn::model::SpnModel;
+use probity::unlearning::spn::model::{MODEL, SpnModel};
 use probity::unlearning::spn::unlearn::DeletionEffort;
 use probity::unlearning::spn::{Dataset, Spn};
 
@@ -50,7 +50,7 @@ struct DeleteSummary {
 pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let (deletion, data) = (&args.deletion, args.data.as_deref());
     deletion.expect_verified(data)?;
-    let _lock = deletion.lock(output)?;
+    let lock = deletion.lock(MODEL, output)?;
     let mut model = SpnModel::load(&deletion.model)?;
     let ids = args.ids(model.spn.data())?;
     if ids.is_empty() {
@@ -77,6 +77,7 @@ pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode>
     })?;
     let is_exact = verified.is_none_or(|(is_same, _)| is_same);
     if is_exact {
+        lock.expect_in_place()?;
         model.store(&deletion.model)?;
     }
     let counts = Counts::new(is_exact, effort.rows, model.spn.data().rows());

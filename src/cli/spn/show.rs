@@ -59,6 +59,10 @@ pub(super) fn run(args: ShowArgs, output: &Output) -> anyhow::Result<ExitCode> {
         file.map(|file| args.force.file(file, &[&args.model]))
             .transpose()
     };
+    ensure!(
+        args.dot.is_none() || args.dot != args.svg,
+        "--dot and --svg name one file; choose two"
+    );
     let (dot, svg) = (open(&args.dot)?, open(&args.svg)?);
     let model = SpnModel::load(&args.model)?;
     let network = model.spn.network();

@@ -283,6 +283,7 @@ impl<M: Certifiable> Certification<M> {
         let specification = &self.specification;
         run.write_run(specification, &self.record)?;
         let (sets, lines) = self.certify(observe)?;
+        run.expect_in_place()?;
         write_with(&run.file(CERTIFICATES), |writer| {
             let mut csv = csv::Writer::from_writer(writer);
             csv.write_record(["protected", "row", "certificate", "fair"])?;

@@ -96,6 +96,7 @@ pub fn decide_robustness(
         }
         learned = Some((system, seconds));
     }
+    directory.expect_in_place()?;
     write_verdicts(
         &directory.file(analysis.verdicts_format.file_name()),
         analysis.verdicts_format,

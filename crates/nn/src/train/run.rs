@@ -339,6 +339,7 @@ impl<T: Trainable> Training<T> {
             return Err(error.into());
         }
         let seconds = started.elapsed().as_secs_f64();
+        directory.expect_in_place()?;
         let model_sha256 = self.inputs.save(&fit.model, directory.path())?;
         let provenance = Provenance {
             model_sha256: model_sha256.clone(),

@@ -10,6 +10,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use probity_run::lock::is_at;
 use probity_run::run_directory::{
     RunError, expect_one_name, folder_of, remove_leftovers, temporary_in,
 };
@@ -65,7 +66,7 @@ impl Place {
 
     /// Waits for the exclusive lock, which the operating system gives up when the file is closed or
     /// its process ends. The lock file is never renamed, unlike the ledger.
-    pub fn lock(&self) -> Result<File, LedgerError> {
+    pub fn lock(&self) -> Result<Lock, LedgerError> {
         let path = self.beside(".lock");
         let failed = |source| LedgerError::Io {
             file: path.clone(),
@@ -78,7 +79,7 @@ impl Place {
             .open(&path)
             .map_err(failed)?;
         lock.lock().map_err(failed)?;
-        Ok(lock)
+        Ok(Lock { path, file: lock })
     }
 
     /// Refuses a ledger with a hard link.
@@ -89,6 +90,27 @@ impl Place {
                 file: self.file.clone(),
             },
         })
+    }
+}
+
+/// The lock of a ledger, until it is dropped.
+pub(super) struct Lock {
+    path: PathBuf,
+    file: File,
+}
+
+impl Lock {
+    /// That the ledger's folder was not moved meanwhile: another ledger by its name would be
+    /// overwritten. Asked before the ledger is written.
+    pub fn expect_in_place(&self) -> Result<(), LedgerError> {
+        let is_there = is_at(&self.file, &self.path).unwrap_or(false);
+        match is_there {
+            true => Ok(()),
+            false => Err(LedgerError::Io {
+                file: self.path.clone(),
+                source: io::Error::other("it was moved or replaced meanwhile"),
+            }),
+        }
     }
 }
 

@@ -214,3 +214,20 @@ fn a_price_without_end_is_refused() {
     }
     assert!(read(&file).unwrap().queries.is_empty());
 }
+
+#[test]
+fn a_ledger_whose_folder_was_moved_is_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let [old, new] = ["old", "new"].map(|name| folder.path().join(name));
+    fs::create_dir(&old).unwrap();
+    let file = old.join("budget.toml");
+    declared(&file).unwrap();
+    let lock = super::Place::of(&file).unwrap().lock().unwrap();
+    lock.expect_in_place().unwrap();
+    fs::rename(&old, &new).unwrap();
+    assert!(lock.expect_in_place().is_err());
+    // Another ledger by its name.
+    fs::create_dir(&old).unwrap();
+    declared(&file).unwrap();
+    assert!(lock.expect_in_place().is_err());
+}
