@@ -110,7 +110,7 @@ fn audit<M: Modality>(
 where
     M::Details: Shown,
 {
-    place.expect_device(device)?;
+    place.expect_device(device, None)?;
     let name = specification.name_of("model");
     let has_predictor = specification.predictor.source.is_some();
     // Everything that can be wrong with the input is found before anything is written.

@@ -27,7 +27,7 @@ use probity::fairness::trial::TrialFigures;
 use probity::run::run_directory::write_atomically;
 use probity::run::specification::Checked;
 
-/// Name of the table in the run directory.
+/// Name of the table in the run directory, the last file of a run.
 const TABLE: &str = "table.md";
 
 /// Arguments of `probity compare`.
@@ -70,7 +70,7 @@ pub(super) fn run_specification(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let device = device_for(&specification.predictor, hardware, output)?;
-    place.expect_device(&device)?;
+    place.expect_device(&device, Some(TABLE))?;
     let name = specification.name();
     // Everything that can be wrong with the input is found before anything is written.
     let comparison =
@@ -98,6 +98,7 @@ pub(super) fn run_specification(
         )
     })?;
     bar.clear();
+    let plots = render::plots(&directory)?;
     let markdown = markdown(&summary.strategies);
     write_atomically(&directory.file(TABLE), markdown.as_bytes())?;
     let mut text = headline(&summary);
@@ -112,7 +113,7 @@ pub(super) fn run_specification(
             "Interrupted: this is what was done by then. Go on with: probity compare --resume --out {path}\n"
         ));
     }
-    text.push_str(&render::plots(&directory)?);
+    text.push_str(&plots);
     text.push_str(&format!("Run: {path}, with {TABLE}\n"));
     output.result(&summary, &text)
 }

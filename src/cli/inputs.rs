@@ -118,8 +118,9 @@ impl Place {
         Ok((fields.resumed(&began)?, Place::GoesOn(directory, record)))
     }
 
-    /// Refuses to go on with a complete run, or on another device than it began on.
-    pub fn expect_device(&self, device: &ComputeDevice) -> anyhow::Result<()> {
+    /// Refuses to go on with a complete run, or on another device than it began on. A run that lacks
+    /// `last`, the file that is drawn from its summary after all others, was stopped before that.
+    pub fn expect_device(&self, device: &ComputeDevice, last: Option<&str>) -> anyhow::Result<()> {
         let Place::GoesOn(directory, record) = self else {
             return Ok(());
         };
@@ -130,7 +131,8 @@ impl Place {
                 device.name(),
             );
         }
-        if !directory.file(CHECKPOINT).is_file() && directory.file(SUMMARY).is_file() {
+        let is_there = |name| directory.file(name).is_file();
+        if !is_there(CHECKPOINT) && is_there(SUMMARY) && last.is_none_or(is_there) {
             bail!(
                 "the run in {} is complete; there is nothing to resume",
                 directory.path().display()

@@ -20,6 +20,7 @@ use probity::fairness::repair::{
 };
 use probity::nn::modality::ModalityName;
 use probity::nn::provenance::Provenance;
+use probity::report::plots::TRADE_OFF;
 use probity::run::specification::Checked;
 use probity::tensor::device::ComputeDevice;
 
@@ -95,7 +96,8 @@ pub(super) fn run_specification(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let device = device_for(specification.modality, hardware, output)?;
-    place.expect_device(&device)?;
+    let is_sweep = specification.shares().len() > 1;
+    place.expect_device(&device, is_sweep.then_some(TRADE_OFF))?;
     match specification.modality {
         ModalityName::Table => repair::<TableRepair>(specification, place, &device, output),
         ModalityName::Text => repair::<TextRepair>(specification, place, &device, output),

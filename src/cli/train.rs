@@ -76,7 +76,7 @@ pub(super) fn run_specification(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let device = device_for(specification.modality, hardware, output)?;
-    place.expect_device(&device)?;
+    place.expect_device(&device, None)?;
     match specification.modality {
         ModalityName::Table => {
             let training = Training::<TableSet>::open(specification, &device)?;

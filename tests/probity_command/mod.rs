@@ -215,6 +215,8 @@ fn collect(folder: &Path, found: &mut Vec<(PathBuf, Option<Vec<u8>>)>) {
         if path.is_dir() {
             found.push((path.clone(), None));
             collect(&path, found);
+        } else if path.is_symlink() && !path.exists() {
+            found.push((path, None));
         } else {
             let bytes = fs::read(&path).unwrap();
             found.push((path, Some(bytes)));

@@ -2,8 +2,11 @@
 
 use std::fs;
 
+use crate::kills::stopped;
 use crate::probity_command::Workspace;
-use crate::{AUDIT, prepared};
+use crate::traced::is_possible;
+use crate::writers::{Kind, of_kind};
+use crate::{AUDIT, spelt, with_models, with_texts};
 
 /// Holds that `line` finds that `file` was damaged, at places all over it.
 #[track_caller]
@@ -32,12 +35,7 @@ fn is_found(workspace: &Workspace, file: &str, lines: &[&str]) {
 
 #[test]
 fn models() {
-    let workspace = prepared();
-    let table = "--data people.csv --schema people.toml";
-    workspace
-        .line(&format!("kmeans fit {table} --clusters 3 --out k"))
-        .exits(0);
-    workspace.line(&format!("spn fit {table} --out s")).exits(0);
+    let workspace = with_models();
     is_found(
         &workspace,
         "k/model.bin",
@@ -63,14 +61,10 @@ fn models() {
 
 #[test]
 fn text_models() {
-    let workspace = Workspace::new();
-    workspace
-        .line("data generate comments --rows 300 --out comments.csv")
-        .exits(0);
-    workspace
-        .line("train --texts comments.csv --text-column comment_text --label-column toxic --cell gru --units 4 --layers 1 --epochs 1 --out texts")
-        .exits(0);
-    let audit = "audit --model texts --texts comments.csv --text-column comment_text --protected gender --seeds 5 --local 5 --estimate 20 --samples csv --out";
+    let workspace = with_texts();
+    let audit = spelt(
+        "audit --model texts TEXTS --protected country --seeds 3 --local 3 --estimate 10 --samples csv --out",
+    );
     for file in [
         "model.toml",
         "weights.safetensors",
@@ -103,38 +97,45 @@ fn text_models() {
 
 #[test]
 fn runs() {
-    let workspace = prepared();
-    workspace.line(AUDIT).exits(0);
+    let workspace = with_models();
     let repair =
-        "repair --model model --data people.csv --run run --share 0.01 --epochs 1 --out never";
-    is_found(&workspace, "run/samples.csv", &["report run", repair]);
+        "repair --model model --data people.csv --run done --share 0.01 --epochs 1 --out never";
+    is_found(&workspace, "done/samples.csv", &["report done", repair]);
     is_found(
         &workspace,
-        "run/summary.json",
-        &["report run", "verify run"],
+        "done/summary.json",
+        &["report done", "verify done"],
     );
-    workspace
-        .line(&format!("{AUDIT} --time 1ns").replace("--out run", "--out stopped"))
-        .exits(0);
-    is_found(
-        &workspace,
-        "stopped/checkpoint.bin",
-        &["audit --resume --out stopped"],
-    );
-    let train = "train --data people.csv --schema people.toml --hidden 4 --epochs 50 --time 1ns --out trained";
-    if workspace.line(train).code == Some(0) && workspace.path("trained/checkpoint.bin").exists() {
-        is_found(
-            &workspace,
-            "trained/checkpoint.bin",
-            &["train --resume --out trained"],
-        );
-    }
-    workspace
-        .line("outliers budget --ledger budget.toml --data people.csv --epsilon 10 --delta 0.1")
-        .exits(0);
     is_found(
         &workspace,
         "budget.toml",
         &["outliers budget --ledger budget.toml"],
     );
+}
+
+/// What goes on with a run that was stopped is given no damaged checkpoint.
+#[cfg(unix)]
+#[test]
+fn checkpoints() {
+    if !is_possible() {
+        return;
+    }
+    let start = with_models();
+    let train = spelt("train TABLE --hidden 4 --epochs 100000 --out trained");
+    let outcome = start.interrupted(&train, "trained/run.toml", 0);
+    outcome.exits(0).says(&["Interrupted"]);
+    start.line(&spelt(&format!("{AUDIT} --time 1ns"))).exits(0);
+    for (out, resume) in [
+        ("trained", "train --resume --out trained"),
+        ("run", "audit --resume --out run"),
+    ] {
+        is_found(&start, &format!("{out}/checkpoint.bin"), &[resume]);
+    }
+    for writer in of_kind(Kind::Run) {
+        let line = writer.line();
+        if line.starts_with("compare") || line.starts_with("repair --model model") {
+            let stopped = stopped(&start, &writer);
+            is_found(&stopped, "new/checkpoint.bin", &[&writer.resume()]);
+        }
+    }
 }

@@ -1,257 +1,190 @@
 //! kill -9 before each system call that changes a file, or before some drawn by a seed.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
-use crate::probity_command::{Workspace, figures};
-use crate::traced::{drawn, is_possible, killed, moments};
-use crate::{AUDIT, copy_of, files, is_passing, prepared};
+use crate::probity_command::Workspace;
+use crate::state::{State, are_same, copy_of, differing, is_passing, nothing_is_left, state};
+use crate::traced::{Moment, drawn, is_possible, killed, moments};
+use crate::writers::{COUNT, Kind, SUBSPACES, Writer, of_kind};
+use crate::{AUDIT, prepared, spelt, with_models, with_texts};
 
 /// Seed of the moments that are drawn.
 const SEED: u64 = 16;
 
-/// A summary without what the clock decides.
-fn timeless(bytes: &[u8]) -> Value {
-    fn forget(value: &mut Value) {
-        match value {
-            Value::Object(members) => {
-                members.retain(|name, _| {
-                    !(name.contains("second")
-                        || ["ended", "sha256", "seal"].contains(&name.as_str()))
-                });
-                members.values_mut().for_each(forget);
-            }
-            Value::Array(values) => values.iter_mut().for_each(forget),
-            _ => {}
-        }
-    }
-    let mut value: Value = serde_json::from_slice(bytes).unwrap();
-    forget(&mut value);
-    value
-}
-
-/// A file without where workspaces are: texts name the paths that were opened, and their seals are
-/// of that.
-fn placeless(bytes: &[u8]) -> Vec<u8> {
-    let Ok(text) = std::str::from_utf8(bytes) else {
-        return bytes.to_owned();
-    };
-    let mut parts = text.split("/.tmp");
-    let first = parts.next().unwrap_or_default().to_owned();
-    // The random end of the name of a temporary folder.
-    let text = parts.fold(first, |text, part| text + part.get(6..).unwrap_or(part));
-    let lines = text.lines().filter(|line| !line.starts_with("# probity "));
-    lines.collect::<Vec<_>>().join("\n").into_bytes()
-}
-
-/// The files of a workspace that do not depend on where it is, by their names in it.
-fn placeless_files(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<u8>> {
-    let files = files(workspace).into_iter();
-    files
-        .map(|(path, bytes)| (path, placeless(&bytes)))
-        .collect()
-}
-
-/// Every file of `workspace` is one of `before`, or wholly as it is in `whole`.
-fn holds_whole_files(
-    workspace: &Workspace,
-    before: &BTreeMap<PathBuf, Vec<u8>>,
-    whole: &BTreeMap<PathBuf, Vec<u8>>,
-    moment: usize,
-) {
-    for (path, bytes) in placeless_files(workspace) {
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if is_passing(&path) || name == "checkpoint.bin" || before.get(&path) == Some(&bytes) {
+/// Every file of `found` is one of `before`, or wholly as it is in `whole`, and none is gone.
+#[track_caller]
+pub fn holds_whole_files(found: &State, before: &State, whole: &State, when: &str) {
+    for (path, bytes) in found {
+        let is_old = before.get(path) == Some(bytes);
+        let is_checkpoint = path.ends_with("checkpoint.bin");
+        if is_old || is_checkpoint || is_passing(path) {
             continue;
         }
-        let written = whole.get(&path);
-        let is_whole = match name.as_str() {
-            "summary.json" => written.is_some_and(|written| timeless(written) == timeless(&bytes)),
-            // It says how long each input took.
-            "verdicts.parquet" => bytes.ends_with(b"PAR1"),
-            _ => written == Some(&bytes),
-        };
-        assert!(
-            is_whole,
-            "moment {moment}: {} is half written",
-            path.display()
-        );
+        let is_whole = whole.get(path) == Some(bytes);
+        assert!(is_whole, "{when}: {} is half written", path.display());
     }
-    for path in before.keys() {
-        let is_there = workspace.path("").join(path).exists();
-        assert!(
-            is_there || !whole.contains_key(path),
-            "moment {moment}: {} is gone",
-            path.display()
-        );
+    for path in before.keys().filter(|path| whole.contains_key(*path)) {
+        let is_there = found.contains_key(path);
+        assert!(is_there, "{when}: {} is gone", path.display());
     }
 }
 
-/// Kills `line` at up to `most` moments in copies of `start`; `recover` is given each copy.
-fn kill_at_moments(
-    start: &Workspace,
-    line: &str,
-    most: usize,
-    recover: &dyn Fn(&Workspace, &Workspace),
-) {
+/// Kills a command at up to `most` moments in copies of `start`, what goes on with it as well, and
+/// holds that its repetition ends where it would have ended itself.
+fn kill_at_moments(start: &Workspace, writer: &Writer, most: usize) {
+    let line = writer.line();
     let whole = copy_of(start);
-    let last = moments(&whole, line);
-    assert!(last > 2, "{line} changes nothing");
-    let before = placeless_files(start);
-    let after = placeless_files(&whole);
-    for moment in drawn(last, most, SEED) {
+    let (outcome, all) = moments(&whole, &line);
+    assert!(writer.is_done(&outcome), "{line}: {outcome:#?}");
+    assert!(all.len() > 2, "{line} changes nothing");
+    let [before, after] = [start, &whole].map(state);
+    let moments = drawn(&all, most, SEED);
+    let mut kills = 0;
+    for (at, moment) in moments.iter().enumerate() {
+        let when = format!("{line}, killed before {} {}", moment.call, moment.number);
         let copy = copy_of(start);
-        let outcome = killed(&copy, line, moment);
-        if outcome.code == Some(0) {
+        if killed(&copy, &line, moment).code.is_some() {
             // The order of calls is that of threads; fewer than before, this time.
             continue;
         }
-        holds_whole_files(&copy, &before, &after, moment);
-        recover(&copy, &whole);
-        let left: Vec<_> = files(&copy)
-            .into_iter()
-            .filter(|(path, _)| is_passing(path))
-            .collect();
-        assert!(left.is_empty(), "moment {moment}: {left:?} is left over");
+        kills += 1;
+        holds_whole_files(&state(&copy), &before, &after, &when);
+        let run = Path::new(writer.out()).join("run.toml");
+        if writer.kind == Kind::Run && copy.path("").join(run).exists() {
+            let second = &all[(5 + 7 * at) % all.len()];
+            killed(&copy, &writer.resume(), second);
+            holds_whole_files(&state(&copy), &before, &after, &format!("{when}, twice"));
+        }
+        recover(&copy, writer, &after, &when);
+        nothing_is_left(&copy, &when);
+        are_same(&state(&copy), &after, &when);
+    }
+    assert!(2 * kills > moments.len(), "{line}: {kills} kills");
+}
+
+/// A run that was killed before its summary stood under its name.
+pub fn stopped(start: &Workspace, writer: &Writer) -> Workspace {
+    let line = writer.line();
+    let (_, moments) = moments(&copy_of(start), &line);
+    let renamings = moments.iter().filter(|moment| moment.call == "renameat");
+    for moment in renamings.rev() {
+        let copy = copy_of(start);
+        killed(&copy, &line, moment);
+        let has = |name: &str| copy.path(writer.out()).join(name).exists();
+        if has("run.toml") && !has("summary.json") {
+            return copy;
+        }
+    }
+    panic!("{line} renames nothing");
+}
+
+/// What a user does who finds that a command was killed.
+fn recover(copy: &Workspace, writer: &Writer, after: &State, when: &str) {
+    let line = writer.line();
+    let out = copy.path(writer.out());
+    match writer.kind {
+        Kind::Run => {
+            let outcome = match out.join("run.toml").exists() {
+                true => copy.line(&writer.resume()),
+                false => copy.line(&line),
+            };
+            if !writer.is_done(&outcome) {
+                // The kill came after the last file.
+                outcome.exits(2).complains(&["nothing to resume"]);
+            }
+        }
+        Kind::Directory => {
+            let outcome = copy.line(&line);
+            if !writer.is_done(&outcome) {
+                outcome.exits(2).complains(&["is not empty"]);
+                // Of directories in it that is the business of whoever writes there.
+                let own = |path: &PathBuf| path.parent() == Some(Path::new(writer.out()));
+                let left = state(copy)
+                    .into_keys()
+                    .find(|path| own(path) && is_passing(path));
+                assert!(left.is_none(), "{when}: {left:?} is left over");
+                fs::remove_dir_all(out).unwrap();
+                writer.runs(copy, &line);
+            }
+        }
+        Kind::File => {
+            let outcome = copy.line(&line);
+            if !writer.is_done(&outcome) {
+                outcome.exits(2).complains(&["exists", "--force"]);
+                are_same(&state(copy), after, when);
+                writer.runs(copy, &format!("{line} --force"));
+            }
+        }
+        Kind::Deletion => {
+            let was_done = differing(&state(copy), after)
+                .iter()
+                .all(|path| is_passing(path));
+            copy.line(&line).exits(if was_done { 2 } else { 0 });
+        }
     }
 }
 
 /// A deletion is done wholly or not at all, and the next command cleans up.
 #[test]
 fn deletions() {
-    if !is_possible() {
-        return;
-    }
-    let start = prepared();
-    let input = "--data people.csv --schema people.toml";
-    start
-        .line(&format!("kmeans fit {input} --clusters 3 --out k"))
-        .exits(0);
-    start.line(&format!("spn fit {input} --out s")).exits(0);
-    for (line, file) in [
-        ("kmeans delete --model k --ids 7", "k/model.bin"),
-        ("spn delete --model s --ids 7", "s/model.spn"),
-    ] {
-        kill_at_moments(&start, line, 60, &|copy, whole| {
-            let was_done =
-                std::fs::read(copy.path(file)).unwrap() == std::fs::read(whole.path(file)).unwrap();
-            copy.line(line).exits(if was_done { 2 } else { 0 });
-            assert_eq!(
-                std::fs::read(copy.path(file)).unwrap(),
-                std::fs::read(whole.path(file)).unwrap()
-            );
-        });
+    if is_possible() {
+        let start = with_models();
+        of_kind(Kind::Deletion).for_each(|writer| kill_at_moments(&start, &writer, 30));
     }
 }
 
 /// A run that is killed goes on to the very result of one that is not.
 #[test]
-fn audits() {
-    if !is_possible() {
-        return;
+fn runs() {
+    if is_possible() {
+        let start = with_texts();
+        of_kind(Kind::Run).for_each(|writer| kill_at_moments(&start, &writer, 8));
     }
-    let start = prepared();
-    kill_at_moments(&start, AUDIT, 24, &|copy, whole| {
-        goes_on(copy, "audit --resume --out run", AUDIT);
-        assert_eq!(copy.read("run/samples.csv"), whole.read("run/samples.csv"));
-        assert_eq!(
-            figures(&copy.json("run/summary.json")),
-            figures(&whole.json("run/summary.json"))
-        );
-    });
-    // And again while it goes on.
-    let stopped = copy_of(&start);
-    stopped.line(&format!("{AUDIT} --time 1ns")).exits(0);
-    kill_at_moments(&stopped, "audit --resume --out run", 16, &|copy, whole| {
-        goes_on(copy, "audit --resume --out run", AUDIT);
-        assert_eq!(copy.read("run/samples.csv"), whole.read("run/samples.csv"));
-    });
-}
-
-/// Resumes what can be resumed, begins what was not begun, and leaves what was complete.
-fn goes_on(copy: &Workspace, resume: &str, anew: &str) {
-    let outcome = match copy.path("run/run.toml").exists() {
-        true => copy.line(resume),
-        false => copy.line(anew),
-    };
-    if outcome.code != Some(0) {
-        outcome.exits(2).complains(&["nothing to resume"]);
-        // The kill came after the last result: only the lock was left to give up.
-        copy.line("verify run").exits(0);
-        let lock = copy.path("run/.probity.lock");
-        if lock.exists() {
-            std::fs::remove_file(lock).unwrap();
-        }
-    }
-}
-
-#[test]
-fn trainings() {
-    if !is_possible() {
-        return;
-    }
-    let start = prepared();
-    let train = "train --data people.csv --schema people.toml --hidden 4 --epochs 3 --out run";
-    kill_at_moments(&start, train, 24, &|copy, whole| {
-        let outcome = match copy.path("run/run.toml").exists() {
-            true => copy.line("train --resume --out run"),
-            false => copy.line(train),
-        };
-        if outcome.code != Some(0) {
-            outcome.exits(2).complains(&["nothing to resume"]);
-            let _ = std::fs::remove_file(copy.path("run/.probity.lock"));
-        }
-        for file in ["model.toml", "weights.safetensors", "provenance.toml"] {
-            let read = |workspace: &Workspace| {
-                let bytes = std::fs::read(workspace.path("run").join(file)).unwrap();
-                placeless(&bytes)
-            };
-            assert!(read(copy) == read(whole), "{file}");
-        }
-    });
 }
 
 /// What cannot be gone on with is begun again, elsewhere if the place holds a part of it.
 #[test]
-fn results() {
+fn directories() {
+    if is_possible() {
+        let start = with_texts();
+        of_kind(Kind::Directory).for_each(|writer| kill_at_moments(&start, &writer, 6));
+    }
+}
+
+#[test]
+fn files() {
+    if is_possible() {
+        let start = with_texts();
+        of_kind(Kind::File).for_each(|writer| kill_at_moments(&start, &writer, 6));
+    }
+}
+
+/// A search that was stopped in its middle is killed while it goes on.
+#[test]
+fn searches_that_go_on() {
     if !is_possible() {
         return;
     }
-    let start = prepared();
-    start.line(AUDIT).exits(0);
-    let table = "--data people.csv --schema people.toml";
-    for (line, out) in [
-        (format!("kmeans fit {table} --clusters 3 --out k"), "k"),
-        (format!("spn fit {table} --out s"), "s"),
-        ("schema infer people.csv --label-column income --out new.toml".to_owned(), "new.toml"),
-        ("report run --out report.html".to_owned(), "report.html"),
-        ("groups --model model --data people.csv --out g".to_owned(), "g"),
-        ("certify --model model --data people.csv --protected sex --out c".to_owned(), "c"),
-        (
-            "knn --train people.csv --test people.csv --inputs 5 --schema people.toml --poison 2 --max-k 5 --folds 3 --out n".to_owned(),
-            "n",
-        ),
-    ] {
-        kill_at_moments(&start, &line, 16, &|copy, whole| {
-            let again = copy.line(&line);
-            match again.code {
-                Some(0) => {}
-                _ => {
-                    let refused = match out.contains('.') {
-                        true => "--force",
-                        false => "is not empty",
-                    };
-                    again.exits(2).complains(&[refused]);
-                }
-            }
-            let elsewhere = line.replace(&format!("--out {out}"), &format!("--out new-{out}"));
-            copy.line(&elsewhere).exits(0);
-            let name = |root: &str| files(whole).into_iter().filter(|(path, _)| path.starts_with(root)).count();
-            let copied = files(copy).into_iter().filter(|(path, _)| path.starts_with(format!("new-{out}"))).count();
-            assert_eq!(name(out), copied);
-        });
+    let whole = prepared();
+    whole.line(&spelt(AUDIT)).exits(0);
+    let stopped = prepared();
+    stopped
+        .line(&spelt(&format!("{AUDIT} --time 1ns")))
+        .exits(0);
+    let resume = "audit --resume --out run";
+    let (outcome, all) = moments(&copy_of(&stopped), resume);
+    outcome.exits(0);
+    for moment in drawn(&all, 16, SEED) {
+        let copy = copy_of(&stopped);
+        killed(&copy, resume, &moment);
+        let again = copy.line(resume);
+        if again.code != Some(0) {
+            again.exits(2).complains(&["nothing to resume"]);
+        }
+        let when = format!("{resume}, killed before {} {}", moment.call, moment.number);
+        nothing_is_left(&copy, &when);
+        are_same(&state(&copy), &state(&whole), &when);
     }
 }
 
@@ -261,31 +194,64 @@ fn ledgers() {
     if !is_possible() {
         return;
     }
+    let start = with_models();
+    for query in [COUNT, SUBSPACES] {
+        let (outcome, all) = moments(&copy_of(&start), query);
+        outcome.exits(0);
+        for moment in drawn(&all, 20, SEED) {
+            let when = format!("{query}, killed before {} {}", moment.call, moment.number);
+            let copy = copy_of(&start);
+            let outcome = killed(&copy, query, &moment);
+            let charged = charged(&copy);
+            assert!(charged <= 1, "{when}");
+            let is_answered = !outcome.stdout.is_empty() || copy.path("new/summary.json").exists();
+            assert!(
+                !is_answered || charged == 1,
+                "{when}: answered and not charged"
+            );
+            copy.line(&query.replace("--out new", "--out other"))
+                .exits(0);
+            // What was written is left to be looked at.
+            copy.line(query);
+            nothing_is_left(&copy, &when);
+        }
+    }
+}
+
+/// The queries in the ledger, which must be one.
+pub fn charged(workspace: &Workspace) -> usize {
+    let line = "outliers budget --ledger budget.toml --json";
+    let budget = workspace.line(line).exits(0).json();
+    budget["queries"].as_array().map_or(0, Vec::len)
+}
+
+/// A budget that was declared by halves is none, and says what to do.
+#[test]
+fn declarations() {
+    if !is_possible() {
+        return;
+    }
     let start = prepared();
-    start
-        .line("outliers budget --ledger budget.toml --data people.csv --epsilon 10 --delta 0.1")
-        .exits(0);
-    let count = "outliers count --data people.csv --columns age --range age=18,67 --radius 0.1 --k 3 --epsilon 1 --delta 0.01 --ledger budget.toml";
-    let whole = copy_of(&start);
-    let last = moments(&whole, count);
-    for moment in drawn(last, 60, SEED) {
+    let declare = "outliers budget --ledger b.toml --data people.csv --epsilon 10 --delta 0.1";
+    let (outcome, all) = moments(&copy_of(&start), declare);
+    outcome.exits(0);
+    for Moment { call, number } in drawn(&all, 40, SEED) {
+        let when = format!("{declare}, killed before {call} {number}");
         let copy = copy_of(&start);
-        let outcome = killed(&copy, count, moment);
-        let spent = copy
-            .line("outliers budget --ledger budget.toml --json")
-            .exits(0)
-            .json();
-        let charged = spent["queries"].as_array().map_or(0, Vec::len);
-        assert!(charged <= 1);
-        assert!(
-            outcome.stdout.is_empty() || charged == 1,
-            "moment {moment}: answered and not charged"
-        );
-        copy.line(count).exits(0);
-        let left: Vec<_> = files(&copy)
-            .into_iter()
-            .filter(|(path, _)| is_passing(path))
-            .collect();
-        assert!(left.is_empty(), "moment {moment}: {left:?} is left over");
+        killed(&copy, declare, &Moment { call, number });
+        let again = copy.line(declare);
+        if again.code != Some(0) {
+            let again = again.exits(2);
+            if copy.path("b.toml").exists() {
+                again.complains(&["a budget is declared once"]);
+            } else {
+                again.complains(&["b.toml.key is there without its ledger"]);
+                fs::remove_file(copy.path("b.toml.key")).unwrap();
+                copy.line(declare).exits(0);
+            }
+        }
+        let count = COUNT.replace("budget.toml", "b.toml");
+        copy.line(&count).exits(0);
+        nothing_is_left(&copy, &when);
     }
 }

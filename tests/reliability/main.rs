@@ -3,26 +3,45 @@
 //!
 //! | module | what happens |
 //! |---|---|
-//! | [`kills`] | kill -9 before each system call that changes a file |
+//! | [`kills`] | kill -9 before system calls that change a file |
 //! | [`faults`] | the same calls fail: disk full, read-only, no descriptors; the clock jumps |
-//! | [`races`] | commands that share files, twenty at a time |
+//! | [`races`] | commands that share files, each with each |
+//! | [`crowds`] | twenty commands at a time that change one thing |
 //! | [`damage`] | every file that Probity writes for itself, with bits flipped |
 //! | [`outputs`] | results that would destroy what they are made from |
+//!
+//! [`writers`] lists the commands that write, [`state`] says what of their files must be the same.
 
 #[path = "../probity_command/mod.rs"]
 mod probity_command;
 
+mod crowds;
 mod damage;
 mod faults;
 mod kills;
 mod outputs;
 mod races;
+mod state;
 mod traced;
-
-use std::fs;
-use std::path::{Path, PathBuf};
+mod writers;
 
 use probity_command::Workspace;
+
+/// What stands for longer words in the lines of commands.
+const ABBREVIATIONS: [(&str, &str); 3] = [
+    ("TABLE", "--data people.csv --schema people.toml"),
+    ("NETWORK", "--model model --data people.csv --protected sex"),
+    ("TEXTS", "--texts comments.csv --text-column comment_text"),
+];
+
+/// A line with its abbreviations spelt out.
+fn spelt(line: &str) -> String {
+    let spell = |line: String, (short, long): (&str, &str)| line.replace(short, long);
+    ABBREVIATIONS.into_iter().fold(line.to_owned(), spell)
+}
+
+/// A small audit of the network.
+const AUDIT: &str = "audit NETWORK --seeds 40 --local 30 --estimate 200 --samples csv --out run";
 
 /// A workspace with 300 people, their schema, and a small network.
 fn prepared() -> Workspace {
@@ -30,47 +49,38 @@ fn prepared() -> Workspace {
     for line in [
         "data generate people --rows 300 --out people.csv",
         "schema infer people.csv --label-column income --protected sex,origin --out people.toml",
-        "train --data people.csv --schema people.toml --hidden 4 --epochs 2 --out model",
+        "train TABLE --hidden 4 --epochs 2 --validation 0.1 --out model",
     ] {
-        workspace.line(line).exits(0);
+        workspace.line(&spelt(line)).exits(0);
     }
     workspace
 }
 
-/// A small audit of its network.
-const AUDIT: &str = "audit --model model --data people.csv --protected sex --seeds 40 --local 30 --estimate 200 --samples csv --out run";
-
-/// The same files in another folder.
-fn copy_of(workspace: &Workspace) -> Workspace {
-    let copy = Workspace::new();
-    for (path, content) in workspace.snapshot() {
-        let to = copy
-            .path("")
-            .join(path.strip_prefix(workspace.path("")).unwrap());
-        match content {
-            None => fs::create_dir_all(to).unwrap(),
-            Some(bytes) => {
-                fs::create_dir_all(to.parent().unwrap()).unwrap();
-                fs::write(to, bytes).unwrap();
-            }
-        }
+/// The same with a k-means model `k`, a sum-product network `s`, the audit `done` and a ledger.
+fn with_models() -> Workspace {
+    let workspace = prepared();
+    for line in [
+        "kmeans fit TABLE --clusters 3 --out k",
+        "spn fit TABLE --out s",
+        &AUDIT.replace("--out run", "--out done"),
+        "outliers budget --ledger budget.toml --data people.csv --epsilon 10 --delta 0.1",
+    ] {
+        workspace.line(&spelt(line)).exits(0);
     }
-    copy
+    workspace
 }
 
-/// The files of a workspace by their names in it.
-fn files(workspace: &Workspace) -> Vec<(PathBuf, Vec<u8>)> {
-    let root = workspace.path("");
-    let files = workspace.snapshot().into_iter();
-    files
-        .filter_map(|(path, content)| {
-            Some((path.strip_prefix(&root).unwrap().to_owned(), content?))
-        })
-        .collect()
-}
-
-/// Whether a file is one of those that come and go.
-fn is_passing(path: &Path) -> bool {
-    path.file_name()
-        .is_some_and(|name| name.to_string_lossy().starts_with(".probity"))
+/// The same with comments, a classifier of them, `texts`, and what an import needs.
+fn with_texts() -> Workspace {
+    let workspace = with_models();
+    for line in [
+        "data generate comments --rows 200 --out comments.csv",
+        "train TEXTS --label-column toxic --cell gru --units 4 --layers 1 --epochs 40 --learning-rate 0.05 --out texts",
+    ] {
+        workspace.line(&spelt(line)).exits(0);
+    }
+    let config = "hidden = [4]\n[[layout]]\nweight = \"layers.{n}.weight\"\n\
+                  bias = \"layers.{n}.bias\"\norientation = \"in-out\"\n";
+    workspace.write("network.toml", config);
+    workspace
 }

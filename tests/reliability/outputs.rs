@@ -4,22 +4,8 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use crate::probity_command::{Outcome, Workspace, binary};
-use crate::{AUDIT, prepared};
-
-fn ready() -> Workspace {
-    let workspace = prepared();
-    let table = "--data people.csv --schema people.toml";
-    for line in [
-        format!("kmeans fit {table} --clusters 3 --out k"),
-        format!("spn fit {table} --out s"),
-        AUDIT.to_owned(),
-        "data generate comments --rows 50 --out comments.csv".to_owned(),
-    ] {
-        workspace.line(&line).exits(0);
-    }
-    workspace
-}
+use crate::probity_command::{Outcome, binary};
+use crate::{AUDIT, spelt, with_texts};
 
 /// Commands that write one file, but for its name, and what they read.
 const WRITERS: [(&str, &[&str]); 9] = [
@@ -42,8 +28,8 @@ const WRITERS: [(&str, &[&str]); 9] = [
     ),
     ("spn query sample --model s --rows 2", &["s/model.spn"]),
     (
-        "report run",
-        &["run/samples.csv", "run/summary.json", "run/new.html"],
+        "report done",
+        &["done/samples.csv", "done/summary.json", "done/new.html"],
     ),
     (
         "embeddings train comments.csv --text-column comment_text --min-count 1 --epochs 1 --width 4",
@@ -51,13 +37,13 @@ const WRITERS: [(&str, &[&str]); 9] = [
     ),
     (
         "data generate people --rows 3",
-        &["run/run.toml", "model/weights.safetensors"],
+        &["done/run.toml", "model/weights.safetensors"],
     ),
 ];
 
 #[test]
 fn what_is_read_is_not_written() {
-    let workspace = ready();
+    let workspace = with_texts();
     let before = workspace.snapshot();
     for (line, read) in WRITERS {
         for file in read {
@@ -82,7 +68,7 @@ fn what_is_read_is_not_written() {
         }
     }
     for line in [
-        format!("{AUDIT}/below"),
+        spelt(AUDIT).replace("--out run", "--out done/below"),
         "train --data people.csv --schema people.toml --out model/below".to_owned(),
         "kmeans fit --data people.csv --schema people.toml --clusters 2 --out k/below".to_owned(),
     ] {
@@ -111,7 +97,7 @@ fn what_is_read_is_not_written() {
 #[cfg(unix)]
 #[test]
 fn devices_fifos_and_links_are_written_to() {
-    let workspace = ready();
+    let workspace = with_texts();
     let stdout_of = |line: &str| {
         let outcome = workspace.line(line).exits(0);
         outcome.stdout
@@ -181,7 +167,7 @@ fn devices_fifos_and_links_are_written_to() {
 #[cfg(unix)]
 #[test]
 fn deletions_reach_all_names() {
-    let workspace = ready();
+    let workspace = with_texts();
     for (command, directory, file) in [("kmeans", "k", "model.bin"), ("spn", "s", "model.spn")] {
         let path = workspace.path(&format!("{directory}/{file}"));
         let kept = workspace.path(&format!("kept-{file}"));
@@ -204,7 +190,7 @@ fn deletions_reach_all_names() {
 #[test]
 fn no_name_hides_what_is_read() {
     use std::os::unix::fs::symlink;
-    let workspace = ready();
+    let workspace = with_texts();
     symlink(
         workspace.path("model/weights.safetensors"),
         workspace.path("to-weights"),

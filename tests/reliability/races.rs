@@ -1,15 +1,17 @@
-//! Commands that share files, twenty at a time.
+//! Commands that share a directory or a file, each with each, some of both at a time.
 
 use std::process::Child;
 
-use crate::probity_command::{Outcome, Workspace, figures};
-use crate::{AUDIT, copy_of, files, is_passing, prepared};
+use crate::kills::stopped;
+use crate::probity_command::{Outcome, Workspace};
+use crate::state::{State, copy_of, differing, nothing_is_left, state};
+use crate::traced::is_possible;
+use crate::writers::{Kind, of_kind};
+use crate::{AUDIT, spelt, with_models, with_texts};
 
-/// Processes at a time.
-const AT_ONCE: usize = 20;
-
-/// What comes of `lines`, all started before the first one is waited for.
-fn at_once(workspace: &Workspace, lines: &[String]) -> Vec<Outcome> {
+/// What comes of `lines`, all started before the first one is waited for: work that is done, or a
+/// refusal that says why.
+pub fn at_once(workspace: &Workspace, lines: &[String]) -> Vec<Outcome> {
     let started: Vec<Child> = lines
         .iter()
         .map(|line| workspace.prepared(line).spawn().unwrap())
@@ -19,183 +21,234 @@ fn at_once(workspace: &Workspace, lines: &[String]) -> Vec<Outcome> {
         .map(|child| child.wait_with_output().unwrap());
     let outcomes: Vec<Outcome> = ended.map(Outcome::new).collect();
     for (outcome, line) in outcomes.iter().zip(lines) {
-        assert!(matches!(outcome.code, Some(0..=3)), "{line}: {outcome:#?}");
         assert!(!outcome.stderr.contains("panicked"), "{line}: {outcome:#?}");
-    }
-    outcomes
-}
-
-fn successes(outcomes: &[Outcome]) -> usize {
-    outcomes
-        .iter()
-        .filter(|outcome| outcome.code == Some(0))
-        .count()
-}
-
-fn nothing_is_left(workspace: &Workspace) {
-    let left: Vec<_> = files(workspace)
-        .into_iter()
-        .filter(|(path, _)| is_passing(path))
-        .collect();
-    assert!(left.is_empty(), "{left:?}");
-}
-
-/// No deletion is lost: the model is the one of all deletions one after the other.
-#[test]
-fn deletions() {
-    let workspace = prepared();
-    let table = "--data people.csv --schema people.toml";
-    workspace
-        .line(&format!("kmeans fit {table} --clusters 3 --out k"))
-        .exits(0);
-    workspace.line(&format!("spn fit {table} --out s")).exits(0);
-    for (command, file) in [("kmeans", "k/model.bin"), ("spn", "s/model.spn")] {
-        let name = &file[..1];
-        let delete = |id: usize| format!("{command} delete --model {name} --ids {id}");
-        let one_by_one = copy_of(&workspace);
-        for id in 1..=AT_ONCE {
-            one_by_one.line(&delete(10 * id)).exits(0);
-        }
-        // By two paths to the directory.
-        let lines: Vec<String> = (1..=AT_ONCE)
-            .map(|id| {
-                delete(10 * id).replace("--model ", ["--model ", "--model model/../"][id % 2])
-            })
-            .collect();
-        let outcomes = at_once(&workspace, &lines);
-        assert_eq!(successes(&outcomes), AT_ONCE);
-        let waited = outcomes
-            .iter()
-            .filter(|outcome| outcome.stderr.contains("waiting for it"));
-        assert!(waited.count() > 0);
-        assert_eq!(
-            std::fs::read(workspace.path(file)).unwrap(),
-            std::fs::read(one_by_one.path(file)).unwrap()
+        assert!(
+            is_done(outcome) || says_why(outcome),
+            "{line}: {outcome:#?}"
         );
-        // The same row twenty times: deleted once.
-        let lines = vec![delete(5); AT_ONCE];
-        assert_eq!(successes(&at_once(&workspace, &lines)), 1);
-        // Readers beside writers see a whole model.
-        let read = match command {
-            "kmeans" => "kmeans assign --model k",
-            _ => "spn show --model s",
-        };
-        let lines: Vec<String> = (0..AT_ONCE)
-            .map(|at| {
-                if at % 2 == 0 {
-                    delete(101 + at)
-                } else {
-                    read.to_owned()
-                }
-            })
-            .collect();
-        assert_eq!(successes(&at_once(&workspace, &lines)), AT_ONCE);
     }
-    nothing_is_left(&workspace);
+    outcomes
+}
+
+/// Whether a command did its work; a repair may say no to its result.
+pub fn is_done(outcome: &Outcome) -> bool {
+    matches!(outcome.code, Some(0 | 1))
+}
+
+fn says_why(outcome: &Outcome) -> bool {
+    outcome.code == Some(2) && outcome.stderr.contains("error: ")
+}
+
+pub fn successes(outcomes: &[Outcome]) -> usize {
+    outcomes.iter().filter(|outcome| is_done(outcome)).count()
+}
+
+/// A line by itself: whether it does its work the first and the second time, and the state after
+/// the first.
+struct Alone {
+    line: String,
+    is_done: [bool; 2],
+    after: State,
+}
+
+impl Alone {
+    fn new(start: &Workspace, line: &str) -> Alone {
+        let line = spelt(line);
+        let copy = copy_of(start);
+        let first = is_done(&copy.line(&line));
+        let after = state(&copy);
+        let second = is_done(&copy.line(&line));
+        Alone {
+            line,
+            is_done: [first, second],
+            after,
+        }
+    }
+}
+
+/// Lets each two of `lines`, and each with itself, run `number` at a time, by turns, and holds that
+/// the end is one of a serial order.
+fn all_pairs(start: &Workspace, number: usize, lines: &[&str]) {
+    let lines: Vec<Alone> = lines.iter().map(|line| Alone::new(start, line)).collect();
+    for (at, one) in lines.iter().enumerate() {
+        for other in &lines[at..] {
+            is_serial(start, number, [one, other]);
+        }
+    }
+}
+
+fn is_serial(start: &Workspace, number: usize, pair: [&Alone; 2]) {
+    let [one, other] = pair;
+    let when = format!("{} & {}", one.line, other.line);
+    let raced = copy_of(start);
+    let turns: Vec<String> = (0..number)
+        .map(|turn| pair[turn % 2].line.clone())
+        .collect();
+    let outcomes = at_once(&raced, &turns);
+    let ends = state(&raced);
+    nothing_is_left(&raced, &when);
+    let mut orders = Vec::new();
+    for [first, second] in [[one, other], [other, one]] {
+        // A command that was refused all the time changed nothing.
+        let done = |alone: &Alone| {
+            let outcomes = outcomes.iter().zip(&turns);
+            let own = outcomes.filter(|(_, line)| **line == alone.line);
+            own.filter(|(outcome, _)| is_done(outcome)).count()
+        };
+        assert!(
+            first.is_done[1] || done(first) <= 1,
+            "{when}: {} was done {} times: {outcomes:#?}",
+            first.line,
+            done(first)
+        );
+        if done(second) == 0 {
+            assert!(
+                done(first) > 0 || !first.is_done[0],
+                "{when}: nothing was done: {outcomes:#?}"
+            );
+            orders.push(first.after.clone());
+        }
+        if first.line != second.line {
+            let copy = copy_of(start);
+            copy.line(&first.line);
+            copy.line(&second.line);
+            orders.push(state(&copy));
+        } else {
+            orders.push(first.after.clone());
+        }
+    }
+    let nearest = orders.iter().map(|order| differing(&ends, order));
+    let nearest = nearest.min_by_key(Vec::len).unwrap_or_default();
+    assert!(
+        nearest.is_empty(),
+        "{when}: {nearest:?} are those of no serial order: {outcomes:#?}"
+    );
+}
+
+/// Who reads, changes and replaces a model whose rows can be deleted.
+#[test]
+fn models() {
+    let start = with_models();
+    let clusters = [
+        "kmeans delete --model k --ids 7",
+        "kmeans delete --model model/../k --ids 9 --verify",
+        "kmeans assign --model k --out clusters.csv",
+        "kmeans fit TABLE --clusters 2 --out k",
+        "kmeans bench TABLE --clusters 3 --deletions 1 --repeats 1 --out k",
+        "report k --out report.html",
+        "verify k",
+    ];
+    all_pairs(&start, 6, &clusters);
+    let networks = [
+        "spn delete --model s --ids 7",
+        "spn delete --model model/../s --ids 9 --verify",
+        "spn query likelihood --model s --data people.csv --out likelihood.csv",
+        "spn query sample --model s --rows 3 --out sample.csv",
+        "spn show --model s --svg network.svg",
+        "spn fit TABLE --out s",
+    ];
+    all_pairs(&start, 6, &networks);
+}
+
+/// Who makes a network, and who reads it meanwhile.
+#[test]
+fn networks() {
+    let start = with_texts();
+    let lines = [
+        "train TABLE --hidden 4 --epochs 2 --out new",
+        "import --weights model/weights.safetensors --config network.toml --schema people.toml --out new",
+        "audit --model new --data people.csv --protected sex --seeds 5 --local 5 --estimate 50 --samples csv --out run",
+        "groups --model new --data people.csv --out groups",
+        "certify --model new --data people.csv --protected sex --out certified",
+        "verify new",
+    ];
+    all_pairs(&start, 4, &lines);
+}
+
+/// Who begins a run, goes on with it, checks it, shows it, learns from it and repeats it.
+#[test]
+fn runs() {
+    let start = with_models();
+    start.line(&spelt(&format!("{AUDIT} --time 1ns"))).exits(0);
+    let lines = [
+        "audit --resume --out run",
+        AUDIT,
+        "train --resume --out run",
+        "verify run",
+        "report run --format json --out report.json",
+        "repair --model model --data people.csv --run run --repeats 2 --estimate 100 --epochs 1 --save-anyway --out new",
+        "run run --out again",
+        "run run --resume",
+    ];
+    all_pairs(&start, 4, &lines);
 }
 
 /// One directory is one run's: the others are refused, and the result is that of one alone.
 #[test]
-fn runs() {
-    let workspace = prepared();
-    let whole = copy_of(&workspace);
-    whole.line(AUDIT).exits(0);
-    let is_as_alone = || {
-        assert_eq!(
-            workspace.read("run/samples.csv"),
-            whole.read("run/samples.csv")
-        );
-        assert_eq!(
-            figures(&workspace.json("run/summary.json")),
-            figures(&whole.json("run/summary.json"))
-        );
-    };
-    let outcomes = at_once(&workspace, &vec![AUDIT.to_owned(); AT_ONCE]);
-    assert_eq!(successes(&outcomes), 1);
-    for outcome in outcomes.iter().filter(|outcome| outcome.code != Some(0)) {
-        let said = &outcome.stderr;
-        assert!(
-            said.contains("another process is writing") || said.contains("is not empty"),
-            "{outcome:#?}"
-        );
-    }
-    is_as_alone();
-    std::fs::remove_dir_all(workspace.path("run")).unwrap();
-    workspace.line(&format!("{AUDIT} --time 1ns")).exits(0);
-    let outcomes = at_once(
-        &workspace,
-        &vec!["audit --resume --out run".to_owned(); AT_ONCE],
-    );
-    assert_eq!(successes(&outcomes), 1);
-    is_as_alone();
-    // Readers of a run that is being gone on with, of another kind of run, and of a complete one.
-    std::fs::remove_dir_all(workspace.path("run")).unwrap();
-    workspace.line(&format!("{AUDIT} --time 1ns")).exits(0);
-    let lines: Vec<String> = (0..AT_ONCE)
-        .map(|at| match at % 5 {
-            0 => "audit --resume --out run".to_owned(),
-            1 => "verify run".to_owned(),
-            2 => format!("report run --out report-{at}.html"),
-            3 => "train --data people.csv --schema people.toml --hidden 4 --epochs 2 --out net".to_owned(),
-            _ => "audit --model net --data people.csv --protected sex --seeds 5 --local 5 --estimate 50 --out other".to_owned(),
-        })
+fn directories() {
+    let start = with_texts();
+    let lines: Vec<String> = of_kind(Kind::Run)
+        .chain(of_kind(Kind::Directory))
+        .map(|writer| writer.line())
         .collect();
-    at_once(&workspace, &lines);
-    is_as_alone();
-    workspace.line("verify run").exits(0);
-    nothing_is_left(&workspace);
+    let alone: Vec<Alone> = lines.iter().map(|line| Alone::new(&start, line)).collect();
+    for (at, one) in alone.iter().enumerate() {
+        assert_eq!(one.is_done, [true, false], "{}", one.line);
+        // Another kind of run in the same place.
+        for other in [one, &alone[(at + 1) % alone.len()]] {
+            is_serial(&start, 5, [one, other]);
+        }
+    }
 }
 
-/// Queries at once never spend more than there is.
+/// What goes on with a run that was killed goes on once.
 #[test]
-fn ledgers() {
-    let workspace = prepared();
-    workspace
-        .line("outliers budget --ledger budget.toml --data people.csv --epsilon 0.7 --delta 0.1")
-        .exits(0);
-    let count = "outliers count --data people.csv --columns age --range age=18,67 --radius 0.1 --k 3 --epsilon 0.1 --delta 0.0001 --ledger budget.toml";
-    let outcomes = at_once(&workspace, &vec![count.to_owned(); AT_ONCE]);
-    let spent = workspace
-        .line("outliers budget --ledger budget.toml --json")
-        .exits(0)
-        .json();
-    assert_eq!(
-        spent["queries"].as_array().unwrap().len(),
-        successes(&outcomes)
-    );
-    assert!((1..=7).contains(&successes(&outcomes)));
+fn resumptions() {
+    if !is_possible() {
+        return;
+    }
+    let start = with_texts();
+    for writer in of_kind(Kind::Run) {
+        let stopped = stopped(&start, &writer);
+        let alone = Alone::new(&stopped, &writer.resume());
+        assert_eq!(alone.is_done, [true, false], "{}", alone.line);
+        is_serial(&stopped, 6, [&alone, &alone]);
+    }
 }
 
-/// Files that one command writes and another one reads, and caches that all of them write.
+/// Files that several commands write, with leave to replace them and without.
 #[test]
-fn files_and_caches() {
-    let workspace = prepared();
-    workspace.line(AUDIT).exits(0);
-    workspace
-        .line("data generate comments --rows 300 --out comments.csv")
-        .exits(0);
-    let train = "train --texts comments.csv --text-column comment_text --label-column toxic --cell gru --units 4 --layers 1 --epochs 1 --out texts";
-    workspace.line(train).exits(0);
-    let audit = |out: usize| {
-        format!(
-            "audit --model texts --texts comments.csv --text-column comment_text --protected gender --seeds 5 --local 5 --estimate 20 --samples csv --out t{out}"
-        )
-    };
-    let lines: Vec<String> = (0..AT_ONCE)
-        .map(|at| match at % 4 {
-            0 => "schema infer people.csv --label-column income --out drafted.toml --force"
-                .to_owned(),
-            1 => "schema check people.csv --schema people.toml".to_owned(),
-            2 => "report run --out report.html --force".to_owned(),
-            _ => audit(at),
-        })
+fn files() {
+    let start = with_texts();
+    let lines: Vec<String> = of_kind(Kind::File)
+        .map(|writer| writer.line().replace(writer.out(), "new.csv"))
         .collect();
-    assert_eq!(successes(&at_once(&workspace, &lines)), AT_ONCE);
-    for at in (7..AT_ONCE).step_by(4) {
-        assert_eq!(
-            workspace.read(&format!("t{at}/samples.csv")),
-            workspace.read("t3/samples.csv")
-        );
+    let alone: Vec<Alone> = lines.iter().map(|line| Alone::new(&start, line)).collect();
+    for (at, one) in alone.iter().enumerate() {
+        assert_eq!(one.is_done, [true, false], "{}", one.line);
+        for other in [one, &alone[(at + 1) % alone.len()]] {
+            // The file is one's: even of two commands of which neither saw it when it began.
+            let raced = copy_of(&start);
+            let lines = vec![[one, other].map(|alone| alone.line.clone()); 3].concat();
+            let outcomes = at_once(&raced, &lines);
+            assert_eq!(successes(&outcomes), 1, "{lines:?}: {outcomes:#?}");
+            let ends = state(&raced);
+            assert!(ends == one.after || ends == other.after, "{lines:?}");
+            nothing_is_left(&raced, &one.line);
+        }
     }
-    nothing_is_left(&workspace);
+    let forced = [
+        "schema infer people.csv --label-column income --out new --force",
+        "schema infer people.csv --label-column sex --out new --force",
+        "report done --out new --force",
+    ];
+    all_pairs(&start, 8, &forced);
+    // One writes what another one reads.
+    let read = [
+        "schema infer people.csv --label-column income --protected sex,origin --out people.toml --force",
+        "schema check people.csv --schema people.toml",
+        "kmeans fit TABLE --clusters 3 --out new",
+        "data generate people --rows 200 --out people.csv --force",
+    ];
+    all_pairs(&start, 4, &read);
 }

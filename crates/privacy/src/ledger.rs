@@ -23,11 +23,11 @@ mod place;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use probity_run::moment;
 use probity_run::run_directory::RunError;
 use probity_run::sealed::{Form, read_text, seal_text};
 
@@ -57,6 +57,15 @@ pub enum LedgerError {
     #[error("the ledger {} exists already; a budget is declared once", file.display())]
     Exists {
         /// The ledger.
+        file: PathBuf,
+    },
+    /// There is its key without it.
+    #[error(
+        "{} is there without its ledger: the ledger was moved, or its declaration was stopped; bring the ledger back, or delete the key",
+        file.display()
+    )]
+    KeyAlone {
+        /// The key.
         file: PathBuf,
     },
     /// It cannot be read or written.
@@ -304,7 +313,7 @@ pub fn charge(file: &Path, charge: Charge) -> Result<Ledger, LedgerError> {
         });
     }
     ledger.queries.push(Entry {
-        time: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        time: moment::now(),
         mechanism: charge.mechanism,
         epsilon,
         delta,

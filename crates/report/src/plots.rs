@@ -15,6 +15,9 @@ use super::read::files::RunFiles;
 use super::text::Text;
 use probity_run::run_directory::write_atomically;
 
+/// Name of the plot of a repair with several shares.
+pub const TRADE_OFF: &str = "trade-off.svg";
+
 /// Points of a curve of means.
 const POINTS: usize = 24;
 
@@ -22,7 +25,7 @@ const POINTS: usize = 24;
 /// ones.
 ///
 /// A comparison has `found-by-time.svg` and `found-by-calls.svg`, a repair with several shares
-/// `trade-off.svg`, k-NN verdicts on several n `verdicts.svg`, a benchmark of k-means
+/// [`TRADE_OFF`], k-NN verdicts on several n `verdicts.svg`, a benchmark of k-means
 /// `deletions.svg`. Other runs have none.
 ///
 /// # Errors
@@ -41,7 +44,7 @@ pub fn write(directory: &Path) -> Result<Vec<PathBuf>, PageError> {
                 plots.push((name, found(&compare, effort).to_svg(title)));
             }
         }
-        "repair" => plots.extend(trade_off(&files)?.map(|svg| ("trade-off.svg", svg))),
+        "repair" => plots.extend(trade_off(&files)?.map(|svg| (TRADE_OFF, svg))),
         "knn" => {
             let summary: KnnSummary = files.parse()?;
             if summary.sweep.len() > 1 {

@@ -3,6 +3,7 @@
 
 pub mod guard;
 pub mod lock;
+pub mod moment;
 pub mod number;
 pub mod output_file;
 pub mod pipe;

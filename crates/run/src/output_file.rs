@@ -2,8 +2,8 @@
 //!
 //! Decided before the work, in one place: a result never destroys what it was made from
 //! ([`OutputError::Input`]) nor a file of a model or run ([`OutputError::Inside`]), and replaces
-//! another file only where that is asked for ([`OutputError::Exists`]). A regular file is written
-//! under a temporary name and renamed. A link is followed: the file that it leads to is replaced,
+//! another file only where that is asked for ([`RunError::Exists`]), not even one that comes to be
+//! during the work. A regular file is written under a temporary name and renamed. A link is followed: the file that it leads to is replaced,
 //! and the link stays. A device or FIFO, and whatever has a name under `/dev` or `/proc`, such as
 //! `/dev/stdout`, is opened and written to.
 
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::run_directory::{RUN, RunError, folder_of, write_with};
+use crate::run_directory::{RUN, RunError, folder_of, write_new_with, write_with};
 
 /// Links that are followed before they count as a circle.
 const LINKS: usize = 40;
@@ -39,12 +39,6 @@ pub enum OutputError {
         /// The model or run.
         directory: PathBuf,
     },
-    /// It is there.
-    #[error("{} exists; add --force to replace it", file.display())]
-    Exists {
-        /// The file.
-        file: PathBuf,
-    },
     /// It is a directory.
     #[error("{} is a directory, not a file", file.display())]
     Directory {
@@ -69,7 +63,9 @@ enum Way {
     Stdout,
     /// Opened, and written at its end.
     Through,
-    /// Replaced at once, at its end of all links.
+    /// Made at once, at its end of all links, where nothing may be.
+    New(PathBuf),
+    /// The same, in place of what is there.
     Replaced(PathBuf),
 }
 
@@ -85,8 +81,8 @@ impl OutputFile {
             file: file(),
             source,
         };
-        let way = way_to(named).map_err(failed)?;
-        if let Way::Replaced(target) = &way {
+        let mut way = way_to(named).map_err(failed)?;
+        if let Way::New(target) = &way {
             let found = fs::metadata(target).ok();
             if found.as_ref().is_some_and(fs::Metadata::is_dir) {
                 return Err(OutputError::Directory { file: file() });
@@ -98,7 +94,10 @@ impl OutputFile {
             expect_outside(named)?;
             expect_outside(target)?;
             if found.is_some() && !replaced {
-                return Err(OutputError::Exists { file: file() });
+                return Err(RunError::Exists { file: file() }.into());
+            }
+            if replaced {
+                way = Way::Replaced(target.clone());
             }
         }
         Ok(OutputFile { named: file(), way })
@@ -135,6 +134,7 @@ impl OutputFile {
             source,
         };
         let opened: Box<dyn Write> = match &self.way {
+            Way::New(file) => return write_new_with(file, |writer| write(writer)),
             Way::Replaced(file) => return write_with(file, |writer| write(writer)),
             Way::Stdout => Box::new(io::stdout().lock()),
             Way::Through => {
@@ -166,10 +166,10 @@ fn way_to(named: &Path) -> io::Result<Way> {
         }
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_symlink() => path = folder_of(&path).join(fs::read_link(&path)?),
-            Ok(found) if found.is_file() || found.is_dir() => return Ok(Way::Replaced(path)),
+            Ok(found) if found.is_file() || found.is_dir() => return Ok(Way::New(path)),
             Ok(_) => return Ok(Way::Through),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Way::Replaced(path));
+                return Ok(Way::New(path));
             }
             Err(error) => return Err(error),
         }
@@ -288,13 +288,27 @@ mod tests {
             .unwrap();
         assert!(matches!(
             OutputFile::new(&file, &[], false),
-            Err(OutputError::Exists { .. })
+            Err(OutputError::Write(RunError::Exists { .. }))
         ));
         OutputFile::new(&file, &[], true)
             .unwrap()
             .write(b"new")
             .unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"new");
+    }
+
+    #[test]
+    fn what_comes_to_be_during_the_work_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("result");
+        let [ours, forced] =
+            [false, true].map(|replaced| OutputFile::new(&file, &[], replaced).unwrap());
+        fs::write(&file, "another's").unwrap();
+        assert!(matches!(ours.write(b"ours"), Err(RunError::Exists { .. })));
+        assert_eq!(fs::read(&file).unwrap(), b"another's");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        forced.write(b"ours").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"ours");
     }
 
     #[test]
@@ -363,7 +377,7 @@ mod tests {
         }
         assert!(matches!(
             OutputFile::new(&link, &[], false),
-            Err(OutputError::Exists { .. })
+            Err(OutputError::Write(RunError::Exists { .. }))
         ));
         std::os::unix::fs::symlink("circle", folder.path().join("circle")).unwrap();
         assert!(OutputFile::new(&folder.path().join("circle"), &[], false).is_err());

@@ -8,15 +8,15 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, PersistError};
 use thiserror::Error;
 
 use crate::lock::{DirectoryLock, LOCK, is_at};
+use crate::moment;
 use crate::sealed::{Form, decode, read_json, read_sealed, write_json, write_sealed};
 
 /// Name of the file with all options resolved.
@@ -45,6 +45,12 @@ pub enum RunError {
         file: PathBuf,
         /// The operating system's word.
         source: io::Error,
+    },
+    /// A file that is not to be replaced is there.
+    #[error("{} exists; add --force to replace it", file.display())]
+    Exists {
+        /// The file.
+        file: PathBuf,
     },
     /// It holds something else already.
     #[error("{} is not empty{}; choose another --out", directory.display(), unfinished_in(directory))]
@@ -336,8 +342,7 @@ impl RunDirectory {
     /// # Errors
     /// When it cannot be written.
     pub fn write_summary<T: Serialize>(&self, summary: &T) -> Result<(), RunError> {
-        let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-        self.seal(summary, Some(now))
+        self.seal(summary, Some(moment::now()))
     }
 
     /// The same for a run whose end is nobody's business.
@@ -490,6 +495,33 @@ pub fn write_with(
     file: &Path,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
 ) -> Result<(), RunError> {
+    write_and(file, write, |temporary, target| temporary.persist(target))
+}
+
+/// The same where no file may be yet, not even one that comes to be while this one is written.
+///
+/// # Errors
+/// [`RunError::Exists`]; when it cannot be written.
+pub fn write_new_with(
+    file: &Path,
+    write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
+) -> Result<(), RunError> {
+    let written = write_and(file, write, |temporary, target| {
+        temporary.persist_noclobber(target)
+    });
+    match written {
+        Err(RunError::Write { file, source }) if source.kind() == io::ErrorKind::AlreadyExists => {
+            Err(RunError::Exists { file })
+        }
+        written => written,
+    }
+}
+
+fn write_and(
+    file: &Path,
+    write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
+    persist: impl FnOnce(NamedTempFile, &Path) -> Result<File, PersistError>,
+) -> Result<(), RunError> {
     let failed = |source| RunError::Write {
         file: file.to_owned(),
         source,
@@ -514,9 +546,7 @@ pub fn write_with(
         kept.map_err(failed)?;
     }
     temporary.as_file().sync_all().map_err(failed)?;
-    temporary
-        .persist(&target)
-        .map_err(|error| failed(error.error))?;
+    persist(temporary, &target).map_err(|error| failed(error.error))?;
     sync(directory);
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use probity_run::moment::rfc3339;
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
@@ -26,13 +27,7 @@ impl Moment {
 
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // humantime writes years up to 9999.
-        let since = Duration::from_secs(self.0.min(253_402_300_799));
-        write!(
-            f,
-            "{}",
-            humantime::format_rfc3339_seconds(UNIX_EPOCH + since)
-        )
+        f.write_str(&rfc3339(self.0))
     }
 }
 

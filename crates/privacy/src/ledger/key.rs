@@ -68,7 +68,7 @@ impl Key {
                 .map_err(|error| error.error)
         });
         kept.map_err(|source| match source.kind() {
-            io::ErrorKind::AlreadyExists => LedgerError::Exists { file },
+            io::ErrorKind::AlreadyExists => LedgerError::KeyAlone { file },
             _ => LedgerError::Io { file, source },
         })
     }

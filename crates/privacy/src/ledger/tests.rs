@@ -110,7 +110,10 @@ fn the_hash_of_the_data_is_keyed() {
     assert_eq!(read(&first).unwrap().queries.len(), 1);
     // The key of a ledger that was moved is not replaced.
     fs::remove_file(&second).unwrap();
-    assert!(matches!(declared(&second), Err(LedgerError::Exists { .. })));
+    assert!(matches!(
+        declared(&second),
+        Err(LedgerError::KeyAlone { .. })
+    ));
     assert!(!second.exists());
 }
 
