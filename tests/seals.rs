@@ -3,6 +3,7 @@
 
 mod probity_command;
 
+use probity::privacy::error::PrivacyError;
 use probity_command::Workspace;
 use probity_command::refusal::refuses;
 
@@ -199,4 +200,59 @@ fn provenance_belongs_to_one_model() {
         2,
         &["fairer/provenance.toml", "belongs to the model of SHA-256"],
     );
+}
+
+/// A run without its checkpoint is not called complete when it is not.
+#[test]
+fn a_stopped_run_without_its_checkpoint_is_not_complete() {
+    let workspace = Workspace::with_demo(1500);
+    workspace
+        .line("audit --model demo/model --data demo/people.csv --protected sex --seeds 500 --local 400 --time 1ms --out z -q")
+        .exits(0);
+    std::fs::remove_file(workspace.path("z/checkpoint.bin")).unwrap();
+    let says = ["z was stopped before its end", "start a new run"];
+    refuses(&workspace, "audit --resume --out z", 2, &says);
+    workspace
+        .interrupted(
+            "train --data demo/people.csv --schema synthetic-census --hidden 16,8 --epochs 150 --out m",
+            "m/run.toml",
+            0,
+        )
+        .exits(0);
+    std::fs::remove_file(workspace.path("m/checkpoint.bin")).unwrap();
+    let says = ["m was stopped before its end", "start a new run"];
+    refuses(&workspace, "train --resume --out m", 2, &says);
+}
+
+/// Names of columns command no terminal; messages about numbers are in words.
+#[test]
+fn messages_are_for_people() {
+    let workspace = Workspace::new();
+    let rows: String = (0..20).map(|at| format!("{at},{}\n", at * 7 % 5)).collect();
+    workspace.write("d.csv", format!("x,\u{1b}[31mred\n{rows}"));
+    let outcome = workspace
+        .line("outliers exact --data d.csv --columns y --range y=0,1 --radius 1 --k 1")
+        .exits(2);
+    assert!(!outcome.stderr.contains('\u{1b}'), "{outcome:?}");
+    outcome.complains(&["\\u{1b}[31mred"]);
+    let outcome = workspace
+        .line("outliers budget --data d.csv --epsilon 1 --ledger b.toml")
+        .exits(0);
+    assert!(!outcome.stdout.contains('\u{1b}'), "{outcome:?}");
+    outcome.says(&["\\u{1b}[31mred"]);
+    // The next number below a decimal is that decimal for people.
+    let (epsilon, delta) = (30f64.next_down(), 0.1);
+    for error in [
+        PrivacyError::Calibration { epsilon, delta },
+        PrivacyError::Theorem { epsilon, delta },
+    ] {
+        let text = error.to_string();
+        assert!(text.contains("30") && !text.contains("29.9"), "{text}");
+    }
+    for command in ["kmeans", "spn"] {
+        workspace
+            .line(&format!("{command} delete --model M --ids -1"))
+            .exits(2)
+            .complains(&["ids of rows are whole numbers"]);
+    }
 }

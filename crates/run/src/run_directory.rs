@@ -39,7 +39,7 @@ const CHECKPOINT_FORM: Form = Form {
 #[derive(Debug, Error)]
 pub enum RunError {
     /// It cannot be made or written.
-    #[error("cannot write {}: {source}; choose another --out", file.display())]
+    #[error("cannot write {}: {source}", file.display())]
     Write {
         /// The file or directory.
         file: PathBuf,
