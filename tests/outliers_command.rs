@@ -574,14 +574,14 @@ fn how_the_table_is_read_is_no_question() {
     };
     let workspace = Workspace::new();
     let ages: String = (0..40)
-        .map(|at| format!("{},\"{}\"\n", 40 + at % 6, at % 2))
+        .map(|at| format!("v{},\"{}\"\n", 40 + at % 6, at % 2))
         .collect();
     workspace.write("d.csv", format!("age,y\n{ages}"));
-    let all = "\"40\", \"41\", \"42\", \"43\", \"44\", \"45\", \"46\"";
+    let all = "\"v40\", \"v41\", \"v42\", \"v43\", \"v44\", \"v45\", \"v46\"";
     workspace.write("s.toml", schema(all, ""));
-    // Whether there is a 46 decides this; whoever is not the owner cannot ask it.
-    workspace.write("without.toml", schema(&all.replace(", \"46\"", ""), ""));
-    workspace.write("absent.toml", schema(&all.replace("\"43\", ", ""), ""));
+    // Whether there is a v46 decides this; whoever is not the owner cannot ask it.
+    workspace.write("without.toml", schema(&all.replace(", \"v46\"", ""), ""));
+    workspace.write("absent.toml", schema(&all.replace("\"v43\", ", ""), ""));
     for (name, format) in [
         ("comment", "comment = \"4\""),
         ("quote", "quote = \"4\""),
@@ -614,6 +614,8 @@ fn how_the_table_is_read_is_no_question() {
         ("--schema skips.toml", "skip_bad_rows"),
         ("--range age=40,46 --separator 4", layout),
         ("--range age=40,46 --names age,y", layout),
+        ("--range age=0,6", "holds words (v40 … v46)"),
+        ("--schema s.toml --range age=0,6", "holds words (v40 … v46)"),
     ] {
         let refused = refuses(&workspace, &ask(rest), 2, &[needle]);
         let blind = ask(rest).replace("--data d.csv", "--data gone.csv");
@@ -625,14 +627,9 @@ fn how_the_table_is_read_is_no_question() {
         .replace("--k 3", "--k 40");
     refuses(&workspace, &blind, 2, &["k = 40 does not fit 40 records"]);
     assert_eq!(workspace.read("budget.toml"), ledger);
-    // As it was declared, said again or not.
-    for rest in ["--schema s.toml", "--range age=0,6"] {
-        let summary = workspace
-            .line(&ask(&format!("{rest} --json")))
-            .exits(0)
-            .json();
-        assert_eq!(summary["rows"], 40);
-    }
+    // As it was declared.
+    let summary = workspace.line(&ask("--schema s.toml --json")).exits(0);
+    assert_eq!(summary.json()["rows"], 40);
     // The owner may declare less, and what cannot be declared is refused.
     workspace
         .line(&declare("narrow.toml --columns y"))
@@ -654,7 +651,7 @@ fn how_the_table_is_read_is_no_question() {
         &workspace,
         &declare("a.toml --schema absent.toml --columns age"),
         2,
-        &["d.csv, line 5", "'43' is not a level"],
+        &["d.csv, line 5", "'v43' is not a level"],
     );
 }
 
@@ -776,6 +773,167 @@ fn a_work_limit_refuses_all_records_alike_or_none() {
                 .json();
             assert_eq!(summary["method"], method, "{name}: {rest}");
         }
+    }
+}
+
+/// Distances are in the units of the values, whatever kind of attribute a schema makes of them.
+#[test]
+fn levels_that_are_numbers_are_these_numbers() {
+    let workspace = Workspace::new();
+    let rows = (0..90).fold("hours,size,town,code\n".to_owned(), |mut text, at| {
+        let size = ["small", "middle", "large"][at % 3];
+        let town = ["Ulm", "Bonn"][at % 2];
+        writeln!(
+            text,
+            "{}.0,{size},{town},{}",
+            6 * (at % 10),
+            10 + 7 * (at % 2)
+        )
+        .unwrap();
+        text
+    });
+    workspace.write("d.csv", rows);
+    let category = |name: &str, levels: &str, ordered: bool| {
+        format!(
+            "[[attribute]]\nname = \"{name}\"\nkind = \"categorical\"\nlevels = [{levels}]\nordered = {ordered}\n"
+        )
+    };
+    let schema = format!(
+        "name = \"s\"\n[format]\nignore_other_columns = true\n[label]\nname = \"label\"\nclasses = [\"0\", \"1\"]\n{}{}{}{}",
+        category(
+            "hours",
+            "\"0\", \"6\", \"12\", \"18\", \"24\", \"30\", \"36\", \"42\", \"48\", \"54\"",
+            true
+        ),
+        category("size", "\"small\", \"middle\", \"large\"", true),
+        category("town", "\"Bonn\", \"Ulm\"", false),
+        category("code", "\"10\", \"17\"", false),
+    );
+    workspace.write("s.toml", schema);
+    let declare = "outliers budget --data d.csv --epsilon 9 --delta 0.5 --ledger";
+    workspace
+        .line(&format!("{declare} budget.toml --schema s.toml"))
+        .exits(0)
+        .says(&["numeric throughout: hours, size."]);
+    workspace
+        .line(&format!("{declare} plain.toml"))
+        .exits(0)
+        .says(&["numeric throughout: hours, code."]);
+    for column in ["town", "code"] {
+        refuses(
+            &workspace,
+            &format!("{declare} no.toml --schema s.toml --columns hours,{column}"),
+            2,
+            &["unordered category"],
+        );
+    }
+    // Six units apart: within a radius of 5 there are the others of the same value alone.
+    let exact = |options: &str| {
+        let line = format!("outliers exact --data d.csv --columns hours --k 10 --json {options}");
+        workspace.line(&line).exits(0).json()["count"].clone()
+    };
+    for (radius, outliers) in [("5", 90), ("7", 0)] {
+        for schema in ["", "--schema s.toml"] {
+            let options = format!("--range hours=0,60,1 --radius {radius} {schema}");
+            assert_eq!(exact(&options), outliers, "{options}");
+        }
+    }
+    // The range of the schema is 54 wide, in hours as well.
+    assert_eq!(exact("--schema s.toml --radius 0.12"), 0);
+    assert_eq!(exact("--schema s.toml --radius 0.10"), 90);
+
+    // What is asked for, and refused, before anything is opened or paid for.
+    let ledger = workspace.read("budget.toml");
+    let ask = |columns: &str, rest: &str| {
+        format!("outliers count --data gone.csv --columns {columns} {QUERY} {rest}")
+    };
+    for (columns, rest, needle) in [
+        (
+            "size",
+            "--range size=0,2",
+            "'size' holds words (small … large)",
+        ),
+        (
+            "size",
+            "--range size=0,2 --schema s.toml",
+            "'size' holds words",
+        ),
+        (
+            "town",
+            "--range town=0,1",
+            "'town' is an unordered category",
+        ),
+        ("town", "--schema s.toml", "'town' is an unordered category"),
+        (
+            "code",
+            "--range code=0,20",
+            "'code' is an unordered category",
+        ),
+        (
+            "code",
+            "--range code=0,20 --ledger plain.toml --schema s.toml",
+            "'code' is an unordered category",
+        ),
+        (
+            "hours",
+            "--range hours=0,60 --range hours=0,1",
+            "'hours' has two ranges",
+        ),
+    ] {
+        let mut line = ask(columns, rest);
+        if rest.contains("plain.toml") {
+            line = line.replace("--ledger budget.toml", "");
+        }
+        refuses(&workspace, &line, 2, &[needle]);
+        let subspaces = line
+            .replace("outliers count", "outliers subspaces --dims 1 --top 1")
+            .replace("--delta 0.01", "");
+        refuses(&workspace, &subspaces, 2, &[needle]);
+    }
+    assert_eq!(workspace.read("budget.toml"), ledger);
+    for (columns, rest) in [
+        ("hours", "--range hours=0,60,17"),
+        ("hours,size", "--schema s.toml"),
+        ("hours,size", "--schema s.toml --range hours=0,60"),
+    ] {
+        let line = ask(columns, rest).replace("gone.csv", "d.csv");
+        workspace.line(&line).exits(0);
+    }
+}
+
+/// What was paid for is said, also where it cannot be written.
+#[cfg(unix)]
+#[test]
+fn a_paid_answer_is_printed_whatever_becomes_of_its_files() {
+    let workspace = with_budget("--epsilon 4 --delta 0.2");
+    let subspaces = format!(
+        "outliers subspaces --data d.csv {COLUMNS} --dims 1 --top 1 --radius 0.5 --k 3 --epsilon 0.5 --ledger budget.toml"
+    );
+    for (line, says, out) in [
+        (count(""), "noisy count of outliers", "o"),
+        (subspaces, "Chosen among 2 subspaces", "p"),
+    ] {
+        let before = workspace.read("budget.toml").matches("[[query]]").count();
+        // The query waits for the ledger's lock, when it has made its directory.
+        let lock = std::fs::File::create(workspace.path("budget.toml.lock")).unwrap();
+        lock.lock().unwrap();
+        let mut child = workspace
+            .prepared(&format!("{line} --out {out}"))
+            .spawn()
+            .unwrap();
+        while !workspace.path(&format!("{out}/.probity.lock")).exists() {
+            assert!(child.try_wait().unwrap().is_none(), "ended before");
+        }
+        std::fs::remove_dir_all(workspace.path(out)).unwrap();
+        workspace.write(out, "in the way");
+        lock.unlock().unwrap();
+        let ended = child.wait_with_output().unwrap();
+        let text = String::from_utf8(ended.stdout).unwrap();
+        assert!(text.contains(says), "{text}");
+        assert_eq!(ended.status.code(), Some(2));
+        assert!(String::from_utf8(ended.stderr).unwrap().contains("error: "));
+        let after = workspace.read("budget.toml").matches("[[query]]").count();
+        assert_eq!(after, before + 1);
     }
 }
 

@@ -10,6 +10,7 @@ use probity::fairness::repair::{
     Repair, RepairError, RepairProgress, RepairSpecification, TextRepair,
 };
 use probity::run::run_directory::RunDirectory;
+use probity::run::sealed::{Form, write_text};
 use probity::run::specification::Specification;
 use probity::tensor::device::ComputeDevice;
 use probity_command::refusal::refuses;
@@ -195,6 +196,53 @@ fn a_stopped_repair_goes_on() {
         .line("repair --resume --out whole")
         .exits(2)
         .complains(&["is complete"]);
+}
+
+/// What a repair of texts learns from, and how its model was trained, is what it began with.
+#[test]
+fn a_stopped_repair_goes_on_with_what_it_began_with() {
+    let workspace = Workspace::new();
+    workspace.line("demo text --out demo --rows 1000").exits(0);
+    let audit = |options: &str| {
+        workspace
+            .line(&format!(
+                "audit --model demo/model --texts demo/comments.csv --text-column comment_text --local 10 \
+                 --max-found 60 -q {options}"
+            ))
+            .exits(0);
+    };
+    audit("--protected religion --seeds 100 --out ra");
+    audit("--protected gender --seeds 100 --out other");
+    let line = REPAIR.replace("--max-found 200", "--max-found 40");
+    let line = format!("{line} --run ra --share 0.3 --epochs 30");
+    workspace
+        .interrupted(&format!("{line} --out z"), "z/checkpoint.bin", 0)
+        .exits(2);
+    let resume = "repair --resume --out z";
+    let says = |what| [what, "changed since the run began"];
+    std::fs::rename(workspace.path("ra"), workspace.path("kept")).unwrap();
+    workspace.copy_folder("other", "ra");
+    refuses(&workspace, resume, 2, &says("/ra"));
+    std::fs::remove_dir_all(workspace.path("ra")).unwrap();
+    std::fs::rename(workspace.path("kept"), workspace.path("ra")).unwrap();
+    let provenance = workspace.read("demo/model/provenance.toml");
+    // Sealed anew by somebody who knows how.
+    let (_, text) = provenance.split_once('\n').unwrap();
+    let text = text.replace("patience = ", "patience = 1");
+    assert!(!provenance.contains(&text));
+    write_text(
+        &workspace.path("demo/model/provenance.toml"),
+        Form {
+            kind: "provenance",
+            version: "2",
+        },
+        &text,
+    )
+    .unwrap();
+    refuses(&workspace, resume, 2, &says("demo/model/provenance.toml"));
+    workspace.write("demo/model/provenance.toml", &provenance);
+    let resumed = workspace.line("repair --resume --out z --save-anyway -q");
+    assert!(matches!(resumed.code, Some(0 | 1)), "{}", resumed.stderr);
 }
 
 #[test]

@@ -23,6 +23,7 @@ pub(super) struct DeletionArgs {
         long,
         value_delimiter = ',',
         value_name = "ID,…",
+        value_parser = id,
         allow_hyphen_values = true
     )]
     ids: Vec<u64>,
@@ -32,6 +33,11 @@ pub(super) struct DeletionArgs {
     /// Also train on the remaining rows, and compare byte by byte before anything is written
     #[arg(long)]
     verify: bool,
+}
+
+fn id(text: &str) -> Result<u64, &'static str> {
+    let parsed = text.trim().parse();
+    parsed.map_err(|_| "ids of rows are whole numbers, 0 or above, with commas between them")
 }
 
 impl DeletionArgs {

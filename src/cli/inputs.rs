@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use serde_json::Value;
 
 use super::fields::Fields;
 use super::numbers;
@@ -133,6 +134,14 @@ impl Place {
         }
         let is_there = |name| directory.file(name).is_file();
         if !is_there(CHECKPOINT) && is_there(SUMMARY) && last.is_none_or(is_there) {
+            let summary: Value = directory.read_summary()?;
+            let is_stopped =
+                ["time", "interrupted"].contains(&summary["ending"].as_str().unwrap_or(""));
+            ensure!(
+                !is_stopped && summary["finished"] != false,
+                "the run in {} was stopped before its end, but its {CHECKPOINT} is not there any more, so it cannot go on; start a new run",
+                directory.path().display()
+            );
             bail!(
                 "the run in {} is complete; there is nothing to resume",
                 directory.path().display()

@@ -1,5 +1,6 @@
 //! Where text goes: results to stdout, remarks and errors to stderr.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -98,7 +99,7 @@ impl Output {
             json.push('\n');
             print(&json)?;
         } else {
-            print(text)?;
+            print(&visible(text))?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -131,7 +132,12 @@ impl Output {
             }
             None => {
                 self.remark(text.trim_end());
-                self.summary(command, figures, &String::from_utf8_lossy(&rows))
+                if self.json {
+                    return self.summary(command, figures, text);
+                }
+                // They are as they are: another program reads them.
+                print(&String::from_utf8_lossy(&rows))?;
+                Ok(ExitCode::SUCCESS)
             }
         }
     }
@@ -240,5 +246,36 @@ fn write_as_json(bar: &WeakProgressBar) {
 
 fn to_stderr(text: &str) {
     // Nobody is left to tell when stderr is closed.
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", visible(text));
+}
+
+/// `text` for a terminal: characters that would command it, which names of columns and files may
+/// hold, are written as escapes.
+fn visible(text: &str) -> Cow<'_, str> {
+    let is_command = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(is_command) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match is_command(c) {
+            true => shown.extend(c.escape_default()),
+            false => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_commands_a_terminal() {
+        assert_eq!(visible("a\tb\nä 😀"), "a\tb\nä 😀");
+        assert_eq!(
+            visible("x\u{1b}[2J\r\u{7}\u{9b}0m"),
+            "x\\u{1b}[2J\\r\\u{7}\\u{9b}0m"
+        );
+    }
 }

@@ -144,7 +144,9 @@ where
     let next = match R::MODALITY {
         ModalityName::Table => format!("audit --model {path} --data {data}"),
         ModalityName::Text => {
-            let trained = Provenance::of(directory.path())?;
+            let trained = summary.repaired_sha256.as_deref();
+            let trained = trained.map(|sha256| Provenance::of(directory.path(), sha256));
+            let trained = trained.transpose()?.flatten();
             let column = trained.and_then(|trained| trained.specification.text_column);
             let column = column.map_or(String::new(), |name| format!(" --text-column {name}"));
             format!("audit --model {path} --texts {data}{column}")

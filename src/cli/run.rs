@@ -95,7 +95,7 @@ pub(super) fn run(args: RunArgs, output: &Output) -> anyhow::Result<ExitCode> {
         args.specification.display()
     );
     let file = match is_directory {
-        true => args.specification.join(RUN),
+        true => RunDirectory::open(&args.specification)?.file(RUN),
         false => args.specification.clone(),
     };
     let kind = kind_of(&file)?;

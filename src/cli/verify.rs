@@ -37,7 +37,7 @@ pub(super) struct VerifyArgs {
 
 /// Runs `probity verify`.
 pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let file = args.run.join(RUN);
+    let file = RunDirectory::open(&args.run)?.file(RUN);
     match kind_of(&file)?.as_str() {
         AuditSpecification::KIND => audit(&args, output),
         RobustnessSpecification::KIND => {

@@ -24,7 +24,7 @@ use self::rows::TableReader;
 use super::idx::{Idx, IdxContent, labels_of};
 use super::read::{IN_MEMORY, Place, Records};
 use super::source::{Content, DataFile, Source};
-pub use super::spelling::Levels;
+pub use super::spelling::{Levels, numbers_of};
 use super::table::Labels;
 use arrow_array::RecordBatch;
 

@@ -25,6 +25,11 @@ fn plain_number(text: &str) -> Option<f64> {
     (is_plain && !is_name).then(|| number(text)).flatten()
 }
 
+/// The numbers that `levels` say, in plain decimals; `None` where one of them is a word.
+pub fn numbers_of(levels: &[String]) -> Option<Vec<f64>> {
+    levels.iter().map(|level| plain_number(level)).collect()
+}
+
 /// Finds a level by any spelling.
 pub struct Levels<'a> {
     words: HashMap<&'a str, i32>,

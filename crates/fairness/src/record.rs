@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::audit_error::AuditError;
 use probity_run::run_directory::hex;
 use probity_run::specification::Specification;
-use probity_run::specification::file::Record;
+use probity_run::specification::file::{Changed, Record};
 use probity_tensor::device::ComputeDevice;
 
 /// The record of a run on `device` that opened what has these hashes.
@@ -38,20 +38,12 @@ pub(crate) fn expect_unchanged(
     now: &BTreeMap<String, String>,
     name: &dyn Fn(&str) -> String,
 ) -> Result<(), AuditError> {
-    for (role, now) in now {
-        expect_hash(&name(role), now.clone(), then.sha256_of(role))?;
+    match then.changed_since(now) {
+        None => Ok(()),
+        Some(Changed { role, now, then }) => Err(AuditError::Changed {
+            what: name(role),
+            now: now.to_owned(),
+            then: then.to_owned(),
+        }),
     }
-    Ok(())
-}
-
-/// Refuses `what` if its hash is `now` and was `then` when the run began.
-pub(crate) fn expect_hash(what: &str, now: String, then: &str) -> Result<(), AuditError> {
-    if now == then {
-        return Ok(());
-    }
-    Err(AuditError::Changed {
-        what: what.to_owned(),
-        now,
-        then: then.to_owned(),
-    })
 }

@@ -3,15 +3,17 @@
 //!
 //! The split of the inputs into parts depends on the options and the number of inputs alone, so
 //! that it can be dealt again, and inputs that were held out are known as such afterwards. A
-//! repaired model keeps the split of the model it was made from.
+//! repaired model keeps the split of the model it was made from. The file names its model by SHA-256:
+//! that of another one beside it would deal other parts.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::train::TrainSpecification;
-use probity_run::run_directory::RunError;
+use probity_run::run_directory::{RunError, file_sha256};
 use probity_run::sealed::{Form, read_text, write_text};
 
 /// Name of its file in a model directory.
@@ -20,13 +22,15 @@ pub const PROVENANCE: &str = "provenance.toml";
 /// What the file is sealed as.
 const FORM: Form = Form {
     kind: "provenance",
-    version: "1",
+    version: "2",
 };
 
 /// How a network was trained.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Provenance {
+    /// SHA-256 of the model that came about.
+    pub model_sha256: String,
     /// SHA-256 of what was opened, by its role: `data`, `embeddings`.
     pub sha256: BTreeMap<String, String>,
     /// What was asked for; its seed and shares deal the parts.
@@ -34,23 +38,41 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// How the model in `directory` was trained; `None` if it was imported, or the directory does
-    /// not say.
+    /// How the model in `directory`, whose SHA-256 is given, was trained; `None` if it was imported,
+    /// or the directory does not say.
     ///
     /// # Errors
-    /// When the file cannot be read, was changed, or is of another form.
-    pub fn of(directory: &Path) -> Result<Option<Provenance>, RunError> {
+    /// When the file cannot be read, was changed, is of another form, or belongs to another model.
+    pub fn of(directory: &Path, model_sha256: &str) -> Result<Option<Provenance>, RunError> {
         let file = directory.join(PROVENANCE);
-        if !file.exists() {
+        if !fs::exists(&file).unwrap_or(true) {
             return Ok(None);
         }
         let text = read_text(&file, FORM)?;
-        toml::from_str(&text)
-            .map(Some)
-            .map_err(|error| RunError::Foreign {
+        let provenance: Provenance = toml::from_str(&text).map_err(|error| RunError::Foreign {
+            file: file.clone(),
+            problem: error.to_string(),
+        })?;
+        if provenance.model_sha256 != model_sha256 {
+            return Err(RunError::OtherModel {
                 file,
-                problem: error.to_string(),
-            })
+                of: provenance.model_sha256,
+                beside: model_sha256.to_owned(),
+            });
+        }
+        Ok(Some(provenance))
+    }
+
+    /// SHA-256 of the file in `directory`, if there is one.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn sha256_in(directory: &Path) -> Result<Option<String>, RunError> {
+        let file = directory.join(PROVENANCE);
+        match fs::exists(&file).unwrap_or(true) {
+            true => file_sha256(&file).map(Some),
+            false => Ok(None),
+        }
     }
 
     /// Writes it into the model directory `directory`.

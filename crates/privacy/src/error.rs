@@ -4,6 +4,7 @@ use probity_run::number::Written;
 use thiserror::Error;
 
 use crate::calibration::{LARGEST_EPSILON, LEAST_EPSILON};
+use crate::composition::readable;
 
 /// Why a query is refused. Every variant but the last two depends on declared numbers, on N or on the
 /// form of the input alone; of the last two, a query can meet the first only.
@@ -162,7 +163,9 @@ pub enum PrivacyError {
     },
     /// The parameters of Theorem 2 do not hold.
     #[error(
-        "the parameters of Theorem 2 do not give ({epsilon}, {delta})-differential privacy (they are proved for epsilon below 1); use the tight calibration"
+        "the parameters of Theorem 2 do not give ({}, {})-differential privacy (they are proved for epsilon below 1); use the tight calibration",
+        readable(*epsilon),
+        readable(*delta)
     )]
     Theorem {
         /// ε.
@@ -171,7 +174,11 @@ pub enum PrivacyError {
         delta: f64,
     },
     /// No noise scale reaches the declared guarantee in floating point.
-    #[error("no noise scale was found for epsilon {epsilon}, delta {delta}; they are too extreme")]
+    #[error(
+        "no noise scale was found for epsilon {}, delta {}; they are too extreme",
+        readable(*epsilon),
+        readable(*delta)
+    )]
     Calibration {
         /// ε.
         epsilon: f64,

@@ -41,7 +41,7 @@ use probity_data::source::Hashed;
 /// What a ledger is sealed as.
 const FORM: Form = Form {
     kind: "ledger",
-    version: "3",
+    version: "4",
 };
 
 /// Why a ledger cannot be used, or refuses a query.

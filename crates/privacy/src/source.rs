@@ -3,11 +3,16 @@
 //! A column is named, its range and unit are declared, by hand or by a schema. Values outside the
 //! range are moved to its ends ([`super::records`]): a refusal would tell that somebody is outside.
 //!
+//! Distances are in those values. Levels of a schema that are plain numbers are these numbers. An
+//! ordered category of words has places instead, 0, 1, 2 …, and their range follows from the schema:
+//! one by hand would be in another unit than whoever gives it thinks. An unordered category has no
+//! distances, and is never asked for, whatever its levels are.
+//!
 //! **What is public.** How bytes become cells, and which cells are valid, is a [`TableReading`]. Who
 //! owns the data declares it together with the budget ([`TableReading::declare`]), and with it three
 //! things become public, the [`DeclaredTable`]: the reading, N, and the names of the columns that are
-//! numeric throughout when read so. Neighbours are two tables that have these in common, and differ
-//! in one record.
+//! numeric throughout when read so, but for unordered categories. Neighbours are two tables that have
+//! these in common, and differ in one record.
 //!
 //! **Theorem.** Whether a query on the table of the budget is refused, and with which words, is the
 //! same for all neighbours, until it is charged; then it is answered.
@@ -15,7 +20,8 @@
 //! *Proof.* The columns, ranges, radius, k, price and schema that a query brings, are held against
 //! the [`DeclaredTable`] and the ledger alone ([`super::specification::TableSpecification::query`],
 //! [`TableOptions::grid`], the plans): a column that was not declared is refused, so is another
-//! reading. All of that happens before the table is opened. Then it is read as it was when the
+//! reading, and a range by hand of a column that the declared reading takes for words. All of that
+//! happens before the table is opened. Then it is read as it was when the
 //! budget was declared, and succeeded; the ranges of the query only clip. ∎
 //!
 //! Were a query allowed to choose the reading, each refusal would be a question to a single record,
@@ -25,7 +31,7 @@
 //! A file that is not the ledger's may fail to be read: nothing is said of why. Its owner learns it
 //! with [`TableOptions::read_as_owner`].
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
@@ -36,7 +42,7 @@ use thiserror::Error;
 use super::error::PrivacyError;
 use super::records::{DeclaredColumn, Grid};
 use probity_data::named_schema::NamedSchemaError;
-use probity_data::numbers::{Column, Levels, NumbersError, Reading};
+use probity_data::numbers::{Column, Levels, NumbersError, Reading, numbers_of};
 use probity_data::read::{IN_MEMORY, ReadError, Record, Records};
 use probity_data::schema::{Format, Kind, Schema};
 use probity_data::source::{DataFile, Hashed};
@@ -104,6 +110,18 @@ pub enum SourceError {
         /// The column.
         column: String,
     },
+    /// A range in numbers of a column that has places.
+    #[error(
+        "the column '{column}' holds words ({} … {}), whose distances are those of their places in the schema, 0, 1, 2 …, and not those of a range given by hand; leave it out of table.ranges, and name the schema in table.schema",
+        levels.first().map_or("", String::as_str),
+        levels.last().map_or("", String::as_str)
+    )]
+    RangeOfWords {
+        /// The column.
+        column: String,
+        /// Its levels.
+        levels: Vec<String>,
+    },
     /// Which records there are would depend on what stands in them.
     #[error(
         "the schema has format.skip_bad_rows = true, but the number of records is public here, so none may be left out for what stands in it; take it out of the schema, and clean the file"
@@ -144,9 +162,12 @@ impl SourceError {
 pub struct TableReading {
     /// The layout of the file.
     pub format: Format,
-    /// Levels of the columns whose cells are words; the place of a word is its number.
+    /// Levels of ordered columns whose cells are words; the place of a word is its number.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub levels: BTreeMap<String, Vec<String>>,
+    /// Unordered categories, which are never asked for.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub unordered: BTreeSet<String>,
 }
 
 /// Comma-separated numbers under a line of names.
@@ -165,20 +186,34 @@ impl TableReading {
                 ..format
             },
             levels: BTreeMap::new(),
+            unordered: BTreeSet::new(),
         }
     }
 
     /// As `schema` says.
     pub fn of_schema(schema: &Schema) -> TableReading {
-        let levels = schema.attributes.iter().filter_map(|attribute| {
-            let Kind::Categorical { levels, .. } = &attribute.kind else {
-                return None;
-            };
-            Some((attribute.name.clone(), levels.clone()))
-        });
-        TableReading {
-            levels: levels.collect(),
-            ..TableReading::of_format(schema.format.clone())
+        let mut reading = TableReading::of_format(schema.format.clone());
+        for attribute in &schema.attributes {
+            let name = attribute.name.clone();
+            match &attribute.kind {
+                Kind::Categorical { ordered: false, .. } => {
+                    reading.unordered.insert(name);
+                }
+                Kind::Categorical { levels, .. } if numbers_of(levels).is_none() => {
+                    reading.levels.insert(name, levels.clone());
+                }
+                Kind::Categorical { .. } | Kind::Integer { .. } | Kind::Numeric { .. } => {}
+            }
+        }
+        reading
+    }
+
+    fn expect_ordered(&self, column: &str) -> Result<(), SourceError> {
+        match self.unordered.contains(column) {
+            true => Err(SourceError::Unordered {
+                column: column.to_owned(),
+            }),
+            false => Ok(()),
         }
     }
 
@@ -191,17 +226,20 @@ impl TableReading {
     }
 
     /// Reads `file` for its owner, who declares what is public of it: `columns` and no others may be
-    /// asked for, or all that are numeric throughout where none is named. What it refuses names the
+    /// asked for, or all that are numeric throughout and no unordered category where none is named. What it refuses names the
     /// cell. The hash is of the bytes that were read.
     ///
     /// # Errors
-    /// No table, a named column that is not numeric throughout, or no column that is.
+    /// No table, a named column that is not numeric throughout or has no order, or no column that is.
     pub fn declare(
         self,
         file: &Path,
         columns: &[String],
     ) -> Result<Hashed<DeclaredTable>, SourceError> {
         self.check()?;
+        for column in columns {
+            self.expect_ordered(column)?;
+        }
         let file = DataFile::open(file)?;
         let mut records = Records::of(&file, &self.format)?;
         let mut names = match columns.is_empty() {
@@ -210,7 +248,7 @@ impl TableReading {
         };
         // Columns of one name are equal, or the table is refused.
         let mut seen = HashSet::new();
-        names.retain(|name| seen.insert(name.clone()));
+        names.retain(|name| !self.unordered.contains(name) && seen.insert(name.clone()));
         let read = self.columns(&names, &records)?;
         let mut is_numeric = vec![true; names.len()];
         let mut rows = 0;
@@ -302,6 +340,7 @@ impl DeclaredTable {
         reading: Option<&TableReading>,
     ) -> Result<(), SourceError> {
         if let Some(column) = columns.iter().find(|name| !self.columns.contains(name)) {
+            self.reading.expect_ordered(column)?;
             return Err(SourceError::OtherColumn {
                 column: column.clone(),
                 declared: self.columns.clone(),
@@ -313,6 +352,9 @@ impl DeclaredTable {
         let other = |what: String| Err(SourceError::OtherReading { what });
         if reading.format != self.reading.format {
             return other("the layout (separator, quotes, comments, header, names) is".to_owned());
+        }
+        for name in columns {
+            reading.expect_ordered(name)?;
         }
         let levels = |of: &TableReading, name: &String| of.levels.get(name).cloned();
         match columns
@@ -397,6 +439,16 @@ impl TableOptions {
                 problem: "has a range in table.ranges, but is not among columns",
             });
         }
+        let mut ranges = self.ranges.iter().enumerate();
+        if let Some((_, twice)) = ranges.find(|(at, range)| {
+            let mut earlier = self.ranges[..*at].iter();
+            earlier.any(|other| other.column == range.column)
+        }) {
+            return Err(SourceError::Column {
+                column: twice.column.clone(),
+                problem: "has two ranges in table.ranges",
+            });
+        }
         let columns: Result<_, _> = self
             .columns
             .iter()
@@ -409,7 +461,14 @@ impl TableOptions {
         let undeclared = || SourceError::Undeclared {
             column: name.to_owned(),
         };
+        self.reading.expect_ordered(name)?;
         let by_hand = self.ranges.iter().find(|range| range.column == name);
+        if let (Some(_), Some(levels)) = (by_hand, self.reading.levels.get(name)) {
+            return Err(SourceError::RangeOfWords {
+                column: name.to_owned(),
+                levels: levels.clone(),
+            });
+        }
         let (min, max, unit) = match by_hand {
             Some(range) => (range.min, range.max, range.unit),
             None => {
@@ -421,9 +480,13 @@ impl TableOptions {
                         bins.first().copied().unwrap_or_default(),
                         bins.last().copied().unwrap_or_default(),
                     ),
-                    Kind::Categorical { levels, ordered } if *ordered => {
-                        (0.0, levels.len() as f64 - 1.0)
-                    }
+                    Kind::Categorical { levels, ordered } if *ordered => match numbers_of(levels) {
+                        Some(numbers) => (
+                            numbers.iter().copied().fold(f64::INFINITY, f64::min),
+                            numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+                        ),
+                        None => (0.0, levels.len() as f64 - 1.0),
+                    },
                     Kind::Categorical { .. } => {
                         return Err(SourceError::Unordered {
                             column: name.to_owned(),

@@ -39,7 +39,7 @@ const CHECKPOINT_FORM: Form = Form {
 #[derive(Debug, Error)]
 pub enum RunError {
     /// It cannot be made or written.
-    #[error("cannot write {}: {source}; choose another --out", file.display())]
+    #[error("cannot write {}: {source}", file.display())]
     Write {
         /// The file or directory.
         file: PathBuf,
@@ -102,15 +102,18 @@ pub enum RunError {
         /// The operating system's word.
         source: io::Error,
     },
-    /// It is a run of another command.
-    #[error("{} holds a run of '{found}', not of '{wanted}'", directory.display())]
-    OtherCommand {
-        /// The directory.
-        directory: PathBuf,
-        /// The command that it is of.
-        found: String,
-        /// The command asked for.
-        wanted: String,
+    /// A file stands beside a model that it does not belong to.
+    #[error(
+        "{} belongs to the model of SHA-256 {of}, and the model beside it has {beside}; restore the two that go together, or delete the file",
+        file.display()
+    )]
+    OtherModel {
+        /// The file.
+        file: PathBuf,
+        /// The hash of the model that it names.
+        of: String,
+        /// The hash of the model that is there.
+        beside: String,
     },
     /// A file of it is not what this build writes.
     #[error("{} is not what this version of probity writes: {problem}", file.display())]
@@ -243,17 +246,49 @@ impl RunDirectory {
         }
     }
 
-    /// The run that is already in `path`, to be read.
+    /// The run that is already in `path`, to be read. Whoever reads [`RUN`] comes through here: once
+    /// there is a summary, it is still the one that the summary was written beside.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is none, or its [`RUN`] was changed.
     pub fn open(path: &Path) -> Result<RunDirectory, RunError> {
-        let file = path.join(RUN);
-        File::open(&file).map_err(|source| RunError::Read { file, source })?;
-        Ok(RunDirectory {
+        let run = RunDirectory {
             path: path.to_owned(),
             held: None,
-        })
+        };
+        let file = run.file(RUN);
+        File::open(&file).map_err(|source| RunError::Read { file, source })?;
+        if run.has_summary() {
+            run.unchanged(RUN)?;
+        }
+        Ok(run)
+    }
+
+    /// The same, where a run may have been done without a [`RUN`]. One whose summary speaks of the
+    /// file must have it.
+    ///
+    /// # Errors
+    /// When its [`RUN`] was changed or deleted.
+    pub fn open_if_specified(path: &Path) -> Result<Option<RunDirectory>, RunError> {
+        let run = RunDirectory {
+            path: path.to_owned(),
+            held: None,
+        };
+        let is_needed = run.has_summary() && run.sealed()?.contains_key(RUN);
+        match is_needed || run.file(RUN).is_file() {
+            true => Self::open(path).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn has_summary(&self) -> bool {
+        self.file(SUMMARY).is_file()
+    }
+
+    /// What the summary says of the files beside it.
+    fn sealed(&self) -> Result<BTreeMap<String, String>, RunError> {
+        let Hashes { sha256 } = self.read_summary()?;
+        Ok(sha256)
     }
 
     /// The run that is already in `path`, locked, to go on with it.
@@ -265,28 +300,6 @@ impl RunDirectory {
         let lock = Some(DirectoryLock::now(path)?);
         run.held = Some(Arc::new(Held { lock, made: None }));
         Ok(run)
-    }
-
-    /// The run of `command` that is already in `path`, with its `run.toml`.
-    ///
-    /// # Errors
-    /// When there is none, or one of another command.
-    pub fn open_run<T: DeserializeOwned>(
-        path: &Path,
-        command: &str,
-    ) -> Result<(RunDirectory, T), RunError> {
-        let directory = Self::open(path)?;
-        let written: toml::Table = directory.read_toml(RUN)?;
-        let found = written.get("command").and_then(toml::Value::as_str);
-        if found != Some(command) {
-            return Err(RunError::OtherCommand {
-                directory: path.to_owned(),
-                found: found.unwrap_or("something else").to_owned(),
-                wanted: command.to_owned(),
-            });
-        }
-        let run = directory.read_toml(RUN)?;
-        Ok((directory, run))
     }
 
     /// Where it is.
@@ -308,28 +321,18 @@ impl RunDirectory {
         self.path.join(name)
     }
 
-    /// Writes a value as TOML.
+    /// Writes `text` as [`RUN`]. A summary that was written beside another is of the run as it was
+    /// asked for then, and goes first.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write_toml<T: Serialize>(&self, name: &str, value: &T) -> Result<(), RunError> {
+    pub fn write_options(&self, text: &str) -> Result<(), RunError> {
         self.expect_in_place()?;
-        let file = self.file(name);
-        let text = toml::to_string(value).map_err(|error| foreign(&file, &error))?;
+        let file = self.file(RUN);
+        if fs::read(&file).ok().as_deref() != Some(text.as_bytes()) {
+            self.remove(SUMMARY)?;
+        }
         write_atomically(&file, text.as_bytes())
-    }
-
-    /// Reads a value back from TOML.
-    ///
-    /// # Errors
-    /// When the file is missing or of another form.
-    pub fn read_toml<T: DeserializeOwned>(&self, name: &str) -> Result<T, RunError> {
-        let file = self.file(name);
-        let text = fs::read_to_string(&file).map_err(|source| RunError::Read {
-            file: file.clone(),
-            source,
-        })?;
-        toml::from_str(&text).map_err(|error| foreign(&file, &error))
     }
 
     /// Writes `summary` as [`SUMMARY`], with the time of now, in UTC, under the key `ended`, the
@@ -396,8 +399,7 @@ impl RunDirectory {
     /// When it or the summary is missing or was changed.
     pub fn unchanged(&self, name: &str) -> Result<PathBuf, RunError> {
         let file = self.file(name);
-        let Hashes { sha256 } = self.read_summary()?;
-        match sha256.get(name) {
+        match self.sealed()?.get(name) {
             Some(written) if *written == file_sha256(&file)? => Ok(file),
             _ => Err(RunError::Changed { file }),
         }
@@ -454,7 +456,11 @@ impl RunDirectory {
     /// # Errors
     /// When it is there and cannot be removed.
     pub fn remove_checkpoint(&self) -> Result<(), RunError> {
-        let file = self.file(CHECKPOINT);
+        self.remove(CHECKPOINT)
+    }
+
+    fn remove(&self, name: &str) -> Result<(), RunError> {
+        let file = self.file(name);
         match fs::remove_file(&file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(RunError::Write {
                 file,

@@ -13,7 +13,7 @@ use probity::knn::verdicts::read_verdicts;
 use probity::knn::verify::{ReplayCounts, replay_falsifications};
 use probity::run::run_directory::{RunDirectory, SUMMARY};
 use probity::run::specification::Specification;
-use probity::run::specification::file::Record;
+use probity::run::specification::file::{Changed, Record};
 
 /// Arguments of `probity knn verify`.
 #[derive(Debug, Args)]
@@ -57,16 +57,13 @@ fn expect_unchanged(
     found: &Record,
     analysed: &Record,
 ) -> anyhow::Result<()> {
-    for (role, sha256) in &analysed.sha256 {
-        let found = found.sha256_of(role);
-        if found != sha256 {
-            bail!(
-                "{} is not the file that was analysed (SHA-256 {found}, analysed {sha256})",
-                run.file_of(role).display()
-            );
-        }
+    match analysed.changed_since(&found.sha256) {
+        None => Ok(()),
+        Some(Changed { role, now, then }) => bail!(
+            "{} is not the file that was analysed (SHA-256 {now}, analysed {then})",
+            run.file_of(role).display()
+        ),
     }
-    Ok(())
 }
 
 fn render(result: &ReplayCounts) -> String {

@@ -60,8 +60,8 @@ pub(super) struct BudgetArgs {
         allow_hyphen_values = true
     )]
     slack: Option<f64>,
-    /// Columns that may be asked for [default: all that hold nothing but numbers, or levels of the
-    /// schema]
+    /// Columns that may be asked for [default: all that hold nothing but numbers, or ordered levels
+    /// of the schema]
     #[arg(
         long,
         value_name = "COLUMN,…",

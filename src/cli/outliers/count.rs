@@ -120,8 +120,10 @@ pub(crate) fn run_specification(
             bill,
         },
     );
+    // What was paid for is said, whatever becomes of its files.
+    let said = output.result(&summary, &text);
     if let Some(directory) = directory {
         write(&directory, &specification, &record, &summary)?;
     }
-    output.result(&summary, &text)
+    said
 }

@@ -60,13 +60,14 @@ pub enum PartError {
     },
 }
 
-/// The positions of `part` among the `count` rows or texts in `file`, whose SHA-256 is given.
+/// The positions of `part` among the `count` rows or texts in `file`, as the training of
+/// `model` dealt them; each is given with its SHA-256.
 ///
 /// # Errors
-/// When the model does not say, or was trained on another file.
+/// When the model does not say, what it says is of another model, or it was trained on another file.
 pub fn positions_of(
     part: Part,
-    model: &Path,
+    (model, model_sha256): (&Path, &str),
     (file, sha256): (&Path, &str),
     count: usize,
 ) -> Result<Vec<u32>, PartError> {
@@ -77,7 +78,8 @@ pub fn positions_of(
         file: model.join(PROVENANCE),
         problem,
     };
-    let trained = Provenance::of(model).map_err(|error| unknown(error.to_string()))?;
+    let trained =
+        Provenance::of(model, model_sha256).map_err(|error| unknown(error.to_string()))?;
     let trained = trained.ok_or_else(|| unknown("there is no such file".to_owned()))?;
     if trained.data_sha256() != sha256 {
         return Err(PartError::OtherData {

@@ -195,7 +195,8 @@ impl<M: Certifiable> Certification<M> {
         record.sha256.clone_from(case.sha256());
         let part = specification.part;
         let data = (specification.data.as_path(), record.sha256_of("data"));
-        let rows = positions_of(part, &specification.model, data, case.inputs())?;
+        let model = (specification.model.as_path(), record.sha256_of("model"));
+        let rows = positions_of(part, model, data, case.inputs())?;
         if rows.is_empty() {
             return Err(CertifyError::EmptyPart { part });
         }

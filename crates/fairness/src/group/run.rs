@@ -129,12 +129,12 @@ impl GroupMeasurement {
         options.groups(&schema)?;
         specification.protected.clone_from(&options.protected);
         let data = open_table(&specification.data, &schema, Labels::Required)?;
-        let hashes = [("model", sha256), ("data", data.sha256.clone())];
-        let hashes = hashes.map(|(role, hash)| (role.to_owned(), hash));
         let rows = match specification.part {
             Part::All => None,
-            part => Some(rows_of(&specification, part, &data)?),
+            part => Some(rows_of(&specification, part, &sha256, &data)?),
         };
+        let hashes = [("model", sha256), ("data", data.sha256.clone())];
+        let hashes = hashes.map(|(role, hash)| (role.to_owned(), hash));
         Ok(GroupMeasurement {
             record: record_of(device, &hashes.into()),
             counts: data.value.counts.clone(),
@@ -179,13 +179,14 @@ impl GroupMeasurement {
     }
 }
 
-/// The rows of `part` among those of `data`.
+/// The rows of `part` among those of `data`, as the training of the model of that hash dealt them.
 fn rows_of(
     run: &GroupsSpecification,
     part: Part,
+    model_sha256: &str,
     data: &Opened<Table>,
 ) -> Result<Vec<u32>, GroupRunError> {
-    let Some(trained) = Provenance::of(&run.model)? else {
+    let Some(trained) = Provenance::of(&run.model, model_sha256)? else {
         return Err(GroupRunError::NoParts {
             part,
             model: run.model.clone(),

@@ -16,10 +16,19 @@ use super::summary::{Chosen, NetworkFigures, RepairSummary, RunSummary, SharePoi
 use super::trainer::{Observe, RepairProgress, Trainer};
 use super::verdict::{AgainstControl, Allowed, Standing, Verdict, worse};
 use crate::record::{expect_unchanged, identity};
-use probity_run::run_directory::RunDirectory;
+use probity_nn::provenance::{PROVENANCE, Provenance};
+use probity_run::run_directory::{RunDirectory, SUMMARY, file_sha256};
 use probity_run::specification::file::Record;
 use probity_run::specification::{Checked, Specification};
 use probity_tensor::device::ComputeDevice;
+
+/// As what the record names how the model came about.
+const PROVENANCE_ROLE: &str = "provenance";
+
+/// As what it names the audit at the place `at`, from 0.
+fn audit_role(at: usize) -> String {
+    format!("audit_{}", at + 1)
+}
 
 /// A repair whose inputs are opened and checked; nothing is written yet.
 pub struct Repair<R> {
@@ -42,6 +51,14 @@ impl<R: Repairable> Repair<R> {
         record.device = Some(device.name().to_string());
         record.hardware = Some(device.hardware());
         let subject = R::open(&specification, device, &mut record)?;
+        if let Some(sha256) = Provenance::sha256_in(&specification.model)? {
+            record.sha256.insert(PROVENANCE_ROLE.to_owned(), sha256);
+        }
+        for (at, run) in specification.runs.iter().enumerate() {
+            // It says the hashes of what the audit was asked for and of its samples.
+            let sha256 = file_sha256(&run.join(SUMMARY))?;
+            record.sha256.insert(audit_role(at), sha256);
+        }
         let parts = subject.parts();
         if parts.test == 0 {
             return Err(RepairError::NothingHeldOut {
@@ -65,13 +82,20 @@ impl<R: Repairable> Repair<R> {
     /// Refuses to go on if what was opened is not what the run whose record is `began` began with.
     ///
     /// # Errors
-    /// When the model, its data or its lexicon changed.
+    /// When the model, how it came about, its data, its lexicon or an audit changed.
     pub fn expect_unchanged(&self, began: &Record) -> Result<(), RepairError> {
         let specification: &RepairSpecification = &self.specification;
         let name = |role: &str| match role {
             "model" => specification.model.display().to_string(),
             "data" => specification.data.display().to_string(),
-            other => format!("the {other}"),
+            PROVENANCE_ROLE => specification.model.join(PROVENANCE).display().to_string(),
+            other => {
+                let mut runs = specification.runs.iter().enumerate();
+                match runs.find(|(at, _)| audit_role(*at) == other) {
+                    Some((_, run)) => format!("the audit {}", run.display()),
+                    None => format!("the {other}"),
+                }
+            }
         };
         Ok(expect_unchanged(began, &self.record.sha256, &name)?)
     }

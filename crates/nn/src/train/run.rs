@@ -26,7 +26,7 @@ use probity_data::named_schema::NamedSchemaError;
 use probity_data::read::ReadError;
 use probity_data::table::ReadCounts;
 use probity_run::run_directory::{RunDirectory, RunError};
-use probity_run::specification::file::{Record, SpecificationError};
+use probity_run::specification::file::{Changed, Record, SpecificationError};
 use probity_run::specification::{Checked, FieldError, Specification};
 use probity_tensor::device::ComputeDevice;
 use probity_text::corpus::CorpusError;
@@ -267,20 +267,17 @@ impl<T: Trainable> Training<T> {
     /// # Errors
     /// [`TrainingError::Changed`]
     pub fn expect_unchanged(&self, began: &Record) -> Result<(), TrainingError> {
-        for (role, now) in &self.record.sha256 {
-            let then = began.sha256_of(role);
-            if now != then {
-                return Err(TrainingError::Changed {
-                    file: match role.as_str() {
-                        "data" => self.specification.data.clone(),
-                        role => PathBuf::from(format!("the file of the {role}")),
-                    },
-                    now: now.clone(),
-                    then: then.to_owned(),
-                });
-            }
+        match began.changed_since(&self.record.sha256) {
+            None => Ok(()),
+            Some(Changed { role, now, then }) => Err(TrainingError::Changed {
+                file: match role {
+                    "data" => self.specification.data.clone(),
+                    role => PathBuf::from(format!("the file of the {role}")),
+                },
+                now: now.to_owned(),
+                then: then.to_owned(),
+            }),
         }
-        Ok(())
     }
 
     /// What is trained, and how: no figure of its pace is left open.
@@ -345,6 +342,7 @@ impl<T: Trainable> Training<T> {
         directory.expect_in_place()?;
         let model_sha256 = self.inputs.save(&fit.model, directory.path())?;
         let provenance = Provenance {
+            model_sha256: model_sha256.clone(),
             sha256: self.record.sha256.clone(),
             specification: specification.clone(),
         };

@@ -8,7 +8,7 @@ use super::files::RunFiles;
 use crate::error::PageError;
 use crate::model::{AuditFindings, AuditSummary, Modality, Quality};
 use crate::pairs::{PairFindings, read_pairs};
-use probity_run::run_directory::{RUN, SUMMARY};
+use probity_run::run_directory::RunDirectory;
 
 /// Reads the audit in `files`, and of its pairs what can be shown.
 pub(super) fn read(files: &RunFiles) -> Result<AuditFindings, PageError> {
@@ -83,13 +83,11 @@ struct Chosen {
 impl Known {
     fn of(model: &Path, sha256: &str) -> Known {
         // The directory may have gone, or hold another model by now: then nothing is known.
-        let read = |name: &str| std::fs::read(model.join(name)).ok();
-        let Some(made) =
-            read(SUMMARY).and_then(|bytes| serde_json::from_slice::<Made>(&bytes).ok())
-        else {
+        let read = RunDirectory::open(model).and_then(|run| run.read_summary::<Made>());
+        let Ok(made) = read else {
             return Known::default();
         };
-        let is_repair = made.command == "repair" && read(RUN).is_some();
+        let is_repair = made.command == "repair";
         match made.repaired_sha256 {
             Some(repaired) if is_repair && repaired == sha256 => Known {
                 repaired_from: Some(made.model_sha256),

@@ -45,8 +45,8 @@ pub(crate) struct RunFiles {
 impl RunFiles {
     /// Opens the run in `directory`.
     pub fn open(directory: &Path) -> Result<RunFiles, PageError> {
-        let options: Option<toml::Table> = read_text(&directory.join(RUN))?
-            .map(|text| toml::from_str(&text).map_err(|error| foreign(directory, RUN, &error)))
+        let options: Option<toml::Table> = RunDirectory::open_if_specified(directory)?
+            .map(|run| options_in(&run.file(RUN)))
             .transpose()?;
         let summary = directory.join(SUMMARY);
         let summary: Option<Value> = match summary.is_file() {
@@ -169,21 +169,14 @@ fn name_of(directory: &Path) -> String {
     }
 }
 
-/// The text of `file`; none if there is no such file.
-fn read_text(file: &Path) -> Result<Option<String>, RunError> {
-    match fs::read_to_string(file) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(RunError::Read {
-            file: file.to_owned(),
-            source,
-        }),
-    }
-}
-
-fn foreign(directory: &Path, name: &str, error: &dyn std::fmt::Display) -> RunError {
-    RunError::Foreign {
-        file: directory.join(name),
+/// The options in `file`.
+fn options_in(file: &Path) -> Result<toml::Table, RunError> {
+    let text = fs::read_to_string(file).map_err(|source| RunError::Read {
+        file: file.to_owned(),
+        source,
+    })?;
+    toml::from_str(&text).map_err(|error| RunError::Foreign {
+        file: file.to_owned(),
         problem: error.to_string(),
-    }
+    })
 }

@@ -30,7 +30,7 @@ use super::canonical::json_of;
 use super::fields::{FieldError, changed_of};
 use super::parse::parse;
 use crate::pipe::expect_rereadable;
-use crate::run_directory::{RUN, RunDirectory, RunError, write_atomically};
+use crate::run_directory::{RUN, RunDirectory, RunError};
 
 /// Why a specification cannot be read from a file.
 #[derive(Debug, Error)]
@@ -105,7 +105,7 @@ pub struct Record {
     /// file without knowing its type cannot tell; [`RunDirectory::write_run`] fills them in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
-    /// SHA-256 of what was opened, by its role: `model`, `data`, `lexicon`.
+    /// SHA-256 of what was opened, by its role: `model`, `data`, `lexicon`, `audit_1`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sha256: BTreeMap<String, String>,
 }
@@ -126,10 +126,34 @@ impl Record {
         self
     }
 
+    /// What was opened otherwise, or not at all, in one of this record and `now`: its role, its
+    /// hash now and its hash then.
+    pub fn changed_since<'r>(&'r self, now: &'r BTreeMap<String, String>) -> Option<Changed<'r>> {
+        let mut roles = now.keys().chain(self.sha256.keys());
+        let of = |opened: &'r BTreeMap<String, String>, role: &str| {
+            opened.get(role).map_or("none", String::as_str)
+        };
+        roles.find_map(|role| {
+            let (now, then) = (of(now, role), of(&self.sha256, role));
+            (now != then).then_some(Changed { role, now, then })
+        })
+    }
+
     /// The hash of what was opened as `role`; empty where nothing was.
     pub fn sha256_of(&self, role: &str) -> &str {
         self.sha256.get(role).map_or("", String::as_str)
     }
+}
+
+/// Something that two records differ in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Changed<'r> {
+    /// As what it was opened.
+    pub role: &'r str,
+    /// Its hash now; `none` where there is nothing.
+    pub now: &'r str,
+    /// The same then.
+    pub then: &'r str,
 }
 
 #[derive(Serialize)]
@@ -271,18 +295,16 @@ impl RunDirectory {
         specification: &S,
         record: &Record,
     ) -> Result<(), SpecificationError> {
-        self.expect_in_place()?;
-        let file = self.file(RUN);
         let record = Record {
             changed: changed_of(specification),
             ..record.clone()
         };
         let text =
             to_toml(specification, Some(&record)).map_err(|error| SpecificationError::Form {
-                file: file.clone(),
+                file: self.file(RUN),
                 problem: error.to_string(),
             })?;
-        Ok(write_atomically(&file, text.as_bytes())?)
+        Ok(self.write_options(&text)?)
     }
 
     /// Opens the run in `path`: its specification and the record of what it opened.

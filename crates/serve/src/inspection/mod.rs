@@ -147,8 +147,9 @@ impl Inspection {
                 bytes,
             } => {
                 archive::unpack(archive, directory, *bytes)?;
-                model::forget_paths(directory)?;
-                serde_json::to_value(model::describe(directory)?)?
+                let mut found = model::describe(directory)?;
+                found.is_training_known = model::forget_paths(directory, &found.sha256)?;
+                serde_json::to_value(found)?
             }
             Inspection::Model { directory } => serde_json::to_value(model::describe(directory)?)?,
         })

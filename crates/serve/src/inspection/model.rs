@@ -24,12 +24,13 @@ pub(super) fn describe(directory: &Path) -> Result<ModelDescription, InspectionE
             attributes: Vec::new(),
             protected: Vec::new(),
             parameters: model.recurrent.values.len() as u64,
+            is_training_known: Provenance::of(directory, &sha256)?.is_some(),
             sha256,
-            is_training_known: Provenance::of(directory)?.is_some(),
             classes: model.classes,
         });
     }
     let model = Model::load(directory)?;
+    let sha256 = model.sha256();
     let attributes = model.schema.attributes.iter();
     let protected = attributes.clone().filter(|attribute| attribute.protected);
     Ok(ModelDescription {
@@ -38,24 +39,26 @@ pub(super) fn describe(directory: &Path) -> Result<ModelDescription, InspectionE
         attributes: attributes.map(|attribute| attribute.name.clone()).collect(),
         protected: protected.map(|attribute| attribute.name.clone()).collect(),
         parameters: model.network.parameters() as u64,
-        sha256: model.sha256(),
-        is_training_known: Provenance::of(directory)?.is_some(),
+        is_training_known: Provenance::of(directory, &sha256)?.is_some(),
+        sha256,
     })
 }
 
-/// Rewrites the record of its training that came with an uploaded model, so that it names no file:
-/// a later repair must not read what a user names. A training that needs word vectors of its own is
-/// forgotten.
-pub(super) fn forget_paths(directory: &Path) -> Result<(), InspectionError> {
-    let Some(mut provenance) = Provenance::of(directory)? else {
-        return Ok(());
+/// Rewrites the record of its training that came with an uploaded model of the hash `sha256`, so
+/// that it names no file: a later repair must not read what a user names. A training that needs word
+/// vectors of its own is forgotten. Gives whether the training is known.
+pub(super) fn forget_paths(directory: &Path, sha256: &str) -> Result<bool, InspectionError> {
+    let Some(mut provenance) = Provenance::of(directory, sha256)? else {
+        return Ok(false);
     };
     let specification = &mut provenance.specification;
     if specification.text_options().network.embeddings == Path::new(SHIPPED) {
         specification.data = PathBuf::from(ELSEWHERE);
         specification.schema = specification.schema.take().map(|_| ELSEWHERE.to_owned());
-        return Ok(provenance.write(directory)?);
+        provenance.write(directory)?;
+        return Ok(true);
     }
     let file = directory.join(PROVENANCE);
-    std::fs::remove_file(&file).map_err(|source| InspectionError::Io { file, source })
+    std::fs::remove_file(&file).map_err(|source| InspectionError::Io { file, source })?;
+    Ok(false)
 }

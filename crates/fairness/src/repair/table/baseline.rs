@@ -71,7 +71,7 @@ impl Baseline {
             value: table,
             sha256: data_sha256,
         } = open_table(data, &reading, Labels::Required)?;
-        let provenance = Provenance::of(directory)?;
+        let provenance = Provenance::of(directory, &model_sha256)?;
         if let Some(trained) = &provenance
             && trained.data_sha256() != data_sha256
         {
@@ -121,12 +121,13 @@ impl Baseline {
         })
     }
 
-    /// How a network that was retrained by `training` came about.
-    pub(super) fn provenance(&self, training: &TableOptions) -> Provenance {
+    /// How the network of that hash, which was retrained by `training`, came about.
+    pub(super) fn provenance(&self, model_sha256: &str, training: &TableOptions) -> Provenance {
         let mut specification = self.trained.clone();
         specification.network = Some(training.network.clone());
         specification.training = training.learning.clone();
         Provenance {
+            model_sha256: model_sha256.to_owned(),
             sha256: BTreeMap::from([("data".to_owned(), self.data_sha256.clone())]),
             specification,
         }

@@ -430,9 +430,11 @@ impl Repairable for TableRepair {
             schema: self.baseline.model.schema.clone(),
             network: network.clone(),
         };
+        let sha256 = model.sha256();
         model.save(directory)?;
-        self.baseline.provenance(&self.training).write(directory)?;
-        Ok(model.sha256())
+        let provenance = self.baseline.provenance(&sha256, &self.training);
+        provenance.write(directory)?;
+        Ok(sha256)
     }
 
     fn details(&self, kept: &Network, _: &()) -> Result<TableDetails, RepairError> {

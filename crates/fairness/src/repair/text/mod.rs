@@ -197,13 +197,14 @@ fn protected_of(specification: &RepairSpecification) -> Result<Vec<String>, Repa
     Ok(protected)
 }
 
-/// How the model was trained, and its texts, which must be those of `specification`.
+/// How the model of that hash was trained, and its texts, which must be those of `specification`.
 fn open_training(
     specification: &RepairSpecification,
+    model_sha256: &str,
     device: &ComputeDevice,
     record: &mut Record,
 ) -> Result<(Provenance, TextSet), RepairError> {
-    let Some(mut provenance) = Provenance::of(&specification.model)? else {
+    let Some(mut provenance) = Provenance::of(&specification.model, model_sha256)? else {
         return Err(RepairError::NotTrained {
             model: specification.model.clone(),
         });
@@ -260,7 +261,7 @@ impl Repairable for TextRepair {
             value: terms,
             sha256: lexicon_sha256,
         } = open_terms(options.lexicon.as_deref(), &protected, &model)?;
-        let (provenance, set) = open_training(specification, device, record)?;
+        let (provenance, set) = open_training(specification, &model_sha256, device, record)?;
         for (role, sha256) in [("model", &model_sha256), ("lexicon", &lexicon_sha256)] {
             record.sha256.insert(role.to_owned(), sha256.clone());
         }
@@ -556,11 +557,13 @@ impl Repairable for TextRepair {
     fn save(&self, network: &TrainedText, directory: &Path) -> Result<String, RepairError> {
         let length = self.model.max_length;
         let model = self.set.model(network, &self.split.train, length)?;
+        let sha256 = model.sha256().map_err(TrainingError::from)?;
         model.save(directory)?;
         let mut provenance = self.provenance.clone();
+        provenance.model_sha256.clone_from(&sha256);
         provenance.specification.training = self.training.learning.clone();
         provenance.write(directory)?;
-        Ok(model.sha256().map_err(TrainingError::from)?)
+        Ok(sha256)
     }
 
     fn details(&self, _: &TrainedText, searched: &Searched) -> Result<TextDetails, RepairError> {
