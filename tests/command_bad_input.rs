@@ -463,9 +463,9 @@ fn outputs() {
         "demo --rows 100",
     ] {
         let below = format!("{line} --out people.csv/out");
-        refuses(&workspace, &below, 2, &["people.csv/out", "--out"]);
+        refuses(&workspace, &below, 2, &["cannot write people.csv/out"]);
         let onto = format!("{line} --out people.csv");
-        refuses(&workspace, &onto, 2, &["people.csv", "--out"]);
+        refuses(&workspace, &onto, 2, &["cannot write people.csv"]);
         let full = format!("{line} --out model");
         refuses(&workspace, &full, 2, &["model is not empty", "--out"]);
     }

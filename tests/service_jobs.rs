@@ -13,7 +13,7 @@ use service::{Home, Server};
 fn long_audit(model: &str, data: &str) -> Value {
     json!({
         "kind": "audit", "model": model, "data": data, "samples_format": "csv",
-        "search": {"seeds": 1000, "local": 400}, "estimate": 1000
+        "search": {"seeds": 1000, "local": 1000}, "estimate": 1000
     })
 }
 

@@ -13,7 +13,7 @@
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{self, Child, ChildStdin, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
@@ -277,9 +277,20 @@ impl Drop for Worker {
 /// # Errors
 /// When the streams are not those of a program that asks.
 pub fn serve() -> io::Result<()> {
-    let (mut requests, mut answers) = (io::stdin().lock(), io::stdout().lock());
+    let (read, requests) = sync_channel(1);
+    // Who asks may be gone while a graph is computed that has no end: then so is this process.
+    thread::spawn(move || {
+        let mut input = io::stdin().lock();
+        while let Ok(Some(bytes)) = read_frame(&mut input) {
+            if read.send(bytes).is_err() {
+                return;
+            }
+        }
+        process::exit(0);
+    });
+    let mut answers = io::stdout().lock();
     let mut model: Option<Computation> = None;
-    while let Some(bytes) = read_frame(&mut requests)? {
+    while let Ok(bytes) = requests.recv() {
         let request = from_frame(&bytes)?;
         let answer = match (request, &mut model) {
             (Request::Open(order), _) => {
@@ -301,13 +312,10 @@ pub fn serve() -> io::Result<()> {
     Ok(())
 }
 
-/// Bounds the memory of this process, and has it end with who started it.
+/// Bounds the memory of this process.
 fn limit(bytes: u64) -> io::Result<()> {
     #[cfg(unix)]
     nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_AS, bytes, bytes)?;
-    // A worker that computes for ever would never see that nobody asks any more.
-    #[cfg(target_os = "linux")]
-    nix::sys::prctl::set_pdeathsig(Some(nix::sys::signal::Signal::SIGKILL))?;
     #[cfg(not(unix))]
     let _ = bytes;
     Ok(())
