@@ -3,6 +3,7 @@
 mod probity_command;
 
 use std::fmt::Write;
+use std::io::{BufRead, BufReader, Read};
 
 use probity::run::run_directory::file_sha256;
 use probity_command::Workspace;
@@ -914,24 +915,27 @@ fn a_paid_answer_is_printed_whatever_becomes_of_its_files() {
         (subspaces, "Chosen among 2 subspaces", "p"),
     ] {
         let before = workspace.read("budget.toml").matches("[[query]]").count();
-        // The query waits for the ledger's lock, when it has made its directory.
+        // The query says that it waits for the ledger's lock, when it has made its directory.
         let lock = std::fs::File::create(workspace.path("budget.toml.lock")).unwrap();
         lock.lock().unwrap();
         let mut child = workspace
             .prepared(&format!("{line} --out {out}"))
             .spawn()
             .unwrap();
-        while !workspace.path(&format!("{out}/.probity.lock")).exists() {
-            assert!(child.try_wait().unwrap().is_none(), "ended before");
+        let mut remarks = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        while !said.contains("waiting for it") {
+            assert_ne!(remarks.read_line(&mut said).unwrap(), 0, "{said}");
         }
         std::fs::remove_dir_all(workspace.path(out)).unwrap();
         workspace.write(out, "in the way");
         lock.unlock().unwrap();
+        remarks.read_to_string(&mut said).unwrap();
         let ended = child.wait_with_output().unwrap();
         let text = String::from_utf8(ended.stdout).unwrap();
         assert!(text.contains(says), "{text}");
         assert_eq!(ended.status.code(), Some(2));
-        assert!(String::from_utf8(ended.stderr).unwrap().contains("error: "));
+        assert!(said.contains("error: "), "{said}");
         let after = workspace.read("budget.toml").matches("[[query]]").count();
         assert_eq!(after, before + 1);
     }

@@ -224,7 +224,7 @@ pub fn declare(
     budget: Budget,
 ) -> Result<Ledger, LedgerError> {
     let place = Place::of_new(file)?;
-    let _lock = place.lock()?;
+    let _lock = place.lock(|| ())?;
     if fs::symlink_metadata(place.file()).is_ok() {
         return Err(LedgerError::Exists {
             file: place.file().to_owned(),
@@ -285,13 +285,13 @@ pub struct Charge {
 }
 
 /// Charges a query, before it is answered. Gives the ledger after the entry, which is on disk by
-/// then.
+/// then. `waiting` is told when another process is at the ledger, whose end this one awaits.
 ///
 /// # Errors
 /// When the ledger is of other data, or does not cover the price; nothing is written then.
-pub fn charge(file: &Path, charge: Charge) -> Result<Ledger, LedgerError> {
+pub fn charge(file: &Path, charge: Charge, waiting: impl FnOnce()) -> Result<Ledger, LedgerError> {
     let place = Place::of(file)?;
-    let lock = place.lock()?;
+    let lock = place.lock(waiting)?;
     place.has_one_name()?;
     let mut ledger = of_place(&place)?;
     let file = || place.file().to_owned();

@@ -31,15 +31,12 @@ impl DirectoryLock {
     /// When the directory is not there or cannot be written.
     pub fn wait(directory: &Path, waiting: impl FnOnce()) -> Result<DirectoryLock, RunError> {
         let mut waiting = Some(waiting);
-        Self::acquire(directory, |file| match file.try_lock() {
-            Err(TryLockError::WouldBlock) => {
+        Self::acquire(directory, |file| {
+            lock_or_wait(file, || {
                 if let Some(waiting) = waiting.take() {
                     waiting();
                 }
-                file.lock()
-            }
-            Err(TryLockError::Error(error)) => Err(error),
-            Ok(()) => Ok(()),
+            })
         })
     }
 
@@ -113,6 +110,22 @@ impl Drop for DirectoryLock {
         if self.expect_in_place().is_ok() {
             let _ = fs::remove_file(&self.path);
         }
+    }
+}
+
+/// Locks `file` exclusively. `waiting` is told when another process has the lock, for which this one
+/// then waits.
+///
+/// # Errors
+/// When the file cannot be locked.
+pub fn lock_or_wait(file: &File, waiting: impl FnOnce()) -> io::Result<()> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            waiting();
+            file.lock()
+        }
+        Err(TryLockError::Error(error)) => Err(error),
+        Ok(()) => Ok(()),
     }
 }
 

@@ -234,7 +234,7 @@ fn ledger_file(folder: &Path) -> anyhow::Result<Target> {
             },
             not_private: false,
         };
-        ledger::charge(&file, charge)?;
+        ledger::charge(&file, charge, || ())?;
         seeds.push(Input::one("budget.toml", std::fs::read(&file)?));
     }
     let check = |execution: &Execution<'_>| {

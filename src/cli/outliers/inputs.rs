@@ -128,6 +128,12 @@ impl Payment<'_> {
                 cost,
                 not_private: self.not_private_seed.is_some(),
             },
+            || {
+                output.remark(&format!(
+                    "another process is charging {}; waiting for it",
+                    self.ledger.display()
+                ));
+            },
         )?;
         let bits: Box<dyn Bits> = match self.not_private_seed {
             Some(seed) => {

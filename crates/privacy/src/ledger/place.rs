@@ -10,7 +10,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use probity_run::lock::is_at;
+use probity_run::lock::{is_at, lock_or_wait};
 use probity_run::run_directory::{
     RunError, expect_one_name, folder_of, remove_leftovers, temporary_in,
 };
@@ -65,8 +65,9 @@ impl Place {
     }
 
     /// Waits for the exclusive lock, which the operating system gives up when the file is closed or
-    /// its process ends. The lock file is never renamed, unlike the ledger.
-    pub fn lock(&self) -> Result<Lock, LedgerError> {
+    /// its process ends; `waiting` is told when another process has it. The lock file is never renamed,
+    /// unlike the ledger.
+    pub fn lock(&self, waiting: impl FnOnce()) -> Result<Lock, LedgerError> {
         let path = self.beside(".lock");
         let failed = |source| LedgerError::Io {
             file: path.clone(),
@@ -78,7 +79,7 @@ impl Place {
             .write(true)
             .open(&path)
             .map_err(failed)?;
-        lock.lock().map_err(failed)?;
+        lock_or_wait(&lock, waiting).map_err(failed)?;
         Ok(Lock { path, file: lock })
     }
 

@@ -38,18 +38,18 @@ fn a_budget_is_spent_once() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("budget.toml");
     assert!(matches!(
-        charge(&file, query(0.1)),
+        charge(&file, query(0.1), || ()),
         Err(LedgerError::Missing { .. })
     ));
     assert!(matches!(read(&file), Err(LedgerError::Missing { .. })));
     declared(&file).unwrap();
     assert!(matches!(declared(&file), Err(LedgerError::Exists { .. })));
     for _ in 0..10 {
-        charge(&file, query(0.1)).unwrap();
+        charge(&file, query(0.1), || ()).unwrap();
     }
     let before = fs::read(&file).unwrap();
     assert!(matches!(
-        charge(&file, query(0.001)),
+        charge(&file, query(0.001), || ()),
         Err(LedgerError::Spent { .. })
     ));
     let other = Charge {
@@ -57,7 +57,7 @@ fn a_budget_is_spent_once() {
         ..query(0.0)
     };
     assert!(matches!(
-        charge(&file, other),
+        charge(&file, other, || ()),
         Err(LedgerError::OtherData { .. })
     ));
     assert_eq!(fs::read(&file).unwrap(), before);
@@ -91,20 +91,20 @@ fn the_hash_of_the_data_is_keyed() {
     let code = outer.chain_update(inner.finalize()).finalize();
     assert_eq!(fingerprints[0], hex(&code));
 
-    charge(&first, query(0.1)).unwrap();
+    charge(&first, query(0.1), || ()).unwrap();
     fs::copy(folder.path().join("b.toml.key"), &key).unwrap();
     assert!(matches!(
-        charge(&first, query(0.1)),
+        charge(&first, query(0.1), || ()),
         Err(LedgerError::OtherData { .. })
     ));
     fs::write(&key, "ab").unwrap();
     assert!(matches!(
-        charge(&first, query(0.1)),
+        charge(&first, query(0.1), || ()),
         Err(LedgerError::Foreign { .. })
     ));
     fs::remove_file(&key).unwrap();
     assert!(matches!(
-        charge(&first, query(0.1)),
+        charge(&first, query(0.1), || ()),
         Err(LedgerError::NoKey { .. })
     ));
     assert_eq!(read(&first).unwrap().queries.len(), 1);
@@ -145,7 +145,7 @@ fn a_ledger_has_one_budget_by_all_its_names() {
     fs::hard_link(&file, &second).unwrap();
     for name in [&file, &second] {
         assert!(matches!(
-            charge(name, query(0.0)),
+            charge(name, query(0.0), || ()),
             Err(LedgerError::SecondName { .. })
         ));
     }
@@ -155,7 +155,7 @@ fn a_ledger_has_one_budget_by_all_its_names() {
 fn admitted_at_once(names: &[&Path]) -> usize {
     let charged = |name: &Path| {
         (0..12)
-            .filter(|_| charge(name, query(0.05)).is_ok())
+            .filter(|_| charge(name, query(0.05), || ()).is_ok())
             .count()
     };
     std::thread::scope(|scope| {
@@ -180,7 +180,7 @@ fn a_ledger_that_was_tampered_with_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("budget.toml");
     declared(&file).unwrap();
-    charge(&file, query(0.5)).unwrap();
+    charge(&file, query(0.5), || ()).unwrap();
     let whole = fs::read_to_string(&file).unwrap();
     let (_, text) = whole.split_once('\n').unwrap();
     for (from, to) in [
@@ -203,7 +203,7 @@ fn a_ledger_that_was_tampered_with_is_refused() {
     fs::write(&file, whole.replacen("epsilon = 0.5", "epsilon = 0.1", 1)).unwrap();
     assert!(read(&file).is_err());
     fs::write(&file, &whole[..whole.len() / 2]).unwrap();
-    assert!(charge(&file, query(0.1)).is_err());
+    assert!(charge(&file, query(0.1), || ()).is_err());
 }
 
 /// A price that overflows is no price, and certainly none of nought.
@@ -213,7 +213,7 @@ fn a_price_without_end_is_refused() {
     let file = folder.path().join("budget.toml");
     declared(&file).unwrap();
     for epsilon in [1e155, f64::MAX, f64::INFINITY, f64::NAN, -0.5] {
-        assert!(charge(&file, query(epsilon)).is_err(), "{epsilon}");
+        assert!(charge(&file, query(epsilon), || ()).is_err(), "{epsilon}");
     }
     assert!(read(&file).unwrap().queries.is_empty());
 }
@@ -225,7 +225,7 @@ fn a_ledger_whose_folder_was_moved_is_not_written() {
     fs::create_dir(&old).unwrap();
     let file = old.join("budget.toml");
     declared(&file).unwrap();
-    let lock = super::Place::of(&file).unwrap().lock().unwrap();
+    let lock = super::Place::of(&file).unwrap().lock(|| ()).unwrap();
     lock.expect_in_place().unwrap();
     fs::rename(&old, &new).unwrap();
     assert!(lock.expect_in_place().is_err());
