@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::{Hardware, Place};
+use super::inputs::{Hardware, directory_of, unfinished};
 use super::output::{Output, verdict};
 use super::predictor::{
     SearchArgs, device_for, interrupt_with, remark_on_bins, remark_on_instability,
@@ -19,6 +19,7 @@ use probity::fairness::audit::{Audit, AuditSpecification};
 use probity::fairness::estimate::Verdict;
 use probity::fairness::modality::{Modality, ModalityName, TableCase, TextCase};
 use probity::fairness::search::Ending;
+use probity::run::place::Place;
 use probity::run::run_directory::CHECKPOINT;
 use probity::run::specification::{Checked, Specification};
 use probity::tensor::device::ComputeDevice;
@@ -76,7 +77,7 @@ pub(super) fn run(mut args: AuditArgs, output: &Output) -> anyhow::Result<ExitCo
         if !args.fields.is_given("budget.time") {
             args.fields.set("budget.time", serde_json::Value::Null);
         }
-        let (specification, place) = Place::of_unfinished(args.out, &args.fields)?;
+        let (specification, place) = unfinished(args.out, &args.fields)?;
         return run_specification(specification, place, &args.hardware, output);
     }
     if let Some(texts) = &args.texts {
@@ -110,7 +111,7 @@ fn audit<M: Modality>(
 where
     M::Details: Shown,
 {
-    place.expect_device(device, None)?;
+    place.expect_device(device.name(), None)?;
     let name = specification.name_of("model");
     let has_predictor = specification.predictor.source.is_some();
     // Everything that can be wrong with the input is found before anything is written.
@@ -121,7 +122,7 @@ where
     }
     remark_on_instability(audit.case().instability(), output);
     remark_on_bins(audit.case().bin_effect(), output);
-    let (directory, resume) = place.directory("audit")?;
+    let (directory, resume) = directory_of(place, "audit")?;
     let mut bar = AuditBar::new(output, interrupt_with(audit.case().ender())?);
     let summary = audit
         .run(&directory, resume, &mut |progress| bar.observe(progress))

@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::{Hardware, Place};
+use super::inputs::{Hardware, directory_of, unfinished};
 use super::output::Output;
 use super::predictor::{
     SearchArgs, device_for, interrupt_with, remark_on_bins, remark_on_instability,
@@ -24,6 +24,7 @@ use probity::fairness::shared_budget::SharedBudget;
 use probity::fairness::statistics::Mean;
 use probity::fairness::strategies::StrategyName;
 use probity::fairness::trial::TrialFigures;
+use probity::run::place::Place;
 use probity::run::run_directory::write_atomically;
 use probity::run::specification::Checked;
 
@@ -54,7 +55,7 @@ pub(super) struct CompareArgs {
 /// Runs `probity compare`.
 pub(super) fn run(mut args: CompareArgs, output: &Output) -> anyhow::Result<ExitCode> {
     if args.resume {
-        let (specification, place) = Place::of_unfinished(args.out, &args.fields)?;
+        let (specification, place) = unfinished(args.out, &args.fields)?;
         return run_specification(specification, place, &args.hardware, output);
     }
     args.search.set(&mut args.fields)?;
@@ -70,7 +71,7 @@ pub(super) fn run_specification(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let device = device_for(&specification.predictor, hardware, output)?;
-    place.expect_device(&device, Some(TABLE))?;
+    place.expect_device(device.name(), Some(TABLE))?;
     let name = specification.name();
     // Everything that can be wrong with the input is found before anything is written.
     let comparison =
@@ -80,7 +81,7 @@ pub(super) fn run_specification(
     }
     remark_on_instability(comparison.case().instability(), output);
     remark_on_bins(comparison.case().bin_effect(), output);
-    let (directory, resume) = place.directory("compare")?;
+    let (directory, resume) = directory_of(place, "compare")?;
     let mut bar = AuditBar::new(output, interrupt_with(comparison.case().ender())?);
     let mut under_way = None;
     let repeats = comparison.specification().repeats;

@@ -4,38 +4,31 @@
 //! only what is no field, such as `--out`. What is given becomes a value of the type; what is not
 //! given is left to its defaults.
 
-use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{anyhow, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use probity::run::specification::{Checked, Field, FieldError, FieldKind, Specification};
-use serde_json::{Map, Value};
+use probity::run::specification::{
+    Checked, Field, FieldError, FieldKind, Given, GivenError, Specification,
+};
+use serde_json::Value;
 
 /// The fields of a specification that were given as arguments.
 #[derive(Debug, Clone)]
 pub(super) struct Fields<S> {
-    given: Vec<(Field, Value)>,
-    kind: PhantomData<S>,
+    given: Given<S>,
 }
 
 impl<S: Specification> Fields<S> {
     /// Whether the field at `path` was given.
     pub fn is_given(&self, path: &str) -> bool {
-        self.given.iter().any(|(field, _)| field.path == path)
+        self.given.is_given(path)
     }
 
     /// Gives the field at `path` the value of another argument.
     pub fn set(&mut self, path: &str, value: impl Into<Value>) {
-        let value = value.into();
-        self.given.retain(|(field, _)| field.path != path);
-        let fields = S::fields().into_iter();
-        self.given.extend(
-            fields
-                .filter(|field| field.path == path)
-                .map(|field| (field, value.clone())),
-        );
+        self.given.set(path, value);
     }
 
     /// Texts in place of a table.
@@ -57,16 +50,7 @@ impl<S: Specification> Fields<S> {
     /// # Errors
     /// When a field that must be given is not, is out of bounds, or contradicts another one.
     pub fn specification(&self) -> anyhow::Result<Checked<S>> {
-        let missing = S::fields()
-            .into_iter()
-            .find(|field| field.is_required && !self.is_given(&field.path));
-        if let Some(field) = missing {
-            match field.flag() {
-                Some(flag) => bail!("--{flag} is needed: {}", without_stop(&field.help)),
-                None => bail!("{} is needed", field.path),
-            }
-        }
-        self.over(Value::Object(Map::new()))
+        self.given.specification().map_err(|error| self.said(error))
     }
 
     /// The specification of a run that goes on: `began`, with what may change while it does.
@@ -74,8 +58,7 @@ impl<S: Specification> Fields<S> {
     /// # Errors
     /// When a field is given that may not change.
     pub fn resumed(&self, began: &S) -> anyhow::Result<Checked<S>> {
-        self.expect_free()?;
-        self.over(serde_json::to_value(began).context("run.toml cannot be read")?)
+        self.given.resumed(began).map_err(|error| self.said(error))
     }
 
     /// Refuses fields that a run which goes on takes from its directory.
@@ -83,18 +66,22 @@ impl<S: Specification> Fields<S> {
     /// # Errors
     /// When one is given.
     pub fn expect_free(&self) -> anyhow::Result<()> {
-        let is_free = |path: &str| {
-            S::FREE.iter().any(|free| {
-                let rest = path.strip_prefix(*free);
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            })
-        };
-        match self.given.iter().find(|(field, _)| !is_free(&field.path)) {
-            None => Ok(()),
-            Some((field, _)) => bail!(
+        self.given.expect_free().map_err(|error| self.said(error))
+    }
+
+    /// `error` with the options in place of the fields.
+    fn said(&self, error: GivenError) -> anyhow::Error {
+        match error {
+            GivenError::Missing(field) => match field.flag() {
+                Some(flag) => anyhow!("--{flag} is needed: {}", without_stop(&field.help)),
+                None => anyhow!("{} is needed", field.path),
+            },
+            GivenError::NotFree(field) => anyhow!(
                 "--{} cannot be given with --resume: it comes from the run that goes on",
                 field.flag().unwrap_or_else(|| field.path.clone())
             ),
+            GivenError::Field(error) => self.named(error).into(),
+            other => other.into(),
         }
     }
 
@@ -114,75 +101,6 @@ impl<S: Specification> Fields<S> {
                 ..error
             },
             None => error,
-        }
-    }
-
-    fn over(&self, mut value: Value) -> anyhow::Result<Checked<S>> {
-        for (field, given) in &self.given {
-            insert(&mut value, &field.path, given.clone());
-        }
-        let specification = S::from_json(&value).and_then(S::check);
-        let specification = specification.map_err(|error| self.named(error))?;
-        self.expect_used(&value)?;
-        Ok(specification)
-    }
-
-    /// Refuses an option that has no meaning beside the others though it says what is so by default
-    /// anyway: with another value the specification `value` would be refused for it.
-    fn expect_used(&self, value: &Value) -> anyhow::Result<()> {
-        for (field, given) in &self.given {
-            if field.default.as_ref() != Some(given) {
-                continue;
-            }
-            for other in others(field).into_iter().filter(|other| other != given) {
-                let mut value = value.clone();
-                insert(&mut value, &field.path, other);
-                let Err(error) = S::from_json(&value).and_then(S::check) else {
-                    continue;
-                };
-                let rest = field.path.strip_prefix(&error.field);
-                let is_own = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-                if is_own && error.expected.starts_with("left out") {
-                    let error = FieldError::new(&field.path, "given", error.expected);
-                    return Err(self.named(error).into());
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Some other values that `field` may have.
-fn others(field: &Field) -> Vec<Value> {
-    let ends = field.minimum.into_iter().chain(field.maximum);
-    match &field.kind {
-        FieldKind::Integer => ends.map(|end| Value::from(end as u64)).collect(),
-        FieldKind::Number => {
-            let inside = field.above.into_iter().chain(field.below);
-            let inside = inside.map(|bound| (bound + 0.5) / 2.0);
-            ends.chain(inside).map(Value::from).collect()
-        }
-        FieldKind::Choice(choices) => choices
-            .iter()
-            .map(|choice| Value::from(choice.word.clone()))
-            .collect(),
-        _ => Vec::new(),
-    }
-}
-
-fn insert(value: &mut Value, path: &str, leaf: Value) {
-    let (key, rest) = match path.split_once('.') {
-        Some((key, rest)) => (key, Some(rest)),
-        None => (path, None),
-    };
-    if !value.is_object() {
-        *value = Value::Object(Map::new());
-    }
-    if let Value::Object(map) = value {
-        let inner = map.entry(key).or_insert(Value::Null);
-        match rest {
-            Some(rest) => insert(inner, rest, leaf),
-            None => *inner = leaf,
         }
     }
 }
@@ -208,8 +126,7 @@ impl<S: Specification> FromArgMatches for Fields<S> {
             .filter_map(|field| value_in(matches, &field).map(|value| (field, value)))
             .collect();
         Ok(Fields {
-            given,
-            kind: PhantomData,
+            given: Given::new(given),
         })
     }
 

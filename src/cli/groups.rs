@@ -7,13 +7,14 @@ use anyhow::Context;
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::{Hardware, new_run_in};
+use super::inputs::Hardware;
 use super::output::Output;
 use super::render::{count, percent, table};
 use probity::fairness::group::gaps::Gaps;
 use probity::fairness::group::grouping::{DeclaredBins, GroupedBy};
 use probity::fairness::group::run::{GroupMeasurement, GroupRunSummary, GroupsSpecification, Part};
 use probity::fairness::group::{GroupReport, GroupSet, Rate};
+use probity::run::place::new_run_in;
 use probity::run::specification::Checked;
 
 /// Arguments of `probity groups`.

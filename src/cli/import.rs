@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::Place;
+use super::inputs::directory_of;
 use super::output::Output;
 use super::render::alike;
 use probity::data::specification::located_schema;
@@ -14,6 +14,7 @@ use probity::nn::import_run::{Found, Import, ImportSpecification, ImportSummary}
 use probity::nn::import_text::TextImportReport;
 use probity::nn::modality::ModalityName;
 use probity::nn::recurrent::network::Shape;
+use probity::run::place::Place;
 use probity::run::specification::{Checked, Specification};
 
 /// Arguments of `probity import`.
@@ -57,7 +58,7 @@ pub(super) fn run_specification(
     };
     // Everything that can be wrong with the input is found before anything is written.
     let import = Import::open(specification)?;
-    let (directory, _) = place.directory("import")?;
+    let (directory, _) = directory_of(place, "import")?;
     let summary = import.run(&directory)?;
     let path = directory.path().display();
     let text = format!(

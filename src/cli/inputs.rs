@@ -2,18 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{bail, ensure};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use serde_json::Value;
 
 use super::fields::Fields;
 use super::numbers;
 use super::output::Output;
 use probity::data::numbers::Bounds;
-use probity::run::output_file::expect_outside;
-use probity::run::run_directory::{CHECKPOINT, RunDirectory, SUMMARY};
-use probity::run::specification::file::Record;
+use probity::run::place::{Place, new_run_in};
+use probity::run::run_directory::RunDirectory;
 use probity::run::specification::{Checked, Specification};
 use probity::tensor::device::{ComputeDevice, DeviceName, use_threads};
 
@@ -74,12 +71,6 @@ impl Hardware {
     }
 }
 
-/// The directory `out` for a new run.
-pub(super) fn new_run_in(out: &Path) -> anyhow::Result<RunDirectory> {
-    expect_outside(out)?;
-    Ok(RunDirectory::create(out)?)
-}
-
 /// The directory for a new run: `out`, or the next free number of `name` under `runs`.
 pub(super) fn new_run(out: Option<&PathBuf>, name: &str) -> anyhow::Result<RunDirectory> {
     Ok(match out {
@@ -88,75 +79,20 @@ pub(super) fn new_run(out: Option<&PathBuf>, name: &str) -> anyhow::Result<RunDi
     })
 }
 
-/// Where a run is written: in a new directory, or in that of a run which goes on.
-pub(super) enum Place {
-    /// A new one: that one, or the next free one of its kind.
-    New(Option<PathBuf>),
-    /// A new one for a run that repeats another, and what that one opened.
-    Again(Option<PathBuf>, Record),
-    /// That of a run which goes on, and what it began with.
-    GoesOn(RunDirectory, Record),
+/// The place of the unfinished run in `out`, with what it began with and what of that `fields`
+/// change.
+pub(super) fn unfinished<S: Specification>(
+    out: Option<PathBuf>,
+    fields: &Fields<S>,
+) -> anyhow::Result<(Checked<S>, Place)> {
+    fields.expect_free()?;
+    let (place, began) = Place::unfinished::<S>(&out.unwrap_or_default())?;
+    Ok((fields.resumed(&began)?, place))
 }
 
-impl Place {
-    /// What a run that goes on or is repeated began with.
-    pub fn began(&self) -> Option<&Record> {
-        match self {
-            Place::New(_) => None,
-            Place::Again(_, record) | Place::GoesOn(_, record) => Some(record),
-        }
-    }
-
-    /// That of the unfinished run in `out`, with what it began with and what of that `fields`
-    /// change.
-    pub fn of_unfinished<S: Specification>(
-        out: Option<PathBuf>,
-        fields: &Fields<S>,
-    ) -> anyhow::Result<(Checked<S>, Place)> {
-        fields.expect_free()?;
-        let out = out.unwrap_or_default();
-        let (directory, began, record) = RunDirectory::resume_specified::<S>(&out)?;
-        Ok((fields.resumed(&began)?, Place::GoesOn(directory, record)))
-    }
-
-    /// Refuses to go on with a complete run, or on another device than it began on. A run that lacks
-    /// `last`, the file that is drawn from its summary after all others, was stopped before that.
-    pub fn expect_device(&self, device: &ComputeDevice, last: Option<&str>) -> anyhow::Result<()> {
-        let Place::GoesOn(directory, record) = self else {
-            return Ok(());
-        };
-        let began_on = record.device.as_deref().unwrap_or_default();
-        if began_on != device.name().to_string() {
-            bail!(
-                "the run began on {began_on}, not on {}; add --device {began_on}",
-                device.name(),
-            );
-        }
-        let is_there = |name| directory.file(name).is_file();
-        if !is_there(CHECKPOINT) && is_there(SUMMARY) && last.is_none_or(is_there) {
-            let summary: Value = directory.read_summary()?;
-            let is_stopped =
-                ["time", "interrupted"].contains(&summary["ending"].as_str().unwrap_or(""));
-            ensure!(
-                !is_stopped && summary["finished"] != false,
-                "the run in {} was stopped before its end, but its {CHECKPOINT} is not there any more, so it cannot go on; start a new run",
-                directory.path().display()
-            );
-            bail!(
-                "the run in {} is complete; there is nothing to resume",
-                directory.path().display()
-            );
-        }
-        Ok(())
-    }
-
-    /// The directory, made if it is new, and whether its run goes on.
-    pub fn directory(self, name: &str) -> anyhow::Result<(RunDirectory, bool)> {
-        match self {
-            Place::New(out) | Place::Again(out, _) => Ok((new_run(out.as_ref(), name)?, false)),
-            Place::GoesOn(directory, _) => Ok((directory, true)),
-        }
-    }
+/// The directory of `place`, which is made if it is new, and whether its run goes on.
+pub(super) fn directory_of(place: Place, name: &str) -> anyhow::Result<(RunDirectory, bool)> {
+    Ok(place.directory(|| RunDirectory::create_numbered(Path::new(RUNS), name))?)
 }
 
 /// Bounds given as `MIN,MAX` or `COLUMN=MIN,MAX`.

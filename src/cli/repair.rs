@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::{Hardware, Place};
+use super::inputs::{Hardware, directory_of, unfinished};
 use super::interrupt::Interrupt;
 use super::numbers::number;
 use super::output::{Output, verdict};
@@ -21,6 +21,7 @@ use probity::fairness::repair::{
 use probity::nn::modality::ModalityName;
 use probity::nn::provenance::Provenance;
 use probity::report::plots::TRADE_OFF;
+use probity::run::place::Place;
 use probity::run::specification::Checked;
 use probity::tensor::device::ComputeDevice;
 
@@ -74,7 +75,7 @@ pub(super) struct RepairArgs {
 /// Runs `probity repair`.
 pub(super) fn run(mut args: RepairArgs, output: &Output) -> anyhow::Result<ExitCode> {
     if args.resume {
-        let (specification, place) = Place::of_unfinished(args.out, &args.fields)?;
+        let (specification, place) = unfinished(args.out, &args.fields)?;
         return run_specification(specification, place, &args.hardware, output);
     }
     if let Some(texts) = &args.texts {
@@ -97,7 +98,7 @@ pub(super) fn run_specification(
 ) -> anyhow::Result<ExitCode> {
     let device = device_for(specification.modality, hardware, output)?;
     let is_sweep = specification.shares().len() > 1;
-    place.expect_device(&device, is_sweep.then_some(TRADE_OFF))?;
+    place.expect_device(device.name(), is_sweep.then_some(TRADE_OFF))?;
     match specification.modality {
         ModalityName::Table => repair::<TableRepair>(specification, place, &device, output),
         ModalityName::Text => repair::<TextRepair>(specification, place, &device, output),
@@ -127,7 +128,7 @@ where
             ));
         }
     }
-    let (directory, resume) = place.directory("repair")?;
+    let (directory, resume) = directory_of(place, "repair")?;
     let bar = RepairBar::new(output, Interrupt::listen()?);
     let path = directory.path().display();
     let go_on = format!("go on with: probity repair --resume --out {path}");

@@ -8,9 +8,10 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 use serde_json::Value;
 
-use super::inputs::{Hardware, Place};
+use super::inputs::Hardware;
 use super::output::Output;
 use super::{audit, certify, compare, groups, import, kmeans, knn, outliers, repair, spn, train};
+use probity::run::place::Place;
 use probity::run::run_directory::{RUN, RunDirectory};
 use probity::run::specification::file::{Record, kind_of, read};
 use probity::run::specification::{Checked, FieldKind, Specification};

@@ -72,14 +72,14 @@ struct InferArgs {
     #[arg(long)]
     skip_bad_rows: bool,
     /// Whole numbers spread over more values than this get bins
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = whole::<i64>(0..=i32::MAX.unsigned_abs().into()), allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value_t = InferOptions::default().max_integer_span, value_parser = whole::<i64>(0..=i32::MAX.unsigned_abs().into()), allow_hyphen_values = true)]
     max_integer_span: i64,
     /// Bins of other numbers: so many at quantiles, or 'exact', one for each number that occurs, up
     /// to 10000
     #[arg(long, value_name = "N", default_value_t = Cut::default(), allow_hyphen_values = true)]
     bins: Cut,
     /// The most different words a category may have
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = whole::<usize>(1..=1_000_000), allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value_t = InferOptions::default().max_words, value_parser = whole::<usize>(1..=1_000_000), allow_hyphen_values = true)]
     max_words: usize,
     /// File for the schema [default: stdout]
     #[arg(long, value_name = "FILE")]
@@ -142,6 +142,7 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
         bins: args.bins,
         max_words: args.max_words,
         name,
+        ..InferOptions::default()
     };
     let draft = infer(&args.file, &options)?;
     let notes = rendered(&draft.notes) + &bad_rows(&draft.bad_rows);

@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 
 use super::fields::{Fields, absolute};
-use super::inputs::{Hardware, Place};
+use super::inputs::{Hardware, directory_of, unfinished};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render::{self, count, percent};
@@ -20,6 +20,7 @@ use probity::nn::train::run::{DataCounts, Trainable, Training, TrainingSummary};
 use probity::nn::train::table_set::TableSet;
 use probity::nn::train::text_set::TextSet;
 use probity::nn::train::{EpochReport, TrainSpecification};
+use probity::run::place::Place;
 use probity::run::specification::{Checked, Specification};
 use probity::tensor::device::{ComputeDevice, DeviceName};
 use probity::text::embeddings::SHIPPED;
@@ -50,7 +51,7 @@ pub(super) struct TrainArgs {
 /// Runs `probity train`.
 pub(super) fn run(mut args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> {
     if args.resume {
-        let (specification, place) = Place::of_unfinished(args.out, &args.fields)?;
+        let (specification, place) = unfinished(args.out, &args.fields)?;
         return run_specification(specification, place, &args.hardware, output);
     }
     match &args.texts {
@@ -76,7 +77,7 @@ pub(super) fn run_specification(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let device = device_for(specification.modality, hardware, output)?;
-    place.expect_device(&device, None)?;
+    place.expect_device(device.name(), None)?;
     match specification.modality {
         ModalityName::Table => {
             let training = Training::<TableSet>::open(specification, &device)?;
@@ -116,7 +117,7 @@ fn train<T: Trainable>(
     if let Some(began) = place.began() {
         training.expect_unchanged(began)?;
     }
-    let (directory, resume) = place.directory("train")?;
+    let (directory, resume) = directory_of(place, "train")?;
     let specification = training.specification();
     let bar = TrainingBar::new(training.pace().epochs, output)?;
     let summary = training

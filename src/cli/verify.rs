@@ -15,12 +15,12 @@ use super::output::{Output, verdict};
 use super::predictor::ending;
 use super::render::count;
 use probity::fairness::audit::AuditSpecification;
-use probity::fairness::modality::{Modality, ModalityName, TableCase, TextCase, Witness};
-use probity::fairness::verify::{Verification, verify};
+use probity::fairness::verify::{Verification, verify_audit};
 use probity::knn::specification::RobustnessSpecification;
-use probity::run::run_directory::{RUN, RunDirectory, SUMMARY};
+use probity::predictor::Ender;
+use probity::run::run_directory::{RUN, RunDirectory};
 use probity::run::specification::Specification;
-use probity::run::specification::file::{Record, kind_of};
+use probity::run::specification::file::kind_of;
 
 /// Arguments of `probity verify`.
 #[derive(Debug, Args)]
@@ -59,67 +59,20 @@ pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode>
 
 /// Checks the pairs of an audit.
 fn audit(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let (directory, specification, record) =
-        RunDirectory::open_specified::<AuditSpecification>(&args.run)?;
-    if !directory.file(SUMMARY).is_file() {
-        bail!(
-            "{} has no {SUMMARY}: the run is unfinished; go on with probity audit --resume --out {}",
-            args.run.display(),
-            args.run.display()
-        );
-    }
-    let summary: serde_json::Value = directory.read_summary()?;
-    let stated = summary["total"]["discriminatory_rows"]
-        .as_u64()
-        .unwrap_or(0);
     let bar = output.progress(0, "verify {pos} pairs, {per_sec}");
-    let progress = &mut |done| bar.set_position(done);
-    let model = args.model.as_deref();
-    ensure!(
-        model.is_none() || specification.predictor.source.is_none(),
-        "--model has no meaning for a run on a predictor: it is where {RUN} says"
-    );
-    let mut result = match specification.modality {
-        ModalityName::Table => {
-            let witness = TableCase::witness(&specification, model)?;
-            check(&witness, &directory, (&specification, &record), progress)?
-        }
-        ModalityName::Text => {
-            let witness = TextCase::witness(&specification, model)?;
-            check(&witness, &directory, (&specification, &record), progress)?
+    let mut listens = Ok(());
+    let opened = &mut |ender: Option<&Ender>| {
+        if ender.is_some() {
+            listens = Interrupt::end_at_once(ending(ender));
         }
     };
+    let progress = &mut |done| bar.set_position(done);
+    let result = verify_audit(&args.run, args.model.as_deref(), opened, progress)
+        .with_context(|| args.run.display().to_string())?;
+    listens?;
     bar.finish_and_clear();
-    if result.pairs != stated {
-        result.problems.push(format!(
-            "{SUMMARY} counts {stated} pairs, but the file holds {}",
-            result.pairs
-        ));
-        result.rejected += stated.abs_diff(result.pairs);
-    }
     output.summary("verify", &result, &render(&result))?;
     Ok(verdict(result.rejected == 0))
-}
-
-/// Re-checks the pairs in `directory`, if `witness` is of what the audit opened.
-fn check(
-    witness: &dyn Witness,
-    directory: &RunDirectory,
-    (specification, record): (&AuditSpecification, &Record),
-    progress: &mut dyn FnMut(u64),
-) -> anyhow::Result<Verification> {
-    for (role, now) in witness.sha256() {
-        let then = record.sha256_of(role);
-        ensure!(
-            now == then,
-            "the {role} is not the one that was audited (SHA-256 {now}, audited {then})"
-        );
-    }
-    if witness.ender().is_some() {
-        Interrupt::end_at_once(ending(witness.ender()))?;
-    }
-    let samples = directory.file(specification.samples_format.file_name());
-    verify(&samples, witness, progress).with_context(|| specification.name_of("model"))
 }
 
 fn render(result: &Verification) -> String {

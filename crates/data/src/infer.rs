@@ -94,6 +94,8 @@ pub struct InferOptions {
     pub format: Format,
     /// Name of the column to predict.
     pub label: String,
+    /// The classes, where the file has no such column: what a model says of the rows.
+    pub classes: Vec<String>,
     /// Names of the protected columns.
     pub protected: Vec<String>,
     /// Names of the columns to leave out.
@@ -109,6 +111,23 @@ pub struct InferOptions {
     pub max_words: usize,
     /// Name of the data set.
     pub name: String,
+}
+
+impl Default for InferOptions {
+    fn default() -> InferOptions {
+        InferOptions {
+            format: Format::default(),
+            label: "label".to_owned(),
+            classes: Vec::new(),
+            protected: Vec::new(),
+            ignore: Vec::new(),
+            favourable: None,
+            max_integer_span: 200,
+            bins: Cut::default(),
+            max_words: 100,
+            name: "table".to_owned(),
+        }
+    }
 }
 
 /// What a person should know of a draft.
@@ -160,12 +179,8 @@ pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
     }
     let mut records = Records::open(file, &options.format)?;
     let names = records.names().to_vec();
-    for wanted in options
-        .protected
-        .iter()
-        .chain(&options.ignore)
-        .chain([&options.label])
-    {
+    let label = options.classes.is_empty().then_some(&options.label);
+    for wanted in options.protected.iter().chain(&options.ignore).chain(label) {
         if !names.contains(wanted) {
             return Err(ReadError::MissingColumn {
                 file: file.to_owned(),
@@ -197,7 +212,7 @@ pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
         let expected = "rows to learn the domains from";
         return Err(bad_rows.none_left(file, expected).into());
     }
-    let mut label = None;
+    let mut words = options.classes.clone();
     let (mut attributes, mut notes) = (Vec::new(), Vec::new());
     let mut leaves_out = !options.ignore.is_empty();
     for (column, name) in columns.into_iter().zip(&names) {
@@ -209,17 +224,10 @@ pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
             said,
         };
         if *name == options.label {
-            let words = column.classes(name, options)?;
-            let (classes, why) = classes::ordered(words, options.favourable.as_deref())?;
-            if let Some(last) = classes.last() {
-                let said = format!("its last class is '{last}': {why}");
-                notes.insert(0, note(said));
+            // Classes that are given are those of a model, whatever the column holds.
+            if options.classes.is_empty() {
+                words = column.classes(name, options)?;
             }
-            label = Some(Label {
-                name: name.clone(),
-                classes,
-                aliases: Default::default(),
-            });
             continue;
         }
         match column.made(name, rows, options)? {
@@ -239,16 +247,24 @@ pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
             }
         }
     }
+    let (classes, why) = classes::ordered(words, options.favourable.as_deref())?;
+    if let Some(last) = classes.last() {
+        let note = Note {
+            column: options.label.clone(),
+            said: format!("its last class is '{last}': {why}"),
+        };
+        notes.insert(0, note);
+    }
     let mut format = options.format.clone();
     format.ignore_other_columns = leaves_out;
     let schema = Schema {
         name: options.name.clone(),
         format,
-        label: label.unwrap_or(Label {
+        label: Label {
             name: options.label.clone(),
-            classes: Vec::new(),
+            classes,
             aliases: Default::default(),
-        }),
+        },
         attributes,
     };
     schema.check()?;
@@ -304,15 +320,11 @@ mod tests {
 
     fn options() -> InferOptions {
         InferOptions {
-            format: Format::default(),
             label: "income".into(),
             protected: vec!["sex".into()],
-            ignore: Vec::new(),
-            favourable: None,
-            max_integer_span: 200,
-            bins: Cut::default(),
             max_words: 50,
             name: "people".into(),
+            ..InferOptions::default()
         }
     }
 

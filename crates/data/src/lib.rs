@@ -7,6 +7,7 @@ pub mod compressed;
 pub mod fetch;
 pub mod idx;
 pub mod infer;
+pub mod memory;
 pub mod named_schema;
 pub mod numbers;
 pub mod read;

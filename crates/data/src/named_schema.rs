@@ -1,4 +1,5 @@
-//! A schema by name: a file, or one that is built in.
+//! A schema by name: a file, one that is built in, or its own text, where there is no file that it
+//! could be in.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,17 +54,21 @@ pub struct NamedSchema {
     pub sha256: String,
 }
 
-/// The schema in the file `name`, or the built-in one of that name.
+/// The schema in the file `name`, the built-in one of that name, or, where `name` has several lines,
+/// the one that they are.
 ///
 /// # Errors
 /// See [`NamedSchemaError`].
 pub fn named_schema(name: &str) -> Result<NamedSchema, NamedSchemaError> {
+    let is_text = name.contains('\n');
     let in_name = |source| NamedSchemaError::Schema {
-        name: name.to_owned(),
+        name: if is_text { "the schema" } else { name }.to_owned(),
         source,
     };
     let file = Path::new(name);
-    let (schema, text) = if is_readable(file) {
+    let (schema, text) = if is_text {
+        (Schema::from_toml(name).map_err(in_name)?, name.to_owned())
+    } else if is_readable(file) {
         let text = expect_rereadable(file).and_then(|()| fs::read_to_string(file));
         let text = text.map_err(|source| NamedSchemaError::Read {
             file: file.to_owned(),

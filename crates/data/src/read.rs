@@ -88,6 +88,10 @@ impl Records {
         format: &Format,
     ) -> Result<Records, ReadError> {
         match content {
+            Content::Memory(batches) => {
+                let records = ArrowRecords::batches(file, &batches)?;
+                Self::new(file, records.names(), Cells::Arrow(records), format)
+            }
             Content::Parquet(bytes) => {
                 let records = ArrowRecords::parquet(file, bytes)?;
                 Self::new(file, records.names(), Cells::Arrow(records), format)

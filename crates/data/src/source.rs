@@ -6,12 +6,15 @@
 //! in places: its bytes are taken into memory where they are hashed or come from a pipe, and decoded
 //! from there.
 //!
-//! A reader hands on what it made of a file as [`Hashed`]. Rows in memory have no hash.
+//! A table in memory that has a name ([`super::memory`]) is opened by that name like a file.
+//!
+//! A reader hands on what it made of a file as [`Hashed`]. Rows in memory that have no name have no
+//! hash.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use probity_run::run_directory::hex;
@@ -19,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::compressed;
+use super::memory::{self, Batches};
 use super::read::ReadError;
 
 /// Bytes taken from the file at a time.
@@ -72,13 +76,20 @@ pub struct DataFile {
 
 #[derive(Debug)]
 struct State {
-    file: File,
+    origin: Origin,
     /// Of the bytes that were read; none where nobody asks for it.
     hasher: Option<Sha256>,
 }
 
+#[derive(Debug)]
+enum Origin {
+    File(File),
+    Memory(Batches),
+}
+
 /// What a file holds, by its first bytes.
 pub(super) enum Content {
+    Memory(Batches),
     Parquet(ParquetBytes),
     /// Anything else, decompressed.
     Stream(Box<dyn Read + Send>),
@@ -108,10 +119,17 @@ impl DataFile {
     }
 
     fn with_hasher(path: &Path, hasher: Option<Sha256>) -> Result<DataFile, ReadError> {
-        let file = File::open(path).map_err(|source| io_error(path, source))?;
+        let origin = match memory::table(path) {
+            Some(batches) => Origin::Memory(batches),
+            None if memory::is_name(path) && !path.exists() => {
+                let why = "no table of this process has this name";
+                return Err(io_error(path, io::Error::new(io::ErrorKind::NotFound, why)));
+            }
+            None => Origin::File(File::open(path).map_err(|source| io_error(path, source))?),
+        };
         Ok(DataFile {
             path: path.to_owned(),
-            state: Arc::new(Mutex::new(State { file, hasher })),
+            state: Arc::new(Mutex::new(State { origin, hasher })),
         })
     }
 
@@ -125,8 +143,13 @@ impl DataFile {
     /// # Errors
     /// When it cannot be read to its end.
     pub fn sha256(mut self) -> Result<String, ReadError> {
+        let failed = |source| io_error(&self.path, source);
+        if let Some(batches) = self.batches() {
+            let hashed = memory::hash(&batches).map_err(|error| failed(io::Error::other(error)))?;
+            return Ok(hex(&hashed.finalize()));
+        }
         io::copy(&mut self, &mut io::sink()).map_err(|source| io_error(&self.path, source))?;
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         let hasher = state.hasher.take().unwrap_or_default();
         Ok(hex(&hasher.finalize()))
     }
@@ -142,8 +165,23 @@ impl DataFile {
         })
     }
 
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The rows, where they are in memory.
+    fn batches(&self) -> Option<Batches> {
+        match &self.state().origin {
+            Origin::Memory(batches) => Some(Arc::clone(batches)),
+            Origin::File(_) => None,
+        }
+    }
+
     /// What the file holds, from its beginning: call it once, and first.
     pub(super) fn content(&self) -> Result<Content, ReadError> {
+        if let Some(batches) = self.batches() {
+            return Ok(Content::Memory(batches));
+        }
         let failed = |source| io_error(&self.path, source);
         let mut input = self.clone();
         let mut start = Vec::new();
@@ -155,15 +193,20 @@ impl DataFile {
                 compressed::decompress(whole).map_err(failed)?,
             ));
         }
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_regular = state.file.metadata().is_ok_and(|data| data.is_file());
-        if state.hasher.is_none() && is_regular {
-            let file = state.file.try_clone().map_err(failed)?;
-            return Ok(Content::Parquet(ParquetBytes::File(file)));
+        if let State {
+            origin: Origin::File(file),
+            hasher,
+        } = &*self.state()
+        {
+            let (is_regular, length) = file
+                .metadata()
+                .map_or((false, 0), |data| (data.is_file(), data.len()));
+            if hasher.is_none() && is_regular {
+                let file = file.try_clone().map_err(failed)?;
+                return Ok(Content::Parquet(ParquetBytes::File(file)));
+            }
+            start.reserve_exact(usize::try_from(length).unwrap_or(0));
         }
-        let length = state.file.metadata().map_or(0, |data| data.len());
-        drop(state);
-        start.reserve_exact(usize::try_from(length).unwrap_or(0));
         input.read_to_end(&mut start).map_err(failed)?;
         Ok(Content::Parquet(ParquetBytes::Memory(start.into())))
     }
@@ -171,8 +214,16 @@ impl DataFile {
 
 impl Read for DataFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let read = state.file.read(buffer)?;
+        let mut state = self.state();
+        let read = match &mut state.origin {
+            Origin::File(file) => file.read(buffer)?,
+            Origin::Memory(_) => {
+                return Err(io::Error::new(
+                    io::ErrorKind::Unsupported,
+                    "a table in memory has no bytes, and what is read here is no table",
+                ));
+            }
+        };
         if let Some(hasher) = &mut state.hasher {
             hasher.update(&buffer[..read]);
         }

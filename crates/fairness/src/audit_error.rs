@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::domain::DomainError;
+use probity_data::named_schema::NamedSchemaError;
 use probity_data::read::ReadError;
 use probity_data::schema::SchemaError;
 use probity_nn::ModelError;
@@ -72,13 +73,8 @@ pub enum AuditError {
         schema: String,
     },
     /// A schema that cannot be read.
-    #[error("{name}: {problem}")]
-    SchemaFile {
-        /// The file, or the name.
-        name: String,
-        /// What is wrong.
-        problem: String,
-    },
+    #[error(transparent)]
+    NamedSchema(#[from] NamedSchemaError),
     /// The parts of a text model do not fit each other.
     #[error(transparent)]
     Network(#[from] TextNetworkError),
@@ -123,6 +119,24 @@ pub enum AuditError {
     NoTermInText {
         /// The protected attributes.
         attributes: String,
+    },
+    /// A run without results.
+    #[error(
+        "{0} has no summary.json: the run is unfinished; go on with probity audit --resume --out {0}", run.display()
+    )]
+    Unfinished {
+        /// Its directory.
+        run: PathBuf,
+    },
+    /// What a run is verified with is not what was audited.
+    #[error("the {role} is not the one that was audited (SHA-256 {now}, audited {then})")]
+    OtherThanAudited {
+        /// The model, or something else.
+        role: String,
+        /// Its hash now.
+        now: String,
+        /// The hash of what was audited.
+        then: String,
     },
     /// The model or the data are no longer what the run began with.
     #[error("{what} changed since the run began (SHA-256 {now}, was {then}); start a new run")]

@@ -10,9 +10,15 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use probity_nn::modality::ModalityName;
+use probity_predictor::Ender;
+use probity_run::run_directory::{RunDirectory, SUMMARY};
+use probity_run::specification::FieldError;
+
 use super::audit_error::AuditError;
-use super::modality::{Answers, Sample, Witness};
+use super::modality::{Answers, Modality, Sample, TableCase, TextCase, Witness};
 use super::samples::read_samples;
+use super::specification::AuditSpecification;
 
 /// Pairs that are asked about at a time.
 const BLOCK: usize = 4096;
@@ -50,6 +56,60 @@ impl Verification {
             }
         }
     }
+}
+
+/// Verifies every pair of the audit in the run directory `run`, whose model is in `model` now if it
+/// has moved. `opened` is told what ends the process of a predictor, if there is one, before it is
+/// asked; `progress` how many pairs are done.
+///
+/// # Errors
+/// When the run is unfinished, its model or its lexicon is not the one that was audited, its files
+/// cannot be read, or the model cannot answer.
+pub fn verify_audit(
+    run: &Path,
+    model: Option<&Path>,
+    opened: &mut dyn FnMut(Option<&Ender>),
+    progress: &mut dyn FnMut(u64),
+) -> Result<Verification, AuditError> {
+    let (directory, specification, record) =
+        RunDirectory::open_specified::<AuditSpecification>(run)?;
+    if !directory.file(SUMMARY).is_file() {
+        return Err(AuditError::Unfinished {
+            run: run.to_owned(),
+        });
+    }
+    if model.is_some() && specification.predictor.source.is_some() {
+        let expected = "left out for a run on a predictor: it is where run.toml says";
+        return Err(FieldError::new("model", "given", expected).into());
+    }
+    let witness: Box<dyn Witness> = match specification.modality {
+        ModalityName::Table => Box::new(TableCase::witness(&specification, model)?),
+        ModalityName::Text => Box::new(TextCase::witness(&specification, model)?),
+    };
+    for (role, now) in witness.sha256() {
+        let then = record.sha256_of(role);
+        if now != then {
+            return Err(AuditError::OtherThanAudited {
+                role: role.clone(),
+                now: now.clone(),
+                then: then.to_owned(),
+            });
+        }
+    }
+    opened(witness.ender());
+    let samples = directory.file(specification.samples_format.file_name());
+    let mut result = verify(&samples, witness.as_ref(), progress)?;
+    let summary: serde_json::Value = directory.read_summary()?;
+    let stated = summary["total"]["discriminatory_rows"].as_u64();
+    let stated = stated.unwrap_or(0);
+    if result.pairs != stated {
+        result.problems.push(format!(
+            "{SUMMARY} counts {stated} pairs, but the file holds {}",
+            result.pairs
+        ));
+        result.rejected += stated.abs_diff(result.pairs);
+    }
+    Ok(result)
 }
 
 /// Verifies every pair of the file `samples` by `witness`; `progress` is told how many pairs are

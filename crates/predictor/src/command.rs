@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::error::PredictorError;
-use super::own_numbers::Predictor;
+use super::own_numbers::{Predictor, batches};
 use super::probabilities::append_logits;
 use super::process::{Ender, Process};
 use super::protocol::{Answer, Greeting, Welcome, longest_answer};
@@ -209,10 +209,8 @@ impl Predictor for CommandPredictor {
     fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError> {
         let mut out = Vec::with_capacity(rows.len() * self.classes());
         let columns = self.cells.iter().filter(|cells| cells.is_numeric).count();
-        let mut numbers = numbers.chunks((self.rows * columns).max(1));
-        for codes in rows.codes.chunks(self.rows * rows.width.max(1)) {
-            let numbers = numbers.next().unwrap_or_default();
-            self.ask(Rows::new(codes, rows.width), numbers, &mut out)
+        for (rows, numbers) in batches(rows, numbers, columns, self.rows) {
+            self.ask(rows, numbers, &mut out)
                 .map_err(ModelError::predictor)?;
         }
         Ok(out)

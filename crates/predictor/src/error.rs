@@ -8,7 +8,7 @@ use thiserror::Error;
 pub enum PredictorError {
     /// A predictor is named in no known way.
     #[error(
-        "the predictor '{0}' is neither onnx:FILE nor command:COMMAND LINE, such as \"command:python3 predict.py\""
+        "the predictor '{0}' is neither onnx:FILE nor command:COMMAND LINE, such as \"command:python3 predict.py\", nor memory:NAME"
     )]
     Source(String),
     /// The command line cannot be split into words.
@@ -94,6 +94,29 @@ pub enum PredictorError {
     /// The process says that it cannot answer.
     #[error("the predictor reports: {0}")]
     Reported(String),
+    /// No function of this process has the name.
+    #[error(
+        "no model of this process is called '{0}'; it can be asked only where it was registered"
+    )]
+    Absent(String),
+    /// Another function of this process has the name.
+    #[error("there is another model of the name '{0}' in this process")]
+    Taken(String),
+    /// A function of this process failed.
+    #[error("the model raised an exception: {0}")]
+    Raised(String),
+    /// A function of this process gave another number of probabilities.
+    #[error(
+        "the model gave {numbers} numbers for {rows} rows of {classes} classes; it must give one for each class of each row"
+    )]
+    Shape {
+        /// Numbers given.
+        numbers: usize,
+        /// Rows asked for.
+        rows: usize,
+        /// Classes of the schema.
+        classes: usize,
+    },
     /// The process speaks another version of the protocol.
     #[error("the predictor speaks version {theirs} of the protocol; this program speaks {ours}")]
     Protocol {
@@ -206,6 +229,7 @@ impl PredictorError {
             PredictorError::Ended { .. }
                 | PredictorError::Closed { .. }
                 | PredictorError::Slow { .. }
+                | PredictorError::Raised(_)
         )
     }
 }

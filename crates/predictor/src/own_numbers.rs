@@ -26,6 +26,21 @@ pub trait Predictor: Classifier {
     fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError>;
 }
 
+/// `rows` and their `numbers`, of which each row has `columns`, in batches of `most` rows.
+pub(super) fn batches<'a>(
+    rows: Rows<'a>,
+    numbers: &'a [f64],
+    columns: usize,
+    most: usize,
+) -> impl Iterator<Item = (Rows<'a>, &'a [f64])> {
+    let mut numbers = numbers.chunks((most * columns).max(1));
+    let codes = rows.codes.chunks(most * rows.width.max(1));
+    codes.map(move |codes| {
+        let numbers = numbers.next().unwrap_or_default();
+        (Rows::new(codes, rows.width), numbers)
+    })
+}
+
 /// The numbers of the individuals of the data.
 #[derive(Debug)]
 pub struct OwnNumbers {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::callable::{self, CallablePredictor};
 use super::command::{CommandPredictor, words};
 use super::error::PredictorError;
 pub use super::graph::{Categories, GraphOptions, OutputKind};
@@ -21,7 +22,8 @@ use probity_run::pipe::expect_rereadable;
 use probity_run::run_directory::{RunError, file_sha256, hex};
 use probity_run::specification::canonical_json;
 
-/// Where a predictor is: `onnx:FILE` or `command:COMMAND LINE`.
+/// Where a predictor is: `onnx:FILE`, `command:COMMAND LINE`, or `memory:NAME` in the process that
+/// has registered it ([`super::callable`]).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
@@ -30,6 +32,8 @@ pub enum PredictorSource {
     Onnx(PathBuf),
     /// A process, by its command line.
     Command(String),
+    /// A function of this process, by its name.
+    Memory(String),
 }
 
 impl FromStr for PredictorSource {
@@ -38,6 +42,9 @@ impl FromStr for PredictorSource {
     fn from_str(text: &str) -> Result<PredictorSource, PredictorError> {
         match text.split_once(':') {
             Some(("onnx", file)) if !file.is_empty() => Ok(PredictorSource::Onnx(file.into())),
+            Some(("memory", name)) if !name.is_empty() => {
+                Ok(PredictorSource::Memory(name.to_owned()))
+            }
             Some(("command", line)) => {
                 words(line)?;
                 Ok(PredictorSource::Command(line.to_owned()))
@@ -72,6 +79,7 @@ impl std::fmt::Display for PredictorSource {
         match self {
             PredictorSource::Onnx(file) => write!(formatter, "onnx:{}", file.display()),
             PredictorSource::Command(line) => write!(formatter, "command:{line}"),
+            PredictorSource::Memory(name) => write!(formatter, "memory:{name}"),
         }
     }
 }
@@ -120,6 +128,10 @@ impl PredictorOptions {
                 file: file.display().to_string(),
                 problem: "this build has no ONNX; build it with --features onnx".to_owned(),
             }),
+            PredictorSource::Memory(name) => Ok(OpenPredictor {
+                predictor: Box::new(CallablePredictor::of(name, &self.schema, self.rows)?),
+                ender: None,
+            }),
             PredictorSource::Command(line) => {
                 let timeout = Duration::try_from_secs_f64(self.timeout_seconds)
                     .unwrap_or(Duration::from_secs(u64::from(u32::MAX)));
@@ -139,8 +151,8 @@ impl PredictorOptions {
     }
 
     /// SHA-256, in hex, of what can be known about what the predictor computes with: its schema; an
-    /// ONNX file and how it is used; a command line and every file that one of its words names.
-    /// What a process reads besides is not in it.
+    /// ONNX file and how it is used; a command line and every file that one of its words names; what
+    /// a function of this process says of itself. What a process reads besides is not in it.
     ///
     /// # Errors
     /// When such a file cannot be read.
@@ -162,6 +174,11 @@ impl PredictorOptions {
                 let words = words(line)?.into_iter();
                 let files = words.map(|word| file(&self.directory.join(&word), &word));
                 (None, files.collect::<Result<_, _>>()?)
+            }
+            PredictorSource::Memory(name) => {
+                let sha256 = Some(callable::sha256_of(name)?);
+                let name = String::new();
+                (None, vec![Named { name, sha256 }])
             }
         };
         let identity = serde_json::to_value(Identity {
@@ -226,6 +243,7 @@ mod tests {
         for text in [
             "onnx:models/people.onnx",
             "command:python3 'my predict.py' --model m.joblib",
+            "memory:model",
         ] {
             let source: PredictorSource = text.parse().unwrap();
             assert_eq!(source.to_string(), text);
@@ -233,6 +251,7 @@ mod tests {
         for text in [
             "people.onnx",
             "onnx:",
+            "memory:",
             "command:",
             "command:python3 'x",
             "python:x",

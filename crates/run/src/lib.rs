@@ -7,6 +7,7 @@ pub mod moment;
 pub mod number;
 pub mod output_file;
 pub mod pipe;
+pub mod place;
 pub mod run_directory;
 pub mod sealed;
 pub mod specification;

@@ -8,12 +8,11 @@ use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, RecordBatch,
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
-use probity_data::bins::Cut;
 use probity_data::compressed;
 use probity_data::idx::read_idx;
 use probity_data::infer::{InferOptions, infer};
 use probity_data::numbers::{Numbers, NumbersOptions};
-use probity_data::schema::{Format, Schema};
+use probity_data::schema::Schema;
 use probity_data::table::{Labels, Table};
 
 use super::{Make, people_csv, schema};
@@ -197,15 +196,9 @@ fn ignoring() -> NumbersOptions {
 
 fn options(label: &str) -> InferOptions {
     InferOptions {
-        format: Format::default(),
         label: label.to_owned(),
-        protected: Vec::new(),
-        ignore: Vec::new(),
-        favourable: None,
-        max_integer_span: 200,
-        bins: Cut::default(),
-        max_words: 100,
         name: "people".to_owned(),
+        ..InferOptions::default()
     }
 }
 

@@ -8,12 +8,12 @@ use serde::Serialize;
 
 use super::inputs::LeafArgs;
 use crate::cli::fields::Fields;
-use crate::cli::inputs::new_run_in;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::{Output, Summary};
 use crate::cli::render::{bad_rows, count, table};
 use probity::data::read::LeftOut;
 use probity::data::specification::record_schema;
+use probity::run::place::new_run_in;
 use probity::run::specification::Checked;
 use probity::run::specification::file::Record;
 use probity::unlearning::spn::SpnParameters;

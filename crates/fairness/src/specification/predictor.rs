@@ -1,6 +1,5 @@
 //! A predictor, named: what only answers, in place of a model directory.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,12 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit_error::AuditError;
-use probity_data::builtin;
+use probity_data::named_schema::named_schema;
 use probity_data::schema::Schema;
 use probity_predictor::source::{
     Categories, GraphOptions, OutputKind, PredictorOptions, PredictorSource,
 };
-use probity_run::pipe::{expect_rereadable, is_readable};
+use probity_run::pipe::is_readable;
 use probity_run::specification::{FieldError, Seconds};
 
 /// What only answers, in place of a model directory.
@@ -26,7 +25,7 @@ pub struct PredictorSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = "predictor"))]
     pub source: Option<PredictorSource>,
-    /// Schema of the predictor's rows: a file or a built-in name.
+    /// Schema of the predictor's rows: a file, a built-in name, or the schema itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
     /// The folder that a command is started in, and that files are seen from; by default the
@@ -37,7 +36,7 @@ pub struct PredictorSpecification {
     /// Time that an answer of the command may take, such as 10s or 5m.
     #[schemars(extend("x-flag" = "predictor-timeout"))]
     pub timeout: Seconds,
-    /// Rows that the command is asked for at a time, at most.
+    /// Rows that it is asked for at a time, at most.
     #[schemars(range(min = 1, max = 1_000_000), extend("x-flag" = "predictor-rows"))]
     pub rows: usize,
     /// How words enter the ONNX graph.
@@ -108,6 +107,10 @@ impl PredictorSpecification {
                 refuse(&of_commands, "has no meaning for an ONNX file")
             }
             Some(PredictorSource::Command(_)) => refuse(&of_graphs, "has no meaning for a command"),
+            Some(PredictorSource::Memory(_)) => {
+                let others = [&of_commands[..1], &of_graphs].concat();
+                refuse(&others, "has no meaning for a function of this process")
+            }
         }
     }
 
@@ -122,7 +125,7 @@ impl PredictorSpecification {
         let directory = self.directory.clone().unwrap_or_default();
         let source = match source {
             PredictorSource::Onnx(file) => PredictorSource::Onnx(directory.join(file)),
-            PredictorSource::Command(_) => source.clone(),
+            PredictorSource::Command(_) | PredictorSource::Memory(_) => source.clone(),
         };
         Ok(Some(PredictorOptions {
             source,
@@ -139,23 +142,9 @@ impl PredictorSpecification {
     }
 }
 
-/// The schema in the file `name`, seen from `directory`, or the built-in one of that name.
+/// The schema called `name` ([`named_schema`]), a file being seen from `directory`.
 fn schema_of(directory: &Path, name: &str) -> Result<Schema, AuditError> {
     let file = directory.join(name);
-    let refuse = |problem: String| AuditError::SchemaFile {
-        name: name.to_owned(),
-        problem,
-    };
-    if is_readable(&file) {
-        let text = expect_rereadable(&file).and_then(|()| fs::read_to_string(&file));
-        let text = text.map_err(|error| refuse(error.to_string()))?;
-        return Schema::from_toml(&text).map_err(|error| refuse(error.to_string()));
-    }
-    builtin::schema(name)?.ok_or_else(|| {
-        let known = builtin::names().collect::<Vec<_>>().join(", ");
-        refuse(format!(
-            "it is neither a schema file nor a built-in schema ({known}); \
-             `probity schema infer` drafts one from your data"
-        ))
-    })
+    let file = file.to_str().filter(|file| is_readable(Path::new(file)));
+    Ok(named_schema(file.unwrap_or(name))?.schema)
 }

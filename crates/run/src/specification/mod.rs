@@ -12,6 +12,7 @@
 //! ```
 //!
 //! * [`Specification::fields`] lists what a specification can say, field by field, from its schema.
+//! * [`Given`] makes a specification of single fields that somebody gave, by argument or by name.
 //! * [`Specification::check`] gives a [`Checked`] specification, the only kind that is run: every
 //!   number within the bounds of its field, and the rules between fields
 //!   ([`Specification::rules`]). What is wrong is a [`FieldError`], which names the field:
@@ -26,6 +27,7 @@
 mod canonical;
 mod fields;
 pub mod file;
+mod given;
 mod limits;
 mod parse;
 mod seconds;
@@ -39,6 +41,7 @@ use serde::de::DeserializeOwned;
 
 pub use canonical::canonical_json;
 pub use fields::{Choice, Field, FieldError, FieldKind};
+pub use given::{Given, GivenError};
 pub use limits::Limits;
 pub use seconds::Seconds;
 

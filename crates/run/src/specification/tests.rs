@@ -246,3 +246,51 @@ fn a_value_without_meaning_is_named_by_its_field() {
         assert_eq!(refused, FieldError::new(field, value, expected));
     }
 }
+
+#[test]
+fn fields_are_given_by_any_of_their_names() {
+    let named = |options: serde_json::Value| {
+        let serde_json::Value::Object(options) = options else {
+            panic!("{options}");
+        };
+        Given::<Example>::named(options)
+    };
+    let of = |options| named(options).unwrap().specification();
+    let ten = of(json!({ "data": "a.csv", "seeds": 3, "way": null })).unwrap();
+    assert_eq!(ten.search.seeds, 3);
+    for options in [
+        json!({ "data": "a.csv", "search.seeds": 3 }),
+        json!({ "data": "a.csv", "search": { "seeds": 3, "share": null } }),
+    ] {
+        assert_eq!(of(options).unwrap(), ten);
+    }
+    for (options, said) in [
+        (
+            json!({ "data": "a.csv", "seed": 3 }),
+            "there is no option 'seed'; is search.seeds meant?",
+        ),
+        (
+            json!({ "data": "a.csv", "search": 3 }),
+            "search is 3, but must be a table of fields",
+        ),
+        (
+            json!({ "data": "a.csv", "search": { "depth": 3 } }),
+            "there is no option 'search.depth'",
+        ),
+        (
+            json!({ "data": "a.csv", "seeds": 0 }),
+            "search.seeds is 0, but must be from 1 to 1000",
+        ),
+        (json!({ "seeds": 3 }), "data is needed: What is read"),
+    ] {
+        let error = named(options).and_then(|given| given.specification());
+        assert_eq!(error.unwrap_err().to_string(), said);
+    }
+    // A run that goes on may be asked for what it is.
+    let again = named(json!({ "data": "a.csv", "seeds": 3, "time": "5s" })).unwrap();
+    let resumed = again.changes(&ten).resumed(&ten).unwrap();
+    assert!(resumed.search.time.is_some());
+    let other = named(json!({ "data": "b.csv" })).unwrap().changes(&ten);
+    let refused = other.resumed(&ten).unwrap_err().to_string();
+    assert!(refused.starts_with("data cannot be given"), "{refused}");
+}

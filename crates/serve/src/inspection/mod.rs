@@ -15,16 +15,10 @@ use serde::{Deserialize, Serialize};
 
 pub use self::error::InspectionError;
 use crate::store::{DataKind, Layout};
-use probity_data::bins::Cut;
 use probity_data::infer::{InferOptions, infer};
 use probity_data::schema::Schema;
 use probity_data::table::{Labels, Table};
 use probity_run::run_directory::write_atomically;
-
-/// Whole numbers spread over more values than this get bins in a draft.
-const MAX_INTEGER_SPAN: i64 = 200;
-/// The most different words that a category may have in a draft.
-const MAX_WORDS: usize = 100;
 
 /// What is to be looked at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -129,11 +123,8 @@ impl Inspection {
                     label: label.clone(),
                     protected: protected.clone(),
                     ignore: ignore.clone(),
-                    favourable: None,
-                    max_integer_span: MAX_INTEGER_SPAN,
-                    bins: Cut::default(),
-                    max_words: MAX_WORDS,
                     name: name.clone(),
+                    ..InferOptions::default()
                 };
                 serde_json::to_value(infer(file, &options)?.schema)?
             }

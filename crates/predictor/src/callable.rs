@@ -1,0 +1,408 @@
+//! A predictor that is a function of this process: see [`Callable`].
+//!
+//! A specification names what it audits, and a function has no name that another process could find.
+//! [`register`] gives it one in this process, `memory:NAME`, until the registration is dropped.
+//!
+//! Rows are handed over as Arrow record batches with a column for each attribute of the schema:
+//!
+//! | kind          | type                                                                     |
+//! |---------------|--------------------------------------------------------------------------|
+//! | `integer`     | 64-bit integers, or floats where the missing marker is no whole number   |
+//! | `categorical` | strings                                                                  |
+//! | `numeric`     | 64-bit floats                                                            |
+//!
+//! The values are those of [`super::values`]. A missing value is null where its marker is no number
+//! among numbers, or the empty word among words: which is what a null of the data becomes.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef};
+
+use super::error::PredictorError;
+use super::own_numbers::{Predictor, batches};
+use super::probabilities::append_logits;
+use super::values::{Value, value};
+use probity_data::schema::{Attribute, Kind, Schema};
+use probity_nn::{Classifier, ModelError, Rows};
+
+/// Codes of an attribute whose values are looked up; those of others are found anew.
+const TABLE: usize = 1 << 16;
+
+static CALLABLES: RwLock<BTreeMap<String, Arc<dyn Callable>>> = RwLock::new(BTreeMap::new());
+
+/// A function from rows to probabilities.
+pub trait Callable: Send + Sync {
+    /// The probabilities of the classes, in the schema's order, row by row.
+    ///
+    /// # Errors
+    /// What keeps it from answering.
+    fn probabilities(&self, rows: &RecordBatch) -> Result<Vec<f64>, String>;
+
+    /// SHA-256, in hex, of what identifies it: two of the same answer alike.
+    fn sha256(&self) -> String;
+}
+
+/// A function that has a name, until this is dropped.
+#[derive(Debug)]
+pub struct Registered {
+    name: String,
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        let mut callables = CALLABLES.write().unwrap_or_else(PoisonError::into_inner);
+        callables.remove(&self.name);
+    }
+}
+
+/// Makes `callable` the predictor `memory:NAME`.
+///
+/// # Errors
+/// When another function has this name.
+pub fn register(name: &str, callable: Arc<dyn Callable>) -> Result<Registered, PredictorError> {
+    let mut callables = CALLABLES.write().unwrap_or_else(PoisonError::into_inner);
+    if callables.contains_key(name) {
+        return Err(PredictorError::Taken(name.to_owned()));
+    }
+    callables.insert(name.to_owned(), callable);
+    Ok(Registered {
+        name: name.to_owned(),
+    })
+}
+
+fn callable(name: &str) -> Result<Arc<dyn Callable>, PredictorError> {
+    let callables = CALLABLES.read().unwrap_or_else(PoisonError::into_inner);
+    let found = callables.get(name).cloned();
+    found.ok_or_else(|| PredictorError::Absent(name.to_owned()))
+}
+
+pub(super) fn sha256_of(name: &str) -> Result<String, PredictorError> {
+    Ok(callable(name)?.sha256())
+}
+
+/// A function that classifies rows of a schema.
+pub struct CallablePredictor {
+    schema: Schema,
+    cells: RowCells,
+    rows: usize,
+    callable: Arc<dyn Callable>,
+}
+
+impl CallablePredictor {
+    /// The function `memory:NAME`, asked for at most `rows` rows at a time (at least 1).
+    ///
+    /// # Errors
+    /// When no function has the name.
+    pub fn of(
+        name: &str,
+        schema: &Schema,
+        rows: usize,
+    ) -> Result<CallablePredictor, PredictorError> {
+        Ok(CallablePredictor {
+            schema: schema.clone(),
+            cells: RowCells::new(schema),
+            rows: rows.max(1),
+            callable: callable(name)?,
+        })
+    }
+
+    fn ask(
+        &self,
+        rows: Rows<'_>,
+        numbers: &[f64],
+        out: &mut Vec<f32>,
+    ) -> Result<(), PredictorError> {
+        let batch = self.cells.batch(&self.schema, rows, numbers);
+        let batch = batch.map_err(|error| PredictorError::Raised(error.to_string()))?;
+        let given = self.callable.probabilities(&batch);
+        let given = given.map_err(PredictorError::Raised)?;
+        let classes = self.schema.label.classes.len();
+        if given.len() != rows.len() * classes {
+            return Err(PredictorError::Shape {
+                numbers: given.len(),
+                rows: rows.len(),
+                classes,
+            });
+        }
+        for (row, probabilities) in rows.iter().zip(given.chunks_exact(classes)) {
+            append_logits(&self.schema, row, probabilities, out)?;
+        }
+        Ok(())
+    }
+}
+
+impl Classifier for CallablePredictor {
+    fn width(&self) -> usize {
+        self.schema.attributes.len()
+    }
+
+    fn classes(&self) -> usize {
+        self.schema.label.classes.len()
+    }
+
+    fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
+        self.logits_with(rows, &[])
+    }
+
+    fn is_fallible(&self) -> bool {
+        true
+    }
+}
+
+impl Predictor for CallablePredictor {
+    fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError> {
+        let mut out = Vec::with_capacity(rows.len() * self.classes());
+        for (rows, numbers) in batches(rows, numbers, self.cells.numeric, self.rows) {
+            self.ask(rows, numbers, &mut out)
+                .map_err(ModelError::predictor)?;
+        }
+        Ok(out)
+    }
+}
+
+/// How rows of a schema become record batches.
+pub struct RowCells {
+    columns: Vec<Cells>,
+    names: SchemaRef,
+    /// Numeric attributes.
+    numeric: usize,
+}
+
+/// The cells of one column.
+struct Cells {
+    min: i32,
+    /// Of the codes from `min` on; empty where they are found anew.
+    values: Vec<Value>,
+    kind: CellKind,
+    /// The word that stands for a null.
+    null: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum CellKind {
+    Integer,
+    /// Rows may have numbers of their own.
+    Numeric,
+    Float,
+    Word,
+}
+
+impl RowCells {
+    /// For rows of `schema`.
+    pub fn new(schema: &Schema) -> RowCells {
+        let columns: Vec<Cells> = schema.attributes.iter().map(Cells::new).collect();
+        let fields = schema.attributes.iter().zip(&columns);
+        let fields = fields.map(|(attribute, cells)| {
+            let data_type = match cells.kind {
+                CellKind::Integer => DataType::Int64,
+                CellKind::Numeric | CellKind::Float => DataType::Float64,
+                CellKind::Word => DataType::Utf8,
+            };
+            Field::new(&attribute.name, data_type, true)
+        });
+        let names = Arc::new(ArrowSchema::new(fields.collect::<Vec<_>>()));
+        let numeric = columns
+            .iter()
+            .filter(|cells| cells.kind == CellKind::Numeric)
+            .count();
+        RowCells {
+            columns,
+            names,
+            numeric,
+        }
+    }
+
+    /// `rows` with their own `numbers`: see [`Predictor::logits_with`].
+    ///
+    /// # Errors
+    /// When they have no form in Arrow.
+    pub fn batch(
+        &self,
+        schema: &Schema,
+        rows: Rows<'_>,
+        numbers: &[f64],
+    ) -> Result<RecordBatch, ArrowError> {
+        let mut own = 0;
+        let columns = self.columns.iter().zip(&schema.attributes).enumerate();
+        let arrays = columns.map(|(place, (cells, attribute))| {
+            let codes = rows.iter().map(|row| row[place]);
+            if cells.kind != CellKind::Numeric {
+                return cells.array(attribute, codes);
+            }
+            let numbers = numbers.iter().skip(own).step_by(self.numeric);
+            own += 1;
+            let numbers = numbers.copied().chain(std::iter::repeat(f64::NAN));
+            let values = codes.zip(numbers).map(|(code, own)| match own.is_nan() {
+                false => Some(own),
+                true => cells.float(attribute, code),
+            });
+            Arc::new(Float64Array::from_iter(values)) as ArrayRef
+        });
+        RecordBatch::try_new(Arc::clone(&self.names), arrays.collect())
+    }
+}
+
+impl Cells {
+    fn new(attribute: &Attribute) -> Cells {
+        let (min, max) = attribute.domain();
+        // Words are many only by mistake, and numbers are quick to find.
+        let is_word = matches!(attribute.kind, Kind::Categorical { .. });
+        let values = match is_word || attribute.levels() <= TABLE {
+            true => (min..=max).map(|code| value(attribute, code)).collect(),
+            false => Vec::new(),
+        };
+        let kind = match attribute.kind {
+            Kind::Categorical { .. } => CellKind::Word,
+            Kind::Numeric { .. } => CellKind::Numeric,
+            // The level of missing values is the last one.
+            Kind::Integer { .. } => match value(attribute, max) {
+                Value::Number(_) => CellKind::Float,
+                _ => CellKind::Integer,
+            },
+        };
+        Cells {
+            min,
+            values,
+            kind,
+            null: attribute.missing.clone().filter(String::is_empty),
+        }
+    }
+
+    fn with<T>(&self, attribute: &Attribute, code: i32, make: impl FnOnce(&Value) -> T) -> T {
+        let at = usize::try_from(i64::from(code) - i64::from(self.min));
+        match at.ok().and_then(|at| self.values.get(at)) {
+            Some(value) => make(value),
+            None => make(&value(attribute, code)),
+        }
+    }
+
+    fn float(&self, attribute: &Attribute, code: i32) -> Option<f64> {
+        let number = self.with(attribute, code, Value::number);
+        number.filter(|number| !number.is_nan())
+    }
+
+    fn array(&self, attribute: &Attribute, codes: impl Iterator<Item = i32>) -> ArrayRef {
+        match self.kind {
+            CellKind::Integer => {
+                let whole = |value: &Value| match value {
+                    Value::Integer(number) => Some(i64::from(*number)),
+                    _ => None,
+                };
+                let values = codes.map(|code| self.with(attribute, code, whole));
+                Arc::new(Int64Array::from_iter(values))
+            }
+            CellKind::Numeric | CellKind::Float => {
+                let values = codes.map(|code| self.float(attribute, code));
+                Arc::new(Float64Array::from_iter(values))
+            }
+            CellKind::Word => {
+                let word = |value: &Value| match value {
+                    Value::Text(word) if self.null.as_ref() != Some(word) => Some(word.clone()),
+                    _ => None,
+                };
+                let values = codes.map(|code| self.with(attribute, code, word));
+                Arc::new(StringArray::from_iter(values))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Float64Type, Int64Type};
+    use probity_data::table::{Labels, Table};
+
+    fn schema() -> Schema {
+        Schema::from_toml(
+            r#"
+name = "s"
+[label]
+name = "y"
+classes = ["no", "yes"]
+[[attribute]]
+name = "age"
+kind = "integer"
+min = 17
+max = 90
+missing = ""
+outside = "level"
+[[attribute]]
+name = "sex"
+kind = "categorical"
+levels = ["Female", "Male"]
+missing = ""
+outside = "level"
+[[attribute]]
+name = "gain"
+kind = "numeric"
+bins = [0.5, 1.0, 1000.0]
+values = [0.75, 7.0]
+"#,
+        )
+        .unwrap()
+    }
+
+    /// The probability of `yes` is the share of 200 that the age is.
+    struct ByAge;
+
+    impl Callable for ByAge {
+        fn probabilities(&self, rows: &RecordBatch) -> Result<Vec<f64>, String> {
+            assert!(rows.num_rows() <= 2);
+            let ages = rows.column(0).as_primitive::<Int64Type>();
+            if ages.iter().any(|age| age == Some(66)) {
+                return Err("no such age".to_owned());
+            }
+            let shares = ages.iter().map(|age| age.unwrap_or(0) as f64 / 200.0);
+            Ok(shares.flat_map(|share| [1.0 - share, share]).collect())
+        }
+
+        fn sha256(&self) -> String {
+            "by age".to_owned()
+        }
+    }
+
+    #[test]
+    fn rows_are_what_the_data_would_be() {
+        let schema = schema();
+        let codes = [40, 0, 0, 91, 2, 1, 17, 1, 1];
+        let numbers = [f64::NAN, 123.5, f64::NAN];
+        let cells = RowCells::new(&schema);
+        let batch = cells
+            .batch(&schema, Rows::new(&codes, 3), &numbers)
+            .unwrap();
+        let ages: Vec<_> = batch.column(0).as_primitive::<Int64Type>().iter().collect();
+        assert_eq!(ages, [Some(40), None, Some(17)]);
+        let sexes: Vec<_> = batch.column(1).as_string::<i32>().iter().collect();
+        assert_eq!(sexes, [Some("Female"), None, Some("Male")]);
+        let gains: Vec<_> = batch
+            .column(2)
+            .as_primitive::<Float64Type>()
+            .iter()
+            .collect();
+        assert_eq!(gains, [Some(0.75), Some(123.5), Some(7.0)]);
+        // And read again they are the same rows.
+        let table = Table::from_arrow(&[batch], &schema, Labels::Optional).unwrap();
+        assert_eq!(table.codes(), codes);
+    }
+
+    #[test]
+    fn a_name_is_asked_while_it_lasts() {
+        let schema = schema();
+        let registered = register("by-age", Arc::new(ByAge)).unwrap();
+        assert!(register("by-age", Arc::new(ByAge)).is_err());
+        let predictor = CallablePredictor::of("by-age", &schema, 2).unwrap();
+        let codes: Vec<i32> = (17..30).flat_map(|age| [age, 0, 0]).collect();
+        let logits = predictor.logits(Rows::new(&codes, 3)).unwrap();
+        assert_eq!(logits.len(), 26);
+        assert!((f64::from(logits[1]).exp() - 0.085).abs() < 1e-6);
+        let failed = predictor.logits(Rows::new(&[66, 0, 0], 3)).unwrap_err();
+        let source = std::error::Error::source(&failed).map(ToString::to_string);
+        assert!(source.is_some_and(|source| source.contains("no such age")));
+        drop(registered);
+        assert!(CallablePredictor::of("by-age", &schema, 2).is_err());
+    }
+}

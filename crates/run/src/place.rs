@@ -1,0 +1,135 @@
+//! Where a run is written: in a new directory, or in that of a run which goes on.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::output_file::{OutputError, expect_outside};
+use crate::run_directory::{CHECKPOINT, RunDirectory, RunError, SUMMARY};
+use crate::specification::Specification;
+use crate::specification::file::{Record, SpecificationError};
+
+/// Why a run cannot be written where it is to be.
+#[derive(Debug, Error)]
+pub enum PlaceError {
+    /// The directory cannot be made, read or written.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// It lies in a directory that belongs to something else.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// What a run began with cannot be read.
+    #[error(transparent)]
+    Specification(#[from] SpecificationError),
+    /// The run began on another device.
+    #[error("the run began on {began}, not on {now}; add --device {began}")]
+    OtherDevice {
+        /// The device that it began on.
+        began: String,
+        /// The one that it would go on.
+        now: String,
+    },
+    /// The run was stopped, and what it would go on from is gone.
+    #[error(
+        "the run in {} was stopped before its end, but its {CHECKPOINT} is not there any more, so it cannot go on; start a new run",
+        directory.display()
+    )]
+    Lost {
+        /// Its directory.
+        directory: PathBuf,
+    },
+    /// The run is complete.
+    #[error("the run in {} is complete; there is nothing to resume", directory.display())]
+    Complete {
+        /// Its directory.
+        directory: PathBuf,
+    },
+}
+
+/// The directory `out` for a new run, outside of those that belong to something else.
+///
+/// # Errors
+/// When it cannot be made, or holds something already.
+pub fn new_run_in(out: &Path) -> Result<RunDirectory, PlaceError> {
+    expect_outside(out)?;
+    Ok(RunDirectory::create(out)?)
+}
+
+/// Where a run is written.
+pub enum Place {
+    /// In a new directory: that one, or one that the caller chooses.
+    New(Option<PathBuf>),
+    /// In a new directory, for a run that repeats another, and what that one opened.
+    Again(Option<PathBuf>, Record),
+    /// In that of a run which goes on, and what it began with.
+    GoesOn(RunDirectory, Record),
+}
+
+impl Place {
+    /// That of the unfinished run in `out`, and what it began with.
+    ///
+    /// # Errors
+    /// When there is none of this kind.
+    pub fn unfinished<S: Specification>(out: &Path) -> Result<(Place, S), PlaceError> {
+        let (directory, began, record) = RunDirectory::resume_specified::<S>(out)?;
+        Ok((Place::GoesOn(directory, record), began))
+    }
+
+    /// What a run that goes on or is repeated began with.
+    pub fn began(&self) -> Option<&Record> {
+        match self {
+            Place::New(_) => None,
+            Place::Again(_, record) | Place::GoesOn(_, record) => Some(record),
+        }
+    }
+
+    /// Refuses to go on with a complete run, or on another `device` than it began on. A run that
+    /// lacks `last`, the file that is drawn from its summary after all others, was stopped before
+    /// that.
+    ///
+    /// # Errors
+    /// See [`PlaceError`].
+    pub fn expect_device(
+        &self,
+        device: impl ToString,
+        last: Option<&str>,
+    ) -> Result<(), PlaceError> {
+        let Place::GoesOn(directory, record) = self else {
+            return Ok(());
+        };
+        let began = record.device.clone().unwrap_or_default();
+        let now = device.to_string();
+        if began != now {
+            return Err(PlaceError::OtherDevice { began, now });
+        }
+        let is_there = |name| directory.file(name).is_file();
+        if !is_there(CHECKPOINT) && is_there(SUMMARY) && last.is_none_or(is_there) {
+            let summary: Value = directory.read_summary()?;
+            let is_stopped =
+                ["time", "interrupted"].contains(&summary["ending"].as_str().unwrap_or(""));
+            let directory = directory.path().to_owned();
+            return Err(match is_stopped || summary["finished"] == false {
+                true => PlaceError::Lost { directory },
+                false => PlaceError::Complete { directory },
+            });
+        }
+        Ok(())
+    }
+
+    /// The directory, and whether its run goes on. A new one is made: the one that is named, or what
+    /// `choose` gives.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn directory(
+        self,
+        choose: impl FnOnce() -> Result<RunDirectory, RunError>,
+    ) -> Result<(RunDirectory, bool), PlaceError> {
+        match self {
+            Place::New(Some(out)) | Place::Again(Some(out), _) => Ok((new_run_in(&out)?, false)),
+            Place::New(None) | Place::Again(None, _) => Ok((choose()?, false)),
+            Place::GoesOn(directory, _) => Ok((directory, true)),
+        }
+    }
+}
