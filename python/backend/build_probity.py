@@ -1,0 +1,62 @@
+"""Builds the wheel: the extension module by maturin, and the command `probity` beside it.
+
+The command is the same program as everywhere else, compiled with the same features, and is installed
+as a script. `PROBITY_FEATURES=wgpu` builds both with GPUs.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import maturin
+from maturin import get_requires_for_build_editable, get_requires_for_build_wheel  # noqa: F401
+
+_HERE = Path(__file__).resolve().parent.parent
+#: Where maturin takes scripts from.
+_SCRIPTS = _HERE / "probity.data" / "scripts"
+_PROGRAM = "probity.exe" if os.name == "nt" else "probity"
+
+
+def _features() -> list[str]:
+    return [name for name in os.environ.get("PROBITY_FEATURES", "").split(",") if name]
+
+
+def _build_command() -> None:
+    """Compiles the command and puts it where maturin takes scripts from."""
+    features = [f"probity/{name}" for name in ("cli", "onnx", "serve", *_features())]
+    features += [f"probity-python/{name}" for name in _features()]
+    # The extension module comes along: what both need is then compiled once, alike.
+    words = ["cargo", "build", "--release", "--locked", "-p", "probity", "-p", "probity-python"]
+    words += ["--no-default-features", "--features", ",".join(features)]
+    subprocess.run(words, cwd=_HERE.parent, check=True)
+    target = os.environ.get("CARGO_TARGET_DIR", str(_HERE.parent / "target"))
+    _SCRIPTS.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(Path(target) / "release" / _PROGRAM, _SCRIPTS / _PROGRAM)
+
+
+def _settings(config_settings):
+    settings = dict(config_settings or {})
+    if _features():
+        settings["maturin.build-args"] = f"--features {','.join(_features())}"
+    return settings
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    _SCRIPTS.mkdir(parents=True, exist_ok=True)
+    return maturin.prepare_metadata_for_build_wheel(metadata_directory, _settings(config_settings))
+
+
+prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    _build_command()
+    settings = _settings(config_settings)
+    return maturin.build_wheel(wheel_directory, settings, metadata_directory)
+
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    _build_command()
+    settings = _settings(config_settings)
+    return maturin.build_editable(wheel_directory, settings, metadata_directory)

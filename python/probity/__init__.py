@@ -1,0 +1,70 @@
+"""Finds, measures and repairs individual discrimination in classifiers.
+
+>>> audit = probity.audit(model, people, protected=["sex"], label="income")
+>>> audit.share
+>>> audit.pairs().to_pandas()
+
+`probity.audit` takes whatever decides: a model directory, a fitted estimator, a network of PyTorch, a
+function from a data frame to probabilities. The options of a run are the fields of its
+specification, by the names that they have on the command line (`seeds=100`), by their paths
+(`**{"search.seeds": 100}`) or as dictionaries (`search={"seeds": 100}`); `probity.options("audit")`
+lists them.
+"""
+
+from typing import TYPE_CHECKING
+
+from ._errors import DataError, ModelError, OptionError, ProbityError
+from ._probity import __version__
+from ._runs import (
+    Audit,
+    Run,
+    Share,
+    audit,
+    certify,
+    compare,
+    groups,
+    import_network,
+    infer_schema,
+    knn,
+    options,
+    repair,
+    schema_of,
+    train,
+)
+
+if TYPE_CHECKING:
+    from ._estimators import Classifier, KMeans
+
+
+def __getattr__(name: str) -> object:
+    # They need scikit-learn, which need not be installed for anything else.
+    if name in ("Classifier", "KMeans"):
+        from . import _estimators
+
+        return getattr(_estimators, name)
+    raise AttributeError(f"module 'probity' has no attribute '{name}'")
+
+
+__all__ = [
+    "Audit",
+    "Classifier",
+    "DataError",
+    "KMeans",
+    "ModelError",
+    "OptionError",
+    "ProbityError",
+    "Run",
+    "Share",
+    "__version__",
+    "audit",
+    "certify",
+    "compare",
+    "groups",
+    "import_network",
+    "infer_schema",
+    "knn",
+    "options",
+    "repair",
+    "schema_of",
+    "train",
+]

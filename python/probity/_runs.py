@@ -1,0 +1,717 @@
+"""Runs: what is asked for, performed; and what they leave, read."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import json
+import logging
+import os
+import shutil
+import sys
+import sysconfig
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Callable, Iterator, Mapping, Sequence, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from . import _probity
+from ._errors import ModelError, NameTaken, OptionError, ProbityError
+from ._frames import Frames, to_arrow
+from ._models import Asked, Model, _is_torch, in_order
+
+_T = TypeVar("_T")
+_log = logging.getLogger("probity")
+
+#: Told phase, steps done, steps in all, and a word.
+Progress = Callable[[str, int, int, str], object]
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share with its 95 % interval, from 0 to 1."""
+
+    protected: tuple[str, ...]
+    value: float
+    low: float
+    high: float
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        low, high = 100 * self.low, 100 * self.high
+        return f"{100 * self.value:.1f} % ({low:.1f} – {high:.1f})"
+
+
+class Run:
+    """The directory of a run, with what was asked for and what was found.
+
+    Where no `out` was given to the run, its directory is a temporary one, which goes with the last
+    reference to this; `save` keeps it.
+    """
+
+    _kinds: tuple[str, ...] = ()
+
+    def __init__(self, directory: Path, keep: Any = None):
+        self.directory = directory
+        self._keep = keep
+
+    @classmethod
+    def load(cls, directory: str | os.PathLike[str]) -> Any:
+        """The run in `directory`."""
+        kind, _ = _probity.specification(os.fspath(directory))
+        if cls._kinds and kind not in cls._kinds:
+            raise OptionError(f"{os.fspath(directory)} holds a run of the kind '{kind}'")
+        return cls(Path(directory))
+
+    def __fspath__(self) -> str:
+        return str(self.directory)
+
+    @property
+    def specification(self) -> dict[str, Any]:
+        """What was asked for: every field that is not as its default, and a record of what was
+        opened."""
+        fields: dict[str, Any] = json.loads(_probity.specification(str(self.directory))[1])
+        return fields
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What was found: `summary.json`, whose keys docs/file-formats.md describes."""
+        try:
+            text = (self.directory / "summary.json").read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise ProbityError(
+                f"{self.directory} has no summary.json: the run is unfinished; resume=True goes on"
+            ) from None
+        summary: dict[str, Any] = json.loads(text)
+        return summary
+
+    def report(self, file: str | os.PathLike[str] | None = None, *, format: str | None = None) -> str:
+        """A report on the run, written to `file` where one is given.
+
+        `format` is `html`, `markdown`, `model-card` or `json`; by default what the file's name says,
+        else `html`.
+        """
+        named = {".md": "markdown", ".json": "json"}
+        if format is None:
+            format = named.get(Path(file).suffix, "html") if file is not None else "html"
+        text = _probity.report([str(self.directory)], format)
+        if file is not None:
+            Path(file).write_text(text, encoding="utf-8")
+        return text
+
+    def save(self, directory: str | os.PathLike[str]) -> None:
+        """Copies the run to `directory`, which must be empty or absent."""
+        place = Path(directory)
+        if place.exists() and any(place.iterdir()):
+            raise OptionError(f"{place} is not empty; choose another directory")
+        shutil.copytree(self.directory, place, dirs_exist_ok=True)
+
+    def __repr__(self) -> str:
+        return f"<probity.{type(self).__name__} in {self.directory}>"
+
+
+class Audit(Run):
+    """What an audit found."""
+
+    _kinds = ("audit",)
+
+    def __init__(self, directory: Path, keep: Any = None, speed: tuple[int, float, float] | None = None):
+        super().__init__(directory, keep)
+        self._speed = speed
+
+    @property
+    def shares(self) -> list[Share]:
+        """The discriminatory share by each protected attribute, and the joint one last.
+
+        Of a model of tables: the share of uniform random inputs whose decision changes with
+        protected attributes alone; of a model of texts: the share of the texts with a protected
+        term.
+        """
+        return [
+            Share(tuple(found["protected"]), found["rate"], *found["ci95"])
+            for found in self.summary["fairness"]
+        ]
+
+    @property
+    def share(self) -> Share:
+        """The discriminatory share by all protected attributes jointly."""
+        return self.shares[-1]
+
+    @property
+    def model_rows_per_second(self) -> float | None:
+        """Rows that a model of Python answered in a second of its own time; `None` for others."""
+        return self._speed[0] / self._speed[1] if self._speed and self._speed[1] else None
+
+    @property
+    def rows_per_second(self) -> float | None:
+        """Rows that a model of Python was asked for in a second of the whole audit."""
+        return self._speed[0] / self._speed[2] if self._speed and self._speed[2] else None
+
+    def pairs(self) -> pa.Table:
+        """The pairs that were found, both sides in the schema's words.
+
+        Columns: `seed`, `phase`, `step` of the search; `x_…` and `other_…`, the values of both
+        sides; `label_x`, `label_other`, their decisions; `changed`, what differs.
+        """
+        file = _probity.samples_file(str(self.directory))
+        if str(file).endswith(".csv"):
+            from pyarrow import csv
+
+            return csv.read_csv(file)
+        from pyarrow import parquet
+
+        return parquet.read_table(file)
+
+    def verify(self, model: Any = None, data: Any = None, *, gives: str | None = None) -> dict[str, Any]:
+        """Asks the model anew about every pair: how many are `confirmed`, and what is wrong with the
+        `rejected`.
+
+        An audit of a model of Python needs that `model`, and data whose types are those that it
+        knows.
+        """
+        specification = self.specification
+        source = specification.get("predictor", {}).get("source", "")
+        if not source.startswith("memory:"):
+            if model is None and isinstance(self._keep, _Kept):
+                model = self._keep.model
+            place = os.fspath(model) if model is not None else None
+            result: dict[str, Any] = json.loads(_probity.verify_audit(str(self.directory), place))
+            return result
+        if model is None and isinstance(self._keep, _Kept):
+            model, data = self._keep.model, self._keep.data
+        if model is None or data is None:
+            raise OptionError(
+                "the model was one of Python: give it, and the data that it was audited with"
+            )
+        schema = specification["predictor"]["schema"]
+        table = to_arrow(data)
+        asked = _asked(model, data, table, schema, None, gives, specification)
+        with contextlib.ExitStack() as names:
+            named = _named_model(names, source.removeprefix("memory:"), True, asked, table)
+            with _explained(named):
+                result = json.loads(_probity.verify_audit(str(self.directory), None))
+            return result
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(' + '.join(share.protected))}</td><td>{html.escape(str(share))}</td></tr>"
+            for share in self.shares
+        )
+        found = self.summary["total"]["discriminatory_rows"]
+        some = self.pairs().slice(0, 5).select(["changed", "label_x", "label_other"]).to_pylist()
+        pairs = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row.values()) + "</tr>"
+            for row in some
+        )
+        return (
+            f"<table><caption>Discriminatory share</caption><tr><th>protected</th><th>share (95 %)</th></tr>{rows}</table>"
+            f"<table><caption>{found} pairs were found, for instance</caption>"
+            f"<tr><th>changed</th><th>decision</th><th>other decision</th></tr>{pairs}</table>"
+        )
+
+    def __repr__(self) -> str:
+        joint = self.share
+        return f"<probity.Audit of {' + '.join(joint.protected)}: {joint}, in {self.directory}>"
+
+
+@dataclass
+class _Kept:
+    """What lasts as long as a run is referred to."""
+
+    folder: Any = None
+    model: Any = None
+    data: Any = None
+
+
+def options(kind: str) -> list[dict[str, Any]]:
+    """The options of a kind of run, such as `audit`: `path`, short `name`, `help`, `default`."""
+    fields: list[dict[str, Any]] = json.loads(_probity.fields(kind))
+    return fields
+
+
+def infer_schema(
+    data: Any,
+    label: str | None = None,
+    *,
+    protected: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    classes: Sequence[str] = (),
+    favourable: str | None = None,
+) -> str:
+    """Drafts the schema of a table, as TOML: kinds and domains of its columns, and its classes.
+
+    Without a label the data hold no decisions, and `classes` says which there are. What was decided
+    that may be wrong goes to the logger `probity`.
+    """
+    with contextlib.ExitStack() as names:
+        path = _named(names, "draft", False, data)
+        wanted = {
+            "label": label if label is not None else "decision",
+            "classes": [] if label is not None and not classes else list(classes),
+            "protected": list(protected),
+            "ignore": list(ignore),
+            "favourable": favourable,
+            "name": "table",
+        }
+        text, notes = _probity.infer_schema(path, _json(wanted))
+    for note in notes:
+        _log.info("%s", note)
+    return text
+
+
+def audit(
+    model: Any,
+    data: Any,
+    protected: Sequence[str] = (),
+    label: str | None = None,
+    *,
+    schema: str | os.PathLike[str] | None = None,
+    classes: Sequence[str] | None = None,
+    favourable: str | None = None,
+    ignore: Sequence[str] = (),
+    gives: str | None = None,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    device: str = "auto",
+    progress: bool | Progress | None = None,
+    **options: Any,
+) -> Audit:
+    """Searches `model` for individual discrimination, beginning at the rows of `data`.
+
+    `model` is a model directory (or a run that made one), a fitted estimator with `predict_proba` or
+    `decision_function`, a booster, a `torch.nn.Module`, or a function from a data frame to
+    probabilities; frames are like `data`. `data` is a path, or a table with `__arrow_c_stream__`.
+
+    For a model that is no directory, `schema` says what its columns may hold (a file, a built-in name
+    or TOML); by default it is inferred from the data, where `label` is the column of the classes and
+    no input, and `ignore` names other columns that are none. `classes` are the model's, in the order
+    of its outputs, where it does not say them itself; without them, and with a label, they are taken
+    to be sorted. `gives` says whether its outputs are `probabilities` or `logits`.
+
+    `out` is the run's directory, by default a temporary one. With `resume` the unfinished run there
+    goes on, and all options come from it. Other options are those of the specification:
+    `probity.options("audit")`.
+    """
+    setting = _Setting(out, resume, device, progress)
+    if protected:
+        options["protected"] = [protected] if isinstance(protected, str) else list(protected)
+    for_python = {"schema": schema, "classes": classes, "favourable": favourable, "gives": gives}
+    with setting:
+        if isinstance(model, (str, os.PathLike)):
+            for name, value in for_python.items():
+                if value is not None:
+                    raise OptionError(f"{name} has no meaning for a model directory")
+            inputs: dict[str, Any] = {"model": os.path.abspath(os.fspath(model))}
+            if _probity.is_text_model(inputs["model"]):
+                inputs["modality"] = "text"
+                if isinstance(data, (list, tuple)):
+                    data = pa.table({"text": list(data)})
+                    options["text_column"] = "text"
+            inputs["data"] = setting.path("data", data)
+            audit: Audit = setting.perform(Audit, "audit", options, inputs)
+            return audit
+        table = to_arrow(data)
+        described = Model(model, gives)
+        if setting.began:
+            schema = setting.began["predictor"]["schema"]
+        elif schema is None:
+            schema = _inferred(
+                described, table, label, options.get("protected", ()), ignore, classes, favourable
+            )
+        elif favourable is not None:
+            raise OptionError("favourable has no meaning where there is a schema")
+        if not resume and _is_torch(model):
+            taken = _taken_over(model, schema, classes)
+            if taken is not None:
+                inputs = {"model": str(taken.directory), "data": setting.path("data", table)}
+                audit = setting.perform(Audit, "audit", options, inputs)
+                audit._keep = _Kept((audit._keep, taken), taken)
+                return audit
+        asked = _asked(
+            model, data, table, schema, classes, gives, {"label": label, "ignore": ignore}
+        )
+        inputs = {"data": setting.path("data", table)}
+        named = setting.model(asked, table)
+        inputs["predictor.source"] = named.source
+        inputs["predictor.schema"] = _text_of(schema)
+        with _explained(named):
+            audit = setting.perform(Audit, "audit", options, inputs, named)
+        audit._keep = _Kept(audit._keep, model, data)
+        return audit
+
+
+def _inferred(
+    model: Model,
+    table: pa.Table,
+    label: str | None,
+    protected: Sequence[str],
+    ignore: Sequence[str],
+    classes: Sequence[str] | None,
+    favourable: str | None,
+) -> str:
+    """The schema of the columns that `model` takes."""
+    if label is not None and label not in table.column_names:
+        raise OptionError(f"the data have no column '{label}'")
+    known = [str(name) for name in classes] if classes is not None else model.classes
+    if label is None and known is None:
+        raise OptionError(
+            "nothing says which classes there are: give label (a column of the data) or classes "
+            "(those of the model, in the order of its outputs)"
+        )
+    others: list[str] = []
+    if model.features is not None:
+        taken = {*model.features, label}
+        others = [name for name in table.column_names if name not in taken]
+    return infer_schema(
+        table,
+        label,
+        protected=protected,
+        ignore=[*ignore, *others],
+        classes=() if label is not None else known or (),
+        favourable=favourable,
+    )
+
+
+def _taken_over(network: Any, schema: Any, classes: Sequence[str] | None) -> Run | None:
+    """The network of PyTorch as one of Probity's, with gradients, where it is one that can be."""
+    try:
+        return import_network(network, schema, classes=classes)
+    except ProbityError as error:
+        _log.info("the network is asked for its outputs alone: %s", error)
+        return None
+
+
+def _asked(
+    model: Any,
+    data: Any,
+    table: pa.Table,
+    schema: str | os.PathLike[str],
+    classes: Sequence[str] | None,
+    gives: str | None,
+    said: Mapping[str, Any],
+) -> Asked:
+    """The model as a specification with this schema asks it."""
+    described = Model(model, gives)
+    read = schema_of(schema)
+    label, of_schema = read["label"]["name"], read["label"]["classes"]
+    columns = [attribute["name"] for attribute in read["attribute"]]
+    known = _classes(described, classes, of_schema)
+    features = described.features
+    if features is None:
+        hidden = {label, *(said.get("ignore") or ())}
+        features = [name for name in table.column_names if name in columns and name not in hidden]
+    template = data if not isinstance(data, (str, os.PathLike)) else table
+    return Asked(described, Frames(template, table, features, columns), in_order(known, of_schema))
+
+
+def _classes(model: Model, given: Sequence[str] | None, of_schema: Sequence[str]) -> list[str]:
+    """The classes of a model, in the order of its outputs."""
+    known = [str(name) for name in given] if given is not None else model.classes
+    return known if known is not None else sorted(of_schema, key=_sorting)
+
+
+def schema_of(schema: str | os.PathLike[str]) -> dict[str, Any]:
+    """The schema in a file, of a built-in name, or in TOML, as a dictionary."""
+    read: dict[str, Any] = json.loads(_probity.schema(os.fspath(schema)))
+    return read
+
+
+def import_network(
+    network: Any,
+    schema: str | os.PathLike[str],
+    *,
+    classes: Sequence[str] | None = None,
+    out: str | os.PathLike[str] | None = None,
+) -> Run:
+    """A `torch.nn.Module` of linear layers and activations as a model directory, with its gradients.
+
+    Its inputs are the values of the attributes of `schema` in their order, which must therefore be
+    whole numbers; its outputs the classes in the order of `classes`, by default sorted. What the
+    module says and what was taken over say is compared before it is believed.
+    """
+    from ._torch import Stack
+
+    read = schema_of(schema)
+    known = _classes(Model(network, None), classes, read["label"]["classes"])
+    stack = Stack.of(network)
+    with tempfile.TemporaryDirectory(prefix="probity-") as folder:
+        fields = stack.written(Path(folder), in_order(known, read["label"]["classes"]))
+        fields.update(modality="table", schema=_text_of(schema))
+        run: Run = _Setting(out, progress=False).perform(Run, "import", {}, fields)
+    stack.expect_same(run.directory, read, in_order(known, read["label"]["classes"]))
+    return run
+
+
+def _text_of(schema: str | os.PathLike[str]) -> str:
+    """A file by its absolute path; a built-in name and TOML as they are."""
+    name = os.fspath(schema)
+    return os.path.abspath(name) if "\n" not in name and os.path.isfile(name) else name
+
+
+def _sorting(name: str) -> Any:
+    """As scikit-learn sorts classes: numbers by value, words by the alphabet."""
+    try:
+        return (0, float(name), "")
+    except ValueError:
+        return (1, 0.0, name)
+
+
+def train(data: Any, label: str | None = None, protected: Sequence[str] = (), **options: Any) -> Run:
+    """Trains a network on the rows, or the texts, of `data`; the run is a model directory.
+
+    Where no `schema` is among the options, it is inferred, with `label` as the column to learn.
+    `probity.options("train")` lists the options.
+    """
+    setting = _Setting.split_from(options)
+    with setting:
+        is_text = options.get("modality") == "text"
+        if not setting.began and "schema" not in options and not is_text:
+            if label is None:
+                raise OptionError("label is needed: the column to learn, where there is no schema")
+            options["schema"] = infer_schema(data, label, protected=protected)
+        elif protected:
+            raise OptionError("protected has no meaning where there is a schema, which marks them")
+        inputs = {"data": setting.path("data", data)}
+        run: Run = setting.perform(Run, "train", options, inputs)
+        return run
+
+
+def repair(model: Any, data: Any, audits: Sequence[Any] = (), **options: Any) -> Run:
+    """Retrains `model` on `data` with what `audits` found, and saves it if it became fairer and is not
+    worse; the run is then a model directory. `probity.options("repair")` lists the options."""
+    runs = [os.path.abspath(os.fspath(audit)) for audit in audits]
+    return _of_model("repair", model, data, options, {"runs": runs} if runs else {})
+
+
+def groups(model: Any, data: Any, **options: Any) -> Run:
+    """Measures how differently `model` treats the groups of protected attributes in `data`.
+    `probity.options("groups")` lists the options."""
+    return _of_model("groups", model, data, options)
+
+
+def certify(model: Any, data: Any, **options: Any) -> Run:
+    """Proves of rows of `data` that no change of protected attributes changes the decision.
+    `probity.options("certify")` lists the options."""
+    return _of_model("certify", model, data, options)
+
+
+def compare(model: Any, data: Any, **options: Any) -> Run:
+    """Searches `model` by several strategies, for the same number of calls.
+    `probity.options("compare")` lists the options."""
+    return _of_model("compare", model, data, options)
+
+
+def _of_model(
+    kind: str, model: Any, data: Any, options: dict[str, Any], more: Mapping[str, Any] = {}
+) -> Run:
+    if not isinstance(model, (str, os.PathLike)):
+        raise OptionError(
+            f"model is a {type(model).__name__}, but must be a model directory, or a run that made one"
+        )
+    setting = _Setting.split_from(options)
+    with setting:
+        inputs = {"model": os.path.abspath(os.fspath(model)), **more}
+        if _probity.is_text_model(inputs["model"]):
+            inputs["modality"] = "text"
+        inputs["data"] = setting.path("data", data)
+        run: Run = setting.perform(Run, kind, options, inputs)
+        return run
+
+
+def knn(train: Any, test: Any = None, **options: Any) -> Run:
+    """Decides of predictions of k-NN whether poisoned rows of `train` could have changed them.
+    `probity.options("knn")` lists the options."""
+    setting = _Setting.split_from(options)
+    with setting:
+        inputs = {"train": setting.path("train", train)}
+        if test is not None:
+            inputs["test"] = setting.path("test", test)
+        run: Run = setting.perform(Run, "knn", options, inputs)
+        return run
+
+
+class _Setting:
+    """Where and how a run is performed; while it lasts, what is in Python has a name."""
+
+    def __init__(
+        self,
+        out: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+        device: str = "auto",
+        progress: bool | Progress | None = None,
+    ):
+        self._resume, self._device, self._progress = resume, device, progress
+        self._names = contextlib.ExitStack()
+        self._keep: Any = None
+        self._out = Path(out).absolute() if out is not None else None
+        #: What the run that goes on was asked for.
+        self.began: dict[str, Any] = {}
+        if resume:
+            if self._out is None:
+                raise OptionError("resume goes on with the run in out, which is not given")
+            self.began = json.loads(_probity.specification(str(self._out))[1])
+
+    @classmethod
+    def split_from(cls, options: dict[str, Any]) -> _Setting:
+        """What is among `options` that is no field of a specification, taken from them."""
+        names = ("out", "resume", "device", "progress")
+        return cls(**{name: options.pop(name) for name in names if name in options})
+
+    def __enter__(self) -> _Setting:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._names.close()
+
+    def path(self, field: str, data: Any) -> str:
+        """What the specification says of `data` in `field`: a path, or a name in this process."""
+        name = str(self.began.get(field, "")).removeprefix("memory:") or field
+        return _named(self._names, name, self._resume, data)
+
+    def model(self, asked: Asked, table: pa.Table) -> Any:
+        """The model of Python under a name."""
+        source = self.began.get("predictor", {}).get("source", "memory:model")
+        name = source.removeprefix("memory:")
+        return _named_model(self._names, name, self._resume, asked, table)
+
+    def perform(
+        self,
+        made: type[Any],
+        kind: str,
+        options: dict[str, Any],
+        inputs: Mapping[str, Any],
+        named: Any = None,
+    ) -> Any:
+        """Performs the run. What is asked of one that goes on must be what it began with."""
+        directory = self._out
+        if directory is None:
+            self._keep = tempfile.TemporaryDirectory(prefix="probity-")
+            directory = Path(self._keep.name) / kind
+        fields = {**options, **inputs}
+        _log.info("%s begins in %s", kind, directory)
+        started = time.monotonic()
+        with _shown(self._progress) as told:
+            _probity.perform(kind, _json(fields), str(directory), self._resume, self._device, told)
+        seconds = time.monotonic() - started
+        _log.info("%s took %.1f s", kind, seconds)
+        if named is not None:
+            return made(directory, self._keep, (*named.asked, seconds))
+        return made(directory, self._keep)
+
+
+def _named(names: contextlib.ExitStack, name: str, exactly: bool, data: Any) -> str:
+    """A path, or the name of a table while `names` lasts."""
+    if isinstance(data, (str, os.PathLike)):
+        return os.path.abspath(os.fspath(data))
+    arrow = to_arrow(data)
+    table = _free(name, exactly, lambda free: _probity.NamedTable(free, arrow))
+    names.callback(table.release)
+    return table.path
+
+
+def _named_model(
+    names: contextlib.ExitStack, name: str, exactly: bool, asked: Asked, table: pa.Table
+) -> _probity.NamedModel:
+    """The name of a model while `names` lasts."""
+    sha256 = asked.sha256(table)
+    model = _free(name, exactly, lambda free: _probity.NamedModel(free, asked, sha256))
+    names.callback(model.release)
+    return model
+
+
+def _free(name: str, exactly: bool, register: Callable[[str], _T]) -> _T:
+    """Registers something as `name`; where that is taken and it need not be `exactly` this one, as
+    `name-2`, `name-3` …"""
+    number = 1
+    while True:
+        try:
+            return register(name if number == 1 else f"{name}-{number}")
+        except NameTaken:
+            if exactly:
+                raise
+            number += 1
+
+
+@contextlib.contextmanager
+def _explained(named: Any) -> Iterator[None]:
+    """An exception of the model is the cause of the one that it leads to."""
+    try:
+        yield
+    except ModelError as error:
+        raised = named.raised()
+        if raised is None:
+            raise
+        if isinstance(raised, KeyboardInterrupt):
+            raise raised from None
+        raise error from raised
+
+
+@contextlib.contextmanager
+def _shown(progress: bool | Progress | None) -> Iterator[Progress | None]:
+    """What shows progress: a bar of tqdm where it is installed, unless `progress` says otherwise."""
+    if progress is False:
+        yield None
+        return
+    if progress is not None and progress is not True:
+        yield progress
+        return
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        yield None
+        return
+    bar: Any = None
+    shown = ""
+
+    def tell(phase: str, done: int, total: int, message: str) -> None:
+        nonlocal bar, shown
+        if bar is None or shown != phase:
+            if bar is not None:
+                bar.close()
+            # Without an opinion of the caller there is a bar on terminals alone.
+            bar = tqdm(total=total or None, desc=phase, disable=None if progress is None else False)
+            shown = phase
+        bar.n = done
+        bar.set_postfix_str(message, refresh=False)
+        bar.refresh()
+
+    try:
+        yield tell
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+def _json(value: Any) -> str:
+    """A value of options as JSON: paths as text, numbers of numpy as numbers."""
+
+    def other(value: Any) -> Any:
+        if isinstance(value, os.PathLike):
+            return os.path.abspath(os.fspath(value))
+        if isinstance(value, np.generic):
+            return value.item()
+        if isinstance(value, np.ndarray):
+            return value.tolist()
+        if isinstance(value, (set, frozenset, tuple)):
+            return sorted(value) if isinstance(value, (set, frozenset)) else list(value)
+        raise OptionError(f"{value!r} is no value of an option")
+
+    return json.dumps(value, default=other)
+
+
+def _command() -> Path | None:
+    """The command `probity`, where it is installed beside this package."""
+    name = "probity.exe" if os.name == "nt" else "probity"
+    places = [Path(sysconfig.get_path("scripts")), Path(sys.executable).parent]
+    return next((place / name for place in places if (place / name).is_file()), None)
+
+
+# Graphs of ONNX files are computed by the command, in processes that are bounded.
+if (_program := _command()) is not None:
+    _probity.compute_graphs_in(str(_program))

@@ -1,0 +1,133 @@
+"""Networks of PyTorch as networks of Probity: with gradients, and without Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import torch
+from torch import nn
+
+from . import _probity
+from ._errors import OptionError
+from ._models import _ends_in_probabilities
+
+#: How far probabilities of both may differ: both compute in 32 bits, in another order.
+_TOLERANCE = 1e-4
+#: Rows that both are asked about.
+_ROWS = 512
+
+_ACTIVATIONS: dict[type[nn.Module], str] = {nn.ReLU: "relu", nn.Tanh: "tanh", nn.Sigmoid: "sigmoid"}
+#: What changes nothing when a network is used.
+_IDLE = (nn.Dropout, nn.Flatten, nn.Identity)
+
+
+@dataclass
+class Stack:
+    """Linear layers with one activation between them."""
+
+    network: Any
+    layers: list[nn.Linear]
+    activation: str
+
+    @classmethod
+    def of(cls, network: Any) -> Stack:
+        """The layers of `network`, in the order in which it holds them."""
+        parts = [part for part in network.modules() if not list(part.children())]
+        parts = [part for part in parts if not isinstance(part, _IDLE)]
+        layers = [part for part in parts if isinstance(part, nn.Linear)]
+        if not layers:
+            raise OptionError("the network has no linear layers")
+        after_last = parts[parts.index(layers[-1]) + 1 :]
+        if any(not isinstance(part, (nn.Sigmoid, nn.Softmax, nn.LogSoftmax)) for part in after_last):
+            raise OptionError(f"the network ends in {type(after_last[-1]).__name__}")
+        between = [part for part in parts[: parts.index(layers[-1])] if part not in layers]
+        kinds = {type(part) for part in between}
+        unknown = [kind.__name__ for kind in kinds if kind not in _ACTIVATIONS]
+        if unknown:
+            raise OptionError(f"the network holds {unknown[0]}, which is not taken over")
+        if len(kinds) > 1:
+            raise OptionError("the network has several kinds of activations")
+        activation = _ACTIVATIONS[kinds.pop()] if kinds else "relu"
+        return cls(network, layers, activation)
+
+    def written(self, folder: Path, order: list[int]) -> dict[str, Any]:
+        """Writes the weights, with the outputs in the schema's order, and what `import` is told."""
+        arrays: dict[str, Any] = {}
+        for number, layer in enumerate(self.layers):
+            weight = layer.weight.detach().cpu().float().numpy()
+            zeros = np.zeros(len(weight), dtype=np.float32)
+            bias = zeros if layer.bias is None else layer.bias.detach().cpu().float().numpy()
+            if number == len(self.layers) - 1:
+                if len(weight) == 1 and order == [1, 0]:
+                    weight, bias = -weight, -bias
+                elif len(weight) > 1:
+                    weight, bias = weight[order], bias[order]
+            arrays[f"{number}.weight"], arrays[f"{number}.bias"] = weight, bias
+        np.savez(folder / "weights.npz", **arrays)
+        outputs = self.layers[-1].out_features
+        config = folder / "network.toml"
+        config.write_text(
+            f"hidden = {[layer.out_features for layer in self.layers[:-1]]}\n"
+            f'activation = "{self.activation}"\n'
+            f'output = "{"sigmoid" if outputs == 1 else "softmax"}"\n'
+            '[[layout]]\nweight = "{n}.weight"\nbias = "{n}.bias"\norientation = "out-in"\n'
+        )
+        return {"weights": str(folder / "weights.npz"), "config": str(config)}
+
+    def expect_same(self, directory: Path, schema: dict[str, Any], order: list[int]) -> None:
+        """Refuses a network that says something else than the module, of random rows."""
+        columns, values = _random_rows(schema)
+        named = _probity.NamedTable("rows of import_network", pa.table(columns))
+        try:
+            flat = _probity.probabilities(str(directory), named.path)
+        finally:
+            named.release()
+        ours = flat.to_numpy().reshape(-1, len(order))
+        theirs = self._probabilities(values, len(order))[:, order]
+        if theirs.shape != ours.shape or not np.allclose(ours, theirs, atol=_TOLERANCE):
+            raise OptionError("the network computes something else than its layers say")
+
+    def _probabilities(self, values: Any, classes: int) -> Any:
+        was_training = self.network.training
+        self.network.eval()
+        try:
+            with torch.no_grad():
+                like = self.layers[0].weight
+                given = self.network(torch.as_tensor(values).to(like.device, like.dtype))
+                given = given.double().cpu()
+        finally:
+            self.network.train(was_training)
+        given = given.reshape(len(values), -1)
+        is_probability = _ends_in_probabilities(self.network)
+        if given.shape[1] == 1 and classes == 2:
+            score = given if is_probability else torch.sigmoid(given)
+            return torch.cat([1 - score, score], dim=1).numpy()
+        return (given if is_probability else torch.softmax(given, dim=1)).numpy()
+
+
+def _random_rows(schema: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+    """Random rows of the schema, as columns and as what a network of PyTorch takes."""
+    draw = np.random.default_rng(1)
+    columns: dict[str, Any] = {}
+    values = np.empty((_ROWS, len(schema["attribute"])), dtype=np.float32)
+    for at, attribute in enumerate(schema["attribute"]):
+        name = attribute["name"]
+        if attribute["kind"] == "integer":
+            drawn = draw.integers(attribute["min"], attribute["max"], _ROWS, endpoint=True)
+            columns[name] = drawn
+        elif attribute["kind"] == "categorical" and attribute["levels"] == [
+            str(level) for level in range(len(attribute["levels"]))
+        ]:
+            drawn = draw.integers(0, len(attribute["levels"]), _ROWS)
+            columns[name] = [str(level) for level in drawn]
+        else:
+            raise OptionError(
+                f"the attribute '{name}' is {attribute['kind']}: a network is taken over with whole "
+                "numbers alone"
+            )
+        values[:, at] = drawn
+    return columns, values

@@ -1,0 +1,48 @@
+//! The extension module `probity._probity`: conversions only. What is asked for is a specification,
+//! as on the command line; what is found is a run directory.
+//!
+//! ```text
+//! data frame ── Arrow C stream ──► memory:NAME ─┐
+//! Python callable ───────────────► memory:NAME ─┤ specification ──► run ──► run directory
+//! keyword arguments ── JSON ────────────────────┘                              │
+//!                                   probity.Audit and its kin ◄────────────────┘
+//! ```
+//!
+//! * [`memory`] gives names to what lives in Python, by which a specification can call it.
+//! * [`runs`] performs a specification; [`watch`] tells Python how far it is, and looks for Ctrl-C.
+//! * [`reading`] reads what a run wrote, and infers schemas.
+//! * [`clustering`] is k-means for the estimator of the package.
+//! * [`errors`] says in which exception of the package an error becomes.
+//!
+//! Everything is done with the interpreter let go; it is taken for a question to a model of Python,
+//! and now and then for progress.
+
+mod clustering;
+mod errors;
+mod memory;
+mod reading;
+mod runs;
+mod watch;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _probity(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<clustering::Clustering>()?;
+    module.add_class::<memory::NamedTable>()?;
+    module.add_class::<memory::NamedModel>()?;
+    module.add_function(wrap_pyfunction!(memory::compute_graphs_in, module)?)?;
+    module.add_function(wrap_pyfunction!(runs::fields, module)?)?;
+    module.add_function(wrap_pyfunction!(runs::perform, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::classes_of, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::infer_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::is_text_model, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::samples_file, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::probabilities, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::report, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::schema, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::specification, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::verify_audit, module)?)?;
+    Ok(())
+}

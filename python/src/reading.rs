@@ -1,0 +1,162 @@
+//! What a run wrote, and what a table looks like.
+
+use std::path::{Path, PathBuf};
+
+use arrow_array::{Array, Float64Array};
+use arrow_data::ArrayData;
+use arrow_pyarrow::PyArrowType;
+use probity::data::infer::{InferOptions, infer};
+use probity::data::named_schema::named_schema;
+use probity::data::table::{Labels, Table};
+use probity::fairness::audit::AuditSpecification;
+use probity::fairness::verify::verify_audit as verified;
+use probity::nn::fnn::Fnn;
+use probity::nn::model::Model;
+use probity::nn::{Classifier, Rows, text_model};
+use probity::report::Report;
+use probity::run::run_directory::{RUN, RunDirectory};
+use probity::run::specification::file::kind_of;
+use probity::tensor::device::ComputeDevice;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde::Deserialize;
+
+use super::errors::exception;
+
+/// What a schema is inferred by; what is not said is as on the command line.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    label: String,
+    classes: Vec<String>,
+    protected: Vec<String>,
+    ignore: Vec<String>,
+    favourable: Option<String>,
+    name: String,
+}
+
+/// The schema of the table at `path`, as TOML, and what was decided that may be wrong.
+#[pyfunction]
+pub(crate) fn infer_schema(
+    py: Python<'_>,
+    path: PathBuf,
+    options: &str,
+) -> PyResult<(String, Vec<String>)> {
+    let wanted: Wanted = serde_json::from_str(options).map_err(|error| exception(&error))?;
+    let options = InferOptions {
+        label: wanted.label,
+        classes: wanted.classes,
+        protected: wanted.protected,
+        ignore: wanted.ignore,
+        favourable: wanted.favourable,
+        name: wanted.name,
+        ..InferOptions::default()
+    };
+    let draft = py.detach(|| infer(&path, &options));
+    let draft = draft.map_err(|error| exception(&error))?;
+    let text = draft.schema.to_toml().map_err(|error| exception(&error))?;
+    let notes = draft.notes.iter();
+    let notes = notes.map(|note| format!("{}: {}", note.column, note.said));
+    Ok((text, notes.collect()))
+}
+
+/// The schema called `schema` (a file, a built-in name or TOML), as JSON.
+#[pyfunction]
+pub(crate) fn schema(schema: &str) -> PyResult<String> {
+    let named = named_schema(schema).map_err(|error| exception(&error))?;
+    serde_json::to_string(&named.schema).map_err(|error| exception(&error))
+}
+
+/// Whether the model in `directory` is one of texts.
+#[pyfunction]
+pub(crate) fn is_text_model(directory: PathBuf) -> bool {
+    text_model::is_text_model(&directory)
+}
+
+/// The kind of the run in `directory` and its specification, as JSON.
+#[pyfunction]
+pub(crate) fn specification(directory: PathBuf) -> PyResult<(String, String)> {
+    let run = RunDirectory::open(&directory).map_err(|error| exception(&error))?;
+    let file = run.file(RUN);
+    let kind = kind_of(&file).map_err(|error| exception(&error))?;
+    let text = std::fs::read_to_string(&file)?;
+    let value: toml::Table = toml::from_str(&text).map_err(|error| exception(&error))?;
+    let json = serde_json::to_string(&value).map_err(|error| exception(&error))?;
+    Ok((kind, json))
+}
+
+/// The file of the pairs that the audit in `directory` found, if it is as it was written.
+#[pyfunction]
+pub(crate) fn samples_file(directory: PathBuf) -> PyResult<PathBuf> {
+    let opened = RunDirectory::open_specified::<AuditSpecification>(&directory);
+    let (run, specification, _) = opened.map_err(|error| exception(&error))?;
+    let file = run.unchanged(specification.samples_format.file_name());
+    file.map_err(|error| exception(&error))
+}
+
+/// The report on the runs in `directories`, in a format: `html`, `markdown`, `model-card` or `json`.
+#[pyfunction]
+pub(crate) fn report(py: Python<'_>, directories: Vec<PathBuf>, format: &str) -> PyResult<String> {
+    let report = py.detach(|| Report::read(&directories));
+    let report = report.map_err(|error| exception(&error))?;
+    match format {
+        "html" => report.to_html().map_err(|error| exception(&error)),
+        "markdown" => Ok(report.to_markdown()),
+        "model-card" => Ok(report.to_model_card()),
+        "json" => serde_json::to_string_pretty(&report).map_err(|error| exception(&error)),
+        other => Err(PyValueError::new_err(format!(
+            "the format is '{other}', but must be html, markdown, model-card or json"
+        ))),
+    }
+}
+
+/// Asks the model again about every pair that the audit in `directory` found: how many stand up, as
+/// JSON.
+#[pyfunction]
+#[pyo3(signature = (directory, model=None))]
+pub(crate) fn verify_audit(
+    py: Python<'_>,
+    directory: PathBuf,
+    model: Option<PathBuf>,
+) -> PyResult<String> {
+    let result = py.detach(|| verified(&directory, model.as_deref(), &mut |_| (), &mut |_| ()));
+    let result = result.map_err(|error| exception(&error))?;
+    serde_json::to_string(&result).map_err(|error| exception(&error))
+}
+
+/// What the model in `directory` says of the rows, or of the texts, at `path`: the probabilities of all
+/// classes, row by row.
+#[pyfunction]
+pub(crate) fn probabilities(
+    py: Python<'_>,
+    directory: PathBuf,
+    path: PathBuf,
+) -> PyResult<PyArrowType<ArrayData>> {
+    let logits = py.detach(|| classified(&directory, &path));
+    let (logits, classes) = logits.map_err(|error| exception(error.as_ref()))?;
+    let mut values = Vec::with_capacity(logits.len());
+    for row in logits.chunks_exact(classes.max(1)) {
+        let most = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let shares = row.iter().map(|&logit| f64::from(logit - most).exp());
+        let sum: f64 = shares.clone().sum();
+        values.extend(shares.map(|share| share / sum));
+    }
+    Ok(PyArrowType(Float64Array::from(values).into_data()))
+}
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+fn classified(directory: &Path, path: &Path) -> Result<(Vec<f32>, usize), Failure> {
+    let model = Model::load(directory)?;
+    let table = Table::read(path, &model.schema, Labels::Optional)?;
+    let network = Fnn::new(&model.network, &ComputeDevice::flex());
+    let logits = network.logits(Rows::new(table.codes(), table.width()))?;
+    Ok((logits, network.classes()))
+}
+
+/// The classes of the model in `directory`, in its order.
+#[pyfunction]
+pub(crate) fn classes_of(directory: PathBuf) -> PyResult<Vec<String>> {
+    let model = Model::load(&directory).map_err(|error| exception(&error))?;
+    Ok(model.schema.label.classes)
+}

@@ -1,0 +1,104 @@
+"""Runs on model directories, from a data frame to a repaired model."""
+
+import logging
+
+import numpy as np
+import pytest
+from people import QUICK, people
+
+import probity
+
+FRAME = people(2000)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    out = tmp_path_factory.mktemp("model") / "m"
+    return probity.train(FRAME, "loan", ["sex"], hidden=[16], epochs=15, validation=0.2, out=out)
+
+
+def test_from_a_frame_to_a_repaired_model(model):
+    assert model.summary["train"]["accuracy"] > 0.8
+    audit = probity.audit(model, FRAME, seeds=300, local=100, estimate=2000)
+    assert audit.share.value > 0.1 and audit.verify()["rejected"] == 0
+    assert audit.specification["strategy"] == "adf"
+    repaired = probity.repair(model, FRAME, [audit], repeats=1, save_anyway=True, out="repaired")
+    assert repaired.summary["command"] == "repair"
+    again = probity.audit("repaired", FRAME, **QUICK)
+    assert again.share.protected == ("sex",)
+
+
+def test_groups_certify_compare(model):
+    groups = probity.groups(model, FRAME).summary
+    assert {name for found in groups["sets"] for name in found["protected"]} == {"sex"}
+    certified = probity.certify(model, FRAME.iloc[:300]).summary
+    assert certified["command"] == "certify"
+    compared = probity.compare(model, FRAME, strategies=["adf", "themis"], seeds=10, local=5)
+    assert len(compared.summary["strategies"]) == 2
+    compared.report("compared.html")
+
+
+def test_knn():
+    numbers = FRAME[["age", "hours", "loan"]]
+    run = probity.knn(
+        numbers.iloc[:200], numbers.iloc[200:220], poison=[1], label_column="loan", max_k=5, folds=5
+    )
+    assert run.summary["inputs"] == 20
+
+
+def test_training_goes_on(tmp_path):
+    stop = lambda phase, done, *_: 1 / 0 if done >= 1 else None  # noqa: E731
+    with pytest.raises(ZeroDivisionError):
+        probity.train(FRAME, "loan", epochs=6, out="m", progress=stop)
+    schema = probity.Run.load("m").specification["schema"]
+    resumed = probity.train(FRAME, schema=schema, epochs=6, out="m", resume=True)
+    whole = probity.train(FRAME, schema=schema, epochs=6, out="whole")
+    assert resumed.summary["train"] == whole.summary["train"]
+    assert (resumed.directory / "weights.safetensors").read_bytes() == (
+        whole.directory / "weights.safetensors"
+    ).read_bytes()
+
+
+def test_texts():
+    words = "the a my our this old young kind rude good awful lovely man woman doctor nurse".split()
+    draw = np.random.default_rng(1)
+    texts = [" ".join(draw.choice(words, 8)) for _ in range(400)]
+    labels = ["rude" if "rude" in text or "awful" in text else "fine" for text in texts]
+    import pandas as pd
+
+    corpus = pd.DataFrame({"text": texts, "label": labels})
+    model = probity.train(
+        corpus, modality="text", text_column="text", label_column="label", layers=1, epochs=2
+    )
+    audit = probity.audit(model, texts, ["gender"], seeds=20, local=5, estimate=100)
+    assert audit.summary["modality"] == "text" and len(audit.pairs()) >= 0
+
+
+def test_options_are_listed_and_said(model, caplog):
+    listed = {option["path"]: option for option in probity.options("audit")}
+    assert listed["search.seeds"]["name"] == "seeds" and listed["search.seeds"]["default"] == 1000
+    with pytest.raises(probity.OptionError, match="hidden.*must be"):
+        probity.train(FRAME, "loan", hidden=[-1])
+    with pytest.raises(probity.OptionError, match="model is a LogisticRegression"):
+        from sklearn.linear_model import LogisticRegression
+
+        probity.repair(LogisticRegression(), FRAME)
+    with pytest.raises(probity.ProbityError, match="nowhere"):
+        probity.audit("nowhere", FRAME)
+    with pytest.raises(probity.OptionError, match="holds a run of the kind 'train'"):
+        probity.Audit.load(model.directory)
+    with caplog.at_level(logging.INFO, logger="probity"):
+        probity.infer_schema(FRAME, "loan")
+    assert any("its last class is 'granted'" in record.message for record in caplog.records)
+
+
+def test_rows_of_python_are_known_by_their_values(model):
+    audit = probity.audit(model, FRAME, out="one", **QUICK)
+    probity.audit(model, FRAME.iloc[:, ::-1], out="two", **QUICK)
+    same = probity.audit(model, FRAME.copy(), out="three", **QUICK)
+    hashes = {
+        name: probity.Run.load(name).specification["record"]["sha256"]["data"]
+        for name in ("one", "two", "three")
+    }
+    assert hashes["one"] == hashes["three"] != hashes["two"]
+    assert same.pairs().equals(audit.pairs())

@@ -1,0 +1,14 @@
+"""What a user with types writes; mypy --strict has nothing to say of it."""
+
+import probity
+
+
+def unfair(path: str) -> float:
+    audit = probity.audit(path, "people.csv", ["sex"], seeds=10)
+    share: probity.Share = audit.share
+    counts: dict[str, object] = audit.verify()
+    text: str = audit.report("r.html")
+    rows: int = audit.pairs().num_rows
+    again: probity.Run = probity.repair(path, "people.csv", [audit])
+    print(counts, len(text), rows, again.directory, probity.KMeans(3).n_clusters)
+    return float(share) + share.low
