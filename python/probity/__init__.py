@@ -24,6 +24,7 @@ from ._runs import (
     compare,
     groups,
     import_network,
+    import_text_network,
     infer_schema,
     knn,
     options,
@@ -31,18 +32,19 @@ from ._runs import (
     schema_of,
     train,
 )
+from ._spn import SPN
 
 if TYPE_CHECKING:
     from ._estimators import Classifier, KMeans
+else:
 
+    def __getattr__(name: str) -> object:
+        # They need scikit-learn, which need not be installed for anything else.
+        if name in ("Classifier", "KMeans"):
+            from . import _estimators
 
-def __getattr__(name: str) -> object:
-    # They need scikit-learn, which need not be installed for anything else.
-    if name in ("Classifier", "KMeans"):
-        from . import _estimators
-
-        return getattr(_estimators, name)
-    raise AttributeError(f"module 'probity' has no attribute '{name}'")
+            return getattr(_estimators, name)
+        raise AttributeError(f"module 'probity' has no attribute '{name}'")
 
 
 __all__ = [
@@ -54,6 +56,7 @@ __all__ = [
     "OptionError",
     "ProbityError",
     "Run",
+    "SPN",
     "Share",
     "__version__",
     "audit",
@@ -61,6 +64,7 @@ __all__ = [
     "compare",
     "groups",
     "import_network",
+    "import_text_network",
     "infer_schema",
     "knn",
     "options",

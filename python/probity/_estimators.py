@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import _probity
+from . import _probity, _process
 from ._errors import OptionError
 from ._runs import _json, infer_schema, schema_of, train
 
@@ -72,8 +72,13 @@ class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Clusters the rows of `X`, whose ids are whole numbers in ascending order."""
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=1)
         ids = np.arange(len(X)) if row_ids is None else np.asarray(row_ids)
-        if ids.shape != (len(X),) or not (np.diff(ids) > 0).all() or (ids < 0).any():
-            raise OptionError("row_ids must be one for each row, from 0, in ascending order")
+        if not np.issubdtype(ids.dtype, np.integer) or ids.shape != (len(X),):
+            raise OptionError("row_ids must be a whole number for each row")
+        if (ids > np.iinfo(np.int64).max).any():
+            raise OptionError("row_ids must be below 2**63")
+        ids = ids.astype(np.int64)
+        if (ids < 0).any() or (ids[1:] <= ids[:-1]).any():
+            raise OptionError("row_ids must be in ascending order, from 0")
         self._seed = _seed(self.random_state)
         self._rows = X.copy()
         self._fit(ids.astype(np.uint64))
@@ -81,6 +86,7 @@ class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, ids: Any) -> None:
         """Clusters the rows that are left, which have these ids."""
+        _process.begin()
         self.bounds_ = self._bounds_of(self._rows)
         options = {
             "clusters": self.n_clusters,
@@ -139,7 +145,9 @@ class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def delete(self, rows: Any) -> KMeans:
         """Deletes rows by their ids, as if they had never been there."""
         check_is_fitted(self)
-        wanted = np.unique(np.atleast_1d(np.asarray(rows)))
+        _process.begin()
+        named = [rows] if np.ndim(rows) == 0 and not isinstance(rows, (set, frozenset)) else list(rows)
+        wanted = np.unique(np.asarray(named, dtype=None if named else np.int64))
         if not np.issubdtype(wanted.dtype, np.integer):
             raise OptionError("rows are named by their ids, whole numbers")
         absent = np.setdiff1d(wanted, self.row_ids_)
@@ -260,6 +268,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Any:
         """The probability of each class, in the order of `classes_`."""
         check_is_fitted(self)
+        _process.begin()
         table, _ = self._checked(X)
         with tempfile.TemporaryDirectory(prefix="probity-") as folder:
             for name, content in self._files.items():

@@ -1,29 +1,118 @@
-"""Data frames: from what the user has to Arrow, and from Arrow to what the user's model takes."""
+"""Data frames: from what the user has to Arrow, and back to what the user's model takes.
+
+Probity reads words: trimmed, and numbers by their value. A model knows the values of its own data,
+with their blanks, types and categories. So both are kept side by side ([`Frames`]): every word that
+the data hold is given back as the very value that it was read from, and where two values are read as
+one word, nobody could tell which the model is to get, and they are refused.
+"""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Iterable
 
 import numpy as np
 import pyarrow as pa
 
+from . import _probity
 from ._errors import DataError, OptionError
 
 
+#: Rows at the beginning of the data by whose decisions a model is known again.
+_SAMPLE = 2000
+
+
+def is_path(data: Any) -> bool:
+    return isinstance(data, (str, os.PathLike))
+
+
+class Data:
+    """The user's data, and the same as Probity reads them.
+
+    `table` has a column for each of theirs but those in `ignore`, by its name as text.
+    """
+
+    def __init__(self, data: Any, ignore: Iterable[Any] = ()):
+        if is_path(data):
+            data = _read(os.fspath(data))
+        ignored = {str(name) for name in ignore}
+        #: The library that the data are of.
+        self.library = type(data).__module__.partition(".")[0]
+        self.frame = data
+        if self.library == "polars" and hasattr(data, "collect"):
+            self.frame = data.collect()
+        self.names: dict[str, Any] = {}
+        columns: dict[str, Any] = {}
+        if self.library == "pandas" and hasattr(data, "columns"):
+            for place, name in enumerate(data.columns):
+                if isinstance(name, tuple):
+                    raise DataError("the columns have names of several levels; give them one each")
+                if str(name) in ignored:
+                    continue
+                self._add(columns, name, data.iloc[:, place])
+        elif hasattr(data, "__arrow_c_stream__"):
+            whole = pa.table(self.frame)
+            if self.library != "polars":
+                self.frame = whole
+            for name, column in zip(whole.column_names, whole.columns):
+                if name not in ignored:
+                    self._add(columns, name, column)
+        else:
+            raise DataError(
+                f"data is a {type(data).__name__}, but must be a path or a table with "
+                "__arrow_c_stream__, such as a data frame of pandas or polars or a pyarrow.Table"
+            )
+        self.table = pa.table(columns)
+
+    def _add(self, columns: dict[str, Any], name: Any, column: Any) -> None:
+        if str(name) in columns:
+            raise DataError(f"two columns have the name '{name}'; give each its own")
+        self.names[str(name)] = name
+        try:
+            columns[str(name)] = _readable(column)
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise DataError(
+                f"the column '{name}' cannot be read ({error}); leave it out, or name it in ignore"
+            ) from error
+
+    def categories(self) -> dict[str, tuple[list[str], bool]]:
+        """Of the columns whose type lists their values: those that occur, and whether in order."""
+        found = {}
+        for name in self.table.column_names:
+            listed = self._listed(name)
+            if listed is not None:
+                values, ordered = listed
+                present = set(self.table.column(name).unique().to_pylist())
+                words = [_word(value) for value in values]
+                found[name] = ([word for word in words if word in present], ordered)
+        return found
+
+    def _listed(self, name: str) -> tuple[list[Any], bool] | None:
+        if self.library == "pandas":
+            kind = self.frame[self.names[name]].dtype
+            if type(kind).__name__ == "CategoricalDtype":
+                return list(kind.categories), bool(kind.ordered)
+        elif self.library == "polars":
+            kind = self.frame.schema[name]
+            if type(kind).__name__ == "Enum":
+                return list(kind.categories), False
+        elif isinstance(self.frame, pa.Table):
+            kind = self.frame.schema.field(name).type
+            if pa.types.is_dictionary(kind):
+                values = self.frame.column(name).unique().to_pylist()
+                return [value for value in values if value is not None], kind.ordered
+        return None
+
+    def first(self, columns: list[str], rows: int) -> Any:
+        """The first rows, as they are, in these columns."""
+        if self.library == "pandas":
+            return self.frame[[self.names[name] for name in columns]].head(rows).copy()
+        return self.frame.select(columns).head(rows) if self.library == "polars" else None
+
+
 def to_arrow(data: Any) -> pa.Table:
-    """`data` as an Arrow table, without a copy where its columns are Arrow's already."""
-    if isinstance(data, (str, os.PathLike)):
-        return _read(os.fspath(data))
-    if not hasattr(data, "__arrow_c_stream__"):
-        raise DataError(
-            f"data is a {type(data).__name__}, but must be a path or a table with "
-            "__arrow_c_stream__, such as a data frame of pandas or polars or a pyarrow.Table"
-        )
-    table = pa.table(data)
-    # The index of a pandas frame is none of its columns.
-    hidden = [name for name in table.column_names if name.startswith("__index_level_")]
-    return table.drop_columns(hidden)
+    """`data` as an Arrow table that Probity reads."""
+    return Data(data).table
 
 
 def _read(path: str) -> pa.Table:
@@ -43,64 +132,213 @@ def _read(path: str) -> pa.Table:
         raise DataError(f"cannot read {path}: {error}") from error
 
 
-class Frames:
-    """Makes frames like `template`, the user's data, of Arrow batches in Probity's columns.
+def _readable(column: Any) -> Any:
+    """A column as Probity reads it: numbers as they are, anything else as words."""
+    if isinstance(column, (pa.ChunkedArray, pa.Array)):
+        if pa.types.is_dictionary(column.type):
+            return _words(column.to_pylist())
+        return column
+    kind = column.dtype
+    if type(kind).__name__ == "CategoricalDtype":
+        words = np.array([_word(value) for value in kind.categories] + [None], dtype=object)
+        return pa.array(words[column.cat.codes.to_numpy()], pa.string())
+    if kind == object:
+        return _words(column.tolist())
+    return pa.array(column, from_pandas=True)
 
-    A model is asked for frames of the library, with the columns and the types, that it knows.
-    `columns` are those that it is asked with, in this order; those of them that are in no batch
-    must have the same value in every row, which is then filled in.
+
+def _words(values: list[Any]) -> pa.Array:
+    return pa.array([None if _is_missing(value) else _word(value) for value in values], pa.string())
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+
+
+def _word(value: Any) -> str:
+    """A value as Probity writes it."""
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
+class Frames:
+    """Makes frames like the user's of Arrow batches in Probity's columns.
+
+    A model is asked for frames of the library, with the columns, the types and the values that it
+    knows. `columns` are those that it is asked with, in this order; those of them that are in no
+    batch must have one value in every row, which is then filled in.
     """
 
-    def __init__(self, template: Any, table: pa.Table, columns: list[str], given: list[str]):
+    def __init__(self, data: Data, schema: str, columns: list[str], given: list[str]):
         self._columns = columns
-        self._fill: dict[str, Any] = {}
-        for name in columns:
-            if name not in given:
-                self._fill[name] = _constant(table, name)
-        module = type(template).__module__.partition(".")[0]
+        self._data = data
+        self._library = data.library
+        if self._library not in ("pandas", "polars") and _has_pandas():
+            self._library = "pandas"
         self._types: dict[str, Any] = {}
-        self._make = self._arrow
-        if module == "polars":
-            self._make = self._polars
-            frame = template.collect_schema() if hasattr(template, "collect_schema") else None
-            self._types = dict(frame if frame is not None else template.schema)
-        elif module == "pandas":
-            self._make = self._pandas
-            self._types = dict(template.dtypes)
-        elif _has_pandas():
-            self._make = self._pandas
-            self._types = dict(table.to_pandas().dtypes)
+        if self._library == "polars":
+            self._types = dict(data.frame.schema)
+        elif self._library == "pandas":
+            frame = data.frame if data.library == "pandas" else data.frame.to_pandas()
+            self._types = {str(name): frame[name].dtype for name in frame.columns}
+        self._fill = {name: _constant(data, name) for name in columns if name not in given}
+        self._values = self._read_back(schema, [name for name in columns if name in given])
+
+    def _read_back(self, schema: str, columns: list[str]) -> dict[str, dict[Any, Any]]:
+        """For each column of words, the values that they were read from."""
+        named = _probity.NamedTable(f"values of {id(self)}", self._data.table)
+        try:
+            asked = _probity.rows_as_asked(schema, named.path)
+        finally:
+            named.release()
+        self._rows = asked.slice(0, _SAMPLE)
+        found: dict[str, dict[Any, Any]] = {}
+        if len(asked) != len(self._data.table):
+            # Rows were left out: words are given as they stand in the schema.
+            return found
+        for name in columns:
+            words = asked.column(name)
+            if not pa.types.is_string(words.type) and not self._is_of_words(name):
+                continue
+            known: dict[Any, Any] = {}
+            pairs = dict.fromkeys(zip(words.to_pylist(), _keys(self._originals(name))))
+            for word, (_, value) in ((word, key) for word, key in pairs):
+                if word in known and not _same(known[word], value):
+                    raise OptionError(
+                        f"the column '{name}' holds {known[word]!r} and {value!r}, which are read as "
+                        "one; make them one, or two that differ in more than blanks and spelling"
+                    )
+                known.setdefault(word, value)
+            found[name] = known
+        return found
+
+    def _is_of_words(self, name: str) -> bool:
+        """Whether the data have something else than numbers in a column, such as their spellings."""
+        kind = self._types.get(name)
+        if kind is None:
+            return False
+        number = getattr(kind, "is_numeric", None)
+        if callable(number):
+            return not number() or "decimal" in str(kind).lower()
+        return kind == object or type(kind).__name__ in ("StringDtype", "CategoricalDtype") or (
+            "decimal" in str(kind) or "string" in str(kind)
+        )
+
+    def _originals(self, name: str) -> list[Any]:
+        data = self._data
+        if data.library == "pandas":
+            values: list[Any] = data.frame[data.names[name]].tolist()
+            return values
+        column = data.frame[name]
+        return list(column.to_list() if hasattr(column, "to_list") else column.to_pylist())
+
+    def sample(self) -> tuple[Any, int]:
+        """The first rows of the data as the model knows them, and how many they are."""
+        frame = self._data.first(self._columns, _SAMPLE)
+        if frame is not None:
+            return frame, len(frame)
+        return self(self._rows), len(self._rows)
 
     def __call__(self, batch: pa.RecordBatch) -> Any:
-        table = pa.Table.from_batches([batch])
-        for name, value in self._fill.items():
-            if name in table.column_names:
-                continue
-            filled = pa.array([value] * len(table)) if value is not None else pa.nulls(len(table))
-            table = table.append_column(name, filled)
-        return self._make(table.select(self._columns))
+        columns = {name: self._column(name, batch) for name in self._columns}
+        if self._library == "pandas":
+            import pandas as pd
 
-    def _arrow(self, table: pa.Table) -> Any:
-        return table
+            frame = pd.DataFrame(columns, index=pd.RangeIndex(len(batch)))
+            frame.columns = pd.Index([self._data.names[name] for name in self._columns])
+            return frame
+        if self._library == "polars":
+            import polars as pl
 
-    def _pandas(self, table: pa.Table) -> Any:
-        frame = table.to_pandas()
-        for name in frame.columns:
-            frame[name] = _pandas_column(frame[name], self._types[name])
-        return frame
+            return pl.DataFrame(columns)
+        return pa.table(columns)
 
-    def _polars(self, table: pa.Table) -> Any:
+    def _column(self, name: str, batch: pa.RecordBatch) -> Any:
+        kind = self._types.get(name)
+        if name in self._fill:
+            return _made([self._fill[name]], np.zeros(len(batch), dtype=np.int64), kind, self._library)
+        column = batch.column(name)
+        if pa.types.is_string(column.type) or name in self._values:
+            coded = column.dictionary_encode(null_encoding="encode")
+            known = self._values.get(name, {})
+            like = next((value for value in known.values() if not _is_missing(value)), None)
+            words = coded.dictionary.to_pylist()
+            values = [known[word] if word in known else _like(word, kind, like) for word in words]
+            return _made(values, coded.indices.to_numpy(), kind, self._library)
+        if self._library == "polars":
+            import polars as pl
+
+            return pl.Series(name, column).cast(self._types[name])
+        if self._library == "pandas":
+            return _number_column(column.to_pandas(), kind)
+        return column
+
+
+def _keys(values: list[Any]) -> Iterable[Any]:
+    """Values that can be told apart in a set: by type as well, and all missing ones alike."""
+    for value in values:
+        yield ("", None) if _is_missing(value) else (type(value).__name__, value)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return bool(type(one) is type(other) and one == other)
+
+
+def _made(values: list[Any], at: Any, kind: Any, library: str) -> Any:
+    """A column of some `values`, each where `at` has its place."""
+    if library == "pandas":
+        import pandas as pd
+
+        if type(kind).__name__ == "CategoricalDtype":
+            few = pd.Series(pd.Categorical(values, dtype=kind))
+        elif kind == object:
+            few = pd.Series(values, dtype=object)
+        else:
+            missing = any(_is_missing(value) for value in values)
+            if missing and isinstance(kind, np.dtype) and kind.kind in "iub":
+                few = pd.Series(values, dtype=object)
+            else:
+                few = pd.Series(values, dtype=kind)
+        return few.take(at).reset_index(drop=True)
+    if library == "polars":
         import polars as pl
 
-        frame = pl.DataFrame(table)
-        columns = []
-        for name in frame.columns:
-            column, kind = pl.col(name), self._types[name]
-            if kind == pl.Boolean and frame.schema[name] == pl.String:
-                columns.append(column == "true")
-            else:
-                columns.append(column.cast(kind))
-        return frame.with_columns(columns)
+        return pl.Series(values, dtype=kind).gather(at)
+    return pa.array(values).take(pa.array(at))
+
+
+def _like(word: Any, kind: Any, other: Any) -> Any:
+    """A word, or a number, that is not in the data, as a value of this type; `other` is one that is in
+    them."""
+    if word is None or _is_missing(word):
+        return None
+    if isinstance(word, (int, float)):
+        if isinstance(other, str):
+            return str(float(word)) if "." in other else _word(word)
+        return word if other is None or isinstance(other, bool) else type(other)(_word(word))
+    name = str(kind).lower()
+    if name.startswith("bool") or isinstance(other, bool):
+        return word == "true"
+    if any(name.startswith(start) for start in ("int", "uint", "float", "decimal")):
+        return float(word) if "." in word or "float" in name else int(word)
+    return word
+
+
+def _number_column(column: Any, kind: Any) -> Any:
+    """Numbers as a pandas column of this type."""
+    import pandas as pd
+
+    if isinstance(kind, np.dtype) and kind.kind in "iu" and column.isna().any():
+        # No integer of numpy is missing.
+        return column
+    if type(kind).__name__ == "CategoricalDtype":
+        return pd.Series(pd.Categorical(column, dtype=kind))
+    return column.astype(kind)
 
 
 def _has_pandas() -> bool:
@@ -111,45 +349,14 @@ def _has_pandas() -> bool:
     return True
 
 
-def _constant(table: pa.Table, name: str) -> Any:
-    if name not in table.column_names:
+def _constant(data: Data, name: str) -> Any:
+    if name not in data.table.column_names:
         raise OptionError(f"the model takes a column '{name}', which the data do not have")
-    values = table.column(name).unique()
-    if len(values) > 1:
+    if len(data.table.column(name).unique()) > 1:
         raise OptionError(
             f"the model takes the column '{name}', but the schema leaves it out and its rows have "
             "several values; give a schema in which it is an attribute"
         )
-    return values[0].as_py() if len(values) else None
-
-
-def _pandas_column(column: Any, kind: Any) -> Any:
-    import pandas as pd
-    from pandas.api import types
-
-    if types.is_bool_dtype(kind) and not types.is_bool_dtype(column.dtype):
-        words = {"true": True, "false": False, "1": True, "0": False}
-        column = column.map(words)
-    if isinstance(kind, pd.CategoricalDtype):
-        if not types.is_numeric_dtype(column.dtype):
-            known = {_word(category): category for category in kind.categories}
-            column = column.map(known)
-        return pd.Series(pd.Categorical(column, dtype=kind), index=column.index, name=column.name)
-    if types.is_numeric_dtype(kind) and not types.is_numeric_dtype(column.dtype):
-        column = pd.to_numeric(column)
-    if isinstance(kind, np.dtype) and types.is_integer_dtype(kind) and column.isna().any():
-        # No integer of numpy is missing.
-        return column
-    if kind == object:
-        # A missing word is what it was among objects.
-        return column.astype(object).where(column.notna(), None)
-    return column.astype(kind)
-
-
-def _word(value: Any) -> str:
-    """A value as Probity writes it."""
-    if isinstance(value, (bool, np.bool_)):
-        return "true" if value else "false"
-    if isinstance(value, (float, np.floating)) and float(value).is_integer():
-        return str(int(value))
-    return str(value).strip()
+    if data.library == "pandas":
+        return data.frame[data.names[name]].iloc[0]
+    return data.frame[name][0] if data.library == "polars" else data.frame.column(name)[0].as_py()

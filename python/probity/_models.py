@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import logging
+import threading
+import time
 from typing import Any, Callable, Sequence
 
 import numpy as np
@@ -11,8 +14,7 @@ import pyarrow as pa
 from ._errors import ModelError, OptionError, ProbityError
 from ._frames import Frames, _word
 
-#: Rows at the beginning of the data by whose decisions a model is known again.
-_KNOWN_BY = 2000
+_log = logging.getLogger("probity")
 
 
 class Model:
@@ -25,18 +27,21 @@ class Model:
     def __init__(self, model: Any, gives: str | None):
         self.classes: list[str] | None = None
         self.features: list[str] | None = None
+        #: What it decides, where it says so itself.
+        self.predict: Callable[[Any], Any] | None = None
+        self.is_torch = _is_torch(model)
         self._ask: Callable[[Any], Any]
         self._gives = "probabilities"
-        if _is_torch(model):
+        self._is_guess = False
+        if self.is_torch:
             self._ask = _torch(model)
             self._gives = "probabilities" if _ends_in_probabilities(model) else "logits"
+            self._is_guess = self._gives == "logits"
         elif hasattr(model, "predict_proba"):
-            self._ask = _without_names(model, model.predict_proba)
-            self._describe(model)
+            self._describe(model, model.predict_proba)
         elif hasattr(model, "decision_function"):
-            self._ask = _without_names(model, model.decision_function)
+            self._describe(model, model.decision_function)
             self._gives = "logits"
-            self._describe(model)
         elif _is_booster(model):
             self._ask, self.features = _booster(model)
         elif callable(model):
@@ -50,9 +55,9 @@ class Model:
         if gives is not None:
             if gives not in ("probabilities", "logits"):
                 raise OptionError(f"gives is '{gives}', but must be probabilities or logits")
-            self._gives = gives
+            self._gives, self._is_guess = gives, False
 
-    def _describe(self, model: Any) -> None:
+    def _describe(self, model: Any, ask: Callable[[Any], Any]) -> None:
         classes = getattr(model, "classes_", None)
         if classes is not None:
             self.classes = [_word(value) for value in np.asarray(classes).tolist()]
@@ -61,55 +66,139 @@ class Model:
             if features is not None and not callable(features) and len(features):
                 self.features = [str(feature) for feature in features]
                 break
+        self._ask = _without_names(model, ask)
+        if hasattr(model, "predict"):
+            self.predict = _without_names(model, model.predict)
 
-    def probabilities(self, frame: Any, rows: int, classes: int) -> np.ndarray:
-        """One row for each of `frame`, one column for each class."""
+    def knows(self, columns: Sequence[str]) -> None:
+        """Forgets names of features that are none of the data's: the library made them up for an
+        array of as many columns."""
+        if self.features is not None and not set(self.features) & set(columns):
+            self.features = None
+
+    def decides(self) -> None:
+        """From here on the model is asked for its decisions alone."""
+        predict, classes = self.predict, self.classes
+        assert predict is not None and classes is not None
+
+        def ask(frame: Any) -> Any:
+            said = [_word(value) for value in np.asarray(predict(frame)).reshape(-1).tolist()]
+            return np.array([[word == name for name in classes] for word in said], dtype=np.float64)
+
+        self._ask, self._gives = ask, "probabilities"
+
+    def probabilities(self, frame: Any, rows: int, classes: Sequence[str]) -> np.ndarray:
+        """One row for each of `frame`, one column for each of the model's `classes`."""
         output = self._ask(frame)
         if hasattr(output, "detach"):
             output = output.detach().cpu().numpy()
+        if hasattr(output, "columns"):
+            output = _by_name(output, classes)
         values = np.asarray(output, dtype=np.float64)
-        if values.ndim == 2 and values.shape[1] == 1 and classes == 2:
+        count = len(classes)
+        if values.ndim == 2 and values.shape[1] == 1 and count == 2:
             values = values[:, 0]
-        if values.shape == (rows,) and classes == 2:
-            score = 1.0 / (1.0 + np.exp(-values)) if self._gives == "logits" else values
-            return np.stack([1.0 - score, score], axis=1)
-        if values.shape != (rows, classes):
+        if values.shape not in ((rows, count), (rows,)) or (values.ndim == 1 and count != 2):
             raise ModelError(
-                f"the model gave an array of shape {values.shape} for {rows} rows of {classes} "
-                f"classes; expected ({rows}, {classes})"
-                + (f" or ({rows},)" if classes == 2 else "")
+                f"the model gave an array of shape {values.shape} for {rows} rows of {count} "
+                f"classes; expected ({rows}, {count})" + (f" or ({rows},)" if count == 2 else "")
             )
+        if self._is_guess and rows > 1:
+            self._expect_logits(values)
+        if values.ndim == 1:
+            if self._gives == "logits":
+                values = 1.0 / (1.0 + np.exp(-np.clip(values, -700, 700)))
+            return np.stack([1.0 - values, values], axis=1)
         if self._gives == "logits":
             shifted = np.exp(values - values.max(axis=1, keepdims=True))
             values = shifted / shifted.sum(axis=1, keepdims=True)
         return values
 
+    def _expect_logits(self, values: np.ndarray) -> None:
+        """Refuses what looks like probabilities of a network that does not end in a layer of them."""
+        self._is_guess = False
+        within = (values >= 0).all() and (values <= 1).all()
+        if within and (values.ndim == 1 or np.allclose(values.sum(axis=1), 1, atol=1e-3)):
+            raise OptionError(
+                "the network's outputs look like probabilities, but it does not end in Softmax or "
+                "Sigmoid; say which they are: gives='probabilities' or gives='logits'"
+            )
+
+
+def _by_name(frame: Any, classes: Sequence[str]) -> Any:
+    """The columns of an answer by the names of the classes, where they have them."""
+    names = [_word(name) for name in frame.columns]
+    values = np.asarray(frame)
+    if sorted(names) == sorted(classes):
+        return values[:, [names.index(name) for name in classes]]
+    return values
+
 
 class Asked:
-    """A model as Probity asks it: a batch of its columns in, probabilities in its order out."""
+    """A model as Probity asks it: a batch of its columns in, probabilities in its order out.
 
-    def __init__(self, model: Model, frames: Frames, order: Sequence[int]):
+    One call at a time, whatever the number of threads: few models are made for more.
+    """
+
+    def __init__(self, model: Model, frames: Frames, classes: list[str], of_schema: Sequence[str]):
         self._model = model
         self._frames = frames
-        self._order = list(order)
+        self._classes = classes
+        self._order = in_order(classes, of_schema)
+        self._lock = threading.Lock()
+        self.rows, self.seconds = 0, 0.0
 
     def __call__(self, batch: pa.RecordBatch) -> pa.Array:
-        rows, classes = len(batch), len(self._order)
-        values = self._model.probabilities(self._frames(batch), rows, classes)
-        return pa.array(np.ascontiguousarray(values[:, self._order]).reshape(-1))
+        with self._lock:
+            started = time.perf_counter()
+            values = self._ordered(self._frames(batch), len(batch))
+            self.seconds += time.perf_counter() - started
+            self.rows += len(batch)
+        return pa.array(np.ascontiguousarray(values).reshape(-1))
 
-    def sha256(self, table: pa.Table) -> str:
-        """What the model decides of the first rows of the data: by this it is known again."""
+    def _ordered(self, frame: Any, rows: int) -> np.ndarray:
+        return self._model.probabilities(frame, rows, self._classes)[:, self._order]
+
+    def sha256(self) -> str:
+        """What the model decides of the first rows of the data: by this it is known again.
+
+        Where it says its decisions itself and they are not the most probable classes, it is asked for
+        its decisions from here on.
+        """
+        try:
+            frame, rows = self._frames.sample()
+            answer = self._ordered(frame, rows)
+            if self._model.predict is not None and self._model.classes is not None:
+                answer = self._as_decided(frame, answer)
+        except ProbityError:
+            raise
+        except Exception as error:
+            raise ModelError(f"the model raised an exception: {error!r:.1000}") from error
         digest = hashlib.sha256(b"probity decisions 1")
-        for batch in table.slice(0, _KNOWN_BY).to_batches():
-            try:
-                answer = self(batch).to_numpy().reshape(-1, len(self._order))
-            except ProbityError:
-                raise
-            except Exception as error:
-                raise ModelError(f"the model raised an exception: {error!r}") from error
-            digest.update(answer.argmax(axis=1).astype("<u4").tobytes())
+        digest.update(answer.argmax(axis=1).astype("<u4").tobytes())
         return digest.hexdigest()
+
+    def _as_decided(self, frame: Any, answer: np.ndarray) -> np.ndarray:
+        model = self._model
+        assert model.predict is not None and model.classes is not None
+        said = [_word(value) for value in np.asarray(model.predict(frame)).reshape(-1).tolist()]
+        if set(said) - set(model.classes):
+            # It says something else than classes.
+            return answer
+        places = {name: place for place, name in enumerate(model.classes)}
+        decided = answer.argmax(axis=1)
+        own = np.array([self._order.index(places[word]) for word in said])
+        different = int((decided != own).sum())
+        if different:
+            _log.warning(
+                "predict decides %d of %d rows otherwise than the most probable class; the model is "
+                "asked for its decisions alone",
+                different,
+                len(own),
+            )
+            model.decides()
+            return self._ordered(frame, len(own))
+        return answer
 
 
 def in_order(classes: Sequence[str], of_schema: Sequence[str]) -> list[int]:
@@ -136,7 +225,7 @@ def _number(name: str) -> Any:
 
 
 def _without_names(model: Any, ask: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A model that was fitted to arrays is asked with arrays."""
+    """A model of scikit-learn that was fitted to arrays is asked with arrays."""
     known = hasattr(model, "n_features_in_") and not hasattr(model, "feature_names_in_")
     named = any(getattr(model, name, None) is not None for name in ("feature_names_", "feature_name_"))
     if known and not named:

@@ -19,12 +19,13 @@ from typing import Any, Callable, Iterator, Mapping, Sequence, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from . import _probity
+from . import _probity, _process
 from ._errors import ModelError, NameTaken, OptionError, ProbityError
-from ._frames import Frames, to_arrow
-from ._models import Asked, Model, _is_torch, in_order
+from ._frames import Data, Frames, _word, is_path, to_arrow
+from ._models import Asked, Model, in_order
 
 _T = TypeVar("_T")
+_R = TypeVar("_R", bound="Run")
 _log = logging.getLogger("probity")
 
 #: Told phase, steps done, steps in all, and a word.
@@ -62,7 +63,7 @@ class Run:
         self._keep = keep
 
     @classmethod
-    def load(cls, directory: str | os.PathLike[str]) -> Any:
+    def load(cls: type[_R], directory: str | os.PathLike[str]) -> _R:
         """The run in `directory`."""
         kind, _ = _probity.specification(os.fspath(directory))
         if cls._kinds and kind not in cls._kinds:
@@ -163,23 +164,35 @@ class Audit(Run):
         if str(file).endswith(".csv"):
             from pyarrow import csv
 
-            return csv.read_csv(file)
+            # Words that look like numbers are words.
+            with open(file, encoding="utf-8") as opened:
+                header = opened.readline().rstrip("\n").split(",")
+            words = {
+                name.strip('"'): pa.string()
+                for name in header
+                if not name.strip('"').startswith(("seed", "step", "logit_"))
+            }
+            return csv.read_csv(file, convert_options=csv.ConvertOptions(column_types=words))
         from pyarrow import parquet
 
         return parquet.read_table(file)
 
-    def verify(self, model: Any = None, data: Any = None, *, gives: str | None = None) -> dict[str, Any]:
+    def verify(self, model: Any = None, data: Any = None) -> dict[str, Any]:
         """Asks the model anew about every pair: how many are `confirmed`, and what is wrong with the
         `rejected`.
 
-        An audit of a model of Python needs that `model`, and data whose types are those that it
-        knows.
+        An audit of a model of Python that was loaded from its directory needs that `model`, and the
+        `data`, by whose types it is asked. A model directory may have moved to `model`.
         """
-        specification = self.specification
+        _process.begin()
+        specification, held = self.specification, _held(self.directory)
         source = specification.get("predictor", {}).get("source", "")
         if not source.startswith("memory:"):
-            if model is None and isinstance(self._keep, _Kept):
-                model = self._keep.model
+            own = self.directory / _MODEL
+            if model is not None and not is_path(model):
+                model = import_network(model, held["schema"], classes=held["classes"])
+            elif model is None and own.is_dir():
+                model = own
             place = os.fspath(model) if model is not None else None
             result: dict[str, Any] = json.loads(_probity.verify_audit(str(self.directory), place))
             return result
@@ -189,14 +202,29 @@ class Audit(Run):
             raise OptionError(
                 "the model was one of Python: give it, and the data that it was audited with"
             )
+        read, described = Data(data, held["ignore"]), Model(model, held["gives"])
+        described.knows(read.table.column_names)
         schema = specification["predictor"]["schema"]
-        table = to_arrow(data)
-        asked = _asked(model, data, table, schema, None, gives, specification)
+        asked = _Question(described, read, schema_of(schema), held).asked(schema)
         with contextlib.ExitStack() as names:
-            named = _named_model(names, source.removeprefix("memory:"), True, asked, table)
+            named = _named_model(names, source.removeprefix("memory:"), True, asked)
             with _explained(named):
                 result = json.loads(_probity.verify_audit(str(self.directory), None))
             return result
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether the joint share is shown to be at most `fail_above`; `None` where that was not
+        given."""
+        bound = self.summary.get("fail_above")
+        return None if bound is None else bool(bound["verdict"] == "within")
+
+    def _warn(self) -> None:
+        if self.summary.get("decides_alike") is not None:
+            _log.warning(
+                "the model decides everything alike (%s): nothing can be found in it",
+                self.summary["decides_alike"].get("class", "one class"),
+            )
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -249,32 +277,70 @@ def infer_schema(
     Without a label the data hold no decisions, and `classes` says which there are. What was decided
     that may be wrong goes to the logger `probity`.
     """
+    return _drafted(Data(data, ignore), label, _names(protected), (), list(classes), favourable)
+
+
+def _drafted(
+    data: Data,
+    label: str | None,
+    protected: Sequence[str],
+    ignore: Sequence[str],
+    classes: Sequence[Any],
+    favourable: Any,
+) -> str:
+    wanted = {
+        "label": label if label is not None else "decision",
+        "classes": [_word(name) for name in classes],
+        "protected": list(protected),
+        "ignore": list(ignore),
+        "favourable": None if favourable is None else _word(favourable),
+        "name": "table",
+    }
     with contextlib.ExitStack() as names:
-        path = _named(names, "draft", False, data)
-        wanted = {
-            "label": label if label is not None else "decision",
-            "classes": [] if label is not None and not classes else list(classes),
-            "protected": list(protected),
-            "ignore": list(ignore),
-            "favourable": favourable,
-            "name": "table",
-        }
+        path = _named(names, "draft", False, data.table)
         text, notes = _probity.infer_schema(path, _json(wanted))
+    listed = data.categories()
+    listed.pop(label or "", None)
     for note in notes:
-        _log.info("%s", note)
-    return text
+        if note.partition(":")[0] not in listed:
+            _log.info("%s", note)
+    return _with_categories(text, listed)
+
+
+def _with_categories(schema: str, listed: Mapping[str, tuple[list[str], bool]]) -> str:
+    """The schema, in which columns whose type lists their values have these."""
+    head, *parts = schema.split("[[attribute]]")
+    attributes = schema_of(schema)["attribute"]
+    for place, attribute in enumerate(attributes):
+        levels, ordered = listed.get(attribute["name"], ([], False))
+        levels = [level for level in levels if level != attribute.get("missing")]
+        if len(levels) < 2:
+            continue
+        lines = [
+            f"name = {json.dumps(attribute['name'])}",
+            'kind = "categorical"',
+            f"levels = {json.dumps(levels)}",
+            f"ordered = {'true' if ordered else 'false'}",
+        ]
+        if attribute.get("protected"):
+            lines.append("protected = true")
+        if attribute.get("missing") is not None:
+            lines.append(f"missing = {json.dumps(attribute['missing'])}")
+        lines.append(f"outside = {json.dumps(attribute['outside'])}")
+        parts[place] = "\n" + "\n".join(lines) + "\n\n"
+    return "[[attribute]]".join([head, *parts]).rstrip() + "\n"
 
 
 def audit(
     model: Any,
     data: Any,
-    protected: Sequence[str] = (),
-    label: str | None = None,
+    protected: Sequence[Any] = (),
+    label: Any = None,
     *,
     schema: str | os.PathLike[str] | None = None,
-    classes: Sequence[str] | None = None,
-    favourable: str | None = None,
-    ignore: Sequence[str] = (),
+    classes: Sequence[Any] | None = None,
+    favourable: Any = None,
+    ignore: Sequence[Any] = (),
     gives: str | None = None,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -299,66 +365,149 @@ def audit(
     `probity.options("audit")`.
     """
     setting = _Setting(out, resume, device, progress)
-    if protected:
-        options["protected"] = [protected] if isinstance(protected, str) else list(protected)
-    for_python = {"schema": schema, "classes": classes, "favourable": favourable, "gives": gives}
+    label = None if label is None else str(label)
+    if len(names := _names(protected)):
+        options["protected"] = names
     with setting:
-        if isinstance(model, (str, os.PathLike)):
+        if is_path(model):
+            for_python = {
+                "schema": schema, "classes": classes, "favourable": favourable, "gives": gives
+            }
             for name, value in for_python.items():
                 if value is not None:
                     raise OptionError(f"{name} has no meaning for a model directory")
             inputs: dict[str, Any] = {"model": os.path.abspath(os.fspath(model))}
             if _probity.is_text_model(inputs["model"]):
-                inputs["modality"] = "text"
-                if isinstance(data, (list, tuple)):
-                    data = pa.table({"text": list(data)})
-                    options["text_column"] = "text"
+                data = _texts(data, inputs, options)
             inputs["data"] = setting.path("data", data)
             audit: Audit = setting.perform(Audit, "audit", options, inputs)
             return audit
-        table = to_arrow(data)
+        held = setting.held
+        if held:
+            classes, gives = classes or held["classes"], gives or held["gives"]
+            ignore = ignore or held["ignore"]
+        read = Data(data, ignore)
         described = Model(model, gives)
+        described.knows(read.table.column_names)
         if setting.began:
             schema = setting.began["predictor"]["schema"]
         elif schema is None:
-            schema = _inferred(
-                described, table, label, options.get("protected", ()), ignore, classes, favourable
-            )
+            schema = _inferred(described, read, label, options.get("protected", ()), classes, favourable)
         elif favourable is not None:
             raise OptionError("favourable has no meaning where there is a schema")
-        if not resume and _is_torch(model):
-            taken = _taken_over(model, schema, classes)
+        said = {"label": label, "classes": classes, "gives": gives, "ignore": list(map(str, ignore))}
+        question = _Question(described, read, schema_of(schema), said)
+        said["classes"] = question.classes
+        if described.is_torch and not setting.began:
+            taken = _taken_over(model, schema, question)
             if taken is not None:
-                inputs = {"model": str(taken.directory), "data": setting.path("data", table)}
+                inputs = {"model": str(taken.directory), "data": setting.path("data", read.table)}
                 audit = setting.perform(Audit, "audit", options, inputs)
-                audit._keep = _Kept((audit._keep, taken), taken)
+                # The model is part of the run: it was made for it.
+                shutil.copytree(taken.directory, audit.directory / _MODEL)
+                _hold(audit.directory, {**said, "schema": _text_of(schema)})
+                audit._keep = _Kept((audit._keep, taken))
                 return audit
-        asked = _asked(
-            model, data, table, schema, classes, gives, {"label": label, "ignore": ignore}
-        )
-        inputs = {"data": setting.path("data", table)}
-        named = setting.model(asked, table)
+        asked = question.asked(_text_of(schema))
+        inputs = {"data": setting.path("data", read.table)}
+        named = setting.model(asked)
         inputs["predictor.source"] = named.source
         inputs["predictor.schema"] = _text_of(schema)
-        with _explained(named):
-            audit = setting.perform(Audit, "audit", options, inputs, named)
+        try:
+            with _explained(named):
+                audit = setting.perform(Audit, "audit", options, inputs, asked)
+        finally:
+            setting.hold(said)
         audit._keep = _Kept(audit._keep, model, data)
+        audit._warn()
         return audit
+
+
+#: What only Python knows of a run, beside what the run says of itself.
+_HELD = "python.json"
+#: The model that was made for a run.
+_MODEL = "model"
+
+
+def _hold(directory: Path, said: Mapping[str, Any]) -> None:
+    (directory / _HELD).write_text(_json(said), encoding="utf-8")
+
+
+def _held(directory: Path) -> dict[str, Any]:
+    try:
+        said: dict[str, Any] = json.loads((directory / _HELD).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    return said
+
+
+def _names(names: Any) -> list[str]:
+    """Names of columns: one, or several."""
+    return [names] if isinstance(names, str) else [str(name) for name in names]
+
+
+class _Question:
+    """A model, the data, and the schema in whose words it is asked."""
+
+    def __init__(self, model: Model, data: Data, schema: dict[str, Any], said: Mapping[str, Any]):
+        self.model, self.data, self.schema = model, data, schema
+        self.of_schema: list[str] = schema["label"]["classes"]
+        self.attributes = [attribute["name"] for attribute in schema["attribute"]]
+        self.classes = self._classes(said["classes"], said["label"])
+        columns = data.table.column_names
+        hidden = {schema["label"]["name"], said["label"]}
+        self.columns = model.features or [
+            name for name in columns if name not in hidden and self._is_shown(name)
+        ]
+
+    def _is_shown(self, name: str) -> bool:
+        if name in self.attributes:
+            return True
+        if len(self.data.table.column(name).unique()) == 1:
+            return True
+        _log.warning("the model is not asked with the column '%s', which the schema leaves out", name)
+        return False
+
+    def _classes(self, given: Sequence[Any] | None, label: str | None) -> list[str]:
+        """The classes in the order of the model's outputs."""
+        own = self.model.classes
+        if given is not None:
+            named = [_word(name) for name in given]
+            if own is not None and own != named and sorted(own) == sorted(named):
+                raise OptionError(
+                    f"classes are {', '.join(named)}, but the model has them in another order: "
+                    f"{', '.join(own)}; leave classes out, or name them in that order"
+                )
+            return named
+        if own is not None:
+            return own
+        column = self.data.table.column(label) if label in self.data.table.column_names else None
+        if column is not None and not pa.types.is_string(column.type) and not _is_text(column.type):
+            return sorted(self.of_schema, key=_sorting)
+        return sorted(self.of_schema)
+
+    def asked(self, schema: str) -> Asked:
+        """The model as Probity asks it."""
+        frames = Frames(self.data, schema, self.columns, self.attributes)
+        return Asked(self.model, frames, self.classes, self.of_schema)
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_large_string(kind)) or "string" in str(kind)
 
 
 def _inferred(
     model: Model,
-    table: pa.Table,
+    data: Data,
     label: str | None,
     protected: Sequence[str],
-    ignore: Sequence[str],
-    classes: Sequence[str] | None,
-    favourable: str | None,
+    classes: Sequence[Any] | None,
+    favourable: Any,
 ) -> str:
     """The schema of the columns that `model` takes."""
-    if label is not None and label not in table.column_names:
+    if label is not None and label not in data.table.column_names:
         raise OptionError(f"the data have no column '{label}'")
-    known = [str(name) for name in classes] if classes is not None else model.classes
+    known = [_word(name) for name in classes] if classes is not None else model.classes
     if label is None and known is None:
         raise OptionError(
             "nothing says which classes there are: give label (a column of the data) or classes "
@@ -367,53 +516,20 @@ def _inferred(
     others: list[str] = []
     if model.features is not None:
         taken = {*model.features, label}
-        others = [name for name in table.column_names if name not in taken]
-    return infer_schema(
-        table,
-        label,
-        protected=protected,
-        ignore=[*ignore, *others],
-        classes=() if label is not None else known or (),
-        favourable=favourable,
-    )
+        others = [name for name in data.table.column_names if name not in taken]
+    return _drafted(data, label, protected, others, () if label is not None else known or (), favourable)
 
 
-def _taken_over(network: Any, schema: Any, classes: Sequence[str] | None) -> Run | None:
+def _taken_over(network: Any, schema: Any, question: _Question) -> Run | None:
     """The network of PyTorch as one of Probity's, with gradients, where it is one that can be."""
+    if question.columns != question.attributes:
+        _log.info("the network is asked for its outputs alone: its columns are not the schema's")
+        return None
     try:
-        return import_network(network, schema, classes=classes)
+        return import_network(network, schema, classes=question.classes)
     except ProbityError as error:
         _log.info("the network is asked for its outputs alone: %s", error)
         return None
-
-
-def _asked(
-    model: Any,
-    data: Any,
-    table: pa.Table,
-    schema: str | os.PathLike[str],
-    classes: Sequence[str] | None,
-    gives: str | None,
-    said: Mapping[str, Any],
-) -> Asked:
-    """The model as a specification with this schema asks it."""
-    described = Model(model, gives)
-    read = schema_of(schema)
-    label, of_schema = read["label"]["name"], read["label"]["classes"]
-    columns = [attribute["name"] for attribute in read["attribute"]]
-    known = _classes(described, classes, of_schema)
-    features = described.features
-    if features is None:
-        hidden = {label, *(said.get("ignore") or ())}
-        features = [name for name in table.column_names if name in columns and name not in hidden]
-    template = data if not isinstance(data, (str, os.PathLike)) else table
-    return Asked(described, Frames(template, table, features, columns), in_order(known, of_schema))
-
-
-def _classes(model: Model, given: Sequence[str] | None, of_schema: Sequence[str]) -> list[str]:
-    """The classes of a model, in the order of its outputs."""
-    known = [str(name) for name in given] if given is not None else model.classes
-    return known if known is not None else sorted(of_schema, key=_sorting)
 
 
 def schema_of(schema: str | os.PathLike[str]) -> dict[str, Any]:
@@ -438,13 +554,49 @@ def import_network(
     from ._torch import Stack
 
     read = schema_of(schema)
-    known = _classes(Model(network, None), classes, read["label"]["classes"])
+    of_schema = read["label"]["classes"]
+    known = [_word(name) for name in classes] if classes is not None else sorted(of_schema, key=_sorting)
     stack = Stack.of(network)
     with tempfile.TemporaryDirectory(prefix="probity-") as folder:
-        fields = stack.written(Path(folder), in_order(known, read["label"]["classes"]))
+        fields = stack.written(Path(folder), in_order(known, of_schema))
         fields.update(modality="table", schema=_text_of(schema))
         run: Run = _Setting(out, progress=False).perform(Run, "import", {}, fields)
-    stack.expect_same(run.directory, read, in_order(known, read["label"]["classes"]))
+    stack.expect_same(run.directory, read, in_order(known, of_schema))
+    return run
+
+
+def import_text_network(
+    network: Any,
+    words: Sequence[str],
+    *,
+    classes: Sequence[str] = (),
+    unknown_row: int | None = None,
+    padding_row: int | None = None,
+    max_length: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+) -> Run:
+    """A `torch.nn.Module` of `nn.Embedding`, `nn.LSTM` or `nn.GRU` and `nn.Linear` as a model
+    directory of texts, with its gradients.
+
+    `words[i]` is the word of row i of the embedding; `unknown_row` and `padding_row` are rows that
+    stand for unknown words and that pad texts. Called with the token numbers of one text, of shape
+    (1, tokens), the module must give what its linear layer makes of the last hidden states. What the
+    module and what was taken over say of random texts is compared before it is believed.
+    """
+    from ._torch import expect_same_of_texts, import_text
+
+    fields = {
+        "classes": list(classes),
+        "unknown_row": unknown_row,
+        "padding_row": padding_row,
+        "max_length": max_length,
+    }
+    given = {name: value for name, value in fields.items() if value not in (None, [])}
+    with tempfile.TemporaryDirectory(prefix="probity-") as folder:
+        told = import_text(network, words, Path(folder), given)
+        run: Run = _Setting(out, progress=False).perform(Run, "import", {}, told)
+    apart = {row for row in (unknown_row, padding_row) if row is not None}
+    expect_same_of_texts(network, words, run.directory, apart)
     return run
 
 
@@ -518,10 +670,19 @@ def _of_model(
     with setting:
         inputs = {"model": os.path.abspath(os.fspath(model)), **more}
         if _probity.is_text_model(inputs["model"]):
-            inputs["modality"] = "text"
+            data = _texts(data, inputs, options)
         inputs["data"] = setting.path("data", data)
         run: Run = setting.perform(Run, kind, options, inputs)
         return run
+
+
+def _texts(data: Any, inputs: dict[str, Any], options: dict[str, Any]) -> Any:
+    """Texts in a list as a table."""
+    inputs["modality"] = "text"
+    if not isinstance(data, (list, tuple)):
+        return data
+    options["text_column"] = "text"
+    return pa.table({"text": pa.array(data, pa.string())})
 
 
 def knn(train: Any, test: Any = None, **options: Any) -> Run:
@@ -550,12 +711,14 @@ class _Setting:
         self._names = contextlib.ExitStack()
         self._keep: Any = None
         self._out = Path(out).absolute() if out is not None else None
-        #: What the run that goes on was asked for.
+        #: What the run that goes on was asked for, and what only Python knows of it.
         self.began: dict[str, Any] = {}
+        self.held: dict[str, Any] = {}
         if resume:
             if self._out is None:
                 raise OptionError("resume goes on with the run in out, which is not given")
             self.began = json.loads(_probity.specification(str(self._out))[1])
+            self.held = _held(self._out)
 
     @classmethod
     def split_from(cls, options: dict[str, Any]) -> _Setting:
@@ -574,11 +737,16 @@ class _Setting:
         name = str(self.began.get(field, "")).removeprefix("memory:") or field
         return _named(self._names, name, self._resume, data)
 
-    def model(self, asked: Asked, table: pa.Table) -> Any:
+    def model(self, asked: Asked) -> Any:
         """The model of Python under a name."""
         source = self.began.get("predictor", {}).get("source", "memory:model")
         name = source.removeprefix("memory:")
-        return _named_model(self._names, name, self._resume, asked, table)
+        return _named_model(self._names, name, self._resume, asked)
+
+    def hold(self, said: Mapping[str, Any]) -> None:
+        """Keeps what only Python knows beside the run, if that has begun."""
+        if self._out is not None and (self._out / "run.toml").is_file():
+            _hold(self._out, said)
 
     def perform(
         self,
@@ -586,13 +754,14 @@ class _Setting:
         kind: str,
         options: dict[str, Any],
         inputs: Mapping[str, Any],
-        named: Any = None,
+        asked: Asked | None = None,
     ) -> Any:
         """Performs the run. What is asked of one that goes on must be what it began with."""
+        _process.begin()
         directory = self._out
         if directory is None:
             self._keep = tempfile.TemporaryDirectory(prefix="probity-")
-            directory = Path(self._keep.name) / kind
+            directory = self._out = Path(self._keep.name) / kind
         fields = {**options, **inputs}
         _log.info("%s begins in %s", kind, directory)
         started = time.monotonic()
@@ -600,26 +769,26 @@ class _Setting:
             _probity.perform(kind, _json(fields), str(directory), self._resume, self._device, told)
         seconds = time.monotonic() - started
         _log.info("%s took %.1f s", kind, seconds)
-        if named is not None:
-            return made(directory, self._keep, (*named.asked, seconds))
+        if asked is not None:
+            return made(directory, self._keep, (asked.rows, asked.seconds, seconds))
         return made(directory, self._keep)
 
 
 def _named(names: contextlib.ExitStack, name: str, exactly: bool, data: Any) -> str:
     """A path, or the name of a table while `names` lasts."""
-    if isinstance(data, (str, os.PathLike)):
-        return os.path.abspath(os.fspath(data))
-    arrow = to_arrow(data)
+    if is_path(data):
+        return str(os.path.abspath(os.fspath(data)))
+    arrow = data if isinstance(data, pa.Table) else to_arrow(data)
     table = _free(name, exactly, lambda free: _probity.NamedTable(free, arrow))
     names.callback(table.release)
-    return table.path
+    return str(table.path)
 
 
 def _named_model(
-    names: contextlib.ExitStack, name: str, exactly: bool, asked: Asked, table: pa.Table
+    names: contextlib.ExitStack, name: str, exactly: bool, asked: Asked
 ) -> _probity.NamedModel:
     """The name of a model while `names` lasts."""
-    sha256 = asked.sha256(table)
+    sha256 = asked.sha256()
     model = _free(name, exactly, lambda free: _probity.NamedModel(free, asked, sha256))
     names.callback(model.release)
     return model
@@ -647,7 +816,7 @@ def _explained(named: Any) -> Iterator[None]:
         raised = named.raised()
         if raised is None:
             raise
-        if isinstance(raised, KeyboardInterrupt):
+        if not isinstance(raised, Exception):
             raise raised from None
         raise error from raised
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -92,21 +92,25 @@ class Stack:
             raise OptionError("the network computes something else than its layers say")
 
     def _probabilities(self, values: Any, classes: int) -> Any:
-        was_training = self.network.training
-        self.network.eval()
-        try:
-            with torch.no_grad():
-                like = self.layers[0].weight
-                given = self.network(torch.as_tensor(values).to(like.device, like.dtype))
-                given = given.double().cpu()
-        finally:
-            self.network.train(was_training)
-        given = given.reshape(len(values), -1)
-        is_probability = _ends_in_probabilities(self.network)
-        if given.shape[1] == 1 and classes == 2:
-            score = given if is_probability else torch.sigmoid(given)
-            return torch.cat([1 - score, score], dim=1).numpy()
-        return (given if is_probability else torch.softmax(given, dim=1)).numpy()
+        like = self.layers[0].weight
+        return probabilities(self.network, torch.as_tensor(values).to(like.dtype), classes)
+
+
+def probabilities(network: Any, inputs: Any, classes: int) -> Any:
+    """What a module says of `inputs`, without training it."""
+    was_training = network.training
+    network.eval()
+    try:
+        with torch.no_grad():
+            given = network(inputs.to(next(network.parameters()).device)).double().cpu()
+    finally:
+        network.train(was_training)
+    given = given.reshape(len(inputs), -1)
+    is_probability = _ends_in_probabilities(network)
+    if given.shape[1] == 1 and classes == 2:
+        score = given if is_probability else torch.sigmoid(given)
+        return torch.cat([1 - score, score], dim=1).numpy()
+    return (given if is_probability else torch.softmax(given, dim=1)).numpy()
 
 
 def _random_rows(schema: dict[str, Any]) -> tuple[dict[str, Any], Any]:
@@ -131,3 +135,45 @@ def _random_rows(schema: dict[str, Any]) -> tuple[dict[str, Any], Any]:
             )
         values[:, at] = drawn
     return columns, values
+
+
+def import_text(
+    network: Any, words: Sequence[str], folder: Path, fields: dict[str, Any]
+) -> dict[str, Any]:
+    """Writes a recurrent network and its words, and says what `import` is told."""
+    weights, vocabulary = folder / "weights.pt", folder / "words.txt"
+    state = {name: value.detach().cpu().float() for name, value in network.state_dict().items()}
+    torch.save(state, weights)
+    lines = [str(word) for word in words]
+    if any("\n" in word or "\r" in word for word in lines):
+        raise OptionError("a word has a line break in it")
+    vocabulary.write_text("".join(f"{word}\n" for word in lines), encoding="utf-8")
+    text = {"vocabulary": str(vocabulary), **fields}
+    return {"modality": "text", "weights": str(weights), "text": text}
+
+
+def expect_same_of_texts(
+    network: Any, words: Sequence[str], directory: Path, apart: set[int]
+) -> None:
+    """Refuses a network that says something else than the module, of random texts of its words."""
+    usual = [
+        row
+        for row, word in enumerate(words)
+        if row not in apart and str(word).isalpha() and str(word).islower() and str(word).isascii()
+    ]
+    if len(usual) < 2:
+        raise OptionError("no two of the words are plain enough to compare the networks by")
+    draw = np.random.default_rng(1)
+    texts = [draw.choice(usual, size=draw.integers(1, 12)).tolist() for _ in range(64)]
+    table = pa.table({"text": [" ".join(str(words[row]) for row in text) for text in texts]})
+    named = _probity.NamedTable("texts of import_network", table)
+    try:
+        flat = _probity.probabilities(str(directory), named.path)
+    finally:
+        named.release()
+    ours = flat.to_numpy().reshape(len(texts), -1)
+    for text, said in zip(texts, ours):
+        # One by one: padding would change what most networks say.
+        theirs = probabilities(network, torch.tensor([text]), len(said))[0]
+        if theirs.shape != said.shape or not np.allclose(said, theirs, atol=_TOLERANCE):
+            raise OptionError("the network computes something else than its parts say")

@@ -11,7 +11,7 @@
 //! * [`memory`] gives names to what lives in Python, by which a specification can call it.
 //! * [`runs`] performs a specification; [`watch`] tells Python how far it is, and looks for Ctrl-C.
 //! * [`reading`] reads what a run wrote, and infers schemas.
-//! * [`clustering`] is k-means for the estimator of the package.
+//! * [`clustering`] and [`network`] are k-means and sum-product networks, from which rows can be deleted.
 //! * [`errors`] says in which exception of the package an error becomes.
 //!
 //! Everything is done with the interpreter let go; it is taken for a question to a model of Python,
@@ -20,6 +20,7 @@
 mod clustering;
 mod errors;
 mod memory;
+mod network;
 mod reading;
 mod runs;
 mod watch;
@@ -31,13 +32,14 @@ fn _probity(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<clustering::Clustering>()?;
     module.add_class::<memory::NamedTable>()?;
+    module.add_class::<network::SumProductNetwork>()?;
     module.add_class::<memory::NamedModel>()?;
     module.add_function(wrap_pyfunction!(memory::compute_graphs_in, module)?)?;
     module.add_function(wrap_pyfunction!(runs::fields, module)?)?;
     module.add_function(wrap_pyfunction!(runs::perform, module)?)?;
-    module.add_function(wrap_pyfunction!(reading::classes_of, module)?)?;
     module.add_function(wrap_pyfunction!(reading::infer_schema, module)?)?;
     module.add_function(wrap_pyfunction!(reading::is_text_model, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::rows_as_asked, module)?)?;
     module.add_function(wrap_pyfunction!(reading::samples_file, module)?)?;
     module.add_function(wrap_pyfunction!(reading::probabilities, module)?)?;
     module.add_function(wrap_pyfunction!(reading::report, module)?)?;

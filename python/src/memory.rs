@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use arrow_array::ffi_stream::RecordBatchStreamReader;
 use arrow_array::{Array, Float64Array, RecordBatch, RecordBatchReader};
@@ -86,7 +85,7 @@ impl NamedModel {
         let model = Arc::new(PythonModel {
             ask,
             sha256,
-            asked: Mutex::default(),
+            raised: Mutex::default(),
         });
         let registered = callable::register(name, Arc::clone(&model) as Arc<dyn Callable>);
         Ok(NamedModel {
@@ -102,22 +101,11 @@ impl NamedModel {
         &self.source
     }
 
-    /// Rows that it was asked for, and the seconds that it took to answer.
-    #[getter]
-    fn asked(&self) -> (u64, f64) {
-        let asked = self.model.asked.lock();
-        let asked = asked.unwrap_or_else(PoisonError::into_inner);
-        (asked.rows, asked.time.as_secs_f64())
-    }
-
     /// The exception that it raised, which is then forgotten.
     fn raised(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        let mut asked = self
-            .model
-            .asked
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        asked.raised.take().map(|error| error.into_value(py).into())
+        let raised = self.model.raised.lock();
+        let mut raised = raised.unwrap_or_else(PoisonError::into_inner);
+        raised.take().map(|error| error.into_value(py).into())
     }
 
     /// Gives the name up.
@@ -130,39 +118,27 @@ impl NamedModel {
 struct PythonModel {
     ask: Py<PyAny>,
     sha256: String,
-    asked: Mutex<Asked>,
-}
-
-/// What was asked so far.
-#[derive(Default)]
-struct Asked {
-    rows: u64,
-    time: Duration,
-    raised: Option<PyErr>,
+    /// The first exception that it raised.
+    raised: Mutex<Option<PyErr>>,
 }
 
 impl Callable for PythonModel {
     fn probabilities(&self, rows: &RecordBatch) -> Result<Vec<f64>, String> {
-        let mut time = Duration::ZERO;
         let answer = Python::attach(|py| {
-            // The time that it takes to answer, not that for which other threads keep it waiting.
-            let started = Instant::now();
             let batch = rows.to_pyarrow(py)?;
             let answer = self.ask.call1(py, (batch,))?;
             let answer: PyArrowType<ArrayData> = answer.extract(py)?;
-            time = started.elapsed();
             let answer = arrow_array::make_array(answer.0);
             match answer.as_any().downcast_ref::<Float64Array>() {
                 Some(numbers) if numbers.null_count() == 0 => Ok(numbers.values().to_vec()),
                 _ => Err(PyValueError::new_err("the answer holds no 64-bit floats")),
             }
         });
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        asked.time += time;
-        asked.rows += rows.num_rows() as u64;
         answer.map_err(|error| {
             let text = error.to_string();
-            asked.raised.get_or_insert(error);
+            let raised = self.raised.lock();
+            let mut raised = raised.unwrap_or_else(PoisonError::into_inner);
+            raised.get_or_insert(error);
             text
         })
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use arrow_array::{Array, Float64Array};
+use arrow_array::{Array, Float64Array, RecordBatch};
 use arrow_data::ArrayData;
 use arrow_pyarrow::PyArrowType;
 use probity::data::infer::{InferOptions, infer};
@@ -12,11 +12,14 @@ use probity::fairness::audit::AuditSpecification;
 use probity::fairness::verify::verify_audit as verified;
 use probity::nn::fnn::Fnn;
 use probity::nn::model::Model;
-use probity::nn::{Classifier, Rows, text_model};
+use probity::nn::text_model::{self, TextModel};
+use probity::nn::{Classifier, Rows};
+use probity::predictor::callable::RowCells;
 use probity::report::Report;
 use probity::run::run_directory::{RUN, RunDirectory};
 use probity::run::specification::file::kind_of;
 use probity::tensor::device::ComputeDevice;
+use probity::text::corpus::{TextColumns, read_texts_hashed};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -65,6 +68,24 @@ pub(crate) fn infer_schema(
 pub(crate) fn schema(schema: &str) -> PyResult<String> {
     let named = named_schema(schema).map_err(|error| exception(&error))?;
     serde_json::to_string(&named.schema).map_err(|error| exception(&error))
+}
+
+/// The rows at `path` as a model is asked about them: a column for each attribute of the schema.
+#[pyfunction]
+pub(crate) fn rows_as_asked(
+    py: Python<'_>,
+    schema: &str,
+    path: PathBuf,
+) -> PyResult<PyArrowType<RecordBatch>> {
+    let batch = py.detach(|| -> Result<RecordBatch, Failure> {
+        let schema = named_schema(schema)?.schema;
+        let table = Table::read(path, &schema, Labels::Optional)?;
+        let rows = Rows::new(table.codes(), table.width());
+        Ok(RowCells::new(&schema).batch(&schema, rows, &[])?)
+    });
+    batch
+        .map(PyArrowType)
+        .map_err(|error| exception(error.as_ref()))
 }
 
 /// Whether the model in `directory` is one of texts.
@@ -147,6 +168,9 @@ pub(crate) fn probabilities(
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 fn classified(directory: &Path, path: &Path) -> Result<(Vec<f32>, usize), Failure> {
+    if text_model::is_text_model(directory) {
+        return classified_texts(&TextModel::load(directory)?, path);
+    }
     let model = Model::load(directory)?;
     let table = Table::read(path, &model.schema, Labels::Optional)?;
     let network = Fnn::new(&model.network, &ComputeDevice::flex());
@@ -154,9 +178,23 @@ fn classified(directory: &Path, path: &Path) -> Result<(Vec<f32>, usize), Failur
     Ok((logits, network.classes()))
 }
 
-/// The classes of the model in `directory`, in its order.
-#[pyfunction]
-pub(crate) fn classes_of(directory: PathBuf) -> PyResult<Vec<String>> {
-    let model = Model::load(&directory).map_err(|error| exception(&error))?;
-    Ok(model.schema.label.classes)
+/// The same for the texts in the column `text`.
+fn classified_texts(model: &TextModel, path: &Path) -> Result<(Vec<f32>, usize), Failure> {
+    let columns = TextColumns {
+        text: Some("text".to_owned()),
+        label: None,
+    };
+    let corpus = read_texts_hashed(path, &columns)?.value;
+    let texts = corpus.texts.iter().map(|text| model.encode(text));
+    let texts: Vec<_> = texts.collect::<Result<_, _>>()?;
+    let width = texts.iter().map(|text| text.ids.len()).max().unwrap_or(0);
+    let mut codes = Vec::with_capacity(width * texts.len());
+    for text in &texts {
+        codes.extend_from_slice(&text.ids);
+        // What fills a row up is no token.
+        codes.resize(codes.len() + width - text.ids.len(), -1);
+    }
+    let network = model.network(width, &ComputeDevice::flex())?;
+    let logits = network.logits(Rows::new(&codes, width))?;
+    Ok((logits, network.classes()))
 }

@@ -107,3 +107,83 @@ def test_a_network_becomes_a_model_directory():
     floats = DATA.assign(skill=DATA.skill + 0.5)
     with pytest.raises(probity.OptionError, match="'skill' is numeric"):
         probity.import_network(network, probity.infer_schema(floats, "hired"))
+
+
+WORDS = ["<pad>", "<unk>", *"the a man woman doctor nurse rude kind is was good awful".split()]
+
+
+class Reader(nn.Module):
+    def __init__(self, kind, average=False):
+        super().__init__()
+        self.embedding = nn.Embedding(len(WORDS), 6)
+        self.rnn = kind(6, 5, batch_first=True)
+        self.linear = nn.Linear(5, 2)
+        self.average = average
+
+    def forward(self, tokens):
+        states, _ = self.rnn(self.embedding(tokens))
+        return self.linear(states.mean(dim=1) if self.average else states[:, -1])
+
+
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU])
+def test_recurrent_networks_are_taken_over(kind):
+    torch.manual_seed(1)
+    options = {"classes": ["fine", "toxic"], "unknown_row": 1, "padding_row": 0}
+    model = probity.import_text_network(Reader(kind), WORDS, **options)
+    texts = ["the man is rude", "a woman was kind", "the doctor is awful and the woman is good"] * 5
+    audit = probity.audit(model, texts, ["gender"], seeds=10, local=5, estimate=15)
+    assert audit.summary["modality"] == "text" and audit.verify()["rejected"] == 0
+    with pytest.raises(probity.OptionError, match="computes something else"):
+        probity.import_text_network(Reader(kind, average=True), WORDS, **options)
+
+
+def test_columns_in_another_order_than_the_schema_are_no_other_network():
+    """Whether it is taken over or asked, a network gets its columns in the order of the data."""
+    network = nn.Sequential(nn.Linear(3, 2))
+    with torch.no_grad():
+        # It decides by the second column of the data, which is 'male'.
+        network[0].weight[:] = torch.tensor([[0.0, -9.0, 0.0], [0.0, 9.0, 0.0]])
+        network[0].bias[:] = torch.tensor([4.5, -4.5])
+    schema = probity.infer_schema(DATA[["male", "skill", "age", "hired"]], "hired", protected=["male"])
+    audit = probity.audit(network, DATA, schema=schema, **QUICK)
+    assert audit.share.value == 1 and audit.rows_per_second > 0
+    own = probity.infer_schema(DATA, "hired", protected=["male"])
+    assert probity.audit(network, DATA, schema=own, **QUICK).share.value == 1
+
+
+def test_a_network_that_was_taken_over_is_part_of_its_run():
+    network = trained(STACKS["logits"](), 2)
+    audit = probity.audit(network, DATA, ["male"], "hired", **QUICK)
+    assert audit.verify(network, DATA)["rejected"] == 0
+    audit.save("kept")
+    del audit
+    kept = probity.Audit.load("kept")
+    assert kept.verify()["rejected"] == 0 and kept.verify(network)["rejected"] == 0
+    with pytest.raises(probity.ProbityError, match="not the one"):
+        kept.verify(STACKS["logits"]())
+
+
+class Functional(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(3, 4), nn.Linear(4, 1)
+
+    def forward(self, rows):
+        return torch.sigmoid(self.last(torch.relu(self.first(rows / 50))))
+
+
+def test_what_looks_like_probabilities_is_not_taken_for_logits():
+    torch.manual_seed(2)
+    floats = DATA.assign(age=DATA.age + 0.5)
+    with pytest.raises(probity.OptionError, match="look like probabilities"):
+        probity.audit(Functional(), floats, ["male"], "hired")
+    probity.audit(Functional(), floats, ["male"], "hired", gives="probabilities", **QUICK)
+
+
+def test_training_mode_and_statistics_stay_as_they_were():
+    network = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Dropout(0.5), nn.Linear(4, 2))
+    network.train()
+    before = {name: value.clone() for name, value in network.state_dict().items()}
+    audit = probity.audit(network, DATA, ["male"], "hired", **QUICK)
+    assert network.training and audit.verify()["rejected"] == 0
+    assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())

@@ -8,7 +8,7 @@ use thiserror::Error;
 pub enum PredictorError {
     /// A predictor is named in no known way.
     #[error(
-        "the predictor '{0}' is neither onnx:FILE nor command:COMMAND LINE, such as \"command:python3 predict.py\", nor memory:NAME"
+        "the predictor '{0}' is neither onnx:FILE nor command:COMMAND LINE, such as \"command:python3 predict.py\""
     )]
     Source(String),
     /// The command line cannot be split into words.

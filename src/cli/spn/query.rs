@@ -284,7 +284,7 @@ fn classify(question: &ClassifyQuestion, output: &Output) -> anyhow::Result<Exit
     let out = question.table.out()?;
     let model = SpnModel::load(&question.table.model)?;
     let network = model.spn.network();
-    let target = position(&network, &question.target)?;
+    let target = network.position(&question.target)?;
     let variable = &network.variables()[target];
     let asked = model.table.read_questions(&question.table.data)?;
     let mut csv = csv::Writer::from_writer(Vec::new());
@@ -327,40 +327,11 @@ fn classify(question: &ClassifyQuestion, output: &Output) -> anyhow::Result<Exit
     output.rows("spn query classify", &summary, rows, &text)
 }
 
-/// The position of the column `name`.
-fn position(network: &Network, name: &str) -> Result<usize, SpnError> {
-    let variables = network.variables();
-    let at = variables
-        .iter()
-        .position(|variable| variable.name() == name);
-    at.ok_or_else(|| SpnError::UnknownVariable {
-        name: name.to_owned(),
-        known: variables
-            .iter()
-            .map(|variable| variable.name())
-            .collect::<Vec<_>>()
-            .join(", "),
-    })
-}
-
 /// What `COLUMN=VALUE` say, by variable.
 fn evidence(network: &Network, pairs: &[String]) -> anyhow::Result<Vec<Option<f64>>> {
-    let mut evidence = vec![None; network.variables().len()];
-    for pair in pairs {
-        let Some((name, value)) = pair.split_once('=') else {
-            bail!("'{pair}' is not of the form COLUMN=VALUE");
-        };
-        let at = position(network, name)?;
-        let variable = &network.variables()[at];
-        let Some(number) = variable.parse(value) else {
-            bail!(
-                "'{value}' for column '{name}' is not {}",
-                variable.describe()
-            );
-        };
-        if evidence[at].replace(number).is_some() {
-            bail!("column '{name}' is named twice");
-        }
-    }
-    Ok(evidence)
+    let named = pairs.iter().map(|pair| {
+        let split = pair.split_once('=');
+        split.with_context(|| format!("'{pair}' is not of the form COLUMN=VALUE"))
+    });
+    Ok(network.evidence(named.collect::<anyhow::Result<Vec<_>>>()?)?)
 }

@@ -117,6 +117,22 @@ pub enum SpnError {
         /// All names.
         known: String,
     },
+    /// A value is not in the domain of its column.
+    #[error("'{value}' for column '{name}' is not {expected}")]
+    NoSuchValue {
+        /// The column.
+        name: String,
+        /// The value.
+        value: String,
+        /// What it may be.
+        expected: String,
+    },
+    /// A column is named twice.
+    #[error("column '{name}' is named twice")]
+    NamedTwice {
+        /// The column.
+        name: String,
+    },
     /// The evidence has probability zero.
     #[error(
         "the evidence has probability zero under the model, so nothing can be said given it; smoothing above 0 avoids this"

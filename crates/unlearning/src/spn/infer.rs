@@ -24,6 +24,46 @@ pub struct Explanation {
 }
 
 impl Network {
+    /// The position of the variable `name`.
+    ///
+    /// # Errors
+    /// [`SpnError::UnknownVariable`]
+    pub fn position(&self, name: &str) -> Result<usize, SpnError> {
+        let names = || self.variables().iter().map(|variable| variable.name());
+        let at = names().position(|known| known == name);
+        at.ok_or_else(|| SpnError::UnknownVariable {
+            name: name.to_owned(),
+            known: names().collect::<Vec<_>>().join(", "),
+        })
+    }
+
+    /// What values of single variables say, by their names, as they would stand in a file.
+    ///
+    /// # Errors
+    /// When a name is unknown or comes twice, or a value is not in its domain.
+    pub fn evidence<'a>(
+        &self,
+        values: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Vec<Option<f64>>, SpnError> {
+        let mut evidence = vec![None; self.variables().len()];
+        for (name, value) in values {
+            let at = self.position(name)?;
+            let variable = &self.variables()[at];
+            let number = variable.parse(value);
+            let number = number.ok_or_else(|| SpnError::NoSuchValue {
+                name: name.to_owned(),
+                value: value.to_owned(),
+                expected: variable.describe(),
+            })?;
+            if evidence[at].replace(number).is_some() {
+                return Err(SpnError::NamedTwice {
+                    name: name.to_owned(),
+                });
+            }
+        }
+        Ok(evidence)
+    }
+
     /// The logarithm of the density of the evidence: the likelihood of a full row, a marginal
     /// otherwise.
     pub fn log_density(&self, evidence: &Evidence) -> f64 {
