@@ -92,7 +92,8 @@ fn data(rows: usize, columns: usize) -> Result<(Records, Outliers), PrivacyError
         unit: 1.0,
     });
     let grid = Grid::new(declared.collect())?;
-    let radius = 4.0 * (rows as f64).powf(-1.0 / columns as f64);
+    // Many records in one column are nearer to each other than radii may be.
+    let radius = (4.0 * (rows as f64).powf(-1.0 / columns as f64)).max(2e-4);
     let outliers = Outliers {
         k: THRESHOLD,
         squared_radius: grid.squared_radius(radius, columns)?,
