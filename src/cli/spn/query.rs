@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
@@ -13,8 +13,8 @@ use crate::cli::output::Output;
 use crate::cli::render::{bad_rows, count, percent, table};
 use probity::data::read::LeftOut;
 use probity::run::output_file::OutputFile;
+use probity::unlearning::spn::Network;
 use probity::unlearning::spn::model::SpnModel;
-use probity::unlearning::spn::{Network, SpnError};
 
 /// Arguments of `probity spn query`.
 #[derive(Debug, Args)]
