@@ -1,7 +1,7 @@
 """Data frames: from what the user has to Arrow, and back to what the user's model takes.
 
 Probity reads words: trimmed, and numbers by their value. A model knows the values of its own data,
-with their blanks, types and categories. So both are kept side by side ([`Frames`]): every word that
+with their blanks, types and categories. So both are kept side by side (`Frames`): every word that
 the data hold is given back as the very value that it was read from, and where two values are read as
 one word, nobody could tell which the model is to get, and they are refused.
 """

@@ -390,7 +390,7 @@ def audit(
         described = Model(model, gives)
         described.knows(read.table.column_names)
         if setting.began:
-            schema = setting.began["predictor"]["schema"]
+            schema = held.get("schema") or setting.began["predictor"]["schema"]
         elif schema is None:
             schema = _inferred(described, read, label, options.get("protected", ()), classes, favourable)
         elif favourable is not None:
@@ -398,16 +398,18 @@ def audit(
         said = {"label": label, "classes": classes, "gives": gives, "ignore": list(map(str, ignore))}
         question = _Question(described, read, schema_of(schema), said)
         said["classes"] = question.classes
+        taken = setting.taken_again(model)
         if described.is_torch and not setting.began:
             taken = _taken_over(model, schema, question)
-            if taken is not None:
-                inputs = {"model": str(taken.directory), "data": setting.path("data", read.table)}
+        if taken is not None:
+            inputs = {"model": str(taken.directory), "data": setting.path("data", read.table)}
+            try:
                 audit = setting.perform(Audit, "audit", options, inputs)
-                # The model is part of the run: it was made for it.
-                shutil.copytree(taken.directory, audit.directory / _MODEL)
-                _hold(audit.directory, {**said, "schema": _text_of(schema)})
-                audit._keep = _Kept((audit._keep, taken))
-                return audit
+            finally:
+                setting.hold({**said, "schema": _text_of(schema)}, taken)
+            audit._keep = _Kept((audit._keep, taken))
+            audit._warn()
+            return audit
         asked = question.asked(_text_of(schema))
         inputs = {"data": setting.path("data", read.table)}
         named = setting.model(asked)
@@ -743,10 +745,28 @@ class _Setting:
         name = source.removeprefix("memory:")
         return _named_model(self._names, name, self._resume, asked)
 
-    def hold(self, said: Mapping[str, Any]) -> None:
-        """Keeps what only Python knows beside the run, if that has begun."""
-        if self._out is not None and (self._out / "run.toml").is_file():
-            _hold(self._out, said)
+    def taken_again(self, network: Any) -> Run | None:
+        """The `network` that was taken over for the run that goes on, where one was: at its place
+        again, which went with the process that began the run."""
+        if not self.began or self.began.get("predictor", {}).get("source"):
+            return None
+        if "schema" not in self.held:
+            raise OptionError("the run that goes on is one on a model directory: give that")
+        place = Path(self.began["model"])
+        if not place.parent.exists():
+            self._names.callback(shutil.rmtree, place.parent, True)
+        return import_network(
+            network, self.held["schema"], classes=self.held["classes"], out=place
+        )
+
+    def hold(self, said: Mapping[str, Any], taken: Run | None = None) -> None:
+        """Keeps what only Python knows beside the run, if that has begun, with the model that was made
+        for it."""
+        if self._out is None or not (self._out / "run.toml").is_file():
+            return
+        _hold(self._out, said)
+        if taken is not None:
+            shutil.copytree(taken.directory, self._out / _MODEL, dirs_exist_ok=True)
 
     def perform(
         self,

@@ -36,6 +36,8 @@ class Stack:
     @classmethod
     def of(cls, network: Any) -> Stack:
         """The layers of `network`, in the order in which it holds them."""
+        if not isinstance(network, nn.Module):
+            raise OptionError(f"a {type(network).__name__} is no torch.nn.Module")
         parts = [part for part in network.modules() if not list(part.children())]
         parts = [part for part in parts if not isinstance(part, _IDLE)]
         layers = [part for part in parts if isinstance(part, nn.Linear)]

@@ -163,6 +163,26 @@ def test_a_network_that_was_taken_over_is_part_of_its_run():
         kept.verify(STACKS["logits"]())
 
 
+def test_a_network_that_was_taken_over_goes_on():
+    network = trained(STACKS["logits"](), 2)
+    whole = probity.audit(network, DATA, ["male"], "hired", **QUICK)
+
+    def stop(phase, *_):
+        if phase == "local":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        probity.audit(network, DATA, ["male"], "hired", out="run", progress=stop, **QUICK)
+    other = trained(STACKS["logits"](), 2)
+    with pytest.raises(probity.ProbityError, match="changed since"):
+        probity.audit(other, DATA, ["male"], "hired", out="run", resume=True)
+    with pytest.raises(probity.ProbityError, match="a function is no torch"):
+        probity.audit(lambda frame: frame, DATA, ["male"], "hired", out="run", resume=True)
+    audit = probity.audit(network, DATA, ["male"], "hired", out="run", resume=True)
+    assert audit.pairs().equals(whole.pairs()) and audit.shares == whole.shares
+    assert probity.Audit.load("run").verify()["rejected"] == 0
+
+
 class Functional(nn.Module):
     def __init__(self):
         super().__init__()
