@@ -49,6 +49,7 @@ pub mod kissing;
 pub mod ledger;
 pub mod noise;
 pub mod outliers;
+pub mod query;
 pub mod records;
 pub mod sensitivity;
 pub mod smooth;

@@ -9,11 +9,12 @@ use serde::Serialize;
 use crate::cli::numbers::number;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
-use probity::data::specification::{Separator, layout, schema_named};
+use probity::data::specification::{Separator, layout};
 use probity::privacy::calibration::{LARGEST_EPSILON, LEAST_EPSILON};
 use probity::privacy::composition::{Budget, Cost, Remaining, readable};
-use probity::privacy::ledger::{Entry, Ledger, declare, read};
-use probity::privacy::source::{DeclaredTable, TableReading};
+use probity::privacy::ledger::{Entry, Ledger, read};
+use probity::privacy::query::Declaration;
+use probity::privacy::source::DeclaredTable;
 
 /// The largest δ of a budget: with 1 nothing is promised.
 const MOST_DELTA: f64 = 0.999_999;
@@ -98,17 +99,6 @@ pub(super) struct BudgetArgs {
     separator: Option<Separator>,
 }
 
-impl BudgetArgs {
-    /// How the table is to be read, by every query.
-    fn reading(&self) -> anyhow::Result<TableReading> {
-        let layout = layout(self.separator.unwrap_or_default(), &self.names);
-        Ok(match schema_named(self.schema.as_deref())? {
-            Some(schema) => TableReading::of_schema(&schema),
-            None => TableReading::of_format(layout),
-        })
-    }
-}
-
 #[derive(Serialize)]
 struct BudgetSummary<'l> {
     ledger: &'l Path,
@@ -126,15 +116,16 @@ struct BudgetSummary<'l> {
 pub(super) fn run(args: BudgetArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let ledger = match (&args.data, args.epsilon) {
         (Some(data), Some(epsilon)) => {
-            let budget = Budget {
+            let declaration = Declaration {
+                data: data.clone(),
                 epsilon,
                 delta: args.delta,
-                slack: args.slack.unwrap_or_else(|| tenth(args.delta)),
-            }
-            .check()?;
-            let name = data.file_name().unwrap_or(data.as_os_str());
-            let table = args.reading()?.declare(data, &args.columns)?;
-            declare(&args.ledger, &name.to_string_lossy(), table, budget)?
+                slack: args.slack,
+                columns: args.columns.clone(),
+                schema: args.schema.clone(),
+                layout: layout(args.separator.unwrap_or_default(), &args.names),
+            };
+            declaration.declare(&args.ledger)?
         }
         _ => read(&args.ledger)?,
     };
@@ -151,11 +142,6 @@ pub(super) fn run(args: BudgetArgs, output: &Output) -> anyhow::Result<ExitCode>
         queries: &ledger.queries,
     };
     output.summary("outliers budget", &summary, &render(&ledger, &summary))
-}
-
-/// A tenth of a decimal number, as a decimal number; what is none stays none.
-fn tenth(number: f64) -> f64 {
-    format!("{number}e-1").parse().unwrap_or(number)
 }
 
 fn render(ledger: &Ledger, summary: &BudgetSummary<'_>) -> String {

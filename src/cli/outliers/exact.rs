@@ -6,7 +6,7 @@ use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::{Data, SpecialArgs, noise_text, outliers, signed};
+use super::inputs::{SpecialArgs, noise_text, signed};
 use crate::cli::fields::Fields;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
@@ -16,6 +16,7 @@ use probity::privacy::count::{
     CountOptions, CountPlan, Outliers, PublicNoise, Revealed, Sensitivity, count_outliers,
 };
 use probity::privacy::error::PrivacyError;
+use probity::privacy::query::{Data, outliers};
 use probity::privacy::sensitivity::Method;
 use probity::privacy::specification::ExactSpecification;
 use probity::privacy::subspaces::{Choice, SubspacePlan};

@@ -1,23 +1,16 @@
-//! What the commands on outliers share: their special arguments, the data as declared, and the
-//! bill.
-
-use std::path::{Path, PathBuf};
+//! What the commands on outliers share: their special arguments, and how answers are said.
 
 use clap::Args;
 use serde::Serialize;
 
 use crate::cli::fields::Fields;
 use crate::cli::inputs::Threads;
-use crate::cli::output::{Output, Summary};
-use probity::data::source::Hashed;
-use probity::data::specification::record_schema;
-use probity::privacy::composition::{Cost, Remaining, readable};
-use probity::privacy::count::{CountAnswer, Outliers, PublicNoise, Sensitivity};
-use probity::privacy::ledger::{Charge, Ledger, charge, read};
-use probity::privacy::noise::{Bits, SeededBits, SystemBits};
-use probity::privacy::records::{Grid, Records};
-use probity::privacy::source::{DeclaredNumbers, DeclaredRange, DeclaredTable, TableOptions};
-use probity::privacy::specification::TableSpecification;
+use crate::cli::output::Output;
+use probity::privacy::composition::readable;
+use probity::privacy::count::{PublicNoise, Sensitivity};
+use probity::privacy::interval::Interval;
+use probity::privacy::query::{Bill, Remark};
+use probity::privacy::source::DeclaredRange;
 pub(super) use probity::report::text::signed;
 use probity::run::run_directory::RunDirectory;
 use probity::run::specification::Specification;
@@ -46,121 +39,17 @@ impl SpecialArgs {
     }
 }
 
-/// The data as declared.
-pub(super) struct Data {
-    /// For the ledger: it goes into nothing that is printed or written.
-    sha256: String,
-    pub options: TableOptions,
-    pub grid: Grid,
-    pub records: Records,
-}
-
-impl Data {
-    /// Reads `file` to answer whoever asks.
-    pub fn read(file: &Path, options: TableOptions) -> anyhow::Result<Data> {
-        let read = options.read(file)?;
-        Self::of(options, read)
+/// Says what is to be said while a query is answered.
+pub(super) fn remark(remark: Remark<'_>, output: &Output) {
+    match remark {
+        Remark::Waits(ledger) => output.remark(&format!(
+            "another process is charging {}; waiting for it",
+            ledger.display()
+        )),
+        Remark::NotPrivate => output.remark(
+            "NOT PRIVATE: the noise follows from a seed; whoever knows it can take it off.",
+        ),
     }
-
-    /// Reads `columns` of `file` for its owner.
-    pub fn read_as_owner(
-        file: &Path,
-        columns: &[String],
-        table: &TableSpecification,
-    ) -> anyhow::Result<Data> {
-        let options = table.options(columns)?;
-        let read = options.read_as_owner(file)?;
-        Self::of(options, read)
-    }
-
-    fn of(options: TableOptions, read: Hashed<DeclaredNumbers>) -> anyhow::Result<Data> {
-        let Hashed {
-            value: numbers,
-            sha256,
-        } = read;
-        let records = numbers.grid.place(&numbers.values)?;
-        Ok(Data {
-            sha256,
-            options,
-            grid: numbers.grid,
-            records,
-        })
-    }
-}
-
-/// What an outlier is in `dimension` dimensions of `grid`.
-pub(super) fn outliers(
-    grid: &Grid,
-    radius: f64,
-    k: usize,
-    dimension: usize,
-) -> anyhow::Result<Outliers> {
-    Ok(Outliers {
-        k,
-        squared_radius: grid.squared_radius(radius, dimension)?,
-    })
-}
-
-/// Who pays, and where the random bits come from.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Payment<'q> {
-    /// Ledger that the query is charged to.
-    pub ledger: &'q Path,
-    /// Seed of noise that is not private.
-    pub not_private_seed: Option<u64>,
-}
-
-impl Payment<'_> {
-    /// Charges the query; from here on the price is paid. Gives the ledger after the entry and the
-    /// random bits.
-    pub fn charge(
-        &self,
-        data: &Data,
-        mechanism: String,
-        cost: Cost,
-        output: &Output,
-    ) -> anyhow::Result<(Ledger, Box<dyn Bits>)> {
-        let paid = charge(
-            self.ledger,
-            Charge {
-                sha256: data.sha256.clone(),
-                mechanism,
-                cost,
-                not_private: self.not_private_seed.is_some(),
-            },
-            || {
-                output.remark(&format!(
-                    "another process is charging {}; waiting for it",
-                    self.ledger.display()
-                ));
-            },
-        )?;
-        let bits: Box<dyn Bits> = match self.not_private_seed {
-            Some(seed) => {
-                output.remark(
-                    "NOT PRIVATE: the noise follows from a seed; whoever knows it can take it off.",
-                );
-                Box::new(SeededBits::not_private(seed, paid.queries.len() as u64))
-            }
-            None => Box::new(SystemBits::new()),
-        };
-        Ok((paid, bits))
-    }
-
-    /// Whether the answer is private.
-    pub fn is_private(&self) -> bool {
-        self.not_private_seed.is_none()
-    }
-
-    /// What is public of the table, before it is opened.
-    pub fn table(&self) -> anyhow::Result<DeclaredTable> {
-        Ok(read(self.ledger)?.table)
-    }
-}
-
-/// What was opened, but for the records: their hash is an exact function of them.
-pub(super) fn record(table: &TableSpecification) -> anyhow::Result<Record> {
-    Ok(record_schema(Record::new(), table.schema.as_deref())?)
 }
 
 /// Writes an answer to the directory of its run. `ended` is left out: with the time of the charge it
@@ -169,51 +58,29 @@ pub(super) fn write<S: Specification, T: Serialize>(
     directory: &RunDirectory,
     specification: &S,
     record: &Record,
-    summary: &Summary<T>,
+    summary: &T,
 ) -> anyhow::Result<()> {
     directory.write_run(specification, record)?;
     directory.write_summary_without_time(summary)?;
     Ok(())
 }
 
-/// What a query cost, when it was charged, and what is left.
-#[derive(Debug, Serialize)]
-pub(super) struct Bill {
-    pub charged: String,
-    pub cost: Cost,
-    pub left: Remaining,
-    pub ledger: PathBuf,
-}
-
-impl Bill {
-    /// The bill of the last query in `ledger`.
-    pub fn new(payment: Payment<'_>, cost: Cost, ledger: &Ledger) -> Bill {
-        let charged = ledger.queries.last();
-        Bill {
-            charged: charged.map_or_else(String::new, |entry| entry.time.clone()),
-            cost,
-            left: ledger.remaining(),
-            ledger: payment.ledger.to_owned(),
-        }
-    }
-
-    /// In words.
-    pub fn text(&self) -> String {
-        format!(
-            "Cost: epsilon {}, delta {}. Left in {}: epsilon {}, delta {}.\n",
-            readable(self.cost.epsilon),
-            readable(self.cost.delta),
-            self.ledger.display(),
-            readable(self.left.epsilon),
-            readable(self.left.delta)
-        )
-    }
+/// A bill in words.
+pub(super) fn bill_text(bill: &Bill) -> String {
+    format!(
+        "Cost: epsilon {}, delta {}. Left in {}: epsilon {}, delta {}.\n",
+        readable(bill.cost.epsilon),
+        readable(bill.cost.delta),
+        bill.ledger.display(),
+        readable(bill.left.epsilon),
+        readable(bill.left.delta)
+    )
 }
 
 /// An answer in words.
-pub(super) fn answer_text(answer: &CountAnswer) -> String {
-    let noisy = format!("noisy count of outliers {}", signed(answer.count));
-    match &answer.interval {
+pub(super) fn answer_text(count: i64, interval: Option<&Interval>) -> String {
+    let noisy = format!("noisy count of outliers {}", signed(count));
+    match interval {
         None => noisy,
         Some(interval) => format!(
             "{noisy}; the true count is {} to {} with {} % confidence",
