@@ -2,8 +2,9 @@
 //!
 //! Two inputs that differ in protected attributes only are compared by asking for both. If the same
 //! row may get two answers, or its answer depends on the other rows of the batch, such a comparison
-//! means nothing. So a few rows are asked for twice: together, and then in two halves in reverse
-//! order.
+//! means nothing. So a few rows are asked for twice: together, and then each alone, from the last one
+//! to the first. An answer that depends on the row's neighbours, on its place among them, or on what
+//! was asked before, is then another one, unless the row stands at the place of the first.
 
 use super::error::PredictorError;
 use super::values::describe;
@@ -26,11 +27,9 @@ pub fn check_stability(
 ) -> Result<f32, ModelError> {
     let classes = model.classes();
     let first = model.logits(rows)?;
-    let reversed: Vec<i32> = rows.iter().rev().flatten().copied().collect();
     let mut second = Vec::with_capacity(first.len());
-    let half = rows.len().div_ceil(2).max(1) * rows.width;
-    for part in reversed.chunks(half) {
-        second.extend(model.logits(Rows::new(part, rows.width))?);
+    for row in rows.iter().rev() {
+        second.extend(model.logits(Rows::new(row, rows.width))?);
     }
     let mut largest = 0.0f32;
     let again = second.chunks_exact(classes).rev();
@@ -64,11 +63,13 @@ mod tests {
     use probity_data::builtin;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// Logits (0, first code · 0.01 + noise · calls so far + crowd · rows of the batch).
+    /// Logits (0, first code · 0.01 + noise · calls so far + crowd · rows of the batch + place · parity
+    /// of the place in the batch).
     struct Model {
         width: usize,
         noise: f32,
         crowd: f32,
+        place: f32,
         calls: AtomicU32,
     }
 
@@ -82,12 +83,15 @@ mod tests {
         fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
             let calls = self.calls.fetch_add(1, Ordering::Relaxed) as f32;
             let disturbance = self.noise * calls + self.crowd * rows.len() as f32;
-            let logit = |row: &[i32]| [0.0, row[0] as f32 * 0.01 + disturbance];
-            Ok(rows.iter().flat_map(logit).collect())
+            let logit = |(at, row): (usize, &[i32])| {
+                let place = self.place * (at % 2) as f32;
+                [0.0, row[0] as f32 * 0.01 + disturbance + place]
+            };
+            Ok(rows.iter().enumerate().flat_map(logit).collect())
         }
     }
 
-    fn check(noise: f32, crowd: f32) -> Result<f32, ModelError> {
+    fn check(noise: f32, crowd: f32, place: f32) -> Result<f32, ModelError> {
         let schema = builtin::schema("synthetic-census").unwrap().unwrap();
         let low: Vec<i32> = schema.attributes.iter().map(|a| a.domain().0).collect();
         let mut codes = Vec::new();
@@ -100,6 +104,7 @@ mod tests {
             width: low.len(),
             noise,
             crowd,
+            place,
             calls: AtomicU32::new(0),
         };
         check_stability(&model, &schema, Rows::new(&codes, low.len()))
@@ -107,15 +112,15 @@ mod tests {
 
     #[test]
     fn functions_of_the_row_pass() {
-        assert_eq!(check(0.0, 0.0).unwrap(), 0.0);
-        let rounding = check(1e-6, 0.0).unwrap();
+        assert_eq!(check(0.0, 0.0, 0.0).unwrap(), 0.0);
+        let rounding = check(1e-6, 0.0, 0.0).unwrap();
         assert!(rounding > 0.0 && rounding <= TOLERANCE, "{rounding}");
     }
 
     #[test]
     fn noise_and_neighbours_are_found() {
-        for (noise, crowd) in [(0.01, 0.0), (0.0, 0.01)] {
-            let error = check(noise, crowd).unwrap_err();
+        for (noise, crowd, place) in [(0.01, 0.0, 0.0), (0.0, 0.01, 0.0), (0.0, 0.0, 0.01)] {
+            let error = check(noise, crowd, place).unwrap_err();
             let cause = std::error::Error::source(&error).unwrap().to_string();
             assert!(cause.contains("not a function of the row"), "{cause}");
             assert!(cause.contains("age = "), "{cause}");
