@@ -27,6 +27,11 @@ fn the_manual_does_what_it_says() {
 }
 
 #[test]
+fn the_page_of_scale_does_what_it_says() {
+    Page::read("docs/scale.md").given(given::manual).runs();
+}
+
+#[test]
 fn the_page_of_knn_does_what_it_says() {
     Page::read("docs/knn.md").given(given::census).runs();
 }

@@ -15,12 +15,15 @@ use super::predictor::{
 use super::progress::AuditBar;
 use super::render::{self, Shown};
 use super::sentence;
-use probity::fairness::audit::{Audit, AuditSpecification};
+use super::shards;
+use probity::fairness::audit::{Audit, AuditSpecification, AuditSummary};
 use probity::fairness::estimate::Verdict;
 use probity::fairness::modality::{Modality, ModalityName, TableCase, TextCase};
 use probity::fairness::search::Ending;
+use probity::fairness::shards::MergedAudit;
 use probity::run::place::Place;
 use probity::run::run_directory::CHECKPOINT;
+use probity::run::shards::Part;
 use probity::run::specification::{Checked, Specification};
 use probity::tensor::device::ComputeDevice;
 
@@ -78,33 +81,36 @@ pub(super) fn run(mut args: AuditArgs, output: &Output) -> anyhow::Result<ExitCo
             args.fields.set("budget.time", serde_json::Value::Null);
         }
         let (specification, place) = unfinished(args.out, &args.fields)?;
-        return run_specification(specification, place, &args.hardware, output);
+        return run_specification(specification, place, &Part::Whole, &args.hardware, output);
     }
     if let Some(texts) = &args.texts {
         args.fields.set_texts(texts)?;
     }
     args.search.set(&mut args.fields)?;
     let specification = args.fields.specification()?;
-    run_specification(specification, Place::New(args.out), &args.hardware, output)
+    let place = Place::New(args.out);
+    run_specification(specification, place, &Part::Whole, &args.hardware, output)
 }
 
-/// Runs the audit that is specified.
+/// Runs the audit that is specified, or a part of it.
 pub(super) fn run_specification(
     specification: Checked<AuditSpecification>,
     place: Place,
+    part: &Part,
     hardware: &Hardware,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let device = device_for(&specification.predictor, hardware, output)?;
     match specification.modality {
-        ModalityName::Table => audit::<TableCase>(specification, place, &device, output),
-        ModalityName::Text => audit::<TextCase>(specification, place, &device, output),
+        ModalityName::Table => audit::<TableCase>(specification, place, part, &device, output),
+        ModalityName::Text => audit::<TextCase>(specification, place, part, &device, output),
     }
 }
 
 fn audit<M: Modality>(
     specification: Checked<AuditSpecification>,
     place: Place,
+    part: &Part,
     device: &ComputeDevice,
     output: &Output,
 ) -> anyhow::Result<ExitCode>
@@ -122,8 +128,40 @@ where
     }
     remark_on_instability(audit.case().instability(), output);
     remark_on_bins(audit.case().bin_effect(), output);
-    let (directory, resume) = directory_of(place, "audit")?;
     let mut bar = AuditBar::new(output, interrupt_with(audit.case().ender())?);
+    match part {
+        Part::Whole => {}
+        Part::Shard { folder, shard } => {
+            let folder = audit.shard_folder(folder)?;
+            let worked = audit.work(&folder, *shard, &mut |progress| bar.observe(progress));
+            bar.clear();
+            return shards::worked(worked?, *shard, &folder, output);
+        }
+        Part::Merge { folder } => {
+            let folder = audit.shard_folder(folder)?;
+            let out = place.new_directory();
+            if let Some(said) = shards::merged_before::<AuditSpecification>(&folder, out, output)? {
+                return Ok(said);
+            }
+            let mut directory = None;
+            let make = || -> anyhow::Result<_> {
+                let (made, _) = directory_of(place, "audit")?;
+                Ok(directory.insert(made).clone())
+            };
+            let merged = audit.merge(&folder, make, &mut |progress| bar.observe(progress));
+            bar.clear();
+            return match (merged?, directory) {
+                (MergedAudit::Complete(summary), Some(directory)) => {
+                    told::<M>(&audit, &summary, directory.path(), output)
+                }
+                (MergedAudit::Starts { starts }, _) => {
+                    shards::merged_starts(starts, &folder, output)
+                }
+                (MergedAudit::Complete(_), None) => Ok(ExitCode::SUCCESS),
+            };
+        }
+    }
+    let (directory, resume) = directory_of(place, "audit")?;
     let summary = audit
         .run(&directory, resume, &mut |progress| bar.observe(progress))
         .with_context(|| {
@@ -135,6 +173,19 @@ where
             }
             format!("auditing {name}")
         })?;
+    told::<M>(&audit, &summary, directory.path(), output)
+}
+
+/// Says what the audit whose run is in `directory` came to.
+fn told<M: Modality>(
+    audit: &Audit<M>,
+    summary: &AuditSummary<M::Details>,
+    directory: &Path,
+    output: &Output,
+) -> anyhow::Result<ExitCode>
+where
+    M::Details: Shown,
+{
     let wanted = audit.specification().search.seeds;
     if summary.global.seeds < wanted as u64 {
         let found = summary.global.seeds;
@@ -143,8 +194,8 @@ where
             M::Details::only(found)
         ));
     }
-    let text = render::audit(&summary) + &what_next(summary.ending, directory.path());
-    output.result(&summary, &text)?;
+    let text = render::audit(summary) + &what_next(summary.ending, directory);
+    output.result(summary, &text)?;
     // A declared bound has to be shown to hold.
     let bound = summary.fail_above.as_ref();
     Ok(verdict(

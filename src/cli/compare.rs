@@ -14,6 +14,7 @@ use super::predictor::{
 };
 use super::progress::AuditBar;
 use super::render::{self, count, percent, table};
+use super::shards;
 use probity::fairness::compare::{
     CompareSpecification, CompareSummary, Comparison, StrategyFigures,
 };
@@ -26,6 +27,7 @@ use probity::fairness::strategies::StrategyName;
 use probity::fairness::trial::TrialFigures;
 use probity::run::place::Place;
 use probity::run::run_directory::write_atomically;
+use probity::run::shards::{Part, merged, work};
 use probity::run::specification::Checked;
 
 /// Name of the table in the run directory, the last file of a run.
@@ -56,17 +58,19 @@ pub(super) struct CompareArgs {
 pub(super) fn run(mut args: CompareArgs, output: &Output) -> anyhow::Result<ExitCode> {
     if args.resume {
         let (specification, place) = unfinished(args.out, &args.fields)?;
-        return run_specification(specification, place, &args.hardware, output);
+        return run_specification(specification, place, &Part::Whole, &args.hardware, output);
     }
     args.search.set(&mut args.fields)?;
     let specification = args.fields.specification()?;
-    run_specification(specification, Place::New(args.out), &args.hardware, output)
+    let place = Place::New(args.out);
+    run_specification(specification, place, &Part::Whole, &args.hardware, output)
 }
 
-/// Runs the comparison that is specified.
+/// Runs the comparison that is specified, or a part of it.
 pub(super) fn run_specification(
     specification: Checked<CompareSpecification>,
     place: Place,
+    part: &Part,
     hardware: &Hardware,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
@@ -81,11 +85,9 @@ pub(super) fn run_specification(
     }
     remark_on_instability(comparison.case().instability(), output);
     remark_on_bins(comparison.case().bin_effect(), output);
-    let (directory, resume) = directory_of(place, "compare")?;
     let mut bar = AuditBar::new(output, interrupt_with(comparison.case().ender())?);
     let mut under_way = None;
     let repeats = comparison.specification().repeats;
-    let path = directory.path().display();
     let observe = &mut |strategy: StrategyName, repeat, progress: AuditProgress<'_>| {
         if under_way.replace((strategy, repeat)) != Some((strategy, repeat)) {
             let name = strategy.name();
@@ -93,12 +95,39 @@ pub(super) fn run_specification(
         }
         bar.observe(progress)
     };
-    let summary = comparison.run(&directory, resume, observe).with_context(|| {
-        format!(
-            "comparing on {name} (searches that are done are kept; go on with: probity compare --resume --out {path})"
-        )
-    })?;
+    let (directory, summary) = match part {
+        Part::Shard { folder, shard } => {
+            let folder = comparison.shard_folder(folder)?;
+            let mut searches = comparison.searches(observe);
+            let worked = work::<_, anyhow::Error>(&mut searches, &folder, *shard);
+            bar.clear();
+            return shards::worked(worked?, *shard, &folder, output);
+        }
+        Part::Merge { folder } => {
+            let folder = comparison.shard_folder(folder)?;
+            let out = place.new_directory();
+            if let Some(said) = shards::merged_before::<CompareSpecification>(&folder, out, output)?
+            {
+                return Ok(said);
+            }
+            let searches = merged(&comparison.searches(observe), &folder)?;
+            let (directory, _) = directory_of(place, "compare")?;
+            let summary = comparison.merge(searches, &directory)?;
+            (directory, summary)
+        }
+        Part::Whole => {
+            let (directory, resume) = directory_of(place, "compare")?;
+            let summary = comparison.run(&directory, resume, observe).with_context(|| {
+                let path = directory.path().display();
+                format!(
+                    "comparing on {name} (searches that are done are kept; go on with: probity compare --resume --out {path})"
+                )
+            })?;
+            (directory, summary)
+        }
+    };
     bar.clear();
+    let path = directory.path().display();
     let plots = render::plots(&directory)?;
     let markdown = markdown(&summary.strategies);
     write_atomically(&directory.file(TABLE), markdown.as_bytes())?;

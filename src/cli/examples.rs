@@ -6,7 +6,7 @@
 use clap::Command;
 
 /// The commands, and their examples.
-const EXAMPLES: [(&str, &[&str]); 49] = [
+const EXAMPLES: [(&str, &[&str]); 51] = [
     (
         "demo",
         &[
@@ -118,6 +118,14 @@ const EXAMPLES: [(&str, &[&str]); 49] = [
         &[
             "probity run friday.toml --out runs/friday",
             "probity run runs/people --out runs/again",
+            "probity run friday.toml --shard 1/1 --out runs/friday.shards",
+        ],
+    ),
+    ("merge", &["probity merge runs/friday.shards"]),
+    (
+        "shard script",
+        &[
+            "probity shard script friday.toml --for parallel --shards 16 --out runs/night.shards --merged runs/night > night.sh",
         ],
     ),
     (

@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         "Audit and repair",
         &[
             "train", "import", "audit", "verify", "certify", "groups", "compare", "repair",
-            "report", "run",
+            "report", "run", "shard", "merge",
         ],
     ),
     ("Other analyses", &["knn", "kmeans", "spn", "outliers"]),

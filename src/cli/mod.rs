@@ -40,6 +40,8 @@ mod schema;
 mod sentence;
 #[cfg(feature = "serve")]
 mod serve;
+mod shard_script;
+mod shards;
 mod shell;
 mod spn;
 mod supervision;
@@ -101,6 +103,10 @@ enum Command {
     Compare(Box<compare::CompareArgs>),
     /// Do what a specification says, or repeat a run
     Run(run::RunArgs),
+    /// Put the shards of a run together
+    Merge(run::MergeArgs),
+    /// Hand the shards of a run to many machines
+    Shard(shard_script::ShardArgs),
     /// Turn runs into a page to look at
     Report(report::ReportArgs),
     /// Re-check every pair of an audit, or every removal set of a k-NN run, one by one
@@ -182,6 +188,8 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Audit(args) => audit::run(*args, output),
         Command::Compare(args) => compare::run(*args, output),
         Command::Run(args) => run::run(args, output),
+        Command::Merge(args) => run::merge(args, output),
+        Command::Shard(args) => shard_script::run(args, output),
         Command::Report(args) => report::run(args, output),
         Command::Verify(args) => verify::run(args, output),
         Command::Certify(args) => certify::run(args, output),

@@ -1,5 +1,5 @@
 //! `probity run`: performs what a specification says, one written by hand or that of an earlier
-//! run.
+//! run, or a shard of it; `probity merge` puts shards together.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,6 +13,7 @@ use super::output::Output;
 use super::{audit, certify, compare, groups, import, kmeans, knn, outliers, repair, spn, train};
 use probity::run::place::Place;
 use probity::run::run_directory::{RUN, RunDirectory};
+use probity::run::shards::{Part, Shard};
 use probity::run::specification::file::{Record, kind_of, read};
 use probity::run::specification::{Checked, FieldKind, Specification};
 
@@ -30,9 +31,15 @@ pub(super) struct RunArgs {
     /// Go on with the unfinished run in the directory given
     #[arg(long)]
     resume: bool,
+    /// Do one of so many shards, such as 3/16; --out is then the folder that all of them share
+    #[arg(long, value_name = "I/N", conflicts_with = "resume")]
+    shard: Option<Shard>,
     #[command(flatten)]
     hardware: Hardware,
 }
+
+/// The kinds of runs that can be cut into shards.
+pub(super) const DIVISIBLE: [&str; 5] = ["audit", "compare", "knn", "kmeans bench", "spn bench"];
 
 /// The limit of time of a search.
 const TIME: &str = "budget.time";
@@ -42,42 +49,48 @@ type Performs = fn(&Asked<'_>) -> anyhow::Result<ExitCode>;
 /// How a run of each kind is performed.
 const RUNS: [(&str, Performs); 14] = [
     ("train", |asked| {
-        asked.perform(|it, at| train::run_specification(it, at, asked.hardware(), asked.output))
+        asked.perform(|it, at| train::run_specification(it, at, asked.hardware, asked.output))
     }),
     ("import", |asked| {
         asked.perform(|it, at| import::run_specification(it, at, asked.output))
     }),
     ("audit", |asked| {
-        asked.perform(|it, at| audit::run_specification(it, at, asked.hardware(), asked.output))
+        asked.perform_part(|it, at| {
+            audit::run_specification(it, at, &asked.part, asked.hardware, asked.output)
+        })
     }),
     ("compare", |asked| {
-        asked.perform(|it, at| compare::run_specification(it, at, asked.hardware(), asked.output))
+        asked.perform_part(|it, at| {
+            compare::run_specification(it, at, &asked.part, asked.hardware, asked.output)
+        })
     }),
     ("repair", |asked| {
-        asked.perform(|it, at| repair::run_specification(it, at, asked.hardware(), asked.output))
+        asked.perform(|it, at| repair::run_specification(it, at, asked.hardware, asked.output))
     }),
     ("groups", |asked| {
-        asked.anew(|it, out| groups::run_specification(it, out, asked.hardware(), asked.output))
+        asked.anew(|it, out| groups::run_specification(it, out, asked.hardware, asked.output))
     }),
     ("certify", |asked| {
         asked.anew(|it, out| certify::run_specification(it, out, asked.output))
     }),
     ("knn", |asked| {
-        asked.anew(|it, out| {
-            knn::analyse::run_specification(it, out, asked.hardware(), asked.output)
+        asked.anew_part(|it, out| {
+            knn::analyse::run_specification(it, out, &asked.part, asked.hardware, asked.output)
         })
     }),
     ("kmeans fit", |asked| {
         asked.anew(|it, out| kmeans::fit::run_specification(it, out, asked.output))
     }),
     ("kmeans bench", |asked| {
-        asked.anew(|it, out| kmeans::bench::run_specification(it, out, asked.output))
+        asked.anew_part(|it, out| {
+            kmeans::bench::run_specification(it, out, &asked.part, asked.output)
+        })
     }),
     ("spn fit", |asked| {
         asked.anew(|it, out| spn::fit::run_specification(it, out, asked.output))
     }),
     ("spn bench", |asked| {
-        asked.anew(|it, out| spn::bench::run_specification(it, out, asked.output))
+        asked.anew_part(|it, out| spn::bench::run_specification(it, out, &asked.part, asked.output))
     }),
     ("outliers count", |asked| {
         asked.private(|it, out| outliers::count::run_specification(it, out, asked.output))
@@ -99,7 +112,62 @@ pub(super) fn run(args: RunArgs, output: &Output) -> anyhow::Result<ExitCode> {
         true => RunDirectory::open(&args.specification)?.file(RUN),
         false => args.specification.clone(),
     };
-    let kind = kind_of(&file)?;
+    let part = match args.shard {
+        None => Part::Whole,
+        Some(shard) => Part::Shard {
+            folder: match (&args.out, is_directory) {
+                (Some(folder), _) => folder.clone(),
+                (None, true) => args.specification.clone(),
+                (None, false) => bail!("--shard needs --out, the folder that all shards share"),
+            },
+            shard,
+        },
+    };
+    perform(&Asked {
+        // A shard is of a run that others work on as well: it repeats none.
+        repeats: is_directory && part == Part::Whole,
+        resume: args.resume,
+        out: args.out,
+        directory: args.specification,
+        part,
+        hardware: &args.hardware,
+        file: &file,
+        output,
+    })
+}
+
+/// Arguments of `probity merge`.
+#[derive(Debug, Args)]
+pub(super) struct MergeArgs {
+    /// The folder that all shards share
+    folder: PathBuf,
+    /// Run directory [default: the next free one of its kind under runs]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    hardware: Hardware,
+}
+
+/// Runs `probity merge`.
+pub(super) fn merge(args: MergeArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    let file = args.folder.join(RUN);
+    perform(&Asked {
+        repeats: false,
+        resume: false,
+        out: args.out,
+        directory: args.folder.clone(),
+        part: Part::Merge {
+            folder: args.folder,
+        },
+        hardware: &args.hardware,
+        file: &file,
+        output,
+    })
+}
+
+fn perform(asked: &Asked<'_>) -> anyhow::Result<ExitCode> {
+    let file = asked.file;
+    let kind = kind_of(file)?;
     let Some((_, perform)) = RUNS.iter().find(|(known, _)| *known == kind) else {
         let known = RUNS.map(|(kind, _)| kind);
         bail!(
@@ -108,37 +176,53 @@ pub(super) fn run(args: RunArgs, output: &Output) -> anyhow::Result<ExitCode> {
             known.join(", ")
         );
     };
-    perform(&Asked {
-        args: &args,
-        file: &file,
-        output,
-    })
+    perform(asked)
 }
 
 /// What is run, and where.
 struct Asked<'a> {
-    args: &'a RunArgs,
+    /// The directory that is repeated or gone on with, where `file` is its specification.
+    directory: PathBuf,
+    repeats: bool,
+    resume: bool,
+    out: Option<PathBuf>,
+    part: Part,
+    hardware: &'a Hardware,
     file: &'a Path,
     output: &'a Output,
 }
 
 impl Asked<'_> {
-    fn hardware(&self) -> &Hardware {
-        &self.args.hardware
-    }
-
     fn perform<S: Specification>(
         &self,
         run: impl FnOnce(Checked<S>, Place) -> anyhow::Result<ExitCode>,
     ) -> anyhow::Result<ExitCode> {
+        self.expect_whole(S::KIND)?;
+        self.perform_part(run)
+    }
+
+    fn expect_whole(&self, kind: &str) -> anyhow::Result<()> {
+        ensure!(
+            self.part == Part::Whole,
+            "a run of the kind '{kind}' cannot be cut into shards; these can: {}",
+            DIVISIBLE.join(", ")
+        );
+        Ok(())
+    }
+
+    /// The same for a kind of run that can be cut into shards.
+    fn perform_part<S: Specification>(
+        &self,
+        run: impl FnOnce(Checked<S>, Place) -> anyhow::Result<ExitCode>,
+    ) -> anyhow::Result<ExitCode> {
         let (specification, record) = self.read()?;
-        let (directory, out) = (&self.args.specification, self.args.out.clone());
+        let out = self.out.clone();
         let place = match record {
-            record if self.args.resume => Place::GoesOn(
-                RunDirectory::open_to_write(directory)?,
+            record if self.resume => Place::GoesOn(
+                RunDirectory::open_to_write(&self.directory)?,
                 record.unwrap_or_default(),
             ),
-            Some(record) if directory.is_dir() => Place::Again(out, record),
+            Some(record) if self.repeats => Place::Again(out, record),
             _ => Place::New(out),
         };
         run(specification, place)
@@ -149,12 +233,21 @@ impl Asked<'_> {
         &self,
         run: impl FnOnce(Checked<S>, Option<PathBuf>) -> anyhow::Result<ExitCode>,
     ) -> anyhow::Result<ExitCode> {
+        self.expect_whole(S::KIND)?;
+        self.anew_part(run)
+    }
+
+    /// The same for one that can be cut into shards.
+    fn anew_part<S: Specification>(
+        &self,
+        run: impl FnOnce(Checked<S>, Option<PathBuf>) -> anyhow::Result<ExitCode>,
+    ) -> anyhow::Result<ExitCode> {
         ensure!(
-            !self.args.resume,
+            !self.resume,
             "a run of the kind '{}' cannot be gone on with; leave --resume out",
             S::KIND
         );
-        run(self.read()?.0, self.args.out.clone())
+        run(self.read()?.0, self.out.clone())
     }
 
     /// The same for an answer with noise: another answer to the same question is paid for again.
@@ -163,7 +256,7 @@ impl Asked<'_> {
         run: impl FnOnce(Checked<S>, Option<PathBuf>) -> anyhow::Result<ExitCode>,
     ) -> anyhow::Result<ExitCode> {
         ensure!(
-            !self.args.specification.is_dir(),
+            !self.repeats,
             "a private answer cannot be repeated: to ask anew, and to pay for it again, give {} itself",
             self.file.display()
         );
@@ -174,7 +267,7 @@ impl Asked<'_> {
         let (specification, record) = read::<S>(self.file)?;
         let named = || self.file.display().to_string();
         let checked = specification.check().with_context(named)?.into_inner();
-        let located = with_absolute_paths(checked, self.file, self.args.resume)?;
+        let located = with_absolute_paths(checked, self.file, self.resume)?;
         Ok((located.check().with_context(named)?, record))
     }
 }

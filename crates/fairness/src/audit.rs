@@ -14,10 +14,10 @@ use super::checkpoint::expect_fits;
 use super::estimate::{Estimate, discriminatory_share};
 use super::modality::{Method, Modality, ModalityName};
 use super::model_under_test::ModelAccess;
-use super::pairs::PairStore;
+use super::pairs::{PairSource, PairStore};
 use super::record::{expect_unchanged, identity, record_of};
 use super::samples::write_samples;
-use super::search::{Ending, Search, SearchState, StateOf};
+use super::search::{Ending, Search, SearchCounts, SearchState, StateOf};
 use super::session::{AuditProgress, is_resumable, keep_if_cut, run_search};
 pub use super::specification::AuditSpecification;
 pub use super::strategies::StrategyName;
@@ -99,6 +99,14 @@ pub struct Audit<M> {
     case: M,
 }
 
+/// What the search and the estimates of an audit came to.
+pub(super) struct Finished<'a> {
+    pub(super) ending: Ending,
+    pub(super) counts: &'a SearchCounts<'a>,
+    pub(super) fairness: Vec<Estimate>,
+    pub(super) score: Option<CausalDiscrimination>,
+}
+
 /// Told where an audit stands; may stop it.
 pub type Observe<'a> = dyn FnMut(AuditProgress<'_>) -> ControlFlow<()> + 'a;
 
@@ -165,7 +173,7 @@ impl<M: Modality> Audit<M> {
         self.case
     }
 
-    fn method(&self) -> Method<'_> {
+    pub(super) fn method(&self) -> Method<'_> {
         let specification = &self.specification;
         Method {
             strategy: specification.strategy(),
@@ -273,16 +281,45 @@ impl<M: Modality> Audit<M> {
         Ok(DecidedAlike::of(model, self.case.classes(), rows)?)
     }
 
-    fn summary<L: Clone + Default, K: Default>(
+    /// Writes what a `finished` search of this audit came to, with `pairs`, to the directory `run`.
+    pub(super) fn write(
         &self,
-        ending: Ending,
-        state: &SearchState<L, K>,
-        fairness: Vec<Estimate>,
-        (details, causal_discrimination): (M::Details, Option<CausalDiscrimination>),
+        run: &RunDirectory,
+        finished: Finished<'_>,
+        pairs: &dyn PairSource,
+        observe: &mut Observe<'_>,
+    ) -> Result<AuditSummary<M::Details>, AuditError> {
+        let specification = &self.specification;
+        let shares = finished.fairness.iter();
+        let shares: u64 = shares.map(|share| share.discriminatory).sum();
+        let found = finished.counts.individuals.discriminatory() + shares;
+        let decides_alike = self.decides_alike(found)?;
+        // What was found is worth having even if the caller wants to stop here.
+        let _ = observe(AuditProgress::Write);
+        let format = specification.samples_format;
+        run.expect_in_place()?;
+        let file = run.file(format.file_name());
+        let tally = write_samples(&file, format, &self.case, pairs)?;
+        let details = self.case.details(specification, tally);
+        let summary = self.summary(finished, details, decides_alike);
+        run.write_summary(&summary)?;
+        Ok(summary)
+    }
+
+    fn summary(
+        &self,
+        finished: Finished<'_>,
+        details: M::Details,
         decides_alike: Option<DecidedAlike>,
     ) -> AuditSummary<M::Details> {
         let specification = &self.specification;
-        let (global, local, total) = phases(state);
+        let Finished {
+            ending,
+            counts,
+            fairness,
+            score,
+        } = finished;
+        let (global, local, total) = phases(counts);
         AuditSummary {
             schema_version: 1,
             command: "audit".to_owned(),
@@ -300,8 +337,8 @@ impl<M: Modality> Audit<M> {
             global,
             local,
             total,
-            trace: trace(state),
-            causal_discrimination,
+            trace: trace(counts),
+            causal_discrimination: score,
             fail_above: BoundSummary::of(specification.fail_above, &fairness),
             fairness,
             samples_file: specification.samples_format.file_name().to_owned(),
@@ -357,18 +394,13 @@ impl<M: Modality> WithStrategy for Session<'_, '_, M> {
         let ending = run_search(&search, &mut state, run, &identity, observe)?;
         let (fairness, is_cut) = audit.estimates(observe)?;
         let ending = keep_if_cut(ending, is_cut, run, &identity, &state)?;
-        let shares: u64 = fairness.iter().map(|share| share.discriminatory).sum();
-        let found = state.individuals().discriminatory() + shares;
-        let decides_alike = audit.decides_alike(found)?;
-        // What was found is worth having even if the caller wants to stop here.
-        let _ = observe(AuditProgress::Write);
-        let format = specification.samples_format;
-        run.expect_in_place()?;
-        let tally = write_samples(&run.file(format.file_name()), format, case, state.pairs())?;
-        let details = case.details(specification, tally);
-        let score = strategy.causal_discrimination(state.learnt());
-        let summary = audit.summary(ending, &state, fairness, (details, score), decides_alike);
-        run.write_summary(&summary)?;
+        let finished = Finished {
+            ending,
+            counts: &state.counts(),
+            fairness,
+            score: strategy.causal_discrimination(state.learnt()),
+        };
+        let summary = audit.write(run, finished, state.pairs(), observe)?;
         if !is_resumable(ending) {
             run.remove_checkpoint()?;
         }

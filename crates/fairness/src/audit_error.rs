@@ -13,6 +13,7 @@ use probity_nn::model::StoreError;
 use probity_nn::text::TextNetworkError;
 use probity_predictor::PredictorError;
 use probity_run::run_directory::RunError;
+use probity_run::shards::ShardError;
 use probity_run::specification::FieldError;
 use probity_run::specification::file::SpecificationError;
 use probity_text::corpus::CorpusError;
@@ -46,6 +47,9 @@ pub enum AuditError {
     /// The run directory cannot be used.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// Shards of the run cannot be written or put together.
+    #[error(transparent)]
+    Shards(#[from] ShardError),
     /// A field of the specification has no meaning.
     #[error(transparent)]
     Field(#[from] FieldError),

@@ -16,9 +16,11 @@ use super::strategy::{LocalWalker, Position, Strategy};
 pub(super) type Unfit = String;
 
 /// What the inputs of a run are.
-struct Inputs<'a> {
-    domain: &'a dyn Domain,
-    classes: usize,
+pub(super) struct Inputs<'a> {
+    /// The domain that they are from.
+    pub(super) domain: &'a dyn Domain,
+    /// Classes that they can have.
+    pub(super) classes: usize,
 }
 
 /// Whether a search can go on from `state`; `is_reached` says whether it can have come from the seed
@@ -84,7 +86,7 @@ pub(super) fn expect_fits<S: Strategy>(
 /// Counts stay below this however long a run takes.
 const MOST: u64 = 1 << 62;
 
-fn is_count(counts: &PhaseCounts) -> bool {
+pub(super) fn is_count(counts: &PhaseCounts) -> bool {
     let PhaseCounts {
         starts,
         steps,
@@ -138,7 +140,7 @@ impl Inputs<'_> {
     }
 
     /// Where a walker stands is discriminatory.
-    fn expect_position(&self, position: &Position) -> Result<(), Unfit> {
+    pub(super) fn expect_position(&self, position: &Position) -> Result<(), Unfit> {
         self.expect_row(&position.row, "a position")?;
         self.expect_checked(&position.row, &position.check)?;
         match position.check.flips.is_empty() {
@@ -158,7 +160,7 @@ impl Inputs<'_> {
         }
     }
 
-    fn expect_pair(&self, pair: &Pair<'_>) -> Result<(), Unfit> {
+    pub(super) fn expect_pair(&self, pair: &Pair<'_>) -> Result<(), Unfit> {
         self.expect_row(pair.row, "a pair")?;
         self.expect_variant(pair.row, pair.variant)?;
         for (class, logits) in [

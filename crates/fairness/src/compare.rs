@@ -14,7 +14,7 @@
 //! not: how far a search comes in it depends on the machine.
 
 use std::collections::HashSet;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,8 @@ use crate::statistics::Mean;
 use probity_data::table::ReadCounts;
 use probity_predictor::own_numbers::BinEffect;
 use probity_predictor::source::PredictorSource;
-use probity_run::run_directory::RunDirectory;
+use probity_run::run_directory::{RunDirectory, RunError};
+use probity_run::shards::{Items, ShardFolder};
 use probity_run::specification::Checked;
 use probity_run::specification::file::Record;
 use probity_tensor::device::{ComputeDevice, DeviceName};
@@ -178,7 +179,7 @@ impl Comparison {
 
 /// A search that is done.
 #[derive(Serialize, Deserialize)]
-struct Done {
+pub struct Done {
     /// Position of the strategy.
     place: u32,
     /// Number of the repeat, from 0.
@@ -228,11 +229,8 @@ impl Comparison {
         run.write_run(options, &self.record)?;
         // From here on the run can be resumed.
         run.write_checkpoint(&identity, &done)?;
-        let count = options.strategies.len() as u32;
-        let turns = (0..options.repeats)
-            .flat_map(|repeat| (0..count).map(move |turn| ((turn + repeat) % count, repeat)));
         let mut finished = true;
-        for (place, repeat) in turns {
+        for (place, repeat) in options.turns() {
             if done.iter().any(|d| (d.place, d.repeat) == (place, repeat)) {
                 continue;
             }
@@ -256,6 +254,50 @@ impl Comparison {
         if finished {
             run.remove_checkpoint()?;
         }
+        Ok(summary)
+    }
+
+    /// The folder `path` for shards of this comparison, which is cut by searches.
+    ///
+    /// # Errors
+    /// When it holds something else.
+    pub fn shard_folder(&self, path: &std::path::Path) -> Result<ShardFolder, AuditError> {
+        Ok(ShardFolder::for_run(
+            path,
+            &self.specification,
+            &self.record,
+        )?)
+    }
+
+    /// What a shard of this comparison does; told to `observe`.
+    pub fn searches<'a, 'o>(&'a self, observe: &'a mut ObserveAll<'o>) -> Searches<'a, 'o> {
+        Searches {
+            comparison: self,
+            observe,
+        }
+    }
+
+    /// Writes what the `searches` of all shards came to, in the order of their turns, to the directory
+    /// `run`.
+    ///
+    /// # Errors
+    /// When one cannot be read, or was not asked for; when the directory cannot be written.
+    pub fn merge(
+        &self,
+        searches: impl Iterator<Item = Result<Done, RunError>>,
+        run: &RunDirectory,
+    ) -> Result<CompareSummary, AuditError> {
+        let done = searches.collect::<Result<Vec<Done>, RunError>>()?;
+        let options = &self.specification;
+        let wanted = options.turns();
+        if !done.iter().map(|done| (done.place, done.repeat)).eq(wanted) {
+            let problem = "its searches are not those that were asked for".to_owned();
+            let file = run.path().to_owned();
+            return Err(RunError::Foreign { file, problem }.into());
+        }
+        run.write_run(options, &self.record)?;
+        let summary = self.summarise(done, true);
+        run.write_summary(&summary)?;
         Ok(summary)
     }
 
@@ -319,5 +361,44 @@ impl Comparison {
             protected: options.protected.clone(),
             strategies,
         }
+    }
+}
+
+/// The searches of a comparison, one after the other: its items.
+pub struct Searches<'a, 'o> {
+    comparison: &'a Comparison,
+    observe: &'a mut ObserveAll<'o>,
+}
+
+impl Items for Searches<'_, '_> {
+    type Item = Done;
+    type Error = AuditError;
+
+    fn count(&self) -> u64 {
+        self.comparison.specification.turns().count() as u64
+    }
+
+    fn perform(
+        &mut self,
+        items: Range<u64>,
+        done: &mut dyn FnMut(Done),
+    ) -> Result<bool, AuditError> {
+        let options = &self.comparison.specification;
+        let turns = options.turns().skip(items.start as usize);
+        for (place, repeat) in turns.take((items.end - items.start) as usize) {
+            let strategy = options.strategies[place as usize];
+            let observe =
+                &mut |progress: AuditProgress<'_>| (self.observe)(strategy, repeat, progress);
+            let figures = self.comparison.search(strategy, repeat, observe)?;
+            if figures.ending == Ending::Interrupted {
+                return Ok(false);
+            }
+            done(Done {
+                place,
+                repeat,
+                figures,
+            });
+        }
+        Ok(true)
     }
 }

@@ -23,13 +23,56 @@ pub enum Mark {
 
 const DISCRIMINATORY: u8 = Mark::GlobalDiscriminatory as u8 | Mark::LocalDiscriminatory as u8;
 
-/// Distinct keys, how many carry each mark, and how many are discriminatory in any phase.
+/// How many distinct keys there are, how many carry each mark, and how many are discriminatory in any
+/// phase.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MarkCounts {
+    keys: u64,
+    marks: [u64; 4],
+    discriminatory: u64,
+}
+
+impl MarkCounts {
+    /// Number of distinct keys.
+    pub fn keys(&self) -> u64 {
+        self.keys
+    }
+
+    /// Number of keys that carry `mark`.
+    pub fn count(&self, mark: Mark) -> u64 {
+        self.marks[(mark as u8).trailing_zeros() as usize]
+    }
+
+    /// Number of keys found discriminatory in any phase.
+    pub fn discriminatory(&self) -> u64 {
+        self.discriminatory
+    }
+
+    /// Counts a key that was not counted before, with all of its `marks`.
+    pub(super) fn add_key(&mut self, marks: u8) {
+        self.keys += 1;
+        self.add_marks(marks, 0);
+    }
+
+    /// Counts `marks` that a key gets which has those of `before`; says whether they are its first
+    /// discriminatory ones.
+    fn add_marks(&mut self, marks: u8, before: u8) -> bool {
+        let new = marks & !before;
+        for (bit, count) in self.marks.iter_mut().enumerate() {
+            *count += u64::from(new >> bit & 1);
+        }
+        let first = new & DISCRIMINATORY != 0 && before & DISCRIMINATORY == 0;
+        self.discriminatory += u64::from(first);
+        first
+    }
+}
+
+/// Distinct keys with their marks.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(from = "Vec<u128>", into = "Vec<u128>")]
 pub struct DistinctSet {
     entries: HashTable<u128>,
-    counts: [u64; 4],
-    discriminatory: u64,
+    counts: MarkCounts,
 }
 
 impl DistinctSet {
@@ -44,34 +87,43 @@ impl DistinctSet {
         let mut entry = entry.or_insert(key << 4);
         let slot = entry.get_mut();
         let before = (*slot & 15) as u8;
-        let new = bits & !before;
-        *slot |= u128::from(new);
-        for (bit, count) in self.counts.iter_mut().enumerate() {
-            *count += u64::from(new >> bit & 1);
-        }
-        let first = new & DISCRIMINATORY != 0 && before & DISCRIMINATORY == 0;
-        self.discriminatory += u64::from(first);
-        first
+        *slot |= u128::from(bits);
+        // Every key that is there has a mark.
+        self.counts.keys += u64::from(before == 0);
+        self.counts.add_marks(bits, before)
     }
 
     /// Number of distinct keys.
     pub fn len(&self) -> u64 {
-        self.entries.len() as u64
+        self.counts.keys
     }
 
     /// Whether no key was marked.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.counts.keys == 0
+    }
+
+    /// All that is counted.
+    pub fn counts(&self) -> &MarkCounts {
+        &self.counts
     }
 
     /// Number of keys that carry `mark`.
     pub fn count(&self, mark: Mark) -> u64 {
-        self.counts[(mark as u8).trailing_zeros() as usize]
+        self.counts.count(mark)
     }
 
     /// Number of keys found discriminatory in any phase.
     pub fn discriminatory(&self) -> u64 {
-        self.discriminatory
+        self.counts.discriminatory
+    }
+
+    /// All keys with their marks, ascending.
+    pub(super) fn sorted(&self) -> Vec<(u128, u8)> {
+        let mut keys: Vec<u128> = self.entries.iter().copied().collect();
+        keys.sort_unstable();
+        let marked = keys.into_iter().map(|entry| (entry >> 4, entry as u8 & 15));
+        marked.collect()
     }
 }
 
@@ -92,11 +144,7 @@ impl From<Vec<u128>> for DistinctSet {
             ..DistinctSet::default()
         };
         for entry in entries {
-            let marks = (entry & 15) as u8;
-            for bit in 0..4 {
-                set.counts[bit] += u64::from(marks >> bit & 1);
-            }
-            set.discriminatory += u64::from(marks & DISCRIMINATORY != 0);
+            set.counts.add_key((entry & 15) as u8);
             set.entries
                 .insert_unique(hash(entry >> 4), entry, |&have| hash(have >> 4));
         }

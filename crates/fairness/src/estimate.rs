@@ -5,7 +5,7 @@
 //! The count is binomial, so the interval is Clopper and Pearson's: it covers the true share with
 //! probability at least 95 %, for every share and sample size.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -97,11 +97,27 @@ pub fn discriminatory_share(
     seed: u64,
     observe: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Estimate, ModelError> {
+    let (done, found) = count_discriminatory(model, domain, 0..samples, seed, observe)?;
+    Ok(Estimate::new(protected, done, found))
+}
+
+/// Counts the discriminatory ones among the inputs of these numbers: how many were done, and how many
+/// it are.
+///
+/// # Errors
+/// When the model cannot answer.
+pub(super) fn count_discriminatory(
+    model: &dyn Classifier,
+    domain: &dyn Domain,
+    items: Range<u64>,
+    seed: u64,
+    observe: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<(u64, u64), ModelError> {
     const CHUNK: u64 = 1024;
     const BLOCK: u64 = 64 * CHUNK;
-    let (mut done, mut found) = (0, 0);
-    while done < samples {
-        let end = (done + BLOCK).min(samples);
+    let (mut done, mut found) = (items.start, 0);
+    while done < items.end {
+        let end = (done + BLOCK).min(items.end);
         let counts: Vec<u64> = (0..(end - done).div_ceil(CHUNK))
             .into_par_iter()
             .map(|chunk| {
@@ -118,11 +134,11 @@ pub fn discriminatory_share(
             .collect::<Result<_, ModelError>>()?;
         found += counts.iter().sum::<u64>();
         done = end;
-        if observe(done).is_break() {
+        if observe(done - items.start).is_break() {
             break;
         }
     }
-    Ok(Estimate::new(protected, done, found))
+    Ok((done - items.start, found))
 }
 
 #[cfg(test)]

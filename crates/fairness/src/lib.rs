@@ -38,6 +38,7 @@ pub mod search;
 mod search_state;
 pub mod seeds;
 pub mod session;
+pub mod shards;
 pub mod shared_budget;
 pub mod specification;
 pub mod statistics;

@@ -1,5 +1,7 @@
 //! Discriminatory pairs, stored compactly: what was found, by which walker, when.
 
+use std::io;
+
 use serde::{Deserialize, Serialize};
 
 use super::check::Checked;
@@ -54,6 +56,38 @@ impl<'a> Pair<'a> {
             other_label: flip.map_or(check.label, |flip| flip.label),
             logits: &check.logits,
             other_logits: flip.map_or(&check.logits, |flip| &flip.logits),
+        }
+    }
+}
+
+/// Pairs that can be gone through, from wherever they are kept.
+pub trait PairSource {
+    /// Gives all pairs in the order found, `size` at a time.
+    ///
+    /// # Errors
+    /// When they cannot be read; what `each` says.
+    fn blocks(
+        &self,
+        size: usize,
+        each: &mut dyn FnMut(&[Pair<'_>]) -> io::Result<()>,
+    ) -> io::Result<()>;
+}
+
+impl PairSource for PairStore {
+    fn blocks(
+        &self,
+        size: usize,
+        each: &mut dyn FnMut(&[Pair<'_>]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut block = Vec::with_capacity(size.min(self.len()));
+        let mut pairs = self.iter();
+        loop {
+            block.extend(pairs.by_ref().take(size));
+            if block.is_empty() {
+                return Ok(());
+            }
+            each(&block)?;
+            block.clear();
         }
     }
 }

@@ -49,7 +49,7 @@ use parquet::file::properties::WriterProperties;
 
 use super::audit_error::AuditError;
 use super::modality::{Modality, ModalityName, Sample, SampleInputs};
-use super::pairs::{Pair, PairStore, Phase};
+use super::pairs::{Pair, PairSource, Phase};
 pub use super::specification::SamplesFormat;
 use probity_data::read::{ReadError, Records};
 use probity_data::schema::Format;
@@ -69,7 +69,7 @@ pub fn write_samples<M: Modality>(
     file: &Path,
     format: SamplesFormat,
     case: &M,
-    pairs: &PairStore,
+    pairs: &dyn PairSource,
 ) -> Result<M::Tally, RunError> {
     let mut tally = M::Tally::default();
     let batch =
@@ -86,7 +86,7 @@ pub fn write_columns(
     file: &Path,
     format: SamplesFormat,
     (modality, columns): (ModalityName, ArrowSchema),
-    pairs: &PairStore,
+    pairs: &dyn PairSource,
     batch: &mut Batch<'_>,
 ) -> Result<(), RunError> {
     write_with(file, |writer| match format {
@@ -107,26 +107,19 @@ pub fn write_columns(
 
 fn blocks(
     columns: &ArrowSchema,
-    pairs: &PairStore,
+    pairs: &dyn PairSource,
     batch: &mut Batch<'_>,
     write: &mut dyn FnMut(&RecordBatch) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut block = Vec::with_capacity(BLOCK.min(pairs.len()));
-    let mut pairs = pairs.iter();
-    loop {
-        block.extend(pairs.by_ref().take(BLOCK));
-        if block.is_empty() {
-            return Ok(());
-        }
-        write(&batch(columns, &block).map_err(io::Error::other)?)?;
-        block.clear();
-    }
+    pairs.blocks(BLOCK, &mut |block| {
+        write(&batch(columns, block).map_err(io::Error::other)?)
+    })
 }
 
 fn write_csv(
     writer: &mut BufWriter<&mut File>,
     (modality, columns): (ModalityName, &ArrowSchema),
-    pairs: &PairStore,
+    pairs: &dyn PairSource,
     batch: &mut Batch<'_>,
 ) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(writer);

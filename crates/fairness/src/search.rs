@@ -28,7 +28,7 @@ use super::distinct::Mark;
 use super::domain::Domain;
 use super::pairs::Pair;
 use super::search_state::Seed;
-pub use super::search_state::{Ending, Phase, PhaseCounts, SearchState};
+pub use super::search_state::{Ending, Phase, PhaseCounts, SearchCounts, SearchState};
 use super::strategy::{AfterFind, GlobalStep, LocalWalker, Position, Strategy};
 use probity_nn::{Classifier, ModelError, Rows, predicted_class};
 
@@ -420,13 +420,8 @@ impl<S: Strategy> Search<'_, S> {
             .individuals
             .mark(self.domain.individual_key(&row), &marks);
         if is_new && S::HAS_LOCAL_PHASE {
-            state.walkers.push(LocalWalker {
-                id,
-                start: Position { row, check },
-                away: None,
-                candidate: Vec::new(),
-                memory: S::Memory::default(),
-            });
+            let start = Position { row, check };
+            state.walkers.push(LocalWalker::at(id, start));
         }
     }
 

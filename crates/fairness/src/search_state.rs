@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::calls::CallCounts;
-use super::distinct::DistinctSet;
+use super::distinct::{DistinctSet, MarkCounts};
 use super::pairs::PairStore;
 pub use super::pairs::Phase;
-use super::strategy::LocalWalker;
+use super::strategy::{LocalWalker, Position};
 use super::trace::Trace;
 
 /// Why a search ended.
@@ -53,6 +53,35 @@ impl PhaseCounts {
     pub fn model_calls(&self) -> u64 {
         self.model_rows + self.model_gradients
     }
+
+    /// What was done here and in `other`.
+    pub(super) fn with(self, other: &PhaseCounts) -> PhaseCounts {
+        PhaseCounts {
+            starts: self.starts.saturating_add(other.starts),
+            steps: self.steps.saturating_add(other.steps),
+            checks: self.checks.saturating_add(other.checks),
+            model_rows: self.model_rows.saturating_add(other.model_rows),
+            model_gradients: self.model_gradients.saturating_add(other.model_gradients),
+            seconds: self.seconds + other.seconds,
+        }
+    }
+}
+
+/// What a search did, as counts: all that a summary says of it.
+#[derive(Debug)]
+pub struct SearchCounts<'a> {
+    /// Global phase.
+    pub global: &'a PhaseCounts,
+    /// Local phase.
+    pub local: &'a PhaseCounts,
+    /// Distinct individuals.
+    pub individuals: &'a MarkCounts,
+    /// Distinct rows.
+    pub rows: &'a MarkCounts,
+    /// Pairs that the reference device did not confirm.
+    pub unconfirmed: u64,
+    /// What was found after how many model calls.
+    pub trace: &'a Trace,
 }
 
 /// A seed on its way in the global phase.
@@ -84,7 +113,16 @@ pub struct SearchState<M, L = ()> {
 impl<M: Clone + Default, L: Default> SearchState<M, L> {
     /// A search that is about to begin from `seeds`, numbered in order.
     pub fn new(seeds: impl IntoIterator<Item = Vec<i32>>, classes: usize) -> SearchState<M, L> {
-        let seeds: Vec<Seed<M>> = (0..)
+        SearchState::from_number(0, seeds, classes)
+    }
+
+    /// The same where the first seed has the number `first`.
+    pub(super) fn from_number(
+        first: u64,
+        seeds: impl IntoIterator<Item = Vec<i32>>,
+        classes: usize,
+    ) -> SearchState<M, L> {
+        let seeds: Vec<Seed<M>> = (first..)
             .zip(seeds)
             .map(|(id, row)| Seed {
                 id,
@@ -109,6 +147,46 @@ impl<M: Clone + Default, L: Default> SearchState<M, L> {
             local: PhaseCounts::default(),
             unconfirmed: 0,
             trace: Trace::default(),
+        }
+    }
+
+    /// A search whose global phase is done, and led to `starts`: the number of the seed of each, and
+    /// where it stands.
+    pub(super) fn at_starts(
+        starts: impl IntoIterator<Item = (u64, Position)>,
+        classes: usize,
+    ) -> SearchState<M, L> {
+        let walkers: Vec<LocalWalker<M>> = starts
+            .into_iter()
+            .map(|(id, start)| LocalWalker::at(id, start))
+            .collect();
+        let width = walkers.first().map_or(0, |walker| walker.start.row.len());
+        SearchState {
+            phase: Phase::Local,
+            local: PhaseCounts {
+                starts: walkers.len() as u64,
+                ..PhaseCounts::default()
+            },
+            walkers,
+            pairs: PairStore::new(width, classes),
+            ..SearchState::new([], classes)
+        }
+    }
+
+    /// Where the local phase begins, with the number of the seed of each.
+    pub(super) fn starts(&self) -> impl Iterator<Item = (u64, &Position)> {
+        self.walkers.iter().map(|walker| (walker.id, &walker.start))
+    }
+
+    /// What was done so far.
+    pub fn counts(&self) -> SearchCounts<'_> {
+        SearchCounts {
+            global: &self.global,
+            local: &self.local,
+            individuals: self.individuals.counts(),
+            rows: self.rows.counts(),
+            unconfirmed: self.unconfirmed,
+            trace: &self.trace,
         }
     }
 

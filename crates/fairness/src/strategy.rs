@@ -63,6 +63,10 @@ pub trait Strategy: Sync {
     /// Whether what the global phase finds is searched around.
     const HAS_LOCAL_PHASE: bool = true;
 
+    /// Whether it learns anything from all walkers: one that does goes elsewhere where it sees only
+    /// some of them.
+    const LEARNS: bool = size_of::<Self::Shared>() > 0;
+
     /// Whether `memory`, which a checkpoint holds, can be of a walker that stands at `row`.
     fn is_memory(&self, memory: &Self::Memory, row: &[i32]) -> bool;
 
@@ -185,6 +189,19 @@ pub struct LocalWalker<M> {
     pub candidate: Vec<i32>,
     /// What the strategy remembers.
     pub memory: M,
+}
+
+impl<M: Default> LocalWalker<M> {
+    /// A walker that is about to begin at `start`, where seed `id` led to.
+    pub(super) fn at(id: u64, start: Position) -> LocalWalker<M> {
+        LocalWalker {
+            id,
+            start,
+            away: None,
+            candidate: Vec::new(),
+            memory: M::default(),
+        }
+    }
 }
 
 impl<M> LocalWalker<M> {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::distinct::Mark;
 use super::estimate::{Estimate, Verdict};
-use super::search::SearchState;
+use super::search::SearchCounts;
 use super::trace::TraceSummary;
 
 /// One phase in the summary.
@@ -106,19 +106,22 @@ impl BoundSummary {
     }
 }
 
-/// What was found after how many model calls, to the end of `state`.
-pub fn trace<M: Clone + Default, L: Default>(state: &SearchState<M, L>) -> TraceSummary {
-    let calls = state.global().calls_with(state.local());
-    let found = state.individuals().discriminatory();
-    state.trace().until(calls, found)
+/// What was found after how many model calls, to the end of the search.
+pub fn trace(counts: &SearchCounts<'_>) -> TraceSummary {
+    let calls = counts.global.calls_with(counts.local);
+    let found = counts.individuals.discriminatory();
+    counts.trace.until(calls, found)
 }
 
-/// The phases of `state` and both together.
-pub fn phases<M: Clone + Default, L: Default>(
-    state: &SearchState<M, L>,
-) -> (GlobalSummary, LocalSummary, TotalSummary) {
-    let (individuals, rows) = (state.individuals(), state.rows());
-    let (global, local) = (state.global(), state.local());
+/// The phases of a search and both together.
+pub fn phases(counts: &SearchCounts<'_>) -> (GlobalSummary, LocalSummary, TotalSummary) {
+    let SearchCounts {
+        global,
+        local,
+        individuals,
+        rows,
+        ..
+    } = *counts;
     let checks = global.checks + local.checks;
     let model_rows = global.model_rows + local.model_rows;
     let model_gradients = global.model_gradients + local.model_gradients;
@@ -150,17 +153,17 @@ pub fn phases<M: Clone + Default, L: Default>(
         seconds: local.seconds,
     };
     let total = TotalSummary {
-        generated: individuals.len(),
+        generated: individuals.keys(),
         discriminatory,
         discriminatory_rows: rows.discriminatory(),
-        success_rate: per(discriminatory, individuals.len() as f64),
+        success_rate: per(discriminatory, individuals.keys() as f64),
         checks,
         model_rows,
         model_gradients,
         checks_per_second: per(checks, seconds),
         discriminatory_per_second: per(discriminatory, seconds),
         seconds,
-        unconfirmed: state.unconfirmed(),
+        unconfirmed: counts.unconfirmed,
     };
     (global, local, total)
 }

@@ -186,7 +186,7 @@ impl<M: Modality> WithStrategy for TrialSession<'_, M> {
             });
             observe(progress_of(&search, state))
         })?;
-        let (global, local, total) = phases(&state);
+        let (global, local, total) = phases(&state.counts());
         let figures = TrialFigures {
             seed: trial.method.seed,
             ending,

@@ -89,7 +89,7 @@ pub enum VerdictsError {
 }
 
 /// One row of the file.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct VerdictRow {
     /// n.
     pub poison: usize,

@@ -10,5 +10,6 @@ pub mod pipe;
 pub mod place;
 pub mod run_directory;
 pub mod sealed;
+pub mod shards;
 pub mod specification;
 pub mod stream;

@@ -76,6 +76,14 @@ impl Place {
         Ok((Place::GoesOn(directory, record), began))
     }
 
+    /// The directory of a new run, where it is named.
+    pub fn new_directory(&self) -> Option<&Path> {
+        match self {
+            Place::New(out) | Place::Again(out, _) => out.as_deref(),
+            Place::GoesOn(..) => None,
+        }
+    }
+
     /// What a run that goes on or is repeated began with.
     pub fn began(&self) -> Option<&Record> {
         match self {

@@ -495,6 +495,20 @@ pub fn write_with(
     file: &Path,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
 ) -> Result<(), RunError> {
+    remove_leftovers_beside(file)?;
+    write_and(file, write, |temporary, target| temporary.persist(target))
+}
+
+/// The same in a directory that other machines write to as well. What killed processes left there
+/// stays: whether a file on a shared file system is still being written, its locks do not always
+/// tell.
+///
+/// # Errors
+/// When it cannot be written; nothing is then left under the final name.
+pub(crate) fn write_among_others(
+    file: &Path,
+    write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
+) -> Result<(), RunError> {
     write_and(file, write, |temporary, target| temporary.persist(target))
 }
 
@@ -506,6 +520,7 @@ pub fn write_new_with(
     file: &Path,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
 ) -> Result<(), RunError> {
+    remove_leftovers_beside(file)?;
     let written = write_and(file, write, |temporary, target| {
         temporary.persist_noclobber(target)
     });
@@ -517,6 +532,24 @@ pub fn write_new_with(
     }
 }
 
+/// The file that `file` is, or leads to.
+fn target_of(file: &Path) -> Result<PathBuf, RunError> {
+    match fs::symlink_metadata(file) {
+        Ok(found) if found.is_symlink() => {
+            fs::canonicalize(file).map_err(|source| RunError::Write {
+                file: file.to_owned(),
+                source,
+            })
+        }
+        _ => Ok(file.to_owned()),
+    }
+}
+
+fn remove_leftovers_beside(file: &Path) -> Result<(), RunError> {
+    remove_leftovers(folder_of(&target_of(file)?));
+    Ok(())
+}
+
 fn write_and(
     file: &Path,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
@@ -526,13 +559,9 @@ fn write_and(
         file: file.to_owned(),
         source,
     };
-    let target = match fs::symlink_metadata(file) {
-        Ok(found) if found.is_symlink() => fs::canonicalize(file).map_err(failed)?,
-        _ => file.to_owned(),
-    };
+    let target = target_of(file)?;
     let directory = folder_of(&target);
     fs::create_dir_all(directory).map_err(failed)?;
-    remove_leftovers(directory);
     // Temporary files are private by default; results are as readable as the user's umask allows.
     let mut temporary = temporary_in(directory, 0o666).map_err(failed)?;
     let mut writer = BufWriter::new(temporary.as_file_mut());

@@ -11,8 +11,8 @@
 //! checks what the content says as well. A list in it takes memory as its elements are read, not as
 //! its length says: a forged length costs no more than a small multiple of the file's size.
 
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use serde::Serialize;
@@ -70,16 +70,72 @@ pub fn write_sealed(
     form: Form,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), RunError> {
-    write_with(file, |writer| {
-        let mut hashing = Hashing {
-            writer,
-            hash: Sha256::new(),
-        };
-        hashing.write_all(form.first_line().as_bytes())?;
-        content(&mut hashing)?;
-        let hash = hashing.hash.finalize();
-        writer.write_all(&hash)
-    })
+    write_with(file, |writer| seal_into(writer, form, content))
+}
+
+/// Writes to `writer` what `content` writes, sealed.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn seal_into(
+    writer: &mut impl Write,
+    form: Form,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut hashing = Hashing {
+        writer,
+        hash: Sha256::new(),
+    };
+    hashing.write_all(form.first_line().as_bytes())?;
+    content(&mut hashing)?;
+    let hash = hashing.hash.finalize();
+    writer.write_all(&hash)
+}
+
+/// Where the content of what [`seal_into`] wrote begins and ends in `file`, which is read through once
+/// and never held.
+///
+/// # Errors
+/// When it cannot be read, is of another form, or was changed.
+pub(crate) fn check_sealed(file: &Path, form: Form) -> Result<(u64, u64), RunError> {
+    let failed = |source| RunError::Read {
+        file: file.to_owned(),
+        source,
+    };
+    let changed = || RunError::Changed {
+        file: file.to_owned(),
+    };
+    let mut opened = File::open(file).map_err(failed)?;
+    let length = opened.metadata().map_err(failed)?.len();
+    let first = form.first_line();
+    let mut begin = Vec::new();
+    let line = first.len() as u64;
+    let begun = Read::take(&mut opened, line).read_to_end(&mut begin);
+    begun.map_err(failed)?;
+    if begin.len() < first.len() && first.as_bytes().starts_with(&begin) {
+        return Err(changed());
+    }
+    if begin != first.as_bytes() {
+        // The rest of the line says which other form it is of.
+        let rest = Read::take(&mut opened, 64).read_to_end(&mut begin);
+        rest.map_err(failed)?;
+        return Err(form.other(file, &begin));
+    }
+    let end = length.checked_sub(HASH as u64).filter(|end| *end >= line);
+    let end = end.ok_or_else(changed)?;
+    let mut hashing = Hashing {
+        writer: &mut io::sink(),
+        hash: Sha256::new(),
+    };
+    hashing.hash.update(&begin);
+    let content = &mut Read::take(&mut opened, end - line);
+    io::copy(content, &mut hashing).map_err(failed)?;
+    let mut written = Vec::new();
+    opened.read_to_end(&mut written).map_err(failed)?;
+    match written == hashing.hash.finalize()[..] {
+        true => Ok((line, end)),
+        false => Err(changed()),
+    }
 }
 
 /// The content of what [`write_sealed`] wrote.

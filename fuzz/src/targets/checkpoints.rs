@@ -112,7 +112,7 @@ pub(super) fn checked<S: Specification>(fields: Value) -> anyhow::Result<Checked
 }
 
 /// A model of people, their table, and the fields of an audit of it.
-fn people(folder: &Path) -> anyhow::Result<Value> {
+pub(super) fn people(folder: &Path) -> anyhow::Result<Value> {
     let model = folder.join("model");
     std::fs::create_dir_all(&model)?;
     super::model()?.save(&model)?;

@@ -7,6 +7,7 @@ mod predictors;
 mod runs;
 mod seals;
 mod service;
+mod shards;
 mod specifications;
 mod tables;
 mod texts;
@@ -45,6 +46,7 @@ const ALL: &[&[(&str, Make)]] = &[
     models::ALL,
     runs::ALL,
     checkpoints::ALL,
+    shards::ALL,
     specifications::ALL,
     service::ALL,
 ];
@@ -226,6 +228,11 @@ mod tests {
     #[test]
     fn checkpoints() {
         nothing_is_found(super::checkpoints::ALL);
+    }
+
+    #[test]
+    fn shards() {
+        nothing_is_found(super::shards::ALL);
     }
 
     #[test]

@@ -14,12 +14,14 @@ use crate::cli::inputs::{BoundsArgs, Threads, new_run};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::{Output, Summary, verdict};
 use crate::cli::render::{bad_rows, plots};
+use crate::cli::shards;
 use probity::data::read::LeftOut;
 use probity::data::specification::record_schema;
+use probity::run::shards::{Part, ShardFolder, merged, work};
 use probity::run::specification::Checked;
 use probity::run::specification::file::Record;
 use probity::unlearning::kmeans::benchmark::{BenchmarkOptions, Labelled};
-use probity::unlearning::kmeans::comparison::{Comparison, ComparisonProgress, compare};
+use probity::unlearning::kmeans::comparison::{Comparison, ComparisonProgress, Seeds, compare};
 use probity::unlearning::kmeans::specification::BenchSpecification;
 
 /// The progress bar.
@@ -59,13 +61,14 @@ struct BenchSummary {
 pub(super) fn run(mut args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.threads.apply()?;
     args.bounds.set(&mut args.fields)?;
-    run_specification(args.fields.specification()?, args.out, output)
+    run_specification(args.fields.specification()?, args.out, &Part::Whole, output)
 }
 
-/// Runs the benchmark that is specified.
+/// Runs the benchmark that is specified, or a part of it.
 pub(crate) fn run_specification(
     specification: Checked<BenchSpecification>,
     out: Option<PathBuf>,
+    part: &Part,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let specification = specification.into_inner().located();
@@ -85,9 +88,33 @@ pub(crate) fn run_specification(
     let interrupt = Interrupt::listen()?;
     let seeds = specification.seeds();
     let bar = output.progress(options.deletions as u64, BAR);
-    let measured = compare(data, &algorithms, &options, &seeds, &mut |progress| {
-        show(&bar, &interrupt, progress)
-    })?;
+    let observe = &mut |progress: ComparisonProgress<'_>| show(&bar, &interrupt, progress);
+    let measured = match part {
+        Part::Whole => compare(data, &algorithms, &options, &seeds, observe)?,
+        Part::Shard { folder, .. } | Part::Merge { folder } => {
+            let folder = ShardFolder::for_run(folder, &specification, &record)?;
+            let mut items = Seeds {
+                data,
+                algorithms: &algorithms,
+                options: &options,
+                seeds: &seeds,
+                observe,
+            };
+            if let Part::Shard { shard, .. } = part {
+                let worked = work::<_, anyhow::Error>(&mut items, &folder, *shard);
+                bar.finish_and_clear();
+                return shards::worked(worked?, *shard, &folder, output);
+            }
+            if let Some(said) =
+                shards::merged_before::<BenchSpecification>(&folder, out.as_deref(), output)?
+            {
+                bar.finish_and_clear();
+                return Ok(said);
+            }
+            let of_seeds = merged(&items, &folder)?;
+            Comparison::merged(&algorithms, &options, &seeds, of_seeds)?
+        }
+    };
     bar.finish_and_clear();
     let directory = new_run(out.as_ref(), "kmeans-bench")?;
     directory.write_run(&specification, &record)?;

@@ -14,8 +14,12 @@ use crate::cli::interrupt::Interrupt;
 use crate::cli::numbers::whole;
 use crate::cli::output::Output;
 use crate::cli::render::plots;
-use probity::knn::run::{RobustnessProgress, check, decide_robustness};
+use crate::cli::shards;
+use probity::knn::run::{
+    RobustnessProgress, ShardedInputs, check, decide_robustness, merge_robustness,
+};
 use probity::knn::specification::RobustnessSpecification;
+use probity::run::shards::{Part, ShardFolder, merged, work};
 use probity::run::specification::Checked;
 use probity::run::specification::file::Record;
 
@@ -81,13 +85,20 @@ pub(super) fn run(mut args: AnalyseArgs, output: &Output) -> anyhow::Result<Exit
     args.threat.set(&mut args.fields)?;
     args.bounds.set(&mut args.fields)?;
     let specification = args.fields.specification()?;
-    run_specification(specification, args.out, &args.hardware, output)
+    run_specification(
+        specification,
+        args.out,
+        &Part::Whole,
+        &args.hardware,
+        output,
+    )
 }
 
-/// Runs the analysis that is specified.
+/// Runs the analysis that is specified, or a part of it.
 pub(crate) fn run_specification(
     specification: Checked<RobustnessSpecification>,
     out: Option<PathBuf>,
+    part: &Part,
     hardware: &Hardware,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
@@ -103,12 +114,43 @@ pub(crate) fn run_specification(
     for &poison in &run.analysis.poison {
         check(&run.learning, &inputs, poison)?;
     }
-    let directory = new_run(out.as_ref(), "knn")?;
     let interrupt = Interrupt::listen()?;
     let bar = output.progress(1, BAR);
     let stop = interrupt.flag();
     let observe = &mut |progress| show(&bar, progress);
-    let summary = decide_robustness(&run, &record, &inputs, &directory, &device, stop, observe)?;
+    let (directory, summary) = match part {
+        Part::Whole => {
+            let directory = new_run(out.as_ref(), "knn")?;
+            let summary =
+                decide_robustness(&run, &record, &inputs, &directory, &device, stop, observe)?;
+            (directory, summary)
+        }
+        Part::Shard { folder, .. } | Part::Merge { folder } => {
+            let folder = ShardFolder::for_run(folder, &run, &record)?;
+            let mut items = ShardedInputs {
+                run: &run,
+                inputs: &inputs,
+                device: &device,
+                stop,
+                observe,
+            };
+            if let Part::Shard { shard, .. } = part {
+                let worked = work::<_, anyhow::Error>(&mut items, &folder, *shard);
+                bar.finish_and_clear();
+                return shards::worked(worked?, *shard, &folder, output);
+            }
+            if let Some(said) =
+                shards::merged_before::<RobustnessSpecification>(&folder, out.as_deref(), output)?
+            {
+                bar.finish_and_clear();
+                return Ok(said);
+            }
+            let verdicts = merged(&items, &folder)?;
+            let directory = new_run(out.as_ref(), "knn")?;
+            let summary = merge_robustness(&run, &record, &inputs, &directory, verdicts)?;
+            (directory, summary)
+        }
+    };
     bar.finish_and_clear();
     let path = directory.path().display();
     let mut text = render::summary(&summary, &inputs);

@@ -11,13 +11,17 @@ use crate::cli::fields::Fields;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::{Output, Summary};
 use crate::cli::render::{bad_rows, count, table};
+use crate::cli::shards;
 use probity::data::read::LeftOut;
 use probity::data::specification::record_schema;
 use probity::run::place::new_run_in;
+use probity::run::shards::{Part, ShardFolder, merged, work};
 use probity::run::specification::Checked;
 use probity::run::specification::file::Record;
 use probity::unlearning::spn::SpnParameters;
-use probity::unlearning::spn::benchmark::{BenchmarkFigures, Pool, Protocol, run as measure};
+use probity::unlearning::spn::benchmark::{
+    BenchmarkFigures, Pool, Protocol, Repeat, Repeats, figures, run as measure,
+};
 use probity::unlearning::spn::specification::BenchSpecification;
 use probity::unlearning::spread::Spread;
 
@@ -51,13 +55,14 @@ struct BenchSummary {
 /// Runs `probity spn bench`.
 pub(super) fn run(mut args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.leaves.set(&mut args.fields)?;
-    run_specification(args.fields.specification()?, args.out, output)
+    run_specification(args.fields.specification()?, args.out, &Part::Whole, output)
 }
 
-/// Runs the benchmark that is specified.
+/// Runs the benchmark that is specified, or a part of it.
 pub(crate) fn run_specification(
     specification: Checked<BenchSpecification>,
     out: Option<PathBuf>,
+    part: &Part,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let specification = specification.into_inner().located();
@@ -72,7 +77,6 @@ pub(crate) fn run_specification(
     );
     let record = Record::new().opened("data", rows.sha256.clone());
     let record = record_schema(record, Some(&specification.schema))?;
-    let directory = out.as_deref().map(new_run_in).transpose()?;
     let interrupt = Interrupt::listen()?;
     let stop = interrupt.flag();
     let bar = output.progress(
@@ -80,11 +84,42 @@ pub(crate) fn run_specification(
         "[{bar:28}] {pos}/{len} repeats, {eta} left",
     );
     let mut done = 0;
-    let figures = measure(parameters, &Pool::new(&data), protocol, &mut |repeats| {
+    let pool = Pool::new(&data);
+    let go_on = &mut |repeats: usize| {
         done = repeats;
         bar.set_position(repeats as u64);
         !stop.load(std::sync::atomic::Ordering::Relaxed)
-    })?;
+    };
+    let (directory, figures) = match part {
+        Part::Whole => {
+            let directory = out.as_deref().map(new_run_in).transpose()?;
+            (directory, measure(parameters, &pool, protocol, go_on)?)
+        }
+        Part::Shard { folder, .. } | Part::Merge { folder } => {
+            let folder = ShardFolder::for_run(folder, &specification, &record)?;
+            let mut items = Repeats {
+                parameters,
+                pool: &pool,
+                protocol,
+                go_on,
+            };
+            if let Part::Shard { shard, .. } = part {
+                let worked = work::<_, anyhow::Error>(&mut items, &folder, *shard);
+                bar.finish_and_clear();
+                return shards::worked(worked?, *shard, &folder, output);
+            }
+            if let Some(said) =
+                shards::merged_before::<BenchSpecification>(&folder, out.as_deref(), output)?
+            {
+                bar.finish_and_clear();
+                return Ok(said);
+            }
+            let repeats = merged(&items, &folder)?.collect::<Result<Vec<Repeat>, _>>()?;
+            done = repeats.len();
+            let directory = out.as_deref().map(new_run_in).transpose()?;
+            (directory, figures(&pool, protocol, &repeats))
+        }
+    };
     bar.finish_and_clear();
     let summary = Summary::of(
         "spn bench",

@@ -126,6 +126,13 @@ impl CompareSpecification {
         }
     }
 
+    /// Strategy and repeat of each search, in the order in which they are done.
+    pub(crate) fn turns(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let count = self.strategies.len() as u32;
+        let turn = move |repeat| (0..count).map(move |turn| ((turn + repeat) % count, repeat));
+        (0..self.repeats).flat_map(turn)
+    }
+
     /// What a message calls the model.
     pub fn name(&self) -> String {
         self.audit().name_of("model")

@@ -148,6 +148,34 @@ impl StrategyName {
         }
     }
 
+    /// Whether its walkers have nothing to do with each other: see
+    /// [`Strategy::LEARNS`](crate::strategy::Strategy::LEARNS).
+    pub fn is_divisible(self) -> bool {
+        use StrategyName::{AequitasFully, AequitasRandom, AequitasSemi, Sg, Themis};
+        let learns = [Sg, AequitasFully, AequitasSemi, AequitasRandom, Themis];
+        !learns.contains(&self)
+    }
+
+    /// Refuses this strategy, which `field` names, where some of its walkers are to be on another
+    /// machine.
+    ///
+    /// # Errors
+    /// When it learns from all of them.
+    pub fn expect_divisible(self, field: &str) -> Result<(), FieldError> {
+        match self.is_divisible() {
+            true => Ok(()),
+            false => Err(self.refused_as_indivisible(field)),
+        }
+    }
+
+    pub(crate) fn refused_as_indivisible(self, field: &str) -> FieldError {
+        let names = names(&StrategyName::OF_TABLES, StrategyName::is_divisible);
+        let expected = format!(
+            "another to be cut into shards: it learns from all of its walkers; these do not: {names}"
+        );
+        FieldError::new(field, self.name(), expected)
+    }
+
     pub(crate) fn refused_without_gradients(self, field: &str) -> FieldError {
         let names = names(&StrategyName::OF_TABLES, |name| !name.needs_gradients());
         let expected = format!(

@@ -1,5 +1,6 @@
 //! A whole robustness run: from checked inputs to a run directory with verdicts.
 
+mod shards;
 mod summary;
 mod worker_pool;
 
@@ -7,6 +8,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+pub use self::shards::{InputVerdicts, ShardedInputs, merge_robustness};
 pub use self::summary::{CertifiedCounts, RobustnessFigures, RobustnessSummary, SecondsPerInput};
 use self::worker_pool::WorkerPool;
 pub use self::worker_pool::{Effort, RobustnessProgress};
@@ -45,6 +47,15 @@ impl Learning {
     }
 }
 
+/// What became of some inputs.
+struct Sweep {
+    /// By threshold.
+    figures: Vec<RobustnessFigures>,
+    /// By threshold, then by input.
+    rows: Vec<VerdictRow>,
+    finished: bool,
+}
+
 /// Decides the robustness of every input and writes the run directory.
 ///
 /// T is learnt once, for the largest threshold. Once `stop` is set learning ends, and no input is
@@ -62,15 +73,28 @@ pub fn decide_robustness(
     observe: &mut dyn FnMut(RobustnessProgress),
 ) -> Result<RobustnessSummary, RobustnessError> {
     directory.write_run(run, record)?;
+    let drawn = inputs.drawn(run.analysis.inputs, run.learning.seed);
+    let swept = sweep(run, inputs, &drawn, device, stop, observe)?;
+    write_robustness(run, inputs, directory, swept)
+}
+
+/// Decides the inputs `drawn` for every threshold.
+fn sweep(
+    run: &RobustnessSpecification,
+    inputs: &Inputs,
+    drawn: &[usize],
+    device: &ComputeDevice,
+    stop: &AtomicBool,
+    observe: &mut dyn FnMut(RobustnessProgress),
+) -> Result<Sweep, RobustnessError> {
     let (analysis, learning) = (&run.analysis, &run.learning);
-    let drawn = inputs.drawn(analysis.inputs, learning.seed);
     let effort = Effort {
         method: analysis.method,
         time_limit: analysis.time_limit.duration(),
         stop,
     };
     let mut rows = Vec::new();
-    let mut sweep = Vec::new();
+    let mut figures_of_all = Vec::new();
     let mut finished = true;
     let mut learned = None;
     if let Some(&largest) = analysis.poison.iter().max() {
@@ -87,15 +111,34 @@ pub fn decide_robustness(
             .with_poison(poison)
             .map_err(about(inputs.train.name()))?;
         let mut sink = |row| rows.push(row);
-        let (mut figures, done) = decide_all(inputs, &system, &drawn, effort, &mut sink, observe)?;
+        let (mut figures, done) = decide_all(inputs, &system, drawn, effort, &mut sink, observe)?;
         figures.learn_seconds = seconds;
-        sweep.push(figures);
+        figures_of_all.push(figures);
         if !done {
             finished = false;
             break;
         }
         learned = Some((system, seconds));
     }
+    Ok(Sweep {
+        figures: figures_of_all,
+        rows,
+        finished,
+    })
+}
+
+/// Writes what became of all inputs to `directory`.
+fn write_robustness(
+    run: &RobustnessSpecification,
+    inputs: &Inputs,
+    directory: &RunDirectory,
+    Sweep {
+        figures: sweep,
+        rows,
+        finished,
+    }: Sweep,
+) -> Result<RobustnessSummary, RobustnessError> {
+    let analysis = &run.analysis;
     directory.expect_in_place()?;
     write_verdicts(
         &directory.file(analysis.verdicts_format.file_name()),
@@ -199,8 +242,9 @@ pub fn decide_all(
             continue;
         };
         let (decision, seconds) = outcome.map_err(about(inputs.test.name()))?;
-        figures.count(&decision.verdict, seconds);
-        sink(row_of(inputs, poison, at, &decision, seconds));
+        let row = row_of(inputs, poison, at, &decision, seconds);
+        figures.count(&row);
+        sink(row);
     }
     Ok((figures, all_done))
 }

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::verdict::{Certificate, Method, Verdict};
+use crate::verdict::Method;
+use crate::verdicts::VerdictRow;
 use probity_data::read::BadRows;
 
 /// Certified inputs by the argument that proved it.
@@ -59,17 +60,18 @@ impl RobustnessFigures {
         self.certified.quick + self.certified.k_set + self.certified.exhaustive
     }
 
-    pub(super) fn count(&mut self, verdict: &Verdict, seconds: f64) {
-        match verdict {
-            Verdict::Certified(Certificate::Quick) => self.certified.quick += 1,
-            Verdict::Certified(Certificate::KSet) => self.certified.k_set += 1,
-            Verdict::Certified(Certificate::Exhaustive) => self.certified.exhaustive += 1,
-            Verdict::Falsified(_) => self.falsified += 1,
-            Verdict::Unknown => self.unknown += 1,
+    /// Counts the verdict of `row`, in the words of [`crate::verdicts::words`].
+    pub(super) fn count(&mut self, row: &VerdictRow) {
+        match (row.verdict.as_str(), row.certificate.as_str()) {
+            ("certified", "quick") => self.certified.quick += 1,
+            ("certified", "k_set") => self.certified.k_set += 1,
+            ("certified", _) => self.certified.exhaustive += 1,
+            ("falsified", _) => self.falsified += 1,
+            _ => self.unknown += 1,
         }
         let spent = &mut self.seconds_per_input;
-        spent.mean = (spent.mean * self.inputs as f64 + seconds) / (self.inputs + 1) as f64;
-        spent.max = spent.max.max(seconds);
+        spent.mean = (spent.mean * self.inputs as f64 + row.seconds) / (self.inputs + 1) as f64;
+        spent.max = spent.max.max(row.seconds);
         self.inputs += 1;
     }
 }

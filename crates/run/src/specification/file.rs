@@ -182,6 +182,25 @@ pub fn to_toml<S: Specification>(
     })
 }
 
+/// What `file`, a `run.toml`, says of `specification` and the `record` of its run.
+///
+/// # Errors
+/// When a value has no form in TOML.
+pub(crate) fn to_run_toml<S: Specification>(
+    specification: &S,
+    record: &Record,
+    file: &Path,
+) -> Result<String, SpecificationError> {
+    let record = Record {
+        changed: changed_of(specification),
+        ..record.clone()
+    };
+    to_toml(specification, Some(&record)).map_err(|error| SpecificationError::Form {
+        file: file.to_owned(),
+        problem: error.to_string(),
+    })
+}
+
 /// The kind of the specification in `file`.
 ///
 /// # Errors
@@ -295,15 +314,7 @@ impl RunDirectory {
         specification: &S,
         record: &Record,
     ) -> Result<(), SpecificationError> {
-        let record = Record {
-            changed: changed_of(specification),
-            ..record.clone()
-        };
-        let text =
-            to_toml(specification, Some(&record)).map_err(|error| SpecificationError::Form {
-                file: self.file(RUN),
-                problem: error.to_string(),
-            })?;
+        let text = to_run_toml(specification, record, &self.file(RUN))?;
         Ok(self.write_options(&text)?)
     }
 

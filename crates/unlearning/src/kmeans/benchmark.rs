@@ -49,7 +49,7 @@ pub struct Labelled<'a> {
 }
 
 /// How good a clustering is.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, serde::Deserialize)]
 pub struct Quality {
     /// Σ|x − c|² in scaled units.
     pub loss: f64,
@@ -60,7 +60,7 @@ pub struct Quality {
 }
 
 /// The baseline of one seed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize)]
 pub struct Baseline {
     /// The seed.
     pub seed: u64,
@@ -71,7 +71,7 @@ pub struct Baseline {
 }
 
 /// One replicate of one algorithm.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize)]
 pub struct Replicate {
     /// The seed.
     pub seed: u64,

@@ -1,6 +1,6 @@
 //! All replicates of several algorithms beside Lloyd's, which trains anew for each deletion.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use serde::Serialize;
 
@@ -12,6 +12,8 @@ use super::directory::describe;
 use super::errors::KMeansError;
 use super::model::Algorithm;
 use crate::spread::Spread;
+use probity_run::run_directory::RunError;
+use probity_run::shards::Items;
 
 /// What one data set gives.
 #[derive(Debug, Clone, Serialize)]
@@ -85,23 +87,110 @@ pub fn compare(
             }
         }
     }
-    let complete = |count: usize| count == seeds.len();
-    let finished = complete(baselines.len()) && replicates.iter().map(Vec::len).all(complete);
-    let algorithms = names
-        .into_iter()
-        .zip(replicates)
-        .map(|(name, replicates)| {
-            AlgorithmFigures::of(name, replicates, &baselines, options.deletions)
-        })
-        .collect();
-    Ok(Comparison {
-        baselines,
+    Ok(Comparison::of(
         algorithms,
-        finished,
-    })
+        baselines,
+        replicates,
+        (options.deletions, seeds.len()),
+    ))
+}
+
+/// What one seed came to: its baseline, and the replicate of each algorithm. An item of a comparison in
+/// shards.
+pub type OfSeed = (Baseline, Vec<Replicate>);
+
+/// The seeds of a comparison: its items.
+pub struct Seeds<'a> {
+    /// What is clustered.
+    pub data: Labelled<'a>,
+    /// By what.
+    pub algorithms: &'a [Algorithm],
+    /// How.
+    pub options: &'a BenchmarkOptions,
+    /// The seeds.
+    pub seeds: &'a [u64],
+    /// Told how far it is; says whether to go on.
+    pub observe: &'a mut dyn FnMut(ComparisonProgress<'_>) -> ControlFlow<()>,
+}
+
+impl Items for Seeds<'_> {
+    type Item = OfSeed;
+    type Error = KMeansError;
+
+    fn count(&self) -> u64 {
+        self.seeds.len() as u64
+    }
+
+    fn perform(
+        &mut self,
+        items: Range<u64>,
+        done: &mut dyn FnMut(OfSeed),
+    ) -> Result<bool, KMeansError> {
+        for seed in &self.seeds[items.start as usize..items.end as usize] {
+            let one = std::slice::from_ref(seed);
+            let compared = compare(self.data, self.algorithms, self.options, one, self.observe)?;
+            if !compared.finished {
+                return Ok(false);
+            }
+            let replicates = compared.algorithms.into_iter();
+            let replicates = replicates
+                .flat_map(|algorithm| algorithm.replicates)
+                .collect();
+            let baselines = compared.baselines.into_iter();
+            baselines.for_each(|baseline| done((baseline, Vec::clone(&replicates))));
+        }
+        Ok(true)
+    }
 }
 
 impl Comparison {
+    /// The figures of replicates, by algorithm and seed, beside the baselines of the seeds; complete if
+    /// there are so many of each.
+    fn of(
+        algorithms: &[Algorithm],
+        baselines: Vec<Baseline>,
+        replicates: Vec<Vec<Replicate>>,
+        (deletions, seeds): (usize, usize),
+    ) -> Comparison {
+        let complete = |count: usize| count == seeds;
+        let finished = complete(baselines.len()) && replicates.iter().map(Vec::len).all(complete);
+        let algorithms = algorithms
+            .iter()
+            .zip(replicates)
+            .map(|(algorithm, replicates)| {
+                AlgorithmFigures::of(describe(algorithm), replicates, &baselines, deletions)
+            })
+            .collect();
+        Comparison {
+            baselines,
+            algorithms,
+            finished,
+        }
+    }
+
+    /// What the seeds of all shards, in their order, come to.
+    ///
+    /// # Errors
+    /// When one cannot be read.
+    pub fn merged(
+        algorithms: &[Algorithm],
+        options: &BenchmarkOptions,
+        seeds: &[u64],
+        items: impl Iterator<Item = Result<OfSeed, RunError>>,
+    ) -> Result<Comparison, RunError> {
+        let mut baselines = Vec::new();
+        let mut replicates: Vec<Vec<Replicate>> = vec![Vec::new(); algorithms.len()];
+        for item in items {
+            let (baseline, of_algorithms) = item?;
+            baselines.push(baseline);
+            for (all, one) in replicates.iter_mut().zip(of_algorithms) {
+                all.push(one);
+            }
+        }
+        let counts = (options.deletions, seeds.len());
+        Ok(Comparison::of(algorithms, baselines, replicates, counts))
+    }
+
     /// Figures of the baselines, for so many deletions.
     pub fn baseline_figures(&self, deletions: usize) -> BaselineFigures {
         let all = |figure: &dyn Fn(&Quality) -> Option<f64>| {

@@ -1,6 +1,7 @@
 //! The paper's protocol (section 5): delete rows one after the other, against learning anew each
 //! time.
 
+use std::ops::Range;
 use std::time::Instant;
 
 use schemars::JsonSchema;
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::unlearn::DeletionEffort;
 use super::{Dataset, Spn, SpnError, SpnParameters, Variable};
 use crate::spread::Spread;
+use probity_run::shards::Items;
 use probity_run::stream::{Purpose, permutation};
 
 /// What is measured, and how often.
@@ -119,15 +121,63 @@ pub fn run(
     protocol: Protocol,
     go_on: &mut dyn FnMut(usize) -> bool,
 ) -> Result<BenchmarkFigures, SpnError> {
-    let rows = protocol.rows.min(pool.rows());
-    let deletions = protocol.deletions.min(rows.saturating_sub(1));
     let mut repeats = Vec::new();
     for repeat in 0..protocol.repeats {
-        repeats.push(measure(parameters, pool, rows, deletions, repeat as u64)?);
+        repeats.push(measure(parameters, pool, protocol, repeat as u64)?);
         if !go_on(repeat + 1) {
             break;
         }
     }
+    Ok(figures(pool, protocol, &repeats))
+}
+
+/// The repeats of the protocol: its items.
+pub struct Repeats<'a> {
+    /// How it is learnt.
+    pub parameters: SpnParameters,
+    /// Rows to draw from.
+    pub pool: &'a Pool,
+    /// What is measured.
+    pub protocol: Protocol,
+    /// Hears how many are finished, and can end it.
+    pub go_on: &'a mut dyn FnMut(usize) -> bool,
+}
+
+impl Items for Repeats<'_> {
+    type Item = Repeat;
+    type Error = SpnError;
+
+    fn count(&self) -> u64 {
+        self.protocol.repeats as u64
+    }
+
+    fn perform(
+        &mut self,
+        items: Range<u64>,
+        done: &mut dyn FnMut(Repeat),
+    ) -> Result<bool, SpnError> {
+        let (first, last) = (items.start, items.end);
+        for repeat in items {
+            done(measure(self.parameters, self.pool, self.protocol, repeat)?);
+            if !(self.go_on)((repeat - first) as usize + 1) && repeat + 1 < last {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Protocol {
+    /// Rows to learn from, and rows of them to delete, where there are those of `pool`.
+    fn counts(&self, pool: &Pool) -> (usize, usize) {
+        let rows = self.rows.min(pool.rows());
+        (rows, self.deletions.min(rows.saturating_sub(1)))
+    }
+}
+
+/// What all `repeats` together gave.
+pub fn figures(pool: &Pool, protocol: Protocol, repeats: &[Repeat]) -> BenchmarkFigures {
+    let (rows, deletions) = protocol.counts(pool);
     let nothing = Spread {
         mean: f64::NAN,
         sd: 0.0,
@@ -138,11 +188,11 @@ pub fn run(
     };
     let total = |value: fn(&Repeat) -> f64| repeats.iter().map(value).sum::<f64>();
     let mut effort = DeletionEffort::default();
-    for repeat in &repeats {
+    for repeat in repeats {
         effort.add(&repeat.effort);
     }
     let tested = repeats.iter().all(|repeat| repeat.likelihood.is_finite());
-    Ok(BenchmarkFigures {
+    BenchmarkFigures {
         rows,
         variables: pool.variables.len(),
         deletions,
@@ -154,10 +204,12 @@ pub fn run(
         test_log_likelihood: tested.then(|| spread(|repeat| repeat.likelihood)),
         identical: repeats.iter().all(|repeat| repeat.identical),
         effort,
-    })
+    }
 }
 
-struct Repeat {
+/// What one repeat gave.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Repeat {
     learn: f64,
     learn_without_state: f64,
     retrain: f64,
@@ -170,10 +222,10 @@ struct Repeat {
 fn measure(
     parameters: SpnParameters,
     pool: &Pool,
-    rows: usize,
-    deletions: usize,
+    protocol: Protocol,
     repeat: u64,
 ) -> Result<Repeat, SpnError> {
+    let (rows, deletions) = protocol.counts(pool);
     let all = pool.rows() as u32;
     let order = permutation(parameters.seed, Purpose::SpnBenchmark, 2 * repeat, all);
     let (chosen, rest) = order.split_at(rows);

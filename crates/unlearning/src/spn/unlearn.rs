@@ -29,7 +29,7 @@ const FEW_CHANGED: usize = 8;
 const MOST_CHANGED: usize = 32;
 
 /// What a deletion had to do.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct DeletionEffort {
     /// Rows that were deleted.
     pub rows: usize,

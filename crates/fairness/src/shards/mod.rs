@@ -1,0 +1,354 @@
+//! An audit in shards: on many machines, to the very files of one.
+//!
+//! ```text
+//! seeds, estimates ─ global shards ─► merge ─► starts ─ local shards ─► merge ─► run directory
+//! ```
+//!
+//! Two stages are cut. In the *global* one a shard moves its block of the seeds, and counts its block of
+//! the inputs of each estimate. A merge then settles which inputs are new and writes the starts of the
+//! local phase, in the order in which one machine finds them. In the *local* one a shard walks from its
+//! block of the starts. The second merge settles again, over the shards of both stages, and writes the
+//! run directory.
+//!
+//! # Why the files are those of one machine
+//!
+//! *Claim.* For a strategy that learns nothing from all walkers ([`Strategy::LEARNS`]) and a search
+//! without a budget, the pairs, counts, trace and estimates of the merge are those of [`Audit::run`],
+//! seconds apart.
+//!
+//! *Proof.* In [`super::search`] a round works on each walker by itself: what it proposes and what its
+//! check says depend on the walker, the round and draws keyed by its seed, and what a strategy learns is
+//! the unit. Walkers leave a phase by themselves too. So a walker does in round *r* of its shard what it
+//! does in round *r* of one machine. What walkers share is what is distinct: a pair is kept where its row
+//! is new, a start where its individual is, both in the order (phase, round, walker). A shard keeps a pair
+//! where its row is new *to the shard*, and its walkers are neighbours, so the first finder of a row among
+//! all walkers keeps it in its shard as well; the merge takes, of all shards that kept a row, the first in
+//! the order (phase, round, shard), which is the one in the order (phase, round, walker). For individuals
+//! alike: an individual that is new has a row that is new. Counts of moves, checks and calls are sums over
+//! walkers; marks of a key are the union over its visitors, whichever shards they are in; the trace sums
+//! what was done and what was new round by round; estimates are counts over numbered inputs. ∎
+//!
+//! # Memory
+//!
+//! A merge reads all shards side by side, one block of a few kilobytes of each, and holds one bit a pair
+//! of each shard for what is new: rows and individuals come sorted by their keys, so equal ones meet. It
+//! goes through the shards twice.
+
+mod merge;
+mod part;
+
+use std::ops::ControlFlow;
+
+use super::audit::{Audit, AuditError, AuditSummary, Finished, Observe};
+use super::calls::{Calls, Counted};
+use super::checkpoint::Inputs;
+use super::estimate::{Estimate, count_discriminatory};
+use super::modality::Modality;
+use super::model_under_test::ModelAccess;
+use super::search::{Ending, Phase, Search, SearchState, StateOf};
+use super::session::{AuditProgress, progress_of};
+use super::strategies::WithStrategy;
+use super::strategy::{Position, Strategy};
+use merge::Merge;
+use part::{Part, Start};
+use probity_nn::Classifier;
+use probity_run::run_directory::RunDirectory;
+use probity_run::shards::{Shard, ShardFile, ShardFolder, Stage, Worked};
+use probity_run::specification::FieldError;
+
+/// The stages, and the file between them.
+const GLOBAL: Stage = "global";
+const LOCAL: Stage = "local";
+const STARTS: Stage = "starts";
+
+/// What a merge came to.
+pub enum MergedAudit<D> {
+    /// The global stage is put together; the local one is yet to be run.
+    Starts {
+        /// Inputs where it begins.
+        starts: u64,
+    },
+    /// The run is complete.
+    Complete(Box<AuditSummary<D>>),
+}
+
+impl<M: Modality> Audit<M> {
+    /// The folder `path` for the shards of this audit.
+    ///
+    /// # Errors
+    /// When the audit cannot be cut, or the folder holds something else.
+    pub fn shard_folder(&self, path: &std::path::Path) -> Result<ShardFolder, AuditError> {
+        let (specification, record) = (self.specification(), self.record());
+        let budget = &specification.budget;
+        for (field, is_given) in [
+            ("budget.max_found", budget.max_found.is_some()),
+            ("budget.time", budget.time.is_some()),
+        ] {
+            if is_given {
+                let expected = "left out: no shard knows what the others have found and spent";
+                return Err(FieldError::new(field, "given", expected).into());
+            }
+        }
+        specification.strategy().expect_divisible("strategy")?;
+        Ok(ShardFolder::for_run(path, specification, record)?)
+    }
+
+    /// Does `shard` of the stage that `folder` waits for, and writes its file, unless it is there.
+    /// `observe` may stop it; nothing is then kept.
+    ///
+    /// # Errors
+    /// See [`AuditError`].
+    pub fn work(
+        &self,
+        folder: &ShardFolder,
+        shard: Shard,
+        observe: &mut Observe<'_>,
+    ) -> Result<Worked, AuditError> {
+        let starts = folder.merged(STARTS)?;
+        let stage = match starts {
+            None => GLOBAL,
+            Some(_) => LOCAL,
+        };
+        if folder.done(stage, shard)?.is_some() {
+            return Ok(Worked::WasThere { stage });
+        }
+        let calls = Calls::default();
+        let mut go = |model: ModelAccess<'_>| {
+            let session = ShardSession {
+                audit: self,
+                model: model.classifier(),
+                calls: &calls,
+                starts: starts.as_ref(),
+                shard,
+                observe,
+            };
+            self.case().with_strategy(&self.method(), model, session)?
+        };
+        let part = match self.case().model().access() {
+            ModelAccess::Gradients(model) => {
+                go(ModelAccess::Gradients(&Counted::new(model, &calls)))
+            }
+            ModelAccess::Outputs(model) => go(ModelAccess::Outputs(&Counted::new(model, &calls))),
+        }?;
+        let Some(mut part) = part else {
+            return Ok(Worked::Stopped);
+        };
+        if stage == GLOBAL {
+            let Some(estimates) = self.count_estimates(shard, observe)? else {
+                return Ok(Worked::Stopped);
+            };
+            part.head.estimates = estimates;
+        }
+        let items = part.head.counts.starts;
+        part.write(folder, stage, shard)?;
+        Ok(Worked::Done { stage, items })
+    }
+
+    /// The inputs of each estimate that are of `shard`: protected attributes, inputs done and
+    /// discriminatory ones; `None` when stopped.
+    fn count_estimates(
+        &self,
+        shard: Shard,
+        observe: &mut Observe<'_>,
+    ) -> Result<Option<Vec<(Vec<String>, u64, u64)>>, AuditError> {
+        let specification = self.specification();
+        let seed = specification.seed;
+        let sets = self.case().estimated_sets(specification.estimate, seed)?;
+        let items = |inputs| shard.items(inputs);
+        let all: u64 = sets
+            .iter()
+            .map(|set| items(set.inputs))
+            .map(|items| items.end - items.start)
+            .sum();
+        let model = self.case().model().judge();
+        let mut counts = Vec::new();
+        let mut before = 0;
+        for set in sets {
+            let observe = &mut |done| {
+                let done = before + done;
+                observe(AuditProgress::Estimate { done, all })
+            };
+            let items = items(set.inputs);
+            let wanted = items.end - items.start;
+            let (done, found) = count_discriminatory(model, &set.domain, items, seed, observe)?;
+            if done < wanted {
+                return Ok(None);
+            }
+            before += wanted;
+            counts.push((set.protected, done, found));
+        }
+        Ok(Some(counts))
+    }
+
+    /// Puts the shards of the stage that `folder` waits for together. After the global stage that is a
+    /// file in `folder`; after the local one, or where none is asked for, the run directory that
+    /// `directory` gives. It can be done again, and comes to the same.
+    ///
+    /// # Errors
+    /// When shards are missing, damaged or of another run; see [`AuditError`].
+    pub fn merge<E: From<AuditError>>(
+        &self,
+        folder: &ShardFolder,
+        directory: impl FnOnce() -> Result<RunDirectory, E>,
+        observe: &mut Observe<'_>,
+    ) -> Result<MergedAudit<M::Details>, E> {
+        let shards = |stage| folder.all(stage).map_err(AuditError::from);
+        let inputs = Inputs {
+            domain: self.case().domain(),
+            classes: self.case().model().judge().classes(),
+        };
+        let is_local = self.specification().search.local > 0;
+        let begun = folder.merged(STARTS).map_err(AuditError::from)?;
+        let local = match begun {
+            Some(_) => shards(LOCAL)?,
+            None => Vec::new(),
+        };
+        let merged = Merge::of(self.case(), &inputs, shards(GLOBAL)?, local)?;
+        if is_local && begun.is_none() {
+            let starts = merged.starts();
+            merged.write_starts(folder, STARTS, starts)?;
+            return Ok(MergedAudit::Starts { starts });
+        }
+        let directory = directory()?;
+        let finished = Finished {
+            ending: Ending::Complete,
+            counts: &merged.counts(),
+            fairness: merged.estimates()?,
+            score: None,
+        };
+        directory
+            .write_run(self.specification(), self.record())
+            .map_err(AuditError::from)?;
+        let summary = self.write(&directory, finished, &merged, observe)?;
+        Ok(MergedAudit::Complete(Box::new(summary)))
+    }
+}
+
+/// A shard that waits for its strategy.
+struct ShardSession<'a, 'o, M> {
+    audit: &'a Audit<M>,
+    model: &'a dyn Classifier,
+    calls: &'a Calls,
+    starts: Option<&'a ShardFile>,
+    shard: Shard,
+    observe: &'a mut Observe<'o>,
+}
+
+impl<M: Modality> WithStrategy for ShardSession<'_, '_, M> {
+    /// `None` when stopped.
+    type Output = Result<Option<Part>, AuditError>;
+
+    fn with<S: Strategy>(self, strategy: &S) -> Self::Output {
+        let (audit, observe) = (self.audit, self.observe);
+        if S::LEARNS {
+            let name = audit.specification().strategy();
+            return Err(name.refused_as_indivisible("strategy").into());
+        }
+        let (specification, case) = (audit.specification(), audit.case());
+        let options = &specification.search;
+        let search = Search {
+            model: self.model,
+            reference: case.model().reference(),
+            domain: case.domain(),
+            strategy,
+            calls: self.calls,
+            options: &options.within(&specification.budget),
+        };
+        let classes = self.model.classes();
+        let mut state: StateOf<S> = match self.starts {
+            None => {
+                let own = strategy.own_seeds(options.seeds);
+                let seeds = own.unwrap_or_else(|| {
+                    case.seeds(options.clusters, options.seeds, specification.seed)
+                });
+                let items = self.shard.items(seeds.len() as u64);
+                let block = seeds
+                    .into_iter()
+                    .skip(items.start as usize)
+                    .take((items.end - items.start) as usize);
+                SearchState::from_number(items.start, block, classes)
+            }
+            Some(file) => {
+                let inputs = Inputs {
+                    domain: case.domain(),
+                    classes,
+                };
+                SearchState::at_starts(starts(file, self.shard, case, &inputs)?, classes)
+            }
+        };
+        let first = state.phase();
+        let mut rounds = Vec::new();
+        let mut is_stopped = false;
+        search.run(&mut state, &mut |state| {
+            let counts = match first {
+                Phase::Global => state.global(),
+                _ => state.local(),
+            };
+            rounds.push((counts.model_rows, counts.model_gradients));
+            is_stopped = observe(progress_of(&search, state)).is_break();
+            match is_stopped || state.phase() != first {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        })?;
+        match is_stopped && state.phase() == first {
+            true => Ok(None),
+            false => Ok(Some(Part::of(&state, first, rounds, case.domain()))),
+        }
+    }
+}
+
+/// The starts of `shard` in `file`, each checked.
+fn starts<M: Modality>(
+    file: &ShardFile,
+    shard: Shard,
+    case: &M,
+    inputs: &Inputs<'_>,
+) -> Result<Vec<(u64, Position)>, AuditError> {
+    let items = shard.items(file.head()?);
+    let mut section = file.section::<Start>(0);
+    section.skip_items(items.start)?;
+    let mut starts = Vec::new();
+    for start in section.take((items.end - items.start) as usize) {
+        let Start { seed, position, .. } = start?;
+        let fits = inputs.expect_position(&position);
+        fits.map_err(|problem| file.refuse(&problem))?;
+        if !case.is_reached(seed, &position.row) {
+            return Err(file.refuse("a start does not come from its seed").into());
+        }
+        starts.push((seed, position));
+    }
+    match starts.len() as u64 == items.end - items.start {
+        true => Ok(starts),
+        false => Err(file.refuse("it has fewer starts than it says").into()),
+    }
+}
+
+/// The estimates that shards counted parts of.
+fn summed(parts: impl Iterator<Item = Vec<(Vec<String>, u64, u64)>>) -> Option<Vec<Estimate>> {
+    let mut sums: Option<Vec<(Vec<String>, u64, u64)>> = None;
+    for part in parts {
+        let Some(sums) = &mut sums else {
+            sums = Some(part);
+            continue;
+        };
+        if sums.len() != part.len() {
+            return None;
+        }
+        for (sum, (names, done, found)) in sums.iter_mut().zip(part) {
+            if sum.0 != names {
+                return None;
+            }
+            sum.1 = sum.1.checked_add(done)?;
+            sum.2 = sum.2.checked_add(found)?;
+        }
+    }
+    let sums = sums.unwrap_or_default().into_iter();
+    if sums.as_slice().iter().any(|(_, done, found)| found > done) {
+        return None;
+    }
+    Some(
+        sums.map(|(names, done, found)| Estimate::new(names, done, found))
+            .collect(),
+    )
+}

@@ -1,0 +1,139 @@
+//! What is said of a shard that is done, and of a merge that waits for another stage.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::output::Output;
+use super::render::count;
+use probity::run::shards::{Shard, ShardFolder, Worked};
+use probity::run::specification::Specification;
+
+/// The exit code of what Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+/// What is said of a shard, as JSON.
+#[derive(Serialize)]
+struct ShardSummary<'a> {
+    schema_version: u32,
+    command: &'static str,
+    shard: String,
+    stage: &'static str,
+    /// Whether it was there already.
+    was_there: bool,
+    folder: &'a Path,
+}
+
+/// Says what became of `shard`.
+pub(super) fn worked(
+    worked: Worked,
+    shard: Shard,
+    folder: &ShardFolder,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let (stage, was_there, text) = match worked {
+        Worked::Done { stage, items } => {
+            let items = count(items);
+            (
+                stage,
+                false,
+                format!("Shard {shard} of the stage '{stage}' is done: {items} items.\n"),
+            )
+        }
+        Worked::WasThere { stage } => (
+            stage,
+            true,
+            format!("Shard {shard} of the stage '{stage}' was done already.\n"),
+        ),
+        Worked::Stopped => {
+            output.remark("The shard was stopped; nothing of it is kept.");
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+    };
+    let path = folder.path();
+    let summary = ShardSummary {
+        schema_version: 1,
+        command: "shard",
+        shard: shard.to_string(),
+        stage,
+        was_there,
+        folder: path,
+    };
+    let next = format!(
+        "When all {} are done: probity merge {}\n",
+        shard.of(),
+        path.display()
+    );
+    output.result(&summary, &(text + &next))
+}
+
+/// What is said of shards that are merged already, as JSON.
+#[derive(Serialize)]
+struct MergedSummary<'a> {
+    schema_version: u32,
+    command: &'static str,
+    complete: bool,
+    folder: &'a Path,
+    directory: &'a Path,
+}
+
+/// Says that the shards of a run of `S` are merged in `out` already, where they are.
+pub(super) fn merged_before<S: Specification>(
+    folder: &ShardFolder,
+    out: Option<&Path>,
+    output: &Output,
+) -> anyhow::Result<Option<ExitCode>> {
+    let Some(directory) = out else {
+        return Ok(None);
+    };
+    if !folder.is_merged_in::<S>(directory)? {
+        return Ok(None);
+    }
+    let path = folder.path();
+    let summary = MergedSummary {
+        schema_version: 1,
+        command: "merge",
+        complete: true,
+        folder: path,
+        directory,
+    };
+    let text = format!(
+        "The shards in {} are merged in {} already.\n",
+        path.display(),
+        directory.display()
+    );
+    output.result(&summary, &text).map(Some)
+}
+
+/// What is said of a merge after which another stage follows, as JSON.
+#[derive(Serialize)]
+struct StageSummary<'a> {
+    schema_version: u32,
+    command: &'static str,
+    complete: bool,
+    starts: u64,
+    folder: &'a Path,
+}
+
+/// Says that the global stage of an audit is merged.
+pub(super) fn merged_starts(
+    starts: u64,
+    folder: &ShardFolder,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let path = folder.path();
+    let summary = StageSummary {
+        schema_version: 1,
+        command: "merge",
+        complete: false,
+        starts,
+        folder: path,
+    };
+    let text = format!(
+        "The global stage is merged: {} starts of the local one.\nNext: run all shards again, such as with probity run {path} --shard 1/N, then probity merge {path}\n",
+        count(starts),
+        path = path.display()
+    );
+    output.result(&summary, &text)
+}
