@@ -9,6 +9,8 @@ one word, nobody could tell which the model is to get, and they are refused.
 from __future__ import annotations
 
 import os
+import tempfile
+from pathlib import Path
 from typing import Any, Iterable
 
 import numpy as np
@@ -118,6 +120,11 @@ def to_arrow(data: Any) -> pa.Table:
 def _read(path: str) -> pa.Table:
     from pyarrow import csv, parquet
 
+    if "://" in path:
+        from ._runs import fetched
+
+        with tempfile.TemporaryDirectory(prefix="probity-") as folder:
+            return _read(fetched(path, Path(folder)))
     try:
         if path.endswith((".parquet", ".pq")):
             return parquet.read_table(path)

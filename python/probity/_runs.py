@@ -14,15 +14,19 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Iterator, Mapping, Sequence, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from . import _probity, _process
-from ._errors import ModelError, NameTaken, OptionError, ProbityError
+from . import _parts, _probity, _process
+from ._errors import DataError, ModelError, NameTaken, OptionError, ProbityError
 from ._frames import Data, Frames, _word, is_path, to_arrow
 from ._models import Asked, Model, in_order
+from ._parts import Call, Part, PartDone
+
+if TYPE_CHECKING:
+    from .engines import Engine
 
 _T = TypeVar("_T")
 _R = TypeVar("_R", bound="Run")
@@ -219,7 +223,14 @@ class Audit(Run):
         bound = self.summary.get("fail_above")
         return None if bound is None else bool(bound["verdict"] == "within")
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether the search and the estimates came to their end; if not, `resume=True` goes on."""
+        return self.summary["ending"] not in ("interrupted", "time")
+
     def _warn(self) -> None:
+        if not self.is_complete:
+            _log.warning("the audit was stopped: its figures are of what was done by then")
         if self.summary.get("decides_alike") is not None:
             _log.warning(
                 "the model decides everything alike (%s): nothing can be found in it",
@@ -245,7 +256,8 @@ class Audit(Run):
 
     def __repr__(self) -> str:
         joint = self.share
-        return f"<probity.Audit of {' + '.join(joint.protected)}: {joint}, in {self.directory}>"
+        stopped = "" if self.is_complete else ", stopped before its end"
+        return f"<probity.Audit of {' + '.join(joint.protected)}: {joint}{stopped}, in {self.directory}>"
 
 
 @dataclass
@@ -346,6 +358,9 @@ def audit(
     resume: bool = False,
     device: str = "auto",
     progress: bool | Progress | None = None,
+    threads: int | None = None,
+    engine: str | Engine | None = None,
+    shards: int | None = None,
     **options: Any,
 ) -> Audit:
     """Searches `model` for individual discrimination, beginning at the rows of `data`.
@@ -363,8 +378,25 @@ def audit(
     `out` is the run's directory, by default a temporary one. With `resume` the unfinished run there
     goes on, and all options come from it. Other options are those of the specification:
     `probity.options("audit")`.
+
+    With an `engine`, such as `"ray"` (see `probity.engines`), the run is cut into `shards`, which its
+    workers do; the result is the same. The shards are kept beside `out` until all are done, and
+    `resume`, with all arguments as they were, does those that are missing.
     """
-    setting = _Setting(out, resume, device, progress)
+    if engine is not None:
+        for_python = {
+            "protected": protected, "label": label, "schema": schema, "classes": classes,
+            "favourable": favourable, "ignore": ignore, "gives": gives, "device": device,
+        }
+        if threads is not None:
+            options["threads"] = threads
+        given = {**for_python, **options}
+        cut = _Cut(engine, shards, out, resume, progress)
+        found: Audit = cut.perform("audit", (model, data), given)
+        return found
+    if shards is not None:
+        raise OptionError("shards has no meaning without an engine")
+    setting = _Setting(out, resume, device, progress, threads)
     label = None if label is None else str(label)
     if len(names := _names(protected)):
         options["protected"] = names
@@ -376,7 +408,7 @@ def audit(
             for name, value in for_python.items():
                 if value is not None:
                     raise OptionError(f"{name} has no meaning for a model directory")
-            inputs: dict[str, Any] = {"model": os.path.abspath(os.fspath(model))}
+            inputs: dict[str, Any] = {"model": setting.located(model)}
             if _probity.is_text_model(inputs["model"]):
                 data = _texts(data, inputs, options)
             inputs["data"] = setting.path("data", data)
@@ -668,9 +700,12 @@ def _of_model(
         raise OptionError(
             f"model is a {type(model).__name__}, but must be a model directory, or a run that made one"
         )
+    if kind == "compare" and (cut := _Cut.split_from(options)) is not None:
+        compared: Run = cut.perform("compare", (model, data), options)
+        return compared
     setting = _Setting.split_from(options)
     with setting:
-        inputs = {"model": os.path.abspath(os.fspath(model)), **more}
+        inputs = {"model": setting.located(model), **more}
         if _probity.is_text_model(inputs["model"]):
             data = _texts(data, inputs, options)
         inputs["data"] = setting.path("data", data)
@@ -690,12 +725,66 @@ def _texts(data: Any, inputs: dict[str, Any], options: dict[str, Any]) -> Any:
 def knn(train: Any, test: Any = None, **options: Any) -> Run:
     """Decides of predictions of k-NN whether poisoned rows of `train` could have changed them.
     `probity.options("knn")` lists the options."""
+    if (cut := _Cut.split_from(options)) is not None:
+        decided: Run = cut.perform("knn", (train, test), options)
+        return decided
     setting = _Setting.split_from(options)
     with setting:
         inputs = {"train": setting.path("train", train)}
         if test is not None:
             inputs["test"] = setting.path("test", test)
         run: Run = setting.perform(Run, "knn", options, inputs)
+        return run
+
+
+def outliers_budget(
+    ledger: str | os.PathLike[str],
+    data: str | os.PathLike[str] | None = None,
+    *,
+    epsilon: float | None = None,
+    delta: float = 0.0,
+    slack: float | None = None,
+    columns: Sequence[str] = (),
+    schema: str | os.PathLike[str] | None = None,
+) -> dict[str, float]:
+    """Declares a privacy budget for the file `data` in the new file `ledger`, as the owner of the data
+    does once; without `data`, nothing is declared. Gives the `epsilon` and `delta` that are left.
+
+    What is said here of the table, and the number of its records, is public from then on.
+    """
+    if data is not None:
+        if epsilon is None:
+            raise OptionError("epsilon is needed: how much may be given away in all")
+        declared = {
+            "data": os.path.abspath(os.fspath(data)),
+            "epsilon": epsilon,
+            "delta": delta,
+            "slack": slack,
+            "columns": list(columns),
+            "schema": None if schema is None else _text_of(schema),
+        }
+        _probity.declare_budget(os.fspath(ledger), _json(declared))
+    left = _probity.budget_left(os.fspath(ledger))
+    return {"epsilon": left[0], "delta": left[1]}
+
+
+def outliers(data: str | os.PathLike[str], ledger: str | os.PathLike[str], **options: Any) -> Run:
+    """Counts the outliers in the file `data` under differential privacy; with `dims`, chooses the
+    columns in which there are most of them.
+
+    An outlier has fewer than `k` other records within `radius`. The price, `epsilon` and `delta`, is
+    charged to `ledger` before the answer is computed. `probity.options("outliers count")` and
+    `probity.options("outliers subspaces")` list the options.
+    """
+    if not is_path(data):
+        raise OptionError("data must be a path: the budget is that of one file")
+    kind = "outliers subspaces" if "dims" in options or "top" in options else "outliers count"
+    setting = _Setting.split_from(options)
+    if setting.began:
+        raise OptionError("a private answer cannot be resumed: it is asked, and paid for, again")
+    with setting:
+        inputs = {"data": setting.path("data", data), "ledger": os.path.abspath(os.fspath(ledger))}
+        run: Run = setting.perform(Run, kind, options, inputs)
         return run
 
 
@@ -708,8 +797,10 @@ class _Setting:
         resume: bool = False,
         device: str = "auto",
         progress: bool | Progress | None = None,
+        threads: int | None = None,
     ):
         self._resume, self._device, self._progress = resume, device, progress
+        self._threads = threads
         self._names = contextlib.ExitStack()
         self._keep: Any = None
         self._out = Path(out).absolute() if out is not None else None
@@ -725,7 +816,7 @@ class _Setting:
     @classmethod
     def split_from(cls, options: dict[str, Any]) -> _Setting:
         """What is among `options` that is no field of a specification, taken from them."""
-        names = ("out", "resume", "device", "progress")
+        names = ("out", "resume", "device", "progress", "threads")
         return cls(**{name: options.pop(name) for name in names if name in options})
 
     def __enter__(self) -> _Setting:
@@ -736,8 +827,19 @@ class _Setting:
 
     def path(self, field: str, data: Any) -> str:
         """What the specification says of `data` in `field`: a path, or a name in this process."""
+        if is_path(data):
+            return self.located(data)
         name = str(self.began.get(field, "")).removeprefix("memory:") or field
         return _named(self._names, name, self._resume, data)
+
+    def located(self, path: str | os.PathLike[str]) -> str:
+        """A path from the root; what a URL names is copied here, for as long as this lasts."""
+        named = os.fspath(path)
+        if "://" not in named:
+            return os.path.abspath(named)
+        folder = tempfile.mkdtemp(prefix="probity-")
+        self._names.callback(shutil.rmtree, folder, True)
+        return fetched(named, Path(folder))
 
     def model(self, asked: Asked) -> Any:
         """The model of Python under a name."""
@@ -778,7 +880,12 @@ class _Setting:
     ) -> Any:
         """Performs the run. What is asked of one that goes on must be what it began with."""
         _process.begin()
+        part = _parts.current(kind)
         directory = self._out
+        if part is not None:
+            directory = part.folder
+            if part.shard is None:
+                directory = self._out = part.out
         if directory is None:
             self._keep = tempfile.TemporaryDirectory(prefix="probity-")
             directory = self._out = Path(self._keep.name) / kind
@@ -786,12 +893,133 @@ class _Setting:
         _log.info("%s begins in %s", kind, directory)
         started = time.monotonic()
         with _shown(self._progress) as told:
-            _probity.perform(kind, _json(fields), str(directory), self._resume, self._device, told)
+            said = json.loads(
+                _probity.perform(
+                    kind,
+                    _json(fields),
+                    str(directory),
+                    self._resume,
+                    self._device,
+                    told,
+                    part.shard if part is not None else None,
+                    str(part.folder) if part is not None and part.shard is None else None,
+                    part.threads if part is not None else self._threads,
+                )
+            )
+        if said is not None:
+            raise PartDone(said)
         seconds = time.monotonic() - started
         _log.info("%s took %.1f s", kind, seconds)
         if asked is not None:
             return made(directory, self._keep, (asked.rows, asked.seconds, seconds))
         return made(directory, self._keep)
+
+
+class _Cut:
+    """A run that an engine does in shards."""
+
+    def __init__(
+        self,
+        engine: str | Engine,
+        shards: int | None = None,
+        out: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+        progress: bool | Progress | None = None,
+    ):
+        from .engines import named
+
+        self._engine = named(engine)
+        self._shards, self._resume, self._progress = shards, resume, progress
+        self._keep: Any = None
+        if out is None:
+            if resume:
+                raise OptionError("resume goes on with the run in out, which is not given")
+            self._keep = tempfile.TemporaryDirectory(prefix="probity-")
+            out = Path(self._keep.name) / "run"
+        self._out = Path(out).absolute()
+        self._folder = self._out.with_name(self._out.name + ".shards")
+
+    @classmethod
+    def split_from(cls, options: dict[str, Any]) -> _Cut | None:
+        """That of the engine among `options`, where there is one; it is taken from them."""
+        if options.get("engine") is None:
+            if options.pop("shards", None) is not None:
+                raise OptionError("shards has no meaning without an engine")
+            return None
+        names = ("engine", "shards", "out", "resume", "progress")
+        return cls(**{name: options.pop(name) for name in names if name in options})
+
+    def perform(self, kind: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Does all shards of all stages, and merges them."""
+        if self._folder.exists() and any(self._folder.iterdir()) and not self._resume:
+            raise OptionError(
+                f"{self._folder} holds shards already; resume=True does those that are missing"
+            )
+        if "threads" in options:
+            raise OptionError("threads is the engine's: probity.engines.Ray(threads=…)")
+        call = Call(kind, tuple(_sent(argument) for argument in arguments), options)
+        of = self._shards if self._shards is not None else 4 * self._engine.workers()
+        _log.info("%s begins in %d shards in %s", kind, of, self._folder)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        while True:
+            self._do_stage(call, of)
+            run = call.perform(Part(kind, self._folder, out=self._out))
+            if not isinstance(run, dict):
+                break
+            _log.info("%s", run)
+        shutil.rmtree(self._folder, ignore_errors=True)
+        run._keep = (self._keep, run._keep) if not isinstance(run._keep, _Kept) else run._keep
+        if isinstance(run._keep, _Kept):
+            run._keep.folder = (self._keep, run._keep.folder)
+        return run
+
+    def _do_stage(self, call: Call, of: int) -> None:
+        files = {f"{number}/{of}": None for number in range(1, of + 1)}
+        left = [
+            shard for shard in files
+            if not _parts.file_of(self._folder, call.kind, shard).is_file()
+        ]
+        stage = _parts.stage_of(self._folder, call.kind)
+        there = of - len(left)
+        with _shown(self._progress) as told:
+            def tell(done: int) -> None:
+                if told is not None:
+                    told(stage, there + done, of, "shards")
+
+            failed = self._engine.work(call, self._folder, left, tell) if left else {}
+        if failed:
+            named = "; ".join(f"{shard}: {why}" for shard, why in list(failed.items())[:5])
+            kept = "" if self._keep is not None else (
+                f"; the others are kept in {self._folder}, and resume=True does those that are missing"
+            )
+            raise ProbityError(
+                f"{len(failed)} of {of} shards of the stage '{stage}' failed: {named}{kept}"
+            )
+
+
+def _sent(argument: Any) -> Any:
+    """An argument as it is sent to workers: paths and runs by their paths."""
+    if not is_path(argument) or "://" in os.fspath(argument):
+        return argument
+    return os.path.abspath(os.fspath(argument))
+
+
+def fetched(url: str, folder: Path) -> str:
+    """The file or directory at a URL, copied into `folder`."""
+    try:
+        import fsspec
+    except ImportError as error:
+        raise OptionError(f"{url} needs fsspec: pip install fsspec") from error
+    try:
+        system, inside = fsspec.core.url_to_fs(url)
+        place = folder / inside.rstrip("/").rpartition("/")[2]
+        if system.isdir(inside):
+            system.get(inside.rstrip("/") + "/", str(place) + "/", recursive=True)
+        else:
+            system.get_file(inside, str(place))
+    except Exception as error:
+        raise DataError(f"cannot read {url}: {error}") from error
+    return str(place)
 
 
 def _named(names: contextlib.ExitStack, name: str, exactly: bool, data: Any) -> str:

@@ -35,6 +35,8 @@ fn _probity(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<network::SumProductNetwork>()?;
     module.add_class::<memory::NamedModel>()?;
     module.add_function(wrap_pyfunction!(memory::compute_graphs_in, module)?)?;
+    module.add_function(wrap_pyfunction!(runs::budget_left, module)?)?;
+    module.add_function(wrap_pyfunction!(runs::declare_budget, module)?)?;
     module.add_function(wrap_pyfunction!(runs::fields, module)?)?;
     module.add_function(wrap_pyfunction!(runs::perform, module)?)?;
     module.add_function(wrap_pyfunction!(reading::infer_schema, module)?)?;

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::path::PathBuf;
 
+use probity::data::schema::Format;
 use probity::fairness::audit::{Audit, AuditSpecification};
 use probity::fairness::certify::run::{Certifiable, Certification, CertifySpecification};
 use probity::fairness::certify::table::CertifiableTable;
@@ -14,20 +15,29 @@ use probity::fairness::repair::{
     Repair, RepairProgress, RepairSpecification, Repairable, TableRepair, TextRepair,
 };
 use probity::fairness::session::AuditProgress;
-use probity::knn::run::{RobustnessProgress, check, decide_robustness};
+use probity::fairness::shards::MergedAudit;
+use probity::fairness::strategies::StrategyName;
+use probity::knn::run::{
+    RobustnessProgress, ShardedInputs, check, decide_robustness, merge_robustness,
+};
 use probity::knn::specification::RobustnessSpecification;
 use probity::nn::import_run::{Import, ImportSpecification};
 use probity::nn::train::run::{Trainable, Training};
 use probity::nn::train::table_set::TableSet;
 use probity::nn::train::text_set::TextSet;
 use probity::nn::train::{EpochReport, TrainSpecification};
+use probity::privacy::ledger::read;
+use probity::privacy::query::{CountQuery, Declaration, SubspacesQuery};
+use probity::privacy::specification::{CountSpecification, SubspacesSpecification};
 use probity::run::place::Place;
 use probity::run::run_directory::RunDirectory;
+use probity::run::shards::{Part, ShardFolder, Worked, merged, work};
 use probity::run::specification::file::Record;
 use probity::run::specification::{Checked, Given, Specification};
 use probity::tensor::device::{ComputeDevice, DeviceName};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use rayon::ThreadPoolBuilder;
 use serde_json::{Map, Value, json};
 
 use super::errors;
@@ -42,6 +52,7 @@ type Failure = Box<dyn Error + Send + Sync>;
 struct Setting<'a> {
     out: PathBuf,
     goes_on: bool,
+    part: Part,
     device: DeviceName,
     watch: &'a Watch,
 }
@@ -86,14 +97,33 @@ impl Setting<'_> {
     }
 }
 
+/// What is said of a part of a run that is done: stage and items of a shard, starts after a merge.
+type Said = Value;
+
 /// What kinds of runs there are: the fields of each, and how it is performed.
 type Kind = (
     &'static str,
     fn() -> Value,
-    fn(Map<String, Value>, Setting<'_>) -> Result<(), Failure>,
+    fn(Map<String, Value>, Setting<'_>) -> Result<Said, Failure>,
 );
 
-const KINDS: [Kind; 8] = [
+fn said(worked: Worked) -> Said {
+    match worked {
+        Worked::Done { stage, items } => json!({ "stage": stage, "items": items }),
+        Worked::WasThere { stage } => json!({ "stage": stage }),
+        Worked::Stopped => json!({ "stopped": true }),
+    }
+}
+
+/// Refuses to do a part of a run of a kind that cannot be cut.
+fn expect_whole<S: Specification>(setting: &Setting<'_>) -> Result<(), Failure> {
+    match setting.part {
+        Part::Whole => Ok(()),
+        _ => Err(format!("a run of the kind '{}' cannot be cut into shards", S::KIND).into()),
+    }
+}
+
+const KINDS: [Kind; 10] = [
     (
         AuditSpecification::KIND,
         fields_of::<AuditSpecification>,
@@ -121,10 +151,11 @@ const KINDS: [Kind; 8] = [
         fields_of::<ImportSpecification>,
         |options, setting| {
             let (specification, place) = begun::<ImportSpecification>(options, &setting)?;
+            expect_whole::<ImportSpecification>(&setting)?;
             let import = Import::open(specification)?;
             let (directory, _) = directory(place, &setting)?;
             import.run(&directory)?;
-            Ok(())
+            Ok(Value::Null)
         },
     ),
     (
@@ -151,12 +182,14 @@ const KINDS: [Kind; 8] = [
         fields_of::<GroupsSpecification>,
         |options, setting| {
             let (specification, place) = begun::<GroupsSpecification>(options, &setting)?;
+            expect_whole::<GroupsSpecification>(&setting)?;
             let device = setting.device()?;
             let measurement = GroupMeasurement::open(specification, &device)?;
             let summary = measurement.run(&device)?;
             let (directory, _) = directory(place, &setting)?;
             directory.write_run(measurement.specification(), measurement.record())?;
-            Ok(directory.write_summary(&summary)?)
+            directory.write_summary(&summary)?;
+            Ok(Value::Null)
         },
     ),
     (
@@ -178,7 +211,77 @@ const KINDS: [Kind; 8] = [
             knn(specification, place, &setting)
         },
     ),
+    (
+        CountSpecification::KIND,
+        fields_of::<CountSpecification>,
+        |options, setting| {
+            expect_whole::<CountSpecification>(&setting)?;
+            let (specification, place) = begun(options, &setting)?;
+            let query = CountQuery::open(specification)?;
+            let (directory, _) = directory(place, &setting)?;
+            let answer = query.answer(&mut |_| {})?;
+            directory.write_run(query.specification(), query.record())?;
+            directory.write_summary_without_time(&answer)?;
+            Ok(Value::Null)
+        },
+    ),
+    (
+        SubspacesSpecification::KIND,
+        fields_of::<SubspacesSpecification>,
+        |options, setting| {
+            expect_whole::<SubspacesSpecification>(&setting)?;
+            let (specification, place) = begun(options, &setting)?;
+            let query = SubspacesQuery::open(specification)?;
+            let (directory, _) = directory(place, &setting)?;
+            let answer = query.answer(&mut |_| {})?;
+            directory.write_run(query.specification(), query.record())?;
+            directory.write_summary_without_time(&answer)?;
+            Ok(Value::Null)
+        },
+    ),
 ];
+
+/// What the owner of data says of a budget.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Declared {
+    data: PathBuf,
+    epsilon: f64,
+    #[serde(default)]
+    delta: f64,
+    slack: Option<f64>,
+    #[serde(default)]
+    columns: Vec<String>,
+    schema: Option<String>,
+}
+
+/// Declares a budget in the new `ledger`: data, epsilon, delta, slack, columns, schema, as JSON.
+#[pyfunction]
+pub(crate) fn declare_budget(ledger: PathBuf, declared: &str) -> PyResult<()> {
+    let declared: Declared =
+        serde_json::from_str(declared).map_err(|error| errors::exception(&error))?;
+    let declaration = Declaration {
+        data: declared.data,
+        epsilon: declared.epsilon,
+        delta: declared.delta,
+        slack: declared.slack,
+        columns: declared.columns,
+        schema: declared.schema,
+        layout: Format::default(),
+    };
+    declaration
+        .declare(&ledger)
+        .map_err(|error| errors::exception(&error))?;
+    Ok(())
+}
+
+/// What is left in `ledger`: ε, and δ.
+#[pyfunction]
+pub(crate) fn budget_left(ledger: PathBuf) -> PyResult<(f64, f64)> {
+    let ledger = read(&ledger).map_err(|error| errors::exception(&error))?;
+    let left = ledger.remaining();
+    Ok((left.epsilon, left.delta))
+}
 
 fn kind(name: &str) -> PyResult<&'static Kind> {
     let known = KINDS.iter().find(|(known, ..)| *known == name);
@@ -205,10 +308,13 @@ pub(crate) fn fields(of: &str) -> PyResult<String> {
 }
 
 /// Performs a run of a kind, in the directory `out`. `options` are fields of its specification, by
-/// name, as JSON; a run that `goes_on` has them already. `progress` is told phase, steps done, steps
-/// in all, and a word.
+/// name, as JSON; a run that `goes_on` has them already. With `shard`, such as `3/16`, that shard is
+/// done, and `out` is the folder of all of them; with `merge`, a folder of shards, they are put together
+/// in `out`. `progress` is told phase, steps done, steps in all, and a word. What is said of a part comes
+/// back as JSON.
 #[pyfunction]
-#[pyo3(signature = (of, options, out, goes_on=false, device="auto", progress=None))]
+#[pyo3(signature = (of, options, out, goes_on=false, device="auto", progress=None, shard=None, merge=None, threads=None))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn perform(
     py: Python<'_>,
     of: &str,
@@ -217,27 +323,42 @@ pub(crate) fn perform(
     goes_on: bool,
     device: &str,
     progress: Option<Py<PyAny>>,
-) -> PyResult<()> {
+    shard: Option<&str>,
+    merge: Option<PathBuf>,
+    threads: Option<usize>,
+) -> PyResult<String> {
     let (.., perform) = kind(of)?;
+    let part = match (shard, merge) {
+        (Some(shard), _) => Part::Shard {
+            folder: out.clone(),
+            shard: shard.parse().map_err(|error| errors::exception(&error))?,
+        },
+        (None, Some(folder)) => Part::Merge { folder },
+        (None, None) => Part::Whole,
+    };
     let options = serde_json::from_str(options).map_err(|error| errors::exception(&error))?;
     let device: DeviceName = device.parse().map_err(|error| errors::exception(&error))?;
     let watch = Watch::new(progress);
-    let outcome = py.detach(|| {
-        perform(
-            options,
-            Setting {
-                out,
-                goes_on,
-                device,
-                watch: &watch,
-            },
-        )
+    let setting = Setting {
+        out,
+        goes_on,
+        part,
+        device,
+        watch: &watch,
+    };
+    let outcome = py.detach(|| match threads {
+        None => perform(options, setting),
+        Some(threads) => {
+            let threads = ThreadPoolBuilder::new().num_threads(threads).build()?;
+            threads.install(|| perform(options, setting))
+        }
     });
     // An exception of Python stopped it, which is what the caller expects.
     if let Some(raised) = watch.raised() {
         return Err(raised);
     }
-    outcome.map_err(|error| errors::exception(error.as_ref()))
+    let said = outcome.map_err(|error| errors::exception(error.as_ref()))?;
+    Ok(said.to_string())
 }
 
 /// The specification, and where its run is written.
@@ -269,23 +390,40 @@ fn audit<M: Modality>(
     specification: Checked<AuditSpecification>,
     place: Place,
     setting: &Setting<'_>,
-) -> Result<(), Failure> {
+) -> Result<Said, Failure> {
     let device = setting.device()?;
     place.expect_device(device.name(), None)?;
     let audit = Audit::<M>::open(specification, &device)?;
     if let Some(began) = place.began() {
         audit.expect_unchanged(began)?;
     }
-    let (directory, resume) = directory(place, setting)?;
-    audit.run(&directory, resume, &mut |progress| setting.search(progress))?;
-    Ok(())
+    let observe = &mut |progress: AuditProgress<'_>| setting.search(progress);
+    match &setting.part {
+        Part::Whole => {
+            let (directory, resume) = directory(place, setting)?;
+            audit.run(&directory, resume, observe)?;
+        }
+        Part::Shard { folder, shard } => {
+            let folder = audit.shard_folder(folder)?;
+            return Ok(said(audit.work(&folder, *shard, observe)?));
+        }
+        Part::Merge { folder } => {
+            let folder = audit.shard_folder(folder)?;
+            let make = || -> Result<RunDirectory, Failure> { Ok(directory(place, setting)?.0) };
+            if let MergedAudit::Starts { starts } = audit.merge(&folder, make, observe)? {
+                return Ok(json!({ "starts": starts }));
+            }
+        }
+    }
+    Ok(Value::Null)
 }
 
 fn train<T: Trainable>(
     specification: Checked<TrainSpecification>,
     place: Place,
     setting: &Setting<'_>,
-) -> Result<(), Failure> {
+) -> Result<Said, Failure> {
+    expect_whole::<TrainSpecification>(setting)?;
     let device = setting.trainer(specification.modality)?;
     place.expect_device(device.name(), None)?;
     let training = Training::<T>::open(specification, &device)?;
@@ -297,14 +435,15 @@ fn train<T: Trainable>(
     training.run(&directory, resume, &mut |report| {
         setting.epoch(report, epochs)
     })?;
-    Ok(())
+    Ok(Value::Null)
 }
 
 fn repair<R: Repairable>(
     specification: Checked<RepairSpecification>,
     place: Place,
     setting: &Setting<'_>,
-) -> Result<(), Failure> {
+) -> Result<Said, Failure> {
+    expect_whole::<RepairSpecification>(setting)?;
     let device = setting.trainer(specification.modality)?;
     place.expect_device(device.name(), None)?;
     let repair = Repair::<R>::open(specification, &device)?;
@@ -318,46 +457,61 @@ fn repair<R: Repairable>(
             setting.watch.tell("train", (epochs, all), String::new)
         }
     })?;
-    Ok(())
+    Ok(Value::Null)
 }
 
 fn compare(
     specification: Checked<CompareSpecification>,
     place: Place,
     setting: &Setting<'_>,
-) -> Result<(), Failure> {
+) -> Result<Said, Failure> {
     let device = setting.device()?;
     place.expect_device(device.name(), None)?;
     let comparison = Comparison::open(specification, &device)?;
     if let Some(began) = place.began() {
         comparison.expect_unchanged(began)?;
     }
-    let (directory, resume) = directory(place, setting)?;
-    comparison.run(&directory, resume, &mut |_, _, progress| {
-        setting.search(progress)
-    })?;
-    Ok(())
+    let observe =
+        &mut |_: StrategyName, _: u32, progress: AuditProgress<'_>| setting.search(progress);
+    match &setting.part {
+        Part::Whole => {
+            let (directory, resume) = directory(place, setting)?;
+            comparison.run(&directory, resume, observe)?;
+        }
+        Part::Shard { folder, shard } => {
+            let folder = comparison.shard_folder(folder)?;
+            let mut searches = comparison.searches(observe);
+            return Ok(said(work::<_, Failure>(&mut searches, &folder, *shard)?));
+        }
+        Part::Merge { folder } => {
+            let folder = comparison.shard_folder(folder)?;
+            let searches = merged(&comparison.searches(observe), &folder)?;
+            comparison.merge(searches, &directory(place, setting)?.0)?;
+        }
+    }
+    Ok(Value::Null)
 }
 
 fn certify<M: Certifiable>(
     specification: Checked<CertifySpecification>,
     place: Place,
     setting: &Setting<'_>,
-) -> Result<(), Failure> {
+) -> Result<Said, Failure> {
+    expect_whole::<CertifySpecification>(setting)?;
     let certification = Certification::<M>::open(specification)?;
     let (directory, _) = directory(place, setting)?;
     certification.run(&directory, &mut |set| {
         // It cannot be stopped: an exception is raised when it is done.
         let _ = setting.watch.tell("certify", (set as u64, 0), String::new);
     })?;
-    Ok(())
+    Ok(Value::Null)
 }
 
 fn knn(
     specification: Checked<RobustnessSpecification>,
     place: Place,
     setting: &Setting<'_>,
-) -> Result<(), Failure> {
+) -> Result<Said, Failure> {
     let device = setting.device()?;
     let inputs = specification.read()?;
     let run = specification.into_inner().resolved(inputs.training.rows());
@@ -369,7 +523,6 @@ fn knn(
     for &poison in &run.analysis.poison {
         check(&run.learning, &inputs, poison)?;
     }
-    let (directory, _) = directory(place, setting)?;
     let watch = setting.watch;
     let observe = &mut |progress| {
         let _ = match progress {
@@ -383,14 +536,25 @@ fn knn(
             } => watch.tell("inputs", (done, all), || format!("{falsified} falsified")),
         };
     };
-    decide_robustness(
-        &run,
-        &record,
-        &inputs,
-        &directory,
-        &device,
-        watch.stop(),
+    let (Part::Shard { folder, .. } | Part::Merge { folder }) = &setting.part else {
+        let (directory, _) = directory(place, setting)?;
+        let stop = watch.stop();
+        decide_robustness(&run, &record, &inputs, &directory, &device, stop, observe)?;
+        return Ok(Value::Null);
+    };
+    let folder = ShardFolder::for_run(folder, &run, &record)?;
+    let mut items = ShardedInputs {
+        run: &run,
+        inputs: &inputs,
+        device: &device,
+        stop: watch.stop(),
         observe,
-    )?;
-    Ok(())
+    };
+    if let Part::Shard { shard, .. } = &setting.part {
+        return Ok(said(work::<_, Failure>(&mut items, &folder, *shard)?));
+    }
+    let verdicts = merged(&items, &folder)?;
+    let (directory, _) = directory(place, setting)?;
+    merge_robustness(&run, &record, &inputs, &directory, verdicts)?;
+    Ok(Value::Null)
 }

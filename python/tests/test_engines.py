@@ -1,0 +1,193 @@
+"""Runs in shards on workers of Ray and HyperQueue: the same files as in one piece."""
+
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import probity
+import pytest
+from probity import engines
+
+OPTIONS = dict(
+    protected=["sex"], label="hired", strategy="random-walk", seeds=60, local=20, estimate=2000, progress=False
+)
+
+
+def decide(frame):
+    score = 0.05 * frame["hours"].to_numpy(float) + 0.8 * (frame["sex"] == "m").to_numpy(float)
+    score = score + 0.02 * frame["age"].to_numpy(float) - 2.5
+    return 1 / (1 + np.exp(-score))
+
+
+class Fails:
+    """Ends the process of a worker, or raises an exception there, in the middle of its work."""
+
+    def __init__(self, marker: Path, how: str, times: int = 1):
+        self.marker, self.how, self.times, self.calls = marker, how, times, 0
+        self.driver = os.getpid()
+
+    def __call__(self, frame):
+        self.calls += 1
+        if os.getpid() != self.driver and self.calls == 8:
+            for number in range(self.times):
+                try:
+                    os.close(os.open(f"{self.marker}-{number}", os.O_CREAT | os.O_EXCL))
+                except FileExistsError:
+                    continue
+                if self.how == "kill":
+                    os.kill(os.getpid(), signal.SIGKILL)
+                raise ValueError("the model is out of order")
+        return decide(frame)
+
+
+@pytest.fixture(scope="module")
+def ray_engine():
+    ray = pytest.importorskip("ray")
+    ray.init(num_cpus=2, log_to_driver=False, include_dashboard=False, configure_logging=False)
+    yield engines.Ray()
+    ray.shutdown()
+
+
+@pytest.fixture(scope="module")
+def hyperqueue_engine():
+    pytest.importorskip("hyperqueue")
+    from hyperqueue.cluster import LocalCluster, WorkerConfig
+
+    with LocalCluster() as cluster:
+        cluster.start_worker(WorkerConfig(cores=1))
+        cluster.start_worker(WorkerConfig(cores=1))
+        yield engines.HyperQueue(cluster.cluster.server_dir, workers=2)
+
+
+@pytest.fixture(params=["ray", "hyperqueue"])
+def engine(request):
+    return request.getfixturevalue(f"{request.param}_engine")
+
+
+@pytest.fixture(scope="module")
+def people():
+    generator = np.random.default_rng(5)
+    count = 400
+    people = pd.DataFrame(
+        {
+            "age": generator.integers(18, 70, count),
+            "sex": generator.choice(["f", "m"], count),
+            "hours": generator.integers(0, 60, count),
+        }
+    )
+    people["hired"] = np.where(decide(people) > 0.5, "yes", "no")
+    return people
+
+
+@pytest.fixture(scope="module")
+def whole(people, tmp_path_factory):
+    audit = probity.audit(decide, people, out=tmp_path_factory.mktemp("whole") / "run", **OPTIONS)
+    assert audit.summary["total"]["discriminatory"] > 20
+    return audit
+
+
+def untimed(value):
+    if isinstance(value, dict):
+        timed = ("second", "ended", "sha256", "seal")
+        return {key: untimed(inner) for key, inner in value.items() if not any(word in key for word in timed)}
+    return [untimed(inner) for inner in value] if isinstance(value, list) else value
+
+
+def expect_same(one, other):
+    samples = [run.directory / "samples.parquet" for run in (one, other)]
+    assert samples[0].read_bytes() == samples[1].read_bytes()
+    assert untimed(one.summary) == untimed(other.summary)
+
+
+@pytest.mark.parametrize("shards", [1, 5])
+def test_the_result_is_that_of_one_machine(engine, people, whole, tmp_path, shards):
+    audit = probity.audit(decide, people, engine=engine, shards=shards, out=tmp_path / "run", **OPTIONS)
+    expect_same(whole, audit)
+    assert audit.verify()["rejected"] == 0
+    assert not (tmp_path / "run.shards").exists()
+    assert probity.Audit.load(tmp_path / "run").share == whole.share
+
+
+def test_a_worker_that_is_killed_changes_nothing(engine, people, whole, tmp_path):
+    model = Fails(tmp_path / "killed", "kill")
+    audit = probity.audit(model, people, engine=engine, shards=4, out=tmp_path / "run", **OPTIONS)
+    assert (tmp_path / "killed-0").exists()
+    expect_same(whole, audit)
+
+
+def test_a_shard_that_fails_for_good_is_named_and_the_rest_kept(engine, people, whole, tmp_path):
+    model = Fails(tmp_path / "raised", "raise")
+    with pytest.raises(probity.ProbityError, match="1 of 4 shards.*out of order.*resume=True"):
+        probity.audit(model, people, engine=engine, shards=4, out=tmp_path / "run", **OPTIONS)
+    kept = sorted(file.name for file in (tmp_path / "run.shards").glob("*.shard"))
+    assert len(kept) == 3
+    with pytest.raises(probity.OptionError, match="resume=True"):
+        probity.audit(model, people, engine=engine, shards=4, out=tmp_path / "run", **OPTIONS)
+    audit = probity.audit(
+        model, people, engine=engine, shards=4, out=tmp_path / "run", resume=True, **OPTIONS
+    )
+    expect_same(whole, audit)
+
+
+def test_fitted_models_and_directories_are_sent(ray_engine, people, tmp_path):
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    rows = people[["age", "hours"]]
+    fitted = make_pipeline(FunctionTransformer(), LogisticRegression()).fit(
+        rows.assign(m=people["sex"] == "m").astype(float), people["hired"]
+    )
+    frame = rows.assign(m=(people["sex"] == "m").astype(int), hired=people["hired"])
+    options = {**OPTIONS, "protected": ["m"]}
+    expect_same(
+        probity.audit(fitted, frame, **options),
+        probity.audit(fitted, frame, engine=ray_engine, shards=3, **options),
+    )
+    probity.train(people, "hired", ["sex"], epochs=2, out=tmp_path / "model", progress=False)
+    people.to_csv(tmp_path / "people.csv", index=False)
+    options = dict(protected=["sex"], seeds=40, local=10, estimate=500, progress=False)
+    model, data = tmp_path / "model", tmp_path / "people.csv"
+    whole = probity.audit(model, data, **options)
+    expect_same(whole, probity.audit(model, data, engine=ray_engine, shards=3, **options))
+    # From wherever fsspec reads.
+    model, data = f"file://{model}", f"file://{data}"
+    expect_same(whole, probity.audit(model, data, engine=ray_engine, shards=2, **options))
+
+
+def test_comparisons_and_knn_are_cut_as_well(engine, people, tmp_path):
+    model = probity.train(people, "hired", ["sex"], epochs=2, progress=False)
+    options = dict(seeds=20, local=5, repeats=2, strategies=["adf", "themis"], progress=False)
+    whole = probity.compare(model, people, **options)
+    cut = probity.compare(model, people, engine=engine, shards=3, **options)
+    assert untimed(whole.summary) == untimed(cut.summary)
+    data = people.assign(sex=(people["sex"] == "m").astype(int))
+    options = dict(label_column="hired", poison=[0, 1], progress=False)
+    whole = probity.knn(data[:100], data[100:130], **options)
+    cut = probity.knn(data[:100], data[100:130], engine=engine, shards=4, **options)
+    assert untimed(whole.summary) == untimed(cut.summary)
+
+
+def test_what_makes_no_sense_is_refused(people, tmp_path):
+    def refused(match, **options):
+        with pytest.raises(probity.OptionError, match=match):
+            probity.audit(decide, people, **{**OPTIONS, **options})
+
+    refused("'slurm', but must be one of ray, hyperqueue", engine="slurm")
+    refused("shards has no meaning", shards=3)
+    refused("out, which is not given", engine=engines.HyperQueue(tmp_path), resume=True)
+    refused("threads is the engine's", engine=engines.HyperQueue(tmp_path), threads=3)
+    with pytest.raises(probity.ProbityError, match="no server of HyperQueue answers"):
+        probity.audit(decide, people, engine=engines.HyperQueue(tmp_path), **OPTIONS)
+
+
+def test_what_no_shard_can_do_is_said_by_all(ray_engine, people):
+    with pytest.raises(probity.ProbityError, match="2 of 2 shards.*strategy is aequitas-fully"):
+        options = {**OPTIONS, "strategy": "aequitas-fully"}
+        probity.audit(decide, people, engine=ray_engine, shards=2, **options)
+
+
+def test_threads_change_nothing(people, whole):
+    expect_same(whole, probity.audit(decide, people, threads=1, **OPTIONS))
