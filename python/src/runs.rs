@@ -33,8 +33,8 @@ use probity::run::place::Place;
 use probity::run::run_directory::RunDirectory;
 use probity::run::shards::{Part, ShardFolder, Worked, merged, work};
 use probity::run::specification::file::Record;
-use probity::run::specification::{Checked, Given, Specification};
-use probity::tensor::device::{ComputeDevice, DeviceName};
+use probity::run::specification::{Checked, FieldError, Given, Specification};
+use probity::tensor::device::{ComputeDevice, DeviceName, most_threads};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
@@ -112,6 +112,18 @@ fn said(worked: Worked) -> Said {
         Worked::Done { stage, items } => json!({ "stage": stage, "items": items }),
         Worked::WasThere { stage } => json!({ "stage": stage }),
         Worked::Stopped => json!({ "stopped": true }),
+    }
+}
+
+fn expect_threads(threads: usize) -> Result<(), FieldError> {
+    let most = most_threads();
+    match (1..=most).contains(&threads) {
+        true => Ok(()),
+        false => Err(FieldError::new(
+            "threads",
+            threads,
+            format!("from 1 to {most}"),
+        )),
     }
 }
 
@@ -349,6 +361,7 @@ pub(crate) fn perform(
     let outcome = py.detach(|| match threads {
         None => perform(options, setting),
         Some(threads) => {
+            expect_threads(threads)?;
             let threads = ThreadPoolBuilder::new().num_threads(threads).build()?;
             threads.install(|| perform(options, setting))
         }

@@ -13,10 +13,8 @@ use clap::builder::ValueParser;
 
 #[cfg(feature = "serve")]
 use probity::run::specification::Seconds;
+use probity::tensor::device::most_threads;
 
-/// Threads that may always be asked for. The work is shared in a pool whose idle threads look for
-/// work with each other: 256 take seconds to begin and to end on two cores, 1,024 a minute.
-const THREADS: u64 = 256;
 /// Where the pool of threads looks.
 const RAYON: &str = "RAYON_NUM_THREADS";
 
@@ -62,14 +60,9 @@ pub(super) fn seed() -> ValueParser {
     whole::<u64>(0..=MOST_SEED)
 }
 
-/// A number of threads: [`THREADS`], or as many as the machine has cores where it has more.
+/// A number of threads.
 pub(super) fn threads() -> ValueParser {
-    whole::<u16>(1..=most_threads())
-}
-
-fn most_threads() -> u64 {
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
-    cores.max(THREADS).min(u16::MAX.into())
+    whole::<u16>(1..=most_threads() as u64)
 }
 
 /// The pool of threads reads its environment where no option says how many they are.
@@ -78,7 +71,7 @@ fn most_threads() -> u64 {
 /// When that asks for more than an option may.
 pub(super) fn expect_threads_of_environment() -> anyhow::Result<()> {
     let asked = std::env::var(RAYON).ok();
-    let asked = asked.and_then(|asked| asked.parse::<u64>().ok());
+    let asked = asked.and_then(|asked| asked.parse::<usize>().ok());
     match asked.filter(|&asked| asked > most_threads()) {
         None => Ok(()),
         Some(asked) => anyhow::bail!("{RAYON} is {asked}, must be at most {}", most_threads()),

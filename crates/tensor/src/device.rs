@@ -233,6 +233,16 @@ fn wgpu() -> Result<Device, String> {
     OPENED.get_or_init(open).clone()
 }
 
+/// Threads that may always be asked for. The work is shared in a pool whose idle threads look for
+/// work with each other: 256 take seconds to begin and to end on two cores, 1,024 a minute.
+const THREADS: usize = 256;
+
+/// The most threads that can be asked for: 256, or as many as the machine has cores where it has more.
+pub fn most_threads() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    cores.max(THREADS).min(u16::MAX.into())
+}
+
 /// Sets how many threads the CPU work uses; `None` leaves one a core. Results do not depend on it.
 ///
 /// # Errors
