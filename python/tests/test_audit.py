@@ -20,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import probity
+from needed import needed
 
 FRAME = people()
 INPUTS = FRAME.drop(columns="loan")
@@ -132,8 +133,8 @@ def test_a_model_of_arrays_gets_arrays():
 
 
 def test_boosters():
-    lightgbm = pytest.importorskip("lightgbm")
-    xgboost = pytest.importorskip("xgboost")
+    lightgbm = needed("lightgbm")
+    xgboost = needed("xgboost")
     words = INPUTS.astype({"sex": "category"})
     good = (FRAME.loan == "granted").astype(int)
     data = words.assign(good=good)
@@ -148,7 +149,7 @@ def test_boosters():
 
 
 def test_catboost():
-    catboost = pytest.importorskip("catboost")
+    catboost = needed("catboost")
     words = INPUTS.astype({"job": str})
     model = catboost.CatBoostClassifier(iterations=10, verbose=0, cat_features=["sex", "job"])
     model.fit(words, FRAME.loan)

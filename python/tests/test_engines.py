@@ -9,6 +9,7 @@ import pandas as pd
 import probity
 import pytest
 from probity import engines
+from needed import needed
 
 OPTIONS = dict(
     protected=["sex"], label="hired", strategy="random-walk", seeds=60, local=20, estimate=2000, progress=False
@@ -44,7 +45,7 @@ class Fails:
 
 @pytest.fixture(scope="module")
 def ray_engine():
-    ray = pytest.importorskip("ray")
+    ray = needed("ray")
     ray.init(num_cpus=2, log_to_driver=False, include_dashboard=False, configure_logging=False)
     yield engines.Ray()
     ray.shutdown()
@@ -52,7 +53,7 @@ def ray_engine():
 
 @pytest.fixture(scope="module")
 def hyperqueue_engine():
-    pytest.importorskip("hyperqueue")
+    needed("hyperqueue")
     from hyperqueue.cluster import LocalCluster, WorkerConfig
 
     with LocalCluster() as cluster:

@@ -6,8 +6,9 @@ import pytest
 from people import QUICK
 
 import probity
+from needed import needed
 
-torch = pytest.importorskip("torch")
+torch = needed("torch")
 nn = torch.nn
 
 DRAW = np.random.default_rng(2)

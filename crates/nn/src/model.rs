@@ -20,6 +20,7 @@ use super::weights::{Weight, WeightsError, read_weights};
 use probity_data::schema::{Schema, SchemaError};
 use probity_run::run_directory::{RunError, file_sha256, hex, write_atomically};
 use probity_run::sealed::{Form, read_text, write_text};
+use probity_run::specification::canonical_json;
 
 /// File names inside a model directory.
 pub const DESCRIPTION: &str = "model.toml";
@@ -116,26 +117,28 @@ impl Model {
             file: file.clone(),
             problem,
         };
-        let hidden = self.network.layers.iter().map(|layer| layer.outputs);
-        let encoding = self
-            .schema
-            .attributes
-            .iter()
-            .zip(self.network.layout.spans())
-            .map(|(attribute, span)| (attribute.name.clone(), span.encoding));
         save_tensors(&directory.join(WEIGHTS), &self.tensors())?;
         let description = Description {
             sha256: hashes_of(directory, &[WEIGHTS])?,
-            network: Architecture {
-                hidden: hidden.take(self.network.layers.len() - 1).collect(),
-                activation: self.network.activation,
-                encoding: encoding.collect(),
-            },
+            network: self.architecture(),
             schema: self.schema.clone(),
         };
         let text = toml::to_string(&description).map_err(|error| describe(error.to_string()))?;
         write_text(&file, FORM, &text)?;
         Ok(())
+    }
+
+    fn architecture(&self) -> Architecture {
+        let hidden = self.network.layers.iter().map(|layer| layer.outputs);
+        let attributes = self.schema.attributes.iter();
+        let encoding = attributes
+            .zip(self.network.layout.spans())
+            .map(|(attribute, span)| (attribute.name.clone(), span.encoding));
+        Architecture {
+            hidden: hidden.take(self.network.layers.len() - 1).collect(),
+            activation: self.network.activation,
+            encoding: encoding.collect(),
+        }
     }
 
     fn tensors(&self) -> Vec<(String, Vec<usize>, &[f32])> {
@@ -241,18 +244,31 @@ impl Model {
 
     /// SHA-256, in hex, of everything that the model computes with: schema, architecture, weights.
     pub fn sha256(&self) -> String {
-        let mut hasher = Sha256::new();
-        hasher.update(format!("{:?}", self.schema));
-        hasher.update(format!("{:?}", self.network.activation));
-        hasher.update(format!("{:?}", self.network.layout));
-        for (name, shape, values) in self.tensors() {
-            hasher.update(format!("{name} {shape:?}"));
-            for value in values {
-                hasher.update(value.to_le_bytes());
-            }
-        }
-        hex(&hasher.finalize())
+        let described = serde_json::json!({
+            "kind": "table model",
+            "version": 1,
+            "schema": self.schema,
+            "network": self.architecture(),
+        });
+        hash_of(&described, &self.tensors())
     }
+}
+
+/// SHA-256, in hex, of what is `described` of a model, in its canonical form, and of its `tensors`.
+pub(super) fn hash_of(
+    described: &serde_json::Value,
+    tensors: &[(String, Vec<usize>, &[f32])],
+) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(canonical_json(described));
+    for (name, shape, values) in tensors {
+        let lengths: Vec<String> = shape.iter().map(usize::to_string).collect();
+        hasher.update(format!("{name} {};", lengths.join(" ")));
+        for value in *values {
+            hasher.update(value.to_le_bytes());
+        }
+    }
+    hex(&hasher.finalize())
 }
 
 /// The text of the description in `file`, which is sealed as `form`.

@@ -11,16 +11,15 @@ use std::ops::Range;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::model::{
-    Companions, DESCRIPTION, StoreError, Tensors, WEIGHTS, expect_unchanged, hashes_of,
+    Companions, DESCRIPTION, StoreError, Tensors, WEIGHTS, expect_unchanged, hash_of, hashes_of,
     read_description, save_tensors,
 };
 use super::recurrent::network::{RecurrentWeights, Shape};
 use super::text::{TextNetwork, TextNetworkError};
 use super::weights::read_weights;
-use probity_run::run_directory::{hex, write_atomically};
+use probity_run::run_directory::write_atomically;
 use probity_run::sealed::{Form, read_text, write_text};
 use probity_tensor::device::ComputeDevice;
 use probity_text::embeddings::EmbeddingTable;
@@ -289,20 +288,14 @@ impl TextModel {
     /// # Errors
     /// When the tokenizer has no JSON form.
     pub fn sha256(&self) -> Result<String, TokenizerError> {
-        let mut hasher = Sha256::new();
-        hasher.update(self.tokenizer.to_json()?);
-        hasher.update(format!(
-            "{:?} {:?} {}",
-            self.recurrent.shape, self.classes, self.max_length
-        ));
-        for (name, shape, values) in self.tensors() {
-            hasher.update(format!("{name} {shape:?}"));
-            let bytes: Vec<u8> = values
-                .iter()
-                .flat_map(|value| value.to_le_bytes())
-                .collect();
-            hasher.update(bytes);
-        }
-        Ok(hex(&hasher.finalize()))
+        let described = serde_json::json!({
+            "kind": "text model",
+            "version": 1,
+            "tokenizer": self.tokenizer.to_json()?,
+            "network": self.recurrent.shape,
+            "classes": self.classes,
+            "max_length": self.max_length,
+        });
+        Ok(hash_of(&described, &self.tensors()))
     }
 }

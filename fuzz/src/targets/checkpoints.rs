@@ -18,8 +18,8 @@ use probity_run::specification::{Checked, Specification};
 use probity_tensor::device::ComputeDevice;
 use serde_json::{Value, json};
 
+use super::fixtures::{Make, comments, people_csv, vectors};
 use super::seals::seal;
-use super::{Make, comments, people_csv, vectors};
 use crate::target::{Execution, Input, Seen, Target};
 
 pub const ALL: &[(&str, Make)] = &[
@@ -115,7 +115,7 @@ pub(super) fn checked<S: Specification>(fields: Value) -> anyhow::Result<Checked
 pub(super) fn people(folder: &Path) -> anyhow::Result<Value> {
     let model = folder.join("model");
     std::fs::create_dir_all(&model)?;
-    super::model()?.save(&model)?;
+    super::fixtures::model()?.save(&model)?;
     let data = folder.join("people.csv");
     std::fs::write(&data, people_csv(20)?)?;
     Ok(json!({

@@ -15,8 +15,8 @@ use probity_unlearning::kmeans::{self, Algorithm, KMeans, Tree};
 use probity_unlearning::spn::model::SpnModel;
 use probity_unlearning::spn::table::TableOptions;
 
+use super::fixtures::{Make, people_csv, schema};
 use super::seals::seal;
-use super::{Make, people_csv, schema};
 use crate::target::{Execution, Input, Seen, Target};
 
 pub const ALL: &[(&str, Make)] = &[
@@ -28,7 +28,7 @@ pub const ALL: &[(&str, Make)] = &[
 
 /// A network for tables: what is loaded can be saved, and loaded again as the same.
 fn model(folder: &Path) -> anyhow::Result<Target> {
-    super::model()?.save(folder)?;
+    super::fixtures::model()?.save(folder)?;
     let seeds = vec![Input::folder(folder)?];
     let check = |execution: &Execution<'_>| {
         let Ok(model) = Model::load(execution.folder) else {
@@ -61,7 +61,7 @@ fn model(folder: &Path) -> anyhow::Result<Target> {
 }
 
 fn text_model(folder: &Path) -> anyhow::Result<Target> {
-    super::text_model()?.save(folder)?;
+    super::fixtures::text_model()?.save(folder)?;
     let seeds = vec![Input::folder(folder)?];
     let check = |execution: &Execution<'_>| {
         let Ok(model) = TextModel::load(execution.folder) else {

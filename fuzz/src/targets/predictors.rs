@@ -9,8 +9,8 @@ use probity_predictor::probabilities::of_score;
 use probity_predictor::protocol::{Answer, Welcome};
 use probity_predictor::source::{Categories, GraphOptions, OutputKind};
 
+use super::fixtures::{Make, people, schema};
 use super::weights::recorded;
-use super::{Make, people, schema};
 use crate::target::{Execution, Input, Seen, Target, Verdict, read};
 
 pub const ALL: &[(&str, Make)] = &[

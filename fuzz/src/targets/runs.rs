@@ -27,9 +27,9 @@ use probity_tensor::device::ComputeDevice;
 use serde_json::json;
 
 use super::checkpoints::{checked, repair_of_people};
+use super::fixtures::{Make, people_csv};
 use super::seals::seal;
 use super::tables::OF_PAGES;
-use super::{Make, people_csv};
 use crate::target::{Execution, Input, Seen, Target};
 
 pub const ALL: &[(&str, Make)] = &[
@@ -59,7 +59,7 @@ fn shown(execution: &Execution<'_>) -> Result<Seen, String> {
 fn audit(folder: &Path, format: &str) -> anyhow::Result<Input> {
     let model = folder.join("model");
     std::fs::create_dir_all(&model)?;
-    super::model()?.save(&model)?;
+    super::fixtures::model()?.save(&model)?;
     let data = folder.join("people.csv");
     std::fs::write(&data, people_csv(20)?)?;
     let specification = AuditSpecification::from_json(&serde_json::json!({

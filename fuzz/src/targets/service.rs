@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::Make;
+use super::fixtures::Make;
 use crate::target::{Execution, Input, Seen, Target, read};
 
 pub const ALL: &[(&str, Make)] = &[("service", service), ("service-model", sent_model)];
@@ -219,7 +219,7 @@ fn archive(folder: &Path, method: CompressionMethod) -> anyhow::Result<Vec<u8>> 
 /// A model that is sent as an archive: nothing is written outside its directory.
 fn sent_model(folder: &Path) -> anyhow::Result<Target> {
     let own = RunDirectory::create(&folder.join("model"))?;
-    super::model()?.save(own.path())?;
+    super::fixtures::model()?.save(own.path())?;
     let seeds = [CompressionMethod::Stored, CompressionMethod::Deflated]
         .into_iter()
         .map(|method| Ok(Input::one("model.zip", archive(own.path(), method)?)))

@@ -12,8 +12,8 @@ use probity_run::run_directory::RunDirectory;
 use probity_run::shards::Shard;
 use probity_tensor::device::ComputeDevice;
 
-use super::Make;
 use super::checkpoints::{checked, people};
+use super::fixtures::Make;
 use super::seals::seal;
 use crate::target::{Execution, Input, Seen, Target};
 

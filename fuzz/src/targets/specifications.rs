@@ -16,7 +16,7 @@ use probity_run::specification::Specification;
 use probity_run::specification::file::{kind_of, read, to_toml};
 use probity_unlearning::{kmeans, spn};
 
-use super::Make;
+use super::fixtures::Make;
 use crate::target::{Execution, Input, Seen, Target, Verdict};
 
 pub const ALL: &[(&str, Make)] = &[("specification", toml_file), ("specification-json", json)];

@@ -15,7 +15,7 @@ use probity_data::numbers::{Numbers, NumbersOptions};
 use probity_data::schema::Schema;
 use probity_data::table::{Labels, Table};
 
-use super::{Make, people_csv, schema};
+use super::fixtures::{Make, people_csv, schema};
 use crate::target::{Execution, Input, Seen, Target, Verdict, read};
 
 pub const ALL: &[(&str, Make)] = &[

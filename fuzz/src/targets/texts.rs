@@ -9,7 +9,7 @@ use probity_text::lexicon::Lexicon;
 use probity_text::tokenizer::Tokenizer;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Make, comments, vectors};
+use super::fixtures::{Make, comments, vectors};
 use crate::target::{Execution, Input, Seen, Target, read};
 
 pub const ALL: &[(&str, Make)] = &[

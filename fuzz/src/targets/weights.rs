@@ -6,7 +6,7 @@ use probity_nn::import::ImportConfig;
 use probity_nn::import_text::{RowWords, TextImportOptions, Words, import_text};
 use probity_nn::weights::{WeightFile, read_weights};
 
-use super::{Make, model, schema};
+use super::fixtures::{Make, model, schema};
 use crate::target::{Execution, Input, Seen, Target, Verdict};
 
 pub const ALL: &[(&str, Make)] = &[

@@ -7,7 +7,6 @@ use std::io;
 use serde::de::DeserializeOwned;
 
 use super::part::{Head, INDIVIDUALS, KeptPair, Marked, PAIRS, ROUNDS, ROWS, Round, STARTS, Start};
-use super::summed;
 use crate::audit::AuditError;
 use crate::calls::CallCounts;
 use crate::checkpoint::{Inputs, is_count};
@@ -412,4 +411,33 @@ fn rounds(shards: &[Found], phase: Phase) -> Result<Vec<Done>, RunError> {
         }
     }
     Ok(rounds)
+}
+
+/// The estimates that shards counted parts of.
+fn summed(parts: impl Iterator<Item = Vec<(Vec<String>, u64, u64)>>) -> Option<Vec<Estimate>> {
+    let mut sums: Option<Vec<(Vec<String>, u64, u64)>> = None;
+    for part in parts {
+        let Some(sums) = &mut sums else {
+            sums = Some(part);
+            continue;
+        };
+        if sums.len() != part.len() {
+            return None;
+        }
+        for (sum, (names, done, found)) in sums.iter_mut().zip(part) {
+            if sum.0 != names {
+                return None;
+            }
+            sum.1 = sum.1.checked_add(done)?;
+            sum.2 = sum.2.checked_add(found)?;
+        }
+    }
+    let sums = sums.unwrap_or_default().into_iter();
+    if sums.as_slice().iter().any(|(_, done, found)| found > done) {
+        return None;
+    }
+    Some(
+        sums.map(|(names, done, found)| Estimate::new(names, done, found))
+            .collect(),
+    )
 }

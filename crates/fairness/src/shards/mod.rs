@@ -42,7 +42,7 @@ use std::ops::ControlFlow;
 use super::audit::{Audit, AuditError, AuditSummary, Finished, Observe};
 use super::calls::{Calls, Counted};
 use super::checkpoint::Inputs;
-use super::estimate::{Estimate, count_discriminatory};
+use super::estimate::count_discriminatory;
 use super::modality::Modality;
 use super::model_under_test::ModelAccess;
 use super::search::{Ending, Phase, Search, SearchState, StateOf};
@@ -322,33 +322,4 @@ fn starts<M: Modality>(
         true => Ok(starts),
         false => Err(file.refuse("it has fewer starts than it says").into()),
     }
-}
-
-/// The estimates that shards counted parts of.
-fn summed(parts: impl Iterator<Item = Vec<(Vec<String>, u64, u64)>>) -> Option<Vec<Estimate>> {
-    let mut sums: Option<Vec<(Vec<String>, u64, u64)>> = None;
-    for part in parts {
-        let Some(sums) = &mut sums else {
-            sums = Some(part);
-            continue;
-        };
-        if sums.len() != part.len() {
-            return None;
-        }
-        for (sum, (names, done, found)) in sums.iter_mut().zip(part) {
-            if sum.0 != names {
-                return None;
-            }
-            sum.1 = sum.1.checked_add(done)?;
-            sum.2 = sum.2.checked_add(found)?;
-        }
-    }
-    let sums = sums.unwrap_or_default().into_iter();
-    if sums.as_slice().iter().any(|(_, done, found)| found > done) {
-        return None;
-    }
-    Some(
-        sums.map(|(names, done, found)| Estimate::new(names, done, found))
-            .collect(),
-    )
 }

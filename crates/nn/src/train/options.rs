@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Pace, Split};
 use crate::fnn::Activation;
 use crate::modality::ModalityName;
 use crate::optimizer::OptimizerName;
@@ -388,16 +387,6 @@ pub type TableOptions = TrainOptions<NetworkOptions>;
 pub type TextOptions = TrainOptions<RecurrentOptions>;
 
 impl<N: NetworkKind> TrainOptions<N> {
-    /// The parts of `inputs` inputs.
-    pub fn split(&self, inputs: usize) -> Split {
-        self.learning.split(N::MODALITY, inputs)
-    }
-
-    /// The pace of a training on `inputs` training inputs.
-    pub fn pace(&self, inputs: usize) -> Pace {
-        self.learning.pace(N::MODALITY, inputs)
-    }
-
     /// Checks what only the number of classes tells.
     ///
     /// # Errors

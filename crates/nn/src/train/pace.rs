@@ -8,8 +8,8 @@
 //! and is worth more in the training part. Nothing but the number of inputs decides, so that the
 //! figures are the same on every machine.
 
-use super::Split;
-use super::options::Learning;
+use super::options::{Learning, NetworkKind, TrainOptions};
+use super::split::Split;
 use crate::modality::ModalityName;
 use crate::optimizer::OptimizerName;
 
@@ -64,6 +64,18 @@ impl Usual {
                 steps: 1000,
             },
         }
+    }
+}
+
+impl<N: NetworkKind> TrainOptions<N> {
+    /// The parts of `inputs` inputs.
+    pub fn split(&self, inputs: usize) -> Split {
+        self.learning.split(N::MODALITY, inputs)
+    }
+
+    /// The pace of a training on `inputs` training inputs.
+    pub fn pace(&self, inputs: usize) -> Pace {
+        self.learning.pace(N::MODALITY, inputs)
     }
 }
 
