@@ -2,7 +2,8 @@
 
 use thiserror::Error;
 
-use crate::learn::folds::MOST_FOLDS;
+/// Errors are counted for each K and fold; more folds than this would only cost memory.
+pub(crate) const MOST_FOLDS: usize = 1000;
 
 /// Why a robustness question was refused.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -98,7 +99,7 @@ pub enum PoisoningError {
     },
     /// No K to choose from.
     #[error(
-        "the candidate range {first} to {last} for K holds no value that is at least 1; give a larger --max-k"
+        "the candidate range {first} to {last} for K holds no value that is at least 1; give a larger learning.largest_k"
     )]
     NoCandidates {
         /// The smallest candidate asked for.
@@ -108,7 +109,7 @@ pub enum PoisoningError {
     },
     /// No candidate K can be filled once n rows are gone.
     #[error(
-        "the smallest candidate K = {first} exceeds the {left} rows left after {poison} removals; give a smaller --min-k"
+        "the smallest candidate K = {first} exceeds the {left} rows left after {poison} removals; give a smaller learning.smallest_k"
     )]
     CandidatesBeyondRows {
         /// The smallest candidate.

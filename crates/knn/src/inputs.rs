@@ -51,7 +51,7 @@ pub enum RobustnessError {
         labels: usize,
     },
     /// The system gives no threads.
-    #[error("cannot start {threads} threads: {problem}; try fewer with --threads")]
+    #[error("cannot start {threads} threads: {problem}; try fewer")]
     Threads {
         /// How many were wanted.
         threads: usize,

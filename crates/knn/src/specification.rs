@@ -9,8 +9,8 @@ use std::time::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+use crate::errors::MOST_FOLDS;
 use crate::inputs::{Inputs, RobustnessError};
-use crate::learn::folds::MOST_FOLDS;
 use crate::learn::neighbours::Metric;
 use crate::verdict::Method;
 use crate::verdicts::VerdictsFormat;

@@ -16,11 +16,13 @@
 //! 3. *For ρ ≥ r ≥ 1,* q_ρ(z) ≥ (r/ρ) q_r(z), so E_ε(s, ρ) ≤ sup over T of P(T) − e^{ε − ln(ρ/r)}
 //!    Q_r(T) = E_{ε − ln(ρ/r)}(s, r).
 //!
-//! The interval of ln ρ is cut into cells of width w = β / 16. In the cell from r e^{−w} to r ≤ 1, E ≤ E_ε(r a, r e^{−w}) by 1 and 2; in the cell from
-//! r ≥ 1 to r e^w, E ≤ E_{ε−w}(a, r) by 1 and 3. All are closed forms in Φ and grow with a, so the smallest c for which their maximum, δ(c, β), is at most δ follows by
-//! bisection. With β = 0 this is the analytic Gaussian mechanism (Balle and Wang 2018), which serves for
-//! a global sensitivity. β itself is free: it is chosen from public numbers alone, so that c times S is
-//! smallest for a database with two records in the fullest ball. The answer is rounded to an integer afterwards, which no guarantee suffers from.
+//! The interval of ln ρ is cut into cells of width w = β / 16. In the cell from r e^{−w} to r ≤ 1,
+//! E ≤ E_ε(r a, r e^{−w}) by 1 and 2; in the cell from r ≥ 1 to r e^w, E ≤ E_{ε−w}(a, r) by
+//! 1 and 3. All are closed forms in Φ and grow with a, so the smallest c for which their maximum,
+//! δ(c, β), is at most δ follows by bisection. With β = 0 this is the analytic Gaussian mechanism
+//! (Balle and Wang 2018), which serves for a global sensitivity. β itself is free: it is chosen
+//! from public numbers alone, so that c times S is smallest for a database with two records in the
+//! fullest ball. The answer is rounded to an integer afterwards, which no guarantee suffers from.
 //!
 //! **The paper's calibration** (Theorem 2; Nissim, Raskhodnikova and Smith 2007): α = ε / (5 √(2
 //! ln(2/δ))), β = ε / (4 (1 + ln(2/δ))), c = 1/α. It is proved for ε < 1 and needs about an order
@@ -35,8 +37,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::function::erf::erfc;
 
-use super::error::PrivacyError;
-use super::smooth::growing_bound;
+use super::error::{LARGEST_EPSILON, LEAST_EPSILON, PrivacyError};
+use super::horizon::growing_bound;
 
 /// Added to β, relative to c: covers the rounding of S and c.
 const ROUNDING: f64 = 1e-9;
@@ -89,15 +91,6 @@ impl Guarantee {
 pub fn spendable(epsilon: f64) -> f64 {
     epsilon.next_down()
 }
-
-/// The smallest ε of a query or a budget. Noise for less has more digits than a count can be told
-/// apart by.
-pub const LEAST_EPSILON: f64 = 1e-9;
-/// The largest ε of a query or a budget, beyond which nothing is private. Its square, on which ρ of
-/// zCDP depends, is a number that sums are exact with.
-pub const LARGEST_EPSILON: f64 = 1e6;
-/// The smallest δ of a query.
-pub const LEAST_DELTA: f64 = 1e-100;
 
 /// Checks that ε is from [`LEAST_EPSILON`] to [`LARGEST_EPSILON`].
 ///

@@ -220,17 +220,6 @@ pub struct Budget {
     pub slack: f64,
 }
 
-/// A number with as many digits as say something: 0.30000000000000004 as `0.3`, and by its power
-/// where zeros would fill lines.
-pub fn readable(value: f64) -> String {
-    let rounded: f64 = format!("{value:.9e}").parse().unwrap_or(value);
-    if rounded != 0.0 && !(1e-6..1e15).contains(&rounded.abs()) {
-        format!("{rounded:e}")
-    } else {
-        rounded.to_string()
-    }
-}
-
 /// What is left of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Remaining {

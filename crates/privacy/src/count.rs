@@ -20,6 +20,7 @@ use super::calibration::{Calibration, EXPECTED, Guarantee, Noise, spendable};
 use super::composition::{Cost, split};
 use super::degrees::degrees;
 use super::error::PrivacyError;
+use super::horizon::{Horizon, growing_bound};
 use super::interval::{Interval, interval, private_upper_bound};
 use super::inverse::{InverseNoise, Steps};
 use super::kissing::{global_sensitivity_at_least, global_sensitivity_at_most};
@@ -27,7 +28,7 @@ use super::noise::Bits;
 use super::noise::normal::rounded_sum;
 use super::records::Records;
 use super::sensitivity::{Bound, Method, WORK_LIMIT};
-use super::smooth::{Horizon, growing_bound, inverse_steps, local_bound, smooth_bound};
+use super::smooth::{inverse_steps, local_bound, smooth_bound};
 
 /// Which sensitivity scales the noise.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,13 +1,19 @@
-//! What can be wrong with a private query.
+//! What can be wrong with a private query, and the bounds of its ε and δ.
 
-use probity_run::number::Written;
+use probity_run::number::{Written, readable};
 use thiserror::Error;
 
-use crate::calibration::{LARGEST_EPSILON, LEAST_EPSILON};
-use crate::composition::readable;
+/// The smallest ε of a query or a budget. Noise for less has more digits than a count can be told
+/// apart by.
+pub const LEAST_EPSILON: f64 = 1e-9;
+/// The largest ε of a query or a budget, beyond which nothing is private. Its square, on which ρ of
+/// zCDP depends, is a number that sums are exact with.
+pub const LARGEST_EPSILON: f64 = 1e6;
+/// The smallest δ of a query.
+pub const LEAST_DELTA: f64 = 1e-100;
 
-/// Why a query is refused. Every variant but the last two depends on declared numbers, on N or on the
-/// form of the input alone; of the last two, a query can meet the first only.
+/// Why a query is refused. Every variant but the last two depends on declared numbers, on N or on
+/// the form of the input alone; of the last two, a query can meet the first only.
 #[derive(Debug, Error)]
 pub enum PrivacyError {
     /// ε is out of bounds.

@@ -43,8 +43,8 @@ use num_bigint::BigUint;
 
 use super::calibration::{EXPECTED, Guarantee};
 use super::error::PrivacyError;
+use super::horizon::Horizon;
 use super::noise::{Bits, below, small_below};
-use super::smooth::Horizon;
 
 /// M: a step is a whole number of these parts of a record wide.
 const PARTS: u64 = 1 << 16;

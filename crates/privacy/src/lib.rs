@@ -43,6 +43,7 @@ pub mod count;
 pub mod degrees;
 pub mod error;
 mod exact_ball;
+pub mod horizon;
 pub mod interval;
 pub mod inverse;
 pub mod kissing;

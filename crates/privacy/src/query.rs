@@ -10,7 +10,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::calibration::{Calibration, Guarantee};
-use crate::composition::{Budget, Cost, Remaining, readable};
+use crate::composition::{Budget, Cost, Remaining};
 use crate::count::{CountPlan, Outliers, PublicNoise, Sensitivity};
 use crate::error::PrivacyError;
 use crate::interval::Interval;
@@ -25,6 +25,7 @@ use probity_data::named_schema::NamedSchemaError;
 use probity_data::schema::Format;
 use probity_data::source::Hashed;
 use probity_data::specification::{record_schema, schema_named};
+use probity_run::number::readable;
 use probity_run::specification::Checked;
 use probity_run::specification::file::Record;
 

@@ -22,57 +22,9 @@
 //! best value. So S is the maximum over all t, exactly; what is skipped cannot change it.
 
 use super::error::PrivacyError;
+pub use super::horizon::Horizon;
 use super::inverse::{InverseNoise, Steps};
 use super::sensitivity::LargestBall;
-
-/// The t that can matter, from public parameters.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Horizon {
-    /// β.
-    pub beta: f64,
-    /// G.
-    pub cap: u64,
-    /// Larger t cannot matter.
-    pub last: usize,
-}
-
-impl Horizon {
-    /// The horizon for β and G: e^{−βt} G exceeds max over t of e^{−βt} min(G, t + 1) for t ≤
-    /// `last` only.
-    pub fn new(beta: f64, cap: u64) -> Horizon {
-        let floor = growing_bound(beta, cap as f64, 0.0);
-        let last = ((cap as f64 / floor).ln().max(0.0) / beta).ceil();
-        Horizon {
-            beta,
-            cap,
-            // A_t does not grow once t + 1 reaches the cap.
-            last: last.min(cap as f64) as usize,
-        }
-    }
-
-    /// h′ is computed so often at most: once for each window.
-    pub fn calls(&self) -> u64 {
-        2 * (self.last as u64 + 1)
-    }
-
-    /// The largest degree that must be known exactly.
-    pub fn degree_cap(&self, k: usize) -> u32 {
-        (k + self.last).min(u32::MAX as usize - 2) as u32
-    }
-}
-
-/// What S is for a database with h′ = `held` in every window: max over t of e^{−βt} min(G, held + t + 1). With 0 it is the
-/// smallest value that S can have.
-pub fn growing_bound(beta: f64, cap: f64, held: f64) -> f64 {
-    // The function of real t has its maximum at 1/β − 1 − held, or where the cap begins.
-    let peak = (1.0 / beta - 1.0 - held)
-        .clamp(0.0, (cap - 1.0).max(0.0))
-        .floor();
-    [0.0, peak, peak + 1.0]
-        .into_iter()
-        .map(|t| (-beta * t).exp() * (held + t + 1.0).min(cap))
-        .fold(0.0, f64::max)
-}
 
 /// A computed bound.
 #[derive(Debug, Clone, Copy, PartialEq)]

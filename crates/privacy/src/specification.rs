@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::calibration::{Calibration, Guarantee, LARGEST_EPSILON, LEAST_DELTA, LEAST_EPSILON};
+use super::calibration::{Calibration, Guarantee};
 use super::composition::split;
 use super::count::{CountOptions, LEAST_SHARE, MOST_SHARE, Sensitivity};
-use super::error::PrivacyError;
+use super::error::{LARGEST_EPSILON, LEAST_DELTA, LEAST_EPSILON, PrivacyError};
 use super::records::MAX_COLUMNS;
 use super::source::{DeclaredRange, DeclaredTable, SourceError, TableOptions, TableReading};
 use super::subspaces::{Choice, MOST_SUBSPACES, ThenCount};

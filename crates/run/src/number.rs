@@ -17,6 +17,12 @@ impl fmt::Display for Written {
     }
 }
 
+/// A number with as many digits as say something: 0.30000000000000004 as `0.3`.
+pub fn readable(value: f64) -> String {
+    let rounded = format!("{value:.9e}").parse().unwrap_or(value);
+    Written(rounded).to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,6 +39,20 @@ mod tests {
             (f64::NEG_INFINITY, "-inf"),
         ] {
             assert_eq!(Written(value).to_string(), written);
+        }
+    }
+
+    #[test]
+    fn only_digits_that_say_something_are_readable() {
+        for (value, said) in [
+            (0.1 + 0.2, "0.3"),
+            (1e-9, "1e-9"),
+            (-1e300, "-1e300"),
+            (999_999_999_999_999.9, "1e15"),
+            (0.0, "0"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(readable(value), said);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use clap::Args;
 use indicatif::ProgressBar;
 
@@ -15,6 +15,7 @@ use crate::cli::numbers::whole;
 use crate::cli::output::Output;
 use crate::cli::render::plots;
 use crate::cli::shards;
+use probity::knn::inputs::RobustnessError;
 use probity::knn::run::{
     RobustnessProgress, ShardedInputs, check, decide_robustness, merge_robustness,
 };
@@ -122,7 +123,8 @@ pub(crate) fn run_specification(
         Part::Whole => {
             let directory = new_run(out.as_ref(), "knn")?;
             let summary =
-                decide_robustness(&run, &record, &inputs, &directory, &device, stop, observe)?;
+                decide_robustness(&run, &record, &inputs, &directory, &device, stop, observe)
+                    .map_err(|error| named(error.into()))?;
             (directory, summary)
         }
         Part::Shard { folder, .. } | Part::Merge { folder } => {
@@ -135,7 +137,7 @@ pub(crate) fn run_specification(
                 observe,
             };
             if let Part::Shard { shard, .. } = part {
-                let worked = work::<_, anyhow::Error>(&mut items, &folder, *shard);
+                let worked = work(&mut items, &folder, *shard).map_err(named);
                 bar.finish_and_clear();
                 return shards::worked(worked?, *shard, &folder, output);
             }
@@ -160,6 +162,14 @@ pub(crate) fn run_specification(
     }
     text.push_str(&format!("Run: {path}\nNext: probity knn verify {path}\n"));
     output.result(&summary, &text)
+}
+
+/// `error`, with the option for fewer threads where there are too many.
+fn named(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast_ref() {
+        Some(RobustnessError::Threads { .. }) => anyhow!("{error} with --threads"),
+        _ => error,
+    }
 }
 
 /// Shows progress on the bar.

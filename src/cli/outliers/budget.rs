@@ -10,11 +10,12 @@ use crate::cli::numbers::number;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
 use probity::data::specification::{Separator, layout};
-use probity::privacy::calibration::{LARGEST_EPSILON, LEAST_EPSILON};
-use probity::privacy::composition::{Budget, Cost, Remaining, readable};
+use probity::privacy::composition::{Budget, Cost, Remaining};
+use probity::privacy::error::{LARGEST_EPSILON, LEAST_EPSILON};
 use probity::privacy::ledger::{Entry, Ledger, read};
 use probity::privacy::query::Declaration;
 use probity::privacy::source::DeclaredTable;
+use probity::run::number::readable;
 
 /// The largest δ of a budget: with 1 nothing is promised.
 const MOST_DELTA: f64 = 0.999_999;

@@ -12,9 +12,9 @@ use crate::cli::fields::Fields;
 use crate::cli::inputs::new_run;
 use crate::cli::output::Output;
 use crate::cli::render::count as grouped;
-use probity::privacy::composition::readable;
 use probity::privacy::query::CountQuery;
 use probity::privacy::specification::CountSpecification;
+use probity::run::number::readable;
 use probity::run::specification::Checked;
 
 /// Arguments of `probity outliers count`.

@@ -11,7 +11,6 @@ use crate::cli::fields::Fields;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
 use probity::privacy::calibration::Guarantee;
-use probity::privacy::composition::readable;
 use probity::privacy::count::{
     CountOptions, CountPlan, Outliers, PublicNoise, Revealed, Sensitivity, count_outliers,
 };
@@ -20,6 +19,7 @@ use probity::privacy::query::{Data, outliers};
 use probity::privacy::sensitivity::Method;
 use probity::privacy::specification::ExactSpecification;
 use probity::privacy::subspaces::{Choice, SubspacePlan};
+use probity::run::number::readable;
 use probity::run::specification::Checked;
 
 /// Said above and below every result.

@@ -7,8 +7,7 @@ use std::time::Instant;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::LeafArgs;
-use super::origin;
+use super::inputs::{LeafArgs, origin};
 use crate::cli::fields::Fields;
 use crate::cli::inputs::new_run;
 use crate::cli::output::Output;

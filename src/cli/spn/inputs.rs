@@ -1,4 +1,5 @@
-//! Arguments of `probity spn` that are no fields of a specification.
+//! What the commands on networks share: arguments that are no fields of a specification, and where
+//! a threshold is from.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +7,14 @@ use clap::Args;
 
 use crate::cli::fields::Fields;
 use probity::run::specification::Specification;
-use probity::unlearning::spn::LeafFamily;
+use probity::unlearning::spn::{Independence, LeafFamily, SpnParameters};
 
 /// Families of leaves, which the command line has a short form for.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Table")]
 pub(super) struct LeafArgs {
     /// Family of a column's leaves: COLUMN=categorical|gaussian|poisson|histogram; may be repeated
-    #[arg(long = "leaf", value_name = "COLUMN=FAMILY", value_parser = leaf)]
+    #[arg(id = "table.leaves", long = "leaf", value_name = "COLUMN=FAMILY", value_parser = leaf)]
     leaves: Vec<(String, LeafFamily)>,
 }
 
@@ -35,4 +36,13 @@ fn leaf(text: &str) -> Result<(String, LeafFamily), String> {
         Some((column.to_owned(), family))
     });
     named.ok_or_else(|| "a column and a family such as age=gaussian are expected".to_owned())
+}
+
+/// Where the threshold of a network with these parameters is from.
+pub(super) fn origin(parameters: &SpnParameters) -> &'static str {
+    match (parameters.threshold, parameters.independence) {
+        (Some(_), _) => "given",
+        (None, Independence::Gtest) => "chosen on rows held out",
+        (None, Independence::Rdc) => "the usual one",
+    }
 }

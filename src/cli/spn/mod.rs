@@ -12,7 +12,6 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::output::Output;
-use probity::unlearning::spn::{Independence, SpnParameters};
 
 /// Arguments of `probity spn`.
 #[derive(Debug, Args)]
@@ -33,15 +32,6 @@ enum SpnCommand {
     Bench(Box<bench::BenchArgs>),
     /// Describe a network, and draw it
     Show(show::ShowArgs),
-}
-
-/// Where the threshold of a network with these parameters is from.
-fn origin(parameters: &SpnParameters) -> &'static str {
-    match (parameters.threshold, parameters.independence) {
-        (Some(_), _) => "given",
-        (None, Independence::Gtest) => "chosen on rows held out",
-        (None, Independence::Rdc) => "the usual one",
-    }
 }
 
 /// Runs `probity spn`.

@@ -7,7 +7,7 @@ use anyhow::ensure;
 use clap::Args;
 use serde::Serialize;
 
-use super::origin;
+use super::inputs::origin;
 use crate::cli::out::Force;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};

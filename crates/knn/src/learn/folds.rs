@@ -1,10 +1,7 @@
 //! The folds of cross-validation: each row's own, whatever other rows there are.
 
-use crate::errors::PoisoningError;
+use crate::errors::{MOST_FOLDS, PoisoningError};
 use probity_run::stream::{Purpose, Words};
-
-/// Errors are counted for each K and fold; more folds than this would only cost memory.
-pub(crate) const MOST_FOLDS: usize = 1000;
 
 /// A partition of T into folds.
 ///

@@ -13,7 +13,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use probity_run::run_directory::hex;
 use sha2::Sha256;
 
-use super::LedgerError;
+use super::error::LedgerError;
 use super::place::{Place, write_synced};
 use crate::noise::{Bits, SystemBits};
 

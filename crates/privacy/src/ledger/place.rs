@@ -16,7 +16,7 @@ use probity_run::run_directory::{
 };
 use tempfile::NamedTempFile;
 
-use super::LedgerError;
+use super::error::LedgerError;
 
 /// The canonical path of a ledger.
 pub(super) struct Place {

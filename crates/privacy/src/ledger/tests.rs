@@ -1,5 +1,7 @@
 //! Spending, concurrency and tampering.
 
+use std::path::PathBuf;
+
 use sha2::{Digest, Sha256};
 
 use super::*;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::calibration::Guarantee;
 use crate::degrees::degrees;
+use crate::horizon::growing_bound;
 use crate::kissing::global_sensitivity_at_most;
 use crate::records::Records;
 use crate::sensitivity::{Bound, Method};

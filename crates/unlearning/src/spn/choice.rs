@@ -14,11 +14,14 @@
 //! So the threshold is deleted from like everything else: a deletion that takes rows out of the
 //! sample chooses anew ([`super::unlearn`]). With n rows that is a share of `choice_rows` / n of the
 //! deletions of one row, and its time does not grow with n.
+//!
+//! Learning begins with the choice, and goes on with it in [`super::learn`].
 
 use rayon::prelude::*;
 
-use super::parameters::{Independence, SpnParameters};
-use super::{Dataset, Spn, SpnError};
+use super::learn::{Keep, Spn};
+use super::parameters::{Choice, Independence, SpnParameters};
+use super::{Dataset, Network, SpnError};
 use probity_run::stream::{Purpose, Words};
 
 /// What the threshold is chosen from.
@@ -26,15 +29,6 @@ pub const THRESHOLDS: [f64; 4] = [1e-2, 1e-3, 1e-4, 1e-6];
 
 /// One row of the sample of so many is held out.
 const HELD_OUT: u64 = 8;
-
-/// A threshold, and what it was chosen from.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Choice {
-    /// The threshold that decisions use.
-    pub threshold: f64,
-    /// The last row of the sample, by word and id; none where no row has a say.
-    last: Option<(u64, u64)>,
-}
 
 impl Choice {
     /// The threshold for the rows of `data`: the one that is given, else a chosen one.
@@ -98,6 +92,51 @@ impl Choice {
     pub(super) fn looked_at(&self, parameters: &SpnParameters, id: u64) -> bool {
         self.last
             .is_some_and(|last| (words(parameters).word(id), id) <= last)
+    }
+}
+
+impl Spn {
+    /// Learns a network of all rows of `data`.
+    ///
+    /// # Errors
+    /// Parameters out of their range.
+    pub fn learn(parameters: SpnParameters, data: Dataset) -> Result<Spn, SpnError> {
+        Spn::learn_keeping(parameters, data, Keep::State)
+    }
+
+    pub(super) fn learn_keeping(
+        parameters: SpnParameters,
+        data: Dataset,
+        keep: Keep,
+    ) -> Result<Spn, SpnError> {
+        let choice = Choice::new(&parameters, &data)?;
+        Ok(Spn::learn_chosen(parameters, choice, data, keep))
+    }
+
+    /// Learns the same network without the state that deletion needs, for comparison.
+    ///
+    /// # Errors
+    /// Parameters out of their range.
+    pub fn learn_network(parameters: SpnParameters, data: Dataset) -> Result<Network, SpnError> {
+        Ok(Spn::learn_keeping(parameters, data, Keep::Network)?.network())
+    }
+
+    /// Learns the network of the rows that are left, from nothing.
+    ///
+    /// # Errors
+    /// None for a network that could be learnt.
+    pub fn retrained(&self) -> Result<Spn, SpnError> {
+        Spn::learn(self.rules.parameters, self.rules.data.compacted())
+    }
+}
+
+impl SpnParameters {
+    /// Learns a network of all rows of `data`.
+    ///
+    /// # Errors
+    /// Parameters out of their range.
+    pub fn learn(self, data: Dataset) -> Result<Spn, SpnError> {
+        Spn::learn(self, data)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use rand::RngExt;
 
-use super::choice::Choice;
 use super::clustering::space::{Geometry, Space};
 use super::independence::gtest::GtestRule;
 use super::leaves::{LeafRule, LeafStatistics};
+use super::parameters::Choice;
 use super::{Dataset, SpnParameters};
 use probity_run::stream::{Purpose, stream};
 

@@ -1,9 +1,10 @@
-//! LearnSPN (Algorithm 1) with a state at every node.
+//! LearnSPN (Algorithm 1) with a state at every node, for a threshold that is known; what begins
+//! with its choice is in [`super::choice`].
 
-use super::choice::Choice;
 use super::context::{LearningContext, child_key};
+use super::parameters::Choice;
 use super::structure::{Arena, Child, Inner, Node, NodeId, Part};
-use super::{Dataset, SpnError, SpnParameters};
+use super::{Dataset, SpnParameters};
 
 /// A sum-product network with all that is needed to delete rows from it.
 #[derive(Debug)]
@@ -32,23 +33,6 @@ pub(super) struct Pending {
 }
 
 impl Spn {
-    /// Learns a network of all rows of `data`.
-    ///
-    /// # Errors
-    /// Parameters out of their range.
-    pub fn learn(parameters: SpnParameters, data: Dataset) -> Result<Spn, SpnError> {
-        Spn::learn_keeping(parameters, data, Keep::State)
-    }
-
-    pub(super) fn learn_keeping(
-        parameters: SpnParameters,
-        data: Dataset,
-        keep: Keep,
-    ) -> Result<Spn, SpnError> {
-        let choice = Choice::new(&parameters, &data)?;
-        Ok(Spn::learn_chosen(parameters, choice, data, keep))
-    }
-
     /// Learns with a threshold that is known.
     pub(super) fn learn_chosen(
         parameters: SpnParameters,
@@ -68,14 +52,6 @@ impl Spn {
         let mut spn = Spn { rules, arena, root };
         spn.grow(vec![pending], keep);
         spn
-    }
-
-    /// Learns the network of the rows that are left, from nothing.
-    ///
-    /// # Errors
-    /// None for a network that could be learnt.
-    pub fn retrained(&self) -> Result<Spn, SpnError> {
-        Spn::learn(self.rules.parameters, self.rules.data.compacted())
     }
 
     /// The rows.
@@ -138,15 +114,5 @@ impl Spn {
             variable,
             statistics: self.rules.leaf_statistics(variable, rows),
         }
-    }
-}
-
-impl SpnParameters {
-    /// Learns a network of all rows of `data`.
-    ///
-    /// # Errors
-    /// Parameters out of their range.
-    pub fn learn(self, data: Dataset) -> Result<Spn, SpnError> {
-        Spn::learn(self, data)
     }
 }

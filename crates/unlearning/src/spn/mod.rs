@@ -26,7 +26,7 @@
 //! |------------------|-----------------------------------------------------------------------|
 //! | [`row_delta`]    | rows that leave and rows that come                                    |
 //! | [`parameters`]   | checked parameters                                                    |
-//! | [`choice`]       | the threshold that rows held out choose                               |
+//! | [`choice`]       | the threshold that rows held out choose; learning with it             |
 //! | [`context`]      | what is computed once for all nodes                                   |
 //! | [`variable`]     | declared domains, fixed-point values, bins                            |
 //! | [`dataset`]      | rows with stable ids                                                  |

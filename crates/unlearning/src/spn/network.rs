@@ -1,10 +1,9 @@
 //! The network alone: sums, products and distributions, without rows or learning state.
 
-use super::learn::Keep;
+use super::Spn;
 use super::leaves::Distribution;
 use super::structure::{Inner, Node, NodeId, Operation};
 use super::variable::Variable;
-use super::{Dataset, Spn, SpnError, SpnParameters};
 
 /// A node of a network.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,14 +84,6 @@ impl Network {
 }
 
 impl Spn {
-    /// Learns the same network without the state that deletion needs, for comparison.
-    ///
-    /// # Errors
-    /// Parameters out of their range.
-    pub fn learn_network(parameters: SpnParameters, data: Dataset) -> Result<Network, SpnError> {
-        Ok(Spn::learn_keeping(parameters, data, Keep::Network)?.network())
-    }
-
     /// The network that was learnt.
     pub fn network(&self) -> Network {
         let order = self.arena.preorder(self.root);

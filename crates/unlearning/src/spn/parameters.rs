@@ -158,3 +158,12 @@ impl SpnParameters {
         Ok(())
     }
 }
+
+/// A threshold, and what it was chosen from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Choice {
+    /// The threshold that decisions use.
+    pub threshold: f64,
+    /// The last row of the sample, by word and id; none where no row has a say.
+    pub(super) last: Option<(u64, u64)>,
+}

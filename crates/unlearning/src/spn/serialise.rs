@@ -19,11 +19,11 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::choice::Choice;
 use super::clustering::Clustering;
 use super::context::{LearningContext, child_key};
 use super::leaves::LeafStatistics;
 use super::moments::Moments;
+use super::parameters::Choice;
 use super::structure::{Arena, Child, Inner, Node, NodeId, Operation, Uninformative};
 use super::variable::{Domain, REAL_STEPS, Variable};
 use super::{Dataset, Spn, SpnError, SpnParameters};

@@ -49,11 +49,11 @@ pub enum TableError {
     /// The variables or the rows as a whole.
     #[error(transparent)]
     Spn(#[from] SpnError),
-    /// An option names a column that is not described, or is not in the file.
-    #[error("--{option} names the column '{column}', which {place} does not have")]
+    /// A field names a column that is not described, or is not in the file.
+    #[error("{field} names the column '{column}', which {place} does not have")]
     NoSuchColumn {
-        /// The option.
-        option: &'static str,
+        /// The field of the specification.
+        field: &'static str,
         /// The column.
         column: String,
         /// Where it was looked for.
@@ -109,7 +109,7 @@ impl TableOptions {
     /// The variables: attributes in the order of the schema, then the label.
     ///
     /// # Errors
-    /// A column of an option that the schema does not describe, or a family that a column cannot
+    /// A column of a field that the schema does not describe, or a family that a column cannot
     /// have.
     pub fn variables(&self) -> Result<Vec<Variable>, TableError> {
         let schema = &self.schema;
@@ -117,13 +117,13 @@ impl TableOptions {
             *name == schema.label.name || schema.attributes.iter().any(|a| a.name == *name)
         };
         let named = [
-            ("ignore", self.ignore.iter().collect::<Vec<_>>()),
-            ("leaf", self.leaves.keys().collect()),
+            ("table.ignore", self.ignore.iter().collect::<Vec<_>>()),
+            ("table.leaves", self.leaves.keys().collect()),
         ];
-        for (option, columns) in named {
+        for (field, columns) in named {
             if let Some(column) = columns.into_iter().find(|column| !known(column)) {
                 return Err(TableError::NoSuchColumn {
-                    option,
+                    field,
                     column: column.clone(),
                     place: format!("the schema '{}'", schema.name),
                 });
@@ -305,19 +305,19 @@ impl<'s> Reader<'s> {
             };
             values.push(position.map(|position| Column { position, reading }));
         }
-        let place = |option: &'static str, column: &Option<String>| match column {
+        let place = |field: &'static str, column: &Option<String>| match column {
             Some(column) if columns == Columns::All => match records.position(column) {
                 Some(position) => Ok(Some(position)),
                 None => Err(TableError::NoSuchColumn {
-                    option,
+                    field,
                     column: column.clone(),
                     place: records.file().display().to_string(),
                 }),
             },
             _ => Ok(None),
         };
-        let id = place("id-column", &options.id_column)?;
-        let group = place("group-column", &options.group_column)?;
+        let id = place("table.id_column", &options.id_column)?;
+        let group = place("table.group_column", &options.group_column)?;
         if let Some(column) = extra
             && !schema.format.ignore_other_columns
         {

@@ -15,8 +15,8 @@
 use std::rc::Rc;
 
 use super::SpnError;
-use super::choice::Choice;
 use super::learn::{Keep, Pending, Spn};
+use super::parameters::Choice;
 use super::row_delta::RowDelta;
 use super::structure::{Child, Inner, Node, NodeId, Operation, Part, Spare};
 

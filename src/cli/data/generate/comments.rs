@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::GenerateArgs;
+use super::args::GenerateArgs;
 use crate::cli::output::Output;
 use crate::cli::render::{count, percent, table};
 use probity::text::comments::{BURDENED, Comment, CommentGenerator, Tone, is_burdened, toxic_rate};

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use serde::Serialize;
 
-use super::GenerateArgs;
+use super::args::GenerateArgs;
 use crate::cli::output::Output;
 use crate::cli::render::{count, percent, table};
 use probity::data::builtin;
