@@ -1,134 +1,33 @@
 //! Guesses a schema from a file, as a draft for a person to edit.
 //!
-//! Rules, applied to the whole file in one pass ([`column`]): a column of whole numbers is `integer`
-//! over its range, or `categorical` if it holds two neighbours or a few codes with gaps between
-//! them; other numbers, or whole numbers spread over more than [`InferOptions::max_integer_span`]
-//! values, are `numeric` with bins at quantiles, or one for each number, and for each bin the median
-//! of its rows as the number that stands for it; anything else is `categorical` with its
-//! words in order of first appearance. Columns of one value, of dates, that count the rows or name
-//! them are left out. `?`, `NA`, `N/A`, `null`, `nan` and empty cells count as missing; a column has
-//! one marker, so a second spelling is refused rather than guessed at.
+//! Rules, applied to the whole file in one pass ([`column`]): a column of whole numbers is
+//! `integer` over its range, or `categorical` if it holds two neighbours or a few codes with gaps
+//! between them; other numbers, or whole numbers spread over more than
+//! [`InferOptions::max_integer_span`] values, are `numeric` with bins at quantiles, or one for each
+//! number, and for each bin the median of its rows as the number that stands for it; anything else
+//! is `categorical` with its words in order of first appearance. Columns of one value, of dates,
+//! that count the rows or name them are left out. `?`, `NA`, `N/A`, `null`, `nan` and empty cells
+//! count as missing; a column has one marker, so a second spelling is refused rather than guessed
+//! at.
 //!
 //! Nothing of that is silent: what a person might want otherwise is a [`Note`], first of all which
 //! class is the last one (`infer::classes`).
 
 mod classes;
 mod column;
+mod error;
+mod options;
 
 use std::path::Path;
 
 use serde::Serialize;
 
-use thiserror::Error;
-
+pub use self::column::is_missing;
 use self::column::{Column, Made};
-use super::bins::Cut;
+pub use self::error::InferError;
+pub use self::options::InferOptions;
 use super::read::{BadRows, ReadError, Record, Records};
-use super::schema::{Format, Label, Schema, SchemaError};
-
-/// Why no schema can be inferred.
-#[derive(Debug, Error)]
-pub enum InferError {
-    /// The file cannot be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// The draft would not be a valid schema.
-    #[error(transparent)]
-    Schema(#[from] SchemaError),
-    /// A column holds too many different words to be a category.
-    #[error(
-        "column '{column}' holds more than {limit} different words (such as '{example}'); name it in ignore to leave it out"
-    )]
-    TooManyWords {
-        /// The column.
-        column: String,
-        /// The limit.
-        limit: usize,
-        /// One of its words.
-        example: String,
-    },
-    /// A column spells "missing" in two ways.
-    #[error(
-        "column '{column}' marks missing values both as '{first}' and as '{second}'; use one of them"
-    )]
-    TwoMarkers {
-        /// The column.
-        column: String,
-        /// One spelling.
-        first: String,
-        /// Another.
-        second: String,
-    },
-    /// A column has two roles that exclude each other.
-    #[error("column '{column}' is {first} and {second} at once")]
-    TwoRoles {
-        /// The column.
-        column: String,
-        /// One role.
-        first: &'static str,
-        /// The other.
-        second: &'static str,
-    },
-    /// A protected column says nothing.
-    #[error("column '{column}' is protected, but {why}; name another one, or change the file")]
-    UselessProtected {
-        /// The column.
-        column: String,
-        /// Why it would be left out.
-        why: String,
-    },
-    /// The favourable class is none of the label.
-    #[error("favourable is '{class}', but the classes are {known}")]
-    NoSuchClass {
-        /// The class.
-        class: String,
-        /// Those that there are.
-        known: String,
-    },
-}
-
-/// What to look for.
-#[derive(Debug, Clone)]
-pub struct InferOptions {
-    /// File layout.
-    pub format: Format,
-    /// Name of the column to predict.
-    pub label: String,
-    /// The classes, where the file has no such column: what a model says of the rows.
-    pub classes: Vec<String>,
-    /// Names of the protected columns.
-    pub protected: Vec<String>,
-    /// Names of the columns to leave out.
-    pub ignore: Vec<String>,
-    /// The class that is good to get, which becomes the last one; where none is named, the words
-    /// of the classes or their order decide, and a note says so.
-    pub favourable: Option<String>,
-    /// Whole numbers spread over more values than this get bins.
-    pub max_integer_span: i64,
-    /// How numbers are cut into bins.
-    pub bins: Cut,
-    /// The most different words a category may have.
-    pub max_words: usize,
-    /// Name of the data set.
-    pub name: String,
-}
-
-impl Default for InferOptions {
-    fn default() -> InferOptions {
-        InferOptions {
-            format: Format::default(),
-            label: "label".to_owned(),
-            classes: Vec::new(),
-            protected: Vec::new(),
-            ignore: Vec::new(),
-            favourable: None,
-            max_integer_span: 200,
-            bins: Cut::default(),
-            max_words: 100,
-            name: "table".to_owned(),
-        }
-    }
-}
+use super::schema::{Label, Schema};
 
 /// What a person should know of a draft.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -301,14 +200,6 @@ fn look(
         }
     }
     Ok(())
-}
-
-/// Whether a cell says that its value is not known: empty, or a usual mark such as `?` or `NA`.
-pub fn is_missing(cell: &str) -> bool {
-    matches!(
-        cell.to_ascii_lowercase().as_str(),
-        "" | "?" | "na" | "n/a" | "null" | "nan"
-    )
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 //! A specification is the only thing that says what a run reads, and it names files. A caller whose
 //! data are in memory, such as a data frame, gives them a name: [`register`] makes `memory:NAME` a
 //! file to every reader of this crate ([`super::source::DataFile`]), until the registration is
-//! dropped. The batches are shared, not copied. In another process the name stands for nothing, so a
-//! run that read it can be repeated or gone on with only where the same rows are registered again;
-//! their hash says whether they are the same.
+//! dropped. The batches are shared, not copied. In another process the name stands for nothing, so
+//! a run that read it can be repeated or gone on with only where the same rows are registered
+//! again; their hash says whether they are the same.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -54,8 +54,8 @@ pub struct NamedSchema {
     pub sha256: String,
 }
 
-/// The schema in the file `name`, the built-in one of that name, or, where `name` has several lines,
-/// the one that they are.
+/// The schema in the file `name`, the built-in one of that name, or, where `name` has several
+/// lines, the one that they are.
 ///
 /// # Errors
 /// See [`NamedSchemaError`].

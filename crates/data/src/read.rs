@@ -10,14 +10,15 @@
 //! - A null of Parquet or Arrow is a missing value: for an attribute with a missing marker it
 //!   stands for that marker, everywhere else for the empty cell. (`text` and `arrow` say what the
 //!   types are.)
-//! - Two columns of one name that are read must hold the same in every row: nobody could tell which is
-//!   meant. (Real files repeat columns, `priors_count` of COMPAS for one.)
+//! - Two columns of one name that are read must hold the same in every row: nobody could tell which
+//!   is meant. (Real files repeat columns, `priors_count` of COMPAS for one.)
 //! - A value, a class or a number that is not what it should be is an error that names what was
 //!   read, the row, the column and the value; or the row is left out and counted ([`BadRows`]).
 
 mod arrow;
 mod bad_rows;
 mod error;
+mod place;
 mod text;
 
 use std::cell::RefCell;
@@ -27,8 +28,9 @@ use std::path::{Path, PathBuf};
 use arrow_array::RecordBatch;
 
 use self::arrow::{ArrowRecords, Value};
-pub use self::bad_rows::{BadReason, BadRows, LeftOut, OfRow};
-pub use self::error::{IN_MEMORY, Place, ReadError};
+pub use self::bad_rows::{BadReason, BadRows, LeftOut};
+pub use self::error::{IN_MEMORY, OfRow, ReadError};
+pub use self::place::Place;
 use self::text::TextRecords;
 use super::schema::{Encoded, Encoder, Format, Label};
 use super::source::{Content, DataFile};
@@ -133,8 +135,8 @@ impl Records {
         &self.names
     }
 
-    /// Position of the column `name`, if there is one. Where there are more, [`Records::advance`] sees
-    /// to it that they are equal.
+    /// Position of the column `name`, if there is one. Where there are more, [`Records::advance`]
+    /// sees to it that they are equal.
     pub fn position(&self, name: &str) -> Option<usize> {
         let mut named = (0..self.names.len()).filter(|&at| self.names[at] == name);
         let first = named.next()?;
@@ -163,7 +165,8 @@ impl Records {
     /// The next record, or `None` at the end.
     ///
     /// # Errors
-    /// When the file is broken at this place, or differs in two columns of a name that was asked for.
+    /// When the file is broken at this place, or differs in two columns of a name that was asked
+    /// for.
     pub fn advance(&mut self) -> Result<Option<Record<'_>>, ReadError> {
         let expected = self.names.len();
         let fields = match &mut self.cells {
@@ -380,5 +383,22 @@ impl<'a> Record<'a> {
             true => Place::Row(self.records.number),
             false => self.records.place(),
         }
+    }
+}
+
+impl BadRows {
+    /// Counts the row at which `records` stand, and which `error` is about.
+    ///
+    /// # Errors
+    /// `error`, where it is not about one row, or such rows are not left out.
+    pub fn add<E: OfRow>(&mut self, error: E, records: &Records) -> Result<(), E> {
+        let Some(reason) = error.reason() else {
+            return Err(error);
+        };
+        if !records.skips_bad_rows() {
+            return Err(error.avoidable());
+        }
+        self.count(reason, || records.place());
+        Ok(())
     }
 }

@@ -3,8 +3,8 @@
 //! [`DataFile`] is a handle on an open file. Whoever decodes it reads through a clone of the
 //! handle, so that every byte is read once and goes to the decoder and to the hash together;
 //! [`DataFile::sha256`] then reads whatever the decoder left over. Parquet is read from its end and
-//! in places: its bytes are taken into memory where they are hashed or come from a pipe, and decoded
-//! from there.
+//! in places: its bytes are taken into memory where they are hashed or come from a pipe, and
+//! decoded from there.
 //!
 //! A table in memory that has a name ([`super::memory`]) is opened by that name like a file.
 //!

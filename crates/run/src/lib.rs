@@ -1,9 +1,13 @@
 //! What every run of Probity shares: its directory, its checkpoints, its files and its keyed random
 //! streams.
 
+mod atomic;
+mod error;
 pub mod guard;
+mod hash;
 pub mod lock;
 pub mod moment;
+mod names;
 pub mod number;
 pub mod output_file;
 pub mod pipe;

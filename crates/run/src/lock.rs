@@ -3,14 +3,16 @@
 //! Whoever reads something in order to write it back holds the lock from before it reads until
 //! after it has written, so that no change is lost between the two. The lock is that of the
 //! operating system on the file [`LOCK`] *in* the directory: all paths to the directory lead to it,
-//! and it is given up when its process ends, however it ends. The file is removed with the lock; one
-//! that a killed process left is taken over.
+//! and it is given up when its process ends, however it ends. The file is removed with the lock;
+//! one that a killed process left is taken over.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::run_directory::{RunError, folder_of, remove_leftovers};
+pub use crate::atomic::is_at;
+use crate::atomic::{folder_of, remove_leftovers};
+use crate::error::RunError;
 
 /// Name of the file that is locked.
 pub const LOCK: &str = ".probity.lock";
@@ -108,13 +110,13 @@ impl Drop for DirectoryLock {
         // nobody out.
         #[cfg(unix)]
         if self.expect_in_place().is_ok() {
-            let _ = fs::remove_file(&self.path);
+            let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-/// Locks `file` exclusively. `waiting` is told when another process has the lock, for which this one
-/// then waits.
+/// Locks `file` exclusively. `waiting` is told when another process has the lock, for which this
+/// one then waits.
 ///
 /// # Errors
 /// When the file cannot be locked.
@@ -129,33 +131,10 @@ pub fn lock_or_wait(file: &File, waiting: impl FnOnce()) -> io::Result<()> {
     }
 }
 
-/// Whether `path` still leads to the open `file`.
-///
-/// # Errors
-/// When that cannot be found out.
-#[cfg(unix)]
-pub fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt;
-    let opened = file.metadata()?;
-    match fs::metadata(path) {
-        Ok(found) => Ok((found.dev(), found.ino()) == (opened.dev(), opened.ino())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
-/// Elsewhere lock files are never removed.
-///
-/// # Errors
-/// When that cannot be found out.
-#[cfg(not(unix))]
-pub fn is_at(_file: &File, path: &Path) -> io::Result<bool> {
-    fs::exists(path)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     #[test]

@@ -3,9 +3,9 @@
 //! Decided before the work, in one place: a result never destroys what it was made from
 //! ([`OutputError::Input`]) nor a file of a model or run ([`OutputError::Inside`]), and replaces
 //! another file only where that is asked for ([`RunError::Exists`]), not even one that comes to be
-//! during the work. A regular file is written under a temporary name and renamed. A link is followed: the file that it leads to is replaced,
-//! and the link stays. A device or FIFO, and whatever has a name under `/dev` or `/proc`, such as
-//! `/dev/stdout`, is opened and written to.
+//! during the work. A regular file is written under a temporary name and renamed. A link is
+//! followed: the file that it leads to is replaced, and the link stays. A device or FIFO, and
+//! whatever has a name under `/dev` or `/proc`, such as `/dev/stdout`, is opened and written to.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::run_directory::{RUN, RunError, folder_of, write_new_with, write_with};
+use crate::atomic::{folder_of, write_new_with, write_with};
+use crate::error::RunError;
+use crate::names::RUN;
 
 /// Links that are followed before they count as a circle.
 const LINKS: usize = 40;
@@ -335,7 +337,8 @@ mod tests {
         OutputFile::new(&folder.path().join("new"), &[], false).unwrap();
     }
 
-    /// A link to a file of a model or run, one of a model's files that is a link, a link to a folder.
+    /// A link to a file of a model or run, one of a model's files that is a link, a link to a
+    /// folder.
     #[cfg(unix)]
     #[test]
     fn links_lead_past_no_rule() {

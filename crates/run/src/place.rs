@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::error::RunError;
+use crate::names::{CHECKPOINT, SUMMARY};
 use crate::output_file::{OutputError, expect_outside};
-use crate::run_directory::{CHECKPOINT, RunDirectory, RunError, SUMMARY};
-use crate::specification::Specification;
+use crate::run_directory::RunDirectory;
 use crate::specification::file::{Record, SpecificationError};
+use crate::specification::{FieldError, Specification};
 
 /// Why a run cannot be written where it is to be.
 #[derive(Debug, Error)]
@@ -23,13 +25,8 @@ pub enum PlaceError {
     #[error(transparent)]
     Specification(#[from] SpecificationError),
     /// The run began on another device.
-    #[error("the run began on {began}, not on {now}; add --device {began}")]
-    OtherDevice {
-        /// The device that it began on.
-        began: String,
-        /// The one that it would go on.
-        now: String,
-    },
+    #[error("{0}")]
+    OtherDevice(#[source] FieldError),
     /// The run was stopped, and what it would go on from is gone.
     #[error(
         "the run in {} was stopped before its end, but its {CHECKPOINT} is not there any more, so it cannot go on; start a new run",
@@ -109,7 +106,9 @@ impl Place {
         let began = record.device.clone().unwrap_or_default();
         let now = device.to_string();
         if began != now {
-            return Err(PlaceError::OtherDevice { began, now });
+            let expected = format!("{began}, on which the run began");
+            let error = FieldError::new("device", now, expected);
+            return Err(PlaceError::OtherDevice(error));
         }
         let is_there = |name| directory.file(name).is_file();
         if !is_there(CHECKPOINT) && is_there(SUMMARY) && last.is_none_or(is_there) {
@@ -125,8 +124,8 @@ impl Place {
         Ok(())
     }
 
-    /// The directory, and whether its run goes on. A new one is made: the one that is named, or what
-    /// `choose` gives.
+    /// The directory, and whether its run goes on. A new one is made: the one that is named, or
+    /// what `choose` gives.
     ///
     /// # Errors
     /// When it cannot be made.
@@ -139,5 +138,32 @@ impl Place {
             Place::New(None) | Place::Again(None, _) => Ok((choose()?, false)),
             Place::GoesOn(directory, _) => Ok((directory, true)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+
+    use super::*;
+
+    /// Commands put the option in the place of a field by which a message begins.
+    #[test]
+    fn another_device_is_refused_by_the_name_of_its_field() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = RunDirectory::create(&folder.path().join("run")).unwrap();
+        let record = Record {
+            device: Some("cpu".to_owned()),
+            ..Record::default()
+        };
+        let place = Place::GoesOn(directory, record);
+        place.expect_device("cpu", None).unwrap();
+        let error = place.expect_device("cuda", None).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "device is cuda, but must be cpu, on which the run began"
+        );
+        let field = error.source().and_then(|source| source.downcast_ref());
+        assert!(field.is_some_and(|field: &FieldError| field.field == "device"));
     }
 }

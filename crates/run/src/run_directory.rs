@@ -1,149 +1,33 @@
-//! Run directories, and the one way to write a file: under a temporary name, then renamed.
-//!
-//! A reader therefore never sees half a file under a final name, whatever ends the program.
+//! Run directories: which files there are in one, and in which order they are written.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs::{self, File, TryLockError};
-use std::io::{self, BufWriter, Write};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-use tempfile::{NamedTempFile, PersistError};
-use thiserror::Error;
 
-use crate::lock::{DirectoryLock, LOCK, is_at};
+use crate::atomic::is_temporary;
+pub use crate::atomic::{
+    expect_one_name, folder_of, remove_leftovers, temporary_in, write_atomically, write_new_with,
+    write_with,
+};
+pub use crate::error::RunError;
+use crate::error::foreign;
+pub use crate::hash::{file_sha256, hex, sha256_of};
+use crate::lock::{DirectoryLock, LOCK};
 use crate::moment;
+pub use crate::names::{CHECKPOINT, RUN, SUMMARY};
 use crate::sealed::{Form, decode, read_json, read_sealed, write_json, write_sealed};
-
-/// Name of the file with all options resolved.
-pub const RUN: &str = "run.toml";
-/// Name of the summary.
-pub const SUMMARY: &str = "summary.json";
-/// Name of the checkpoint of an unfinished run.
-pub const CHECKPOINT: &str = "checkpoint.bin";
-
-/// How the names of temporary files start and end, and how many letters and digits are between.
-const TEMPORARY: (&str, usize, &str) = (".probity-", 8, ".part");
 
 /// Checkpoints are private to the version that writes them.
 const CHECKPOINT_FORM: Form = Form {
     kind: "checkpoint",
     version: env!("CARGO_PKG_VERSION"),
 };
-
-/// Why a run directory cannot be used.
-#[derive(Debug, Error)]
-pub enum RunError {
-    /// It cannot be made or written.
-    #[error("cannot write {}: {source}", file.display())]
-    Write {
-        /// The file or directory.
-        file: PathBuf,
-        /// The operating system's word.
-        source: io::Error,
-    },
-    /// A file that is not to be replaced is there.
-    #[error("{} exists; add --force to replace it", file.display())]
-    Exists {
-        /// The file.
-        file: PathBuf,
-    },
-    /// It holds something else already.
-    #[error("{} is not empty{}; choose another --out", directory.display(), unfinished_in(directory))]
-    NotEmpty {
-        /// The directory.
-        directory: PathBuf,
-    },
-    /// It is no longer where it was.
-    #[error(
-        "{} was moved or replaced while it was written; nothing more is written there",
-        directory.display()
-    )]
-    Moved {
-        /// The directory, as it was named.
-        directory: PathBuf,
-    },
-    /// Another process writes into it.
-    #[error(
-        "another process is writing into {}; wait until it ends, or choose another directory",
-        directory.display()
-    )]
-    Busy {
-        /// The directory.
-        directory: PathBuf,
-    },
-    /// A file that is to be replaced has another name, which would keep what it holds now.
-    #[error(
-        "{} has a second name (a hard link), which would keep what is to be replaced; delete one of the two",
-        file.display()
-    )]
-    SecondName {
-        /// The file.
-        file: PathBuf,
-    },
-    /// A file of it was changed or damaged after it was written.
-    #[error(
-        "{} was changed after it was written: its content does not have the hash that it was sealed with; restore it, or make it anew",
-        file.display()
-    )]
-    Changed {
-        /// The file.
-        file: PathBuf,
-    },
-    /// A file of it cannot be read.
-    #[error("cannot read {}: {source}", file.display())]
-    Read {
-        /// The file.
-        file: PathBuf,
-        /// The operating system's word.
-        source: io::Error,
-    },
-    /// A file stands beside a model that it does not belong to.
-    #[error(
-        "{} belongs to the model of SHA-256 {of}, and the model beside it has {beside}; restore the two that go together, or delete the file",
-        file.display()
-    )]
-    OtherModel {
-        /// The file.
-        file: PathBuf,
-        /// The hash of the model that it names.
-        of: String,
-        /// The hash of the model that is there.
-        beside: String,
-    },
-    /// A file of it is not what this build writes.
-    #[error("{} is not what this version of probity writes: {problem}", file.display())]
-    Foreign {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong.
-        problem: String,
-    },
-}
-
-/// Of a directory with an unfinished run: what goes on with it.
-fn unfinished_in(directory: &Path) -> String {
-    if !directory.join(CHECKPOINT).is_file() {
-        return String::new();
-    }
-    let kind = fs::read_to_string(directory.join(RUN))
-        .ok()
-        .and_then(|text| {
-            let table: toml::Table = text.parse().ok()?;
-            Some(table.get("kind")?.as_str()?.to_owned())
-        });
-    match kind {
-        Some(kind) => format!(
-            " but holds an unfinished run, with which `probity {kind} --resume --out {}` goes on",
-            directory.display()
-        ),
-        None => String::new(),
-    }
-}
 
 /// A summary with when its run ended and the hashes of the files that it is about.
 #[derive(Serialize)]
@@ -246,8 +130,8 @@ impl RunDirectory {
         }
     }
 
-    /// The run that is already in `path`, to be read. Whoever reads [`RUN`] comes through here: once
-    /// there is a summary, it is still the one that the summary was written beside.
+    /// The run that is already in `path`, to be read. Whoever reads [`RUN`] comes through here:
+    /// once there is a summary, it is still the one that the summary was written beside.
     ///
     /// # Errors
     /// When there is none, or its [`RUN`] was changed.
@@ -420,8 +304,8 @@ impl RunDirectory {
         })
     }
 
-    /// Reads the checkpoint of `run`, if there is one. `check` says what in it cannot be of this run:
-    /// its seal can be made anew ([`super::sealed`]).
+    /// Reads the checkpoint of `run`, if there is one. `check` says what in it cannot be of this
+    /// run: its seal can be made anew ([`super::sealed`]).
     ///
     /// # Errors
     /// When it cannot be read, was changed, is of another version, or belongs to another run.
@@ -469,235 +353,4 @@ impl RunDirectory {
             _ => Ok(()),
         }
     }
-}
-
-pub(crate) fn foreign(file: &Path, error: &dyn std::fmt::Display) -> RunError {
-    RunError::Foreign {
-        file: file.to_owned(),
-        problem: error.to_string(),
-    }
-}
-
-/// Writes `bytes` to `file` under a temporary name first; its directory is made if needed.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn write_atomically(file: &Path, bytes: &[u8]) -> Result<(), RunError> {
-    write_with(file, |writer| writer.write_all(bytes))
-}
-
-/// Lets `write` fill `file` under a temporary name, then renames it. Where `file` is a link, that is
-/// done to the file that it leads to, so that no other name keeps the old content.
-///
-/// # Errors
-/// When it cannot be written; nothing is then left under the final name.
-pub fn write_with(
-    file: &Path,
-    write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
-) -> Result<(), RunError> {
-    remove_leftovers_beside(file)?;
-    write_and(file, write, |temporary, target| temporary.persist(target))
-}
-
-/// The same in a directory that other machines write to as well. What killed processes left there
-/// stays: whether a file on a shared file system is still being written, its locks do not always
-/// tell.
-///
-/// # Errors
-/// When it cannot be written; nothing is then left under the final name.
-pub(crate) fn write_among_others(
-    file: &Path,
-    write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
-) -> Result<(), RunError> {
-    write_and(file, write, |temporary, target| temporary.persist(target))
-}
-
-/// The same where no file may be yet, not even one that comes to be while this one is written.
-///
-/// # Errors
-/// [`RunError::Exists`]; when it cannot be written.
-pub fn write_new_with(
-    file: &Path,
-    write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
-) -> Result<(), RunError> {
-    remove_leftovers_beside(file)?;
-    let written = write_and(file, write, |temporary, target| {
-        temporary.persist_noclobber(target)
-    });
-    match written {
-        Err(RunError::Write { file, source }) if source.kind() == io::ErrorKind::AlreadyExists => {
-            Err(RunError::Exists { file })
-        }
-        written => written,
-    }
-}
-
-/// The file that `file` is, or leads to.
-fn target_of(file: &Path) -> Result<PathBuf, RunError> {
-    match fs::symlink_metadata(file) {
-        Ok(found) if found.is_symlink() => {
-            fs::canonicalize(file).map_err(|source| RunError::Write {
-                file: file.to_owned(),
-                source,
-            })
-        }
-        _ => Ok(file.to_owned()),
-    }
-}
-
-fn remove_leftovers_beside(file: &Path) -> Result<(), RunError> {
-    remove_leftovers(folder_of(&target_of(file)?));
-    Ok(())
-}
-
-fn write_and(
-    file: &Path,
-    write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
-    persist: impl FnOnce(NamedTempFile, &Path) -> Result<File, PersistError>,
-) -> Result<(), RunError> {
-    let failed = |source| RunError::Write {
-        file: file.to_owned(),
-        source,
-    };
-    let target = target_of(file)?;
-    let directory = folder_of(&target);
-    fs::create_dir_all(directory).map_err(failed)?;
-    // Temporary files are private by default; results are as readable as the user's umask allows.
-    let mut temporary = temporary_in(directory, 0o666).map_err(failed)?;
-    let mut writer = BufWriter::new(temporary.as_file_mut());
-    write(&mut writer)
-        .and_then(|()| writer.flush())
-        .map_err(failed)?;
-    drop(writer);
-    if let Ok(found) = fs::metadata(&target) {
-        // Whom the file was kept from, what replaces it is kept from.
-        let kept = temporary.as_file().set_permissions(found.permissions());
-        kept.map_err(failed)?;
-    }
-    temporary.as_file().sync_all().map_err(failed)?;
-    persist(temporary, &target).map_err(|error| failed(error.error))?;
-    sync(directory);
-    Ok(())
-}
-
-/// Refuses a file that has a second name (a hard link), which would keep the old content when the
-/// file is replaced.
-///
-/// # Errors
-/// [`RunError::SecondName`]; when the file is not there.
-pub fn expect_one_name(file: &Path) -> Result<(), RunError> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let found = fs::metadata(file).map_err(|source| RunError::Read {
-            file: file.to_owned(),
-            source,
-        })?;
-        if found.nlink() > 1 {
-            return Err(RunError::SecondName {
-                file: file.to_owned(),
-            });
-        }
-    }
-    Ok(())
-}
-
-/// The directory that `file` is in.
-pub fn folder_of(file: &Path) -> &Path {
-    match file.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
-}
-
-/// Makes renamings in `directory` outlast a loss of power, where the file system can.
-pub(crate) fn sync(directory: &Path) {
-    #[cfg(unix)]
-    let _ = File::open(directory).and_then(|directory| directory.sync_all());
-}
-
-/// A temporary file in `directory` with the rights `mode`, as far as the umask allows. It is locked
-/// as long as it is open, which tells it from what a killed process left.
-///
-/// # Errors
-/// When it cannot be made.
-pub fn temporary_in(directory: &Path, mode: u32) -> io::Result<NamedTempFile> {
-    loop {
-        let mut builder = tempfile::Builder::new();
-        let (prefix, length, suffix) = TEMPORARY;
-        builder.prefix(prefix).rand_bytes(length).suffix(suffix);
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
-        let temporary = builder.tempfile_in(directory)?;
-        let is_ours = match temporary.as_file().try_lock() {
-            Ok(()) => is_at(temporary.as_file(), temporary.path())?,
-            // Somebody takes it for a leftover, and is about to remove it.
-            Err(TryLockError::WouldBlock) => false,
-            // Where there are no locks, nothing is taken for a leftover either.
-            Err(TryLockError::Error(_)) => true,
-        };
-        if is_ours {
-            return Ok(temporary);
-        }
-    }
-}
-
-/// Removes the temporary files in `directory` that no process has open: what killed ones left,
-/// which may hold rows that were deleted since. What cannot be removed stays.
-pub fn remove_leftovers(directory: &Path) {
-    let Ok(entries) = fs::read_dir(directory) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        if !is_temporary(&entry.file_name()) {
-            continue;
-        }
-        let path = entry.path();
-        let is_dead = File::open(&path).is_ok_and(|file| file.try_lock().is_ok());
-        if is_dead {
-            let _ = fs::remove_file(&path);
-        }
-    }
-}
-
-/// Whether [`temporary_in`] gives such names; files of users are none of ours.
-fn is_temporary(name: &OsStr) -> bool {
-    let (prefix, length, suffix) = TEMPORARY;
-    let name = name.to_str().and_then(|name| name.strip_prefix(prefix));
-    let drawn = name.and_then(|name| name.strip_suffix(suffix));
-    drawn.is_some_and(|drawn| {
-        drawn.len() == length && drawn.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    })
-}
-
-/// SHA-256 of a file's bytes, in hex.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn file_sha256(file: &Path) -> Result<String, RunError> {
-    let failed = |source| RunError::Read {
-        file: file.to_owned(),
-        source,
-    };
-    sha256_of(&mut File::open(file).map_err(failed)?).map_err(failed)
-}
-
-/// SHA-256, in hex, of what is left in `reader`.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn sha256_of(reader: &mut impl io::Read) -> io::Result<String> {
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match reader.read(&mut buffer)? {
-            0 => return Ok(hex(&hasher.finalize())),
-            read => hasher.update(&buffer[..read]),
-        }
-    }
-}
-
-/// Bytes as lower-case hex digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -19,7 +19,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
-use crate::run_directory::{RunError, foreign, hex, write_atomically, write_with};
+use crate::atomic::{write_atomically, write_with};
+use crate::error::{RunError, foreign};
+use crate::hash::hex;
 
 /// What kind of file it is, and of which version its form is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,8 +94,8 @@ pub(crate) fn seal_into(
     writer.write_all(&hash)
 }
 
-/// Where the content of what [`seal_into`] wrote begins and ends in `file`, which is read through once
-/// and never held.
+/// Where the content of what [`seal_into`] wrote begins and ends in `file`, which is read through
+/// once and never held.
 ///
 /// # Errors
 /// When it cannot be read, is of another form, or was changed.

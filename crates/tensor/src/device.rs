@@ -237,7 +237,8 @@ fn wgpu() -> Result<Device, String> {
 /// work with each other: 256 take seconds to begin and to end on two cores, 1,024 a minute.
 const THREADS: usize = 256;
 
-/// The most threads that can be asked for: 256, or as many as the machine has cores where it has more.
+/// The most threads that can be asked for: 256, or as many as the machine has cores where it has
+/// more.
 pub fn most_threads() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     cores.max(THREADS).min(u16::MAX.into())

@@ -1,6 +1,6 @@
 //! The order of the classes: the last one is that which AUC, F1 and figures of groups speak of.
 
-use super::InferError;
+use super::error::InferError;
 
 /// What is worse and what is better to get, as people write it.
 const PAIRS: [[&str; 2]; 16] = [

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::{InferError, InferOptions, is_missing};
+use super::error::InferError;
+use super::options::InferOptions;
 use crate::bins::{Cut, MOST_BINS, values};
 use crate::schema::{Attribute, Kind, Outside};
 use crate::spelling::merged;
@@ -298,6 +299,14 @@ fn names_rows(name: &str) -> bool {
         .contains(part)
     };
     lower.is_empty() || is_camel || parts.iter().any(is_part) || lower.starts_with("unnamed")
+}
+
+/// Whether a cell says that its value is not known: empty, or a usual mark such as `?` or `NA`.
+pub fn is_missing(cell: &str) -> bool {
+    matches!(
+        cell.to_ascii_lowercase().as_str(),
+        "" | "?" | "na" | "n/a" | "null" | "nan"
+    )
 }
 
 fn has_leading_zero(cell: &str) -> bool {

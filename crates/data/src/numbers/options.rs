@@ -19,8 +19,8 @@ pub struct Bounds {
     pub max: f64,
 }
 
-/// Whether values can be scaled from `min` and `max` to 0 and 1. Where their difference is no finite
-/// number, all values would become 0.
+/// Whether values can be scaled from `min` and `max` to 0 and 1. Where their difference is no
+/// finite number, all values would become 0.
 pub fn is_scale(min: f64, max: f64) -> bool {
     min < max && (max - min).is_finite()
 }

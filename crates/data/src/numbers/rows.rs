@@ -241,8 +241,8 @@ struct Marks {
 }
 
 impl RowReader<'_> {
-    /// Appends the features of a row. `None` where a policy leaves it out; what is appended of a row
-    /// that is not kept is of no use.
+    /// Appends the features of a row. `None` where a policy leaves it out; what is appended of a
+    /// row that is not kept is of no use.
     fn read(
         &self,
         record: &Record<'_>,

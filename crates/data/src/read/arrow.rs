@@ -29,7 +29,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::reader::ChunkReader;
 use probity_run::guard::guarded;
 
-use super::ReadError;
+use super::error::ReadError;
 use crate::source::ParquetBytes;
 
 /// Rows converted at a time.

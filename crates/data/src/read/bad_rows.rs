@@ -3,15 +3,14 @@
 //! Where the layout says `skip_bad_rows`, a row with the wrong number of fields, with a cell that
 //! is no value of its column, or without a class or an id, is left out and counted, by what is
 //! wrong with it and with the places of the first such rows. Whatever else is wrong with a file
-//! (a missing column, a quote that nothing closes, a broken Parquet file) still refuses it. The numbers of the other rows stay
-//! what they are: a row that is left out counts.
+//! (a missing column, a quote that nothing closes, a broken Parquet file) still refuses it. The
+//! numbers of the other rows stay what they are: a row that is left out counts.
 
 use std::fmt;
-use std::path::Path;
 
 use serde::{Serialize, Serializer};
 
-use super::{Place, ReadError, Records};
+use super::place::Place;
 
 /// Rows of each reason whose places are kept.
 const FIRST: usize = 3;
@@ -51,71 +50,15 @@ pub struct LeftOut {
     pub bad_rows: BadRows,
 }
 
-/// An error of reading, of which one row may be the reason.
-pub trait OfRow: Sized {
-    /// What is wrong with the row, without what stands in it; `None` where the error is not one
-    /// row's.
-    fn reason(&self) -> Option<String>;
-
-    /// The same error, which says how such rows are left out.
-    #[must_use]
-    fn avoidable(self) -> Self;
-}
-
-impl OfRow for ReadError {
-    fn reason(&self) -> Option<String> {
-        match self {
-            ReadError::Ragged { expected, .. } => Some(format!("not {expected} fields")),
-            ReadError::Utf8 { column, .. } => Some(format!("'{column}' is not UTF-8")),
-            ReadError::Value { column, value, .. } if value.is_empty() => {
-                Some(format!("'{column}' is blank"))
-            }
-            ReadError::Value {
-                column, expected, ..
-            } => Some(format!("'{column}' is not {expected}")),
-            ReadError::NoClass { column, .. } => Some(format!("'{column}' is blank")),
-            ReadError::Class { column, value, .. } => Some(match value.is_empty() {
-                true => format!("'{column}' is blank"),
-                false => format!("'{column}' is none of the classes"),
-            }),
-            _ => None,
-        }
-    }
-
-    fn avoidable(self) -> ReadError {
-        ReadError::BadRow(Box::new(self))
-    }
-}
-
 impl BadRows {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// That no row of `file` is left, where `expected` is what should be there.
-    pub fn none_left(self, file: &Path, expected: &'static str) -> ReadError {
-        let file = file.to_owned();
-        match self.is_empty() {
-            true => ReadError::Empty { file, expected },
-            false => ReadError::NoneLeft {
-                file,
-                bad_rows: self,
-            },
-        }
-    }
-
-    /// Counts the row at which `records` stand, and which `error` is about.
-    ///
-    /// # Errors
-    /// `error`, where it is not about one row, or such rows are not left out.
-    pub fn add<E: OfRow>(&mut self, error: E, records: &Records) -> Result<(), E> {
-        let Some(reason) = error.reason() else {
-            return Err(error);
-        };
-        if !records.skips_bad_rows() {
-            return Err(error.avoidable());
-        }
+    /// Counts a row with which something is wrong for `reason`; `place` says where it stands, and
+    /// is asked for the first such rows only.
+    pub(super) fn count(&mut self, reason: String, place: impl FnOnce() -> Place) {
         self.rows += 1;
         let known = self.reasons.iter().position(|known| known.reason == reason);
         let at = known.unwrap_or_else(|| {
@@ -129,9 +72,8 @@ impl BadRows {
         let reason = &mut self.reasons[at];
         reason.rows += 1;
         if reason.first.len() < FIRST {
-            reason.first.push(records.place());
+            reason.first.push(place());
         }
-        Ok(())
     }
 }
 

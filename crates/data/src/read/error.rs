@@ -4,11 +4,12 @@
 //! batches have no file: their errors say [`IN_MEMORY`] in its place.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::BadRows;
+use super::bad_rows::BadRows;
+use super::place::Place;
 
 /// What errors call record batches where others name a file.
 pub const IN_MEMORY: &str = "the table of record batches";
@@ -246,20 +247,52 @@ pub enum ReadError {
     },
 }
 
-/// Where in a file a record stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// A line of a text file, from 1.
-    Line(u64),
-    /// A row of a Parquet file or of record batches, from 1.
-    Row(u64),
+/// An error of reading, of which one row may be the reason.
+pub trait OfRow: Sized {
+    /// What is wrong with the row, without what stands in it; `None` where the error is not one
+    /// row's.
+    fn reason(&self) -> Option<String>;
+
+    /// The same error, which says how such rows are left out.
+    #[must_use]
+    fn avoidable(self) -> Self;
 }
 
-impl std::fmt::Display for Place {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl OfRow for ReadError {
+    fn reason(&self) -> Option<String> {
         match self {
-            Place::Line(line) => write!(f, "line {line}"),
-            Place::Row(row) => write!(f, "row {row}"),
+            ReadError::Ragged { expected, .. } => Some(format!("not {expected} fields")),
+            ReadError::Utf8 { column, .. } => Some(format!("'{column}' is not UTF-8")),
+            ReadError::Value { column, value, .. } if value.is_empty() => {
+                Some(format!("'{column}' is blank"))
+            }
+            ReadError::Value {
+                column, expected, ..
+            } => Some(format!("'{column}' is not {expected}")),
+            ReadError::NoClass { column, .. } => Some(format!("'{column}' is blank")),
+            ReadError::Class { column, value, .. } => Some(match value.is_empty() {
+                true => format!("'{column}' is blank"),
+                false => format!("'{column}' is none of the classes"),
+            }),
+            _ => None,
+        }
+    }
+
+    fn avoidable(self) -> ReadError {
+        ReadError::BadRow(Box::new(self))
+    }
+}
+
+impl BadRows {
+    /// That no row of `file` is left, where `expected` is what should be there.
+    pub fn none_left(self, file: &Path, expected: &'static str) -> ReadError {
+        let file = file.to_owned();
+        match self.is_empty() {
+            true => ReadError::Empty { file, expected },
+            false => ReadError::NoneLeft {
+                file,
+                bad_rows: self,
+            },
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use super::{Place, ReadError};
+use super::error::ReadError;
+use super::place::Place;
 use crate::compressed;
 use crate::schema::Format;
 

@@ -11,7 +11,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Shard, ShardError};
-use crate::run_directory::{RunError, foreign, write_among_others};
+use crate::atomic::write_among_others;
+use crate::error::{RunError, foreign};
 use crate::sealed::{Form, check_sealed, decode, encode, seal_into};
 
 /// Shards are private to the version that writes them.
@@ -103,7 +104,8 @@ pub(super) fn write(
     })
 }
 
-/// The file of a shard, found whole and of its run. Its sections are read from it as they are needed.
+/// The file of a shard, found whole and of its run. Its sections are read from it as they are
+/// needed.
 #[derive(Debug)]
 pub struct ShardFile {
     path: PathBuf,
@@ -204,8 +206,8 @@ impl ShardFile {
     }
 }
 
-/// Blocks of a part of a file, which is opened anew for each: many shards are read side by side, and
-/// a process may have only so many files open.
+/// Blocks of a part of a file, which is opened anew for each: many shards are read side by side,
+/// and a process may have only so many files open.
 struct Blocks {
     path: PathBuf,
     at: u64,

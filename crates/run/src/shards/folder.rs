@@ -9,8 +9,11 @@ use serde::Serialize;
 
 use super::file::{ShardFile, Writer, write};
 use super::{Shard, ShardError, identity};
+use crate::atomic::write_among_others;
+use crate::error::RunError;
+use crate::names::{RUN, SUMMARY};
 use crate::output_file::expect_outside;
-use crate::run_directory::{RUN, RunDirectory, RunError, SUMMARY};
+use crate::run_directory::RunDirectory;
 use crate::specification::Specification;
 use crate::specification::file::{Record, SpecificationError, read, to_run_toml};
 
@@ -29,8 +32,8 @@ pub struct ShardFolder {
 }
 
 impl ShardFolder {
-    /// The folder `path` for shards of the run of `specification` that opened what `record` says. It
-    /// is made if it is not there. Several shards may come at once.
+    /// The folder `path` for shards of the run of `specification` that opened what `record` says.
+    /// It is made if it is not there. Several shards may come at once.
     ///
     /// # Errors
     /// When it cannot be made, lies in a directory that belongs to something else, or holds another
@@ -63,9 +66,7 @@ impl ShardFolder {
             folder.expect_only_shards()?;
             let text = to_run_toml(specification, record, &file)?;
             // Whoever comes second writes the same.
-            crate::run_directory::write_among_others(&file, |out| {
-                io::Write::write_all(out, text.as_bytes())
-            })?;
+            write_among_others(&file, |out| io::Write::write_all(out, text.as_bytes()))?;
         }
         folder.expect_run::<S>()?;
         Ok(folder)

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Shard, ShardError, ShardFolder, Stage};
-use crate::run_directory::RunError;
+use crate::error::RunError;
 
 /// The stage of such a run.
 const STAGE: Stage = "items";

@@ -6,18 +6,18 @@
 //! shard 3/3 ─► items 67 … 99 ─► global-3-of-3.shard ┘
 //! ```
 //!
-//! The items of a run (seeds, test inputs, searches, repeats) are numbered; shard *i* of *n* does the
-//! *i*-th of *n* blocks of neighbouring numbers. Every random draw is keyed by the number of its item,
-//! so what is done for an item does not depend on the shard, and a merge that takes the blocks in their
-//! order comes to what one machine comes to. Where items meet (two seeds that lead to one input), the
-//! kind of run says how the single machine settles it, and settles it so.
+//! The items of a run (seeds, test inputs, searches, repeats) are numbered; shard *i* of *n* does
+//! the *i*-th of *n* blocks of neighbouring numbers. Every random draw is keyed by the number of
+//! its item, so what is done for an item does not depend on the shard, and a merge that takes the
+//! blocks in their order comes to what one machine comes to. Where items meet (two seeds that lead
+//! to one input), the kind of run says how the single machine settles it, and settles it so.
 //!
-//! All shards of a run write into one [`ShardFolder`], that of a shared file system or copies of it put
-//! together: the specification ([`RUN`](crate::run_directory::RUN)), and a sealed [`ShardFile`] for
-//! each, which is never changed. A shard whose file is there has nothing to do; so whatever was lost is
-//! done by running all shards again. A file names the run that it belongs to by the [`identity`] of its
-//! specification and the hashes of what was opened; paths, which differ between machines, are no part
-//! of it.
+//! All shards of a run write into one [`ShardFolder`], that of a shared file system or copies of it
+//! put together: the specification ([`RUN`](crate::run_directory::RUN)), and a sealed [`ShardFile`]
+//! for each, which is never changed. A shard whose file is there has nothing to do; so whatever was
+//! lost is done by running all shards again. A file names the run that it belongs to by the
+//! [`identity`] of its specification and the hashes of what was opened; paths, which differ between
+//! machines, are no part of it.
 //!
 //! [`Items`] is all that a kind of run with one stage has to say.
 
@@ -37,7 +37,8 @@ pub use file::{Section, ShardFile, Writer};
 pub use folder::{ShardFolder, Stage};
 pub use items::{Items, Worked, merged, work};
 
-use crate::run_directory::{RunError, hex};
+use crate::error::RunError;
+use crate::hash::hex;
 use crate::specification::file::{Record, SpecificationError};
 use crate::specification::{FieldKind, Specification};
 
@@ -206,8 +207,8 @@ fn missing(folder: &std::path::Path, stage: &str, shards: &[Shard]) -> String {
     )
 }
 
-/// What shards must belong to: the specification but for its free fields and its paths, the hashes of
-/// what was opened under them, and the version of Probity, whose shards are private to it.
+/// What shards must belong to: the specification but for its free fields and its paths, the hashes
+/// of what was opened under them, and the version of Probity, whose shards are private to it.
 pub fn identity<S: Specification>(specification: &S, record: &Record) -> String {
     let mut without = specification.clone();
     if let Ok(mut value) = serde_json::to_value(specification) {

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::run_directory::hex;
+use crate::hash::hex;
 
 /// `value` as JSON with sorted keys, no blanks and no absent fields: equal values have equal bytes.
 pub fn canonical_json(value: &Value) -> String {

@@ -29,8 +29,10 @@ use super::Specification;
 use super::canonical::json_of;
 use super::fields::{FieldError, changed_of};
 use super::parse::parse;
+use crate::error::RunError;
+use crate::names::RUN;
 use crate::pipe::expect_rereadable;
-use crate::run_directory::{RUN, RunDirectory, RunError};
+use crate::run_directory::RunDirectory;
 
 /// Why a specification cannot be read from a file.
 #[derive(Debug, Error)]

@@ -1,5 +1,5 @@
-//! A specification from what somebody gave: single fields, by argument or by name; what is not given
-//! is left to its default.
+//! A specification from what somebody gave: single fields, by argument or by name; what is not
+//! given is left to its default.
 
 use std::marker::PhantomData;
 
@@ -62,8 +62,8 @@ impl<S: Specification> Given<S> {
     }
 
     /// Those that are named in `options`: by the path of a field (`search.seeds`), by a table of
-    /// fields (`search` with `seeds` in it), by the last part of a path (`seeds`), or by the name that
-    /// a field has on the command line, with low lines. A null is as if it were not given.
+    /// fields (`search` with `seeds` in it), by the last part of a path (`seeds`), or by the name
+    /// that a field has on the command line, with low lines. A null is as if it were not given.
     ///
     /// # Errors
     /// When a name is that of no field, or of two.

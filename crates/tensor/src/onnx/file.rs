@@ -10,7 +10,6 @@ use probity_run::pipe::expect_rereadable;
 use rten_onnx::onnx::{DataType, GraphProto, ModelProto, NodeProto, ValueInfoProto};
 
 use super::attributes::Attributes;
-use super::model::OnnxModel;
 use super::needed::givers;
 use super::operator::{DOMAIN, is_operator};
 use super::plan::element;
@@ -112,14 +111,6 @@ impl OnnxFile {
             }
         });
         outputs.collect()
-    }
-
-    /// The model that computes the output `name`, and nothing else.
-    ///
-    /// # Errors
-    /// When what it is computed from is no graph or has an operator that is not known.
-    pub fn model(&self, name: &str) -> Result<OnnxModel, OnnxError> {
-        OnnxModel::new(self, name)
     }
 
     /// The names of the classes, in the order of the columns of the output `name`, as far as the

@@ -30,9 +30,19 @@ struct Workers {
     idle: Mutex<Vec<Worker>>,
 }
 
+impl OnnxFile {
+    /// The model that computes the output `name`, and nothing else.
+    ///
+    /// # Errors
+    /// When what it is computed from is no graph or has an operator that is not known.
+    pub fn model(&self, name: &str) -> Result<OnnxModel, OnnxError> {
+        OnnxModel::new(self, name)
+    }
+}
+
 impl OnnxModel {
     /// The model that computes the output `name` of `file`.
-    pub(super) fn new(file: &OnnxFile, name: &str) -> Result<OnnxModel, OnnxError> {
+    fn new(file: &OnnxFile, name: &str) -> Result<OnnxModel, OnnxError> {
         let (host, inputs) = match worker::limits() {
             Some(limits) => {
                 let (workers, inputs) = Workers::new(file.path.clone(), name, limits.memory)?;
@@ -72,8 +82,8 @@ impl OnnxModel {
         }
     }
 
-    /// The output for inputs in the order of [`Self::inputs`]. Numbers are converted to the type that the graph asks for; towards zero,
-    /// where that is whole numbers.
+    /// The output for inputs in the order of [`Self::inputs`]. Numbers are converted to the type
+    /// that the graph asks for; towards zero, where that is whole numbers.
     ///
     /// # Errors
     /// When the graph cannot take the inputs, the output is not made of floating-point numbers, or

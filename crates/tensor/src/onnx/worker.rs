@@ -2,8 +2,9 @@
 //!
 //! What a graph computes is not bounded by its file: a constant of 200,000 × 200,000 numbers has
 //! 158 bytes, a loop may have no end. A program that says so with [`compute_in`] leaves models to
-//! worker processes, each of which has its [`Limits`]. A worker that takes more, panics or ends is an error of the one run that it was asked
-//! for. Without [`compute_in`], as in a library, models are computed where they are asked for.
+//! worker processes, each of which has its [`Limits`]. A worker that takes more, panics or ends is
+//! an error of the one run that it was asked for. Without [`compute_in`], as in a library, models
+//! are computed where they are asked for.
 //!
 //! A worker is the same program in another process, so its numbers are the same to the last bit. It
 //! answers one request at a time; runs that are asked for side by side have a worker each.
@@ -23,8 +24,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::computation::Computation;
+use super::file::OnnxFile;
 use super::tensor::Tensor;
-use super::{OnnxError, OnnxFile, Output, Port};
+use super::{OnnxError, Output, Port};
 
 /// What a worker may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,127 @@
+//! Why a run directory, or a file of it, cannot be used.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::names::{CHECKPOINT, RUN};
+
+/// Why a run directory cannot be used.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// It cannot be made or written.
+    #[error("cannot write {}: {source}", file.display())]
+    Write {
+        /// The file or directory.
+        file: PathBuf,
+        /// The operating system's word.
+        source: io::Error,
+    },
+    /// A file that is not to be replaced is there.
+    #[error("{} exists; add --force to replace it", file.display())]
+    Exists {
+        /// The file.
+        file: PathBuf,
+    },
+    /// It holds something else already.
+    #[error("{} is not empty{}; choose another --out", directory.display(), unfinished_in(directory))]
+    NotEmpty {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// It is no longer where it was.
+    #[error(
+        "{} was moved or replaced while it was written; nothing more is written there",
+        directory.display()
+    )]
+    Moved {
+        /// The directory, as it was named.
+        directory: PathBuf,
+    },
+    /// Another process writes into it.
+    #[error(
+        "another process is writing into {}; wait until it ends, or choose another directory",
+        directory.display()
+    )]
+    Busy {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// A file that is to be replaced has another name, which would keep what it holds now.
+    #[error(
+        "{} has a second name (a hard link), which would keep what is to be replaced; delete one of the two",
+        file.display()
+    )]
+    SecondName {
+        /// The file.
+        file: PathBuf,
+    },
+    /// A file of it was changed or damaged after it was written.
+    #[error(
+        "{} was changed after it was written: its content does not have the hash that it was sealed with; restore it, or make it anew",
+        file.display()
+    )]
+    Changed {
+        /// The file.
+        file: PathBuf,
+    },
+    /// A file of it cannot be read.
+    #[error("cannot read {}: {source}", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// The operating system's word.
+        source: io::Error,
+    },
+    /// A file stands beside a model that it does not belong to.
+    #[error(
+        "{} belongs to the model of SHA-256 {of}, and the model beside it has {beside}; restore the two that go together, or delete the file",
+        file.display()
+    )]
+    OtherModel {
+        /// The file.
+        file: PathBuf,
+        /// The hash of the model that it names.
+        of: String,
+        /// The hash of the model that is there.
+        beside: String,
+    },
+    /// A file of it is not what this build writes.
+    #[error("{} is not what this version of probity writes: {problem}", file.display())]
+    Foreign {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+/// Of a directory with an unfinished run: what goes on with it.
+fn unfinished_in(directory: &Path) -> String {
+    if !directory.join(CHECKPOINT).is_file() {
+        return String::new();
+    }
+    let kind = fs::read_to_string(directory.join(RUN))
+        .ok()
+        .and_then(|text| {
+            let table: toml::Table = text.parse().ok()?;
+            Some(table.get("kind")?.as_str()?.to_owned())
+        });
+    match kind {
+        Some(kind) => format!(
+            " but holds an unfinished run, with which `probity {kind} --resume --out {}` goes on",
+            directory.display()
+        ),
+        None => String::new(),
+    }
+}
+
+/// That `file` is not what this build writes, for `error`.
+pub(crate) fn foreign(file: &Path, error: &dyn std::fmt::Display) -> RunError {
+    RunError::Foreign {
+        file: file.to_owned(),
+        problem: error.to_string(),
+    }
+}
