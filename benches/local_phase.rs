@@ -35,25 +35,25 @@ use rayon::prelude::*;
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
-    let subject = Subject::load()?;
+    let under_test = UnderTest::load()?;
     println!(
         "network: {}, {} multiply-adds a forward row; {} threads",
-        subject.origin,
-        subject.network.multiply_adds(),
+        under_test.origin,
+        under_test.network.multiply_adds(),
         rayon::current_num_threads()
     );
     if std::env::args().any(|argument| argument == "growth") {
-        return growth(&subject);
+        return growth(&under_test);
     }
-    breakdown(&subject)?;
+    breakdown(&under_test)?;
     for protected in [&["sex"][..], &["sex", "race", "age"]] {
-        subject.search(protected, 1000, 1000)?;
+        under_test.search(protected, 1000, 1000)?;
     }
     Ok(())
 }
 
 /// Seeds and trials against time: linear.
-fn growth(subject: &Subject) -> Result<(), Failure> {
+fn growth(under_test: &UnderTest) -> Result<(), Failure> {
     for (seeds, trials) in [
         (100, 1000),
         (1000, 1000),
@@ -61,15 +61,15 @@ fn growth(subject: &Subject) -> Result<(), Failure> {
         (1000, 100),
         (1000, 10_000),
     ] {
-        subject.search(&["sex"], seeds, trials)?;
+        under_test.search(&["sex"], seeds, trials)?;
     }
     Ok(())
 }
 
 /// The parts of one check, each alone in large batches on all threads, for one protected pair.
-fn breakdown(subject: &Subject) -> Result<(), Failure> {
-    let domain = subject.domain(&["sex"])?;
-    let model = Fnn::new(&subject.network, &ComputeDevice::flex());
+fn breakdown(under_test: &UnderTest) -> Result<(), Failure> {
+    let domain = under_test.domain(&["sex"])?;
+    let model = Fnn::new(&under_test.network, &ComputeDevice::flex());
     let checks: usize = 1 << 18;
     let chunk = 512;
     let codes: Vec<i32> = (0..chunk as u64)
@@ -84,11 +84,11 @@ fn breakdown(subject: &Subject) -> Result<(), Failure> {
         println!("  {name:46} {nanoseconds:8.1} ns a check");
     };
     // A check: two forward rows; the gradients that led to it: two rows, forward and backward.
-    let operations = 2 * 2 * 3 * subject.network.multiply_adds();
+    let operations = 2 * 2 * 3 * under_test.network.multiply_adds();
     println!(
         "arithmetic of a check with fresh gradients: {operations} floating-point operations\n\
          ({} when the forward pass of the check is shared with the gradient's)",
-        2 * 2 * 2 * subject.network.multiply_adds()
+        2 * 2 * 2 * under_test.network.multiply_adds()
     );
     let hints = vec![0; chunk];
     time("variants: 2 forward rows and their comparison", &|| {
@@ -122,15 +122,15 @@ fn breakdown(subject: &Subject) -> Result<(), Failure> {
     Ok(())
 }
 
-struct Subject {
+struct UnderTest {
     origin: &'static str,
     schema: Schema,
     network: Network,
     table: Table,
 }
 
-impl Subject {
-    fn load() -> Result<Subject, Failure> {
+impl UnderTest {
+    fn load() -> Result<UnderTest, Failure> {
         let schema = builtin::schema("adf-census")?.ok_or("no schema adf-census")?;
         let data = std::env::var_os("PROBITY_DATA_DIR").map(PathBuf::from);
         let network = |data: &PathBuf| data.join("peer-models/adf-census/keras_layout.npz");
@@ -139,7 +139,7 @@ impl Subject {
             let config = ImportConfig::from_toml(include_str!("../models/adf-fnn.toml"))?;
             let (network, _) = config.network(&read_weights(&weights)?, &schema)?;
             let table = Table::read(data.join("adf/census.csv.gz"), &schema, Labels::Required)?;
-            return Ok(Subject {
+            return Ok(UnderTest {
                 origin: "published ADF census network",
                 schema,
                 network,
@@ -150,7 +150,7 @@ impl Subject {
         let network = Network::random(layout, &[64, 32, 16, 8, 4], 2, Activation::Relu, 1);
         let domain = TabularDomain::new(&schema, &network.layout, &[8])?;
         let codes = (0..32_561).flat_map(|item| domain.random_input(1, item));
-        Ok(Subject {
+        Ok(UnderTest {
             origin: "random network of the ADF census network's shape",
             table: Table::new(13, codes.collect(), Vec::new()),
             schema,

@@ -40,7 +40,7 @@ fn main() -> Result<(), Failure> {
     let tokens: Vec<i32> = (0..TEXTS * STEPS)
         .map(|i| ((i * 7907 + i / 13) % TOKENS) as i32)
         .collect();
-    let subject = Subject {
+    let under_test = UnderTest {
         table: EmbeddingTable {
             values: &table,
             dimension: DIMENSION,
@@ -52,23 +52,23 @@ fn main() -> Result<(), Failure> {
     for cell in [CellKind::Lstm, CellKind::Gru] {
         for threads in [1, 2] {
             let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
-            pool.install(|| subject.kernels(cell, threads));
-            pool.install(|| subject.burn_nn(cell, threads));
+            pool.install(|| under_test.kernels(cell, threads));
+            pool.install(|| under_test.burn_nn(cell, threads));
         }
     }
     println!();
     for cell in [CellKind::Lstm, CellKind::Gru] {
-        subject.prefixes(cell);
+        under_test.prefixes(cell);
     }
     Ok(())
 }
 
-struct Subject<'a> {
+struct UnderTest<'a> {
     table: EmbeddingTable<'a>,
     texts: Vec<&'a [i32]>,
 }
 
-impl Subject<'_> {
+impl UnderTest<'_> {
     fn weights(&self, cell: CellKind) -> RecurrentWeights {
         let shape = Shape {
             cell,

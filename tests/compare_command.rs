@@ -280,7 +280,7 @@ fn bad_comparisons_are_refused() {
             "option of the strategy eidig",
         ),
         ("--strategies eidig --refresh 0", "'never'"),
-        ("--strategies sg --surrogate-samples 2", "from 10 to 10000"),
+        ("--strategies sg --surrogate-rows 2", "from 10 to 10000"),
         ("--strategies themis --confidence 1", "above 0 and below 1"),
         ("--repeats 0", "--repeats"),
         ("--seeds 0", "--seeds"),

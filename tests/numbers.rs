@@ -260,7 +260,7 @@ const LONG: &[&str] = &[
     "text.local",
     "text.max_iter",
     "tuning.error_bound",
-    "tuning.surrogate_samples",
+    "tuning.surrogate_rows",
     "repeats",
     "splits",
     "text.splits",

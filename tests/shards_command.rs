@@ -251,9 +251,16 @@ fn gaps_and_foreign_shards_are_refused() {
             &["3/16"],
         );
     }
-    refused("run whole --shard 1/4", &["whole is not empty"]);
+    refused(
+        "run whole --shard 1/4",
+        &["whole holds a run that is complete"],
+    );
     refused("run whole/run.toml --shard 1/4 --out demo", &["demo"]);
-    refused("merge nowhere", &["nowhere"]);
+    refused(
+        "merge nowhere",
+        &["nowhere is no folder of shards", "probity run"],
+    );
+    refused("merge whole", &["whole holds a run that is complete"]);
 
     for number in [1, 2, 4] {
         workspace
@@ -281,7 +288,7 @@ fn gaps_and_foreign_shards_are_refused() {
         .exits(0);
     refused(
         "run other/run.toml --shard 3/4 --out s",
-        &["another run", "another folder"],
+        ["seed is 2, but 1 in the run", "another folder"],
     );
     workspace
         .line("run other/run.toml --shard 3/4 --out t")
@@ -298,7 +305,10 @@ fn gaps_and_foreign_shards_are_refused() {
         workspace.path("s/global-3-of-4.shard"),
     )
     .unwrap();
-    refused("merge s", &["global-3-of-4.shard", "another run"]);
+    refused(
+        "merge s",
+        &["global-3-of-4.shard", "shard 2/4", "another name"],
+    );
     std::fs::remove_file(workspace.path("s/global-3-of-4.shard")).unwrap();
     workspace.line("run s --shard 3/4").exits(0);
 
@@ -324,7 +334,65 @@ fn gaps_and_foreign_shards_are_refused() {
         "demo/people.csv",
         data.lines().take(300).collect::<Vec<_>>().join("\n"),
     );
-    refused("run s --shard 1/4", &["another run"]);
+    refused(
+        "run s --shard 1/4",
+        &["the data is not the one", "another folder"],
+    );
+}
+
+/// A merge can be repeated wherever it was stopped, and says each time whether a bound holds.
+#[test]
+fn merges_can_be_repeated() {
+    let workspace = Workspace::with_demo(500);
+    workspace
+        .line(&format!(
+            "{AUDIT} --fail-above 0.001 --samples csv --out whole"
+        ))
+        .exits(1);
+    run_shards(&workspace, "whole/run.toml", "s", 2);
+    for _ in 0..2 {
+        // The stage is merged; its shards are yet to be run.
+        workspace.line("merge s").exits(0).says(&["Next"]);
+    }
+    run_shards(&workspace, "whole/run.toml", "s", 2);
+    // What a merge leaves that was killed: the run without its summary.
+    workspace.line("merge s --out cut").exits(1);
+    std::fs::remove_file(workspace.path("cut/summary.json")).unwrap();
+    workspace.write("cut/.probity-aB3dE6gH.part", "half a file");
+    workspace.line("merge s --out cut").exits(1);
+    expect_same_audit(&workspace, "whole", "cut");
+    assert!(!workspace.path("cut/.probity-aB3dE6gH.part").exists());
+    let again = workspace.line("merge s --out cut --json").exits(1).json();
+    assert_eq!(again["fail_above"]["verdict"], "exceeds");
+    // It is not taken for merged where the samples are not those that were written.
+    workspace.write("cut/samples.csv", "x");
+    refuses(
+        &workspace,
+        "merge s --out cut",
+        2,
+        &["samples.csv", "changed"],
+    );
+    refuses(&workspace, "merge s --out whole/run.toml", 2, &["run.toml"]);
+    workspace.line("audit --model demo/model --data demo/people.csv --protected sex --seeds 5 --local 2 --estimate 10 --out other").exits(0);
+    refuses(
+        &workspace,
+        "merge s --out other",
+        2,
+        &["other is not empty"],
+    );
+    // Nothing but shards goes on with a folder of shards.
+    refuses(
+        &workspace,
+        "run s --resume",
+        2,
+        &["holds shards", "probity merge"],
+    );
+    refuses(
+        &workspace,
+        "audit --resume --out s",
+        2,
+        &["holds shards", "probity merge"],
+    );
 }
 
 /// What cannot be cut says so, before anything is written.
@@ -476,12 +544,34 @@ fn scripts_hand_out_all_shards() {
         ("--for slurm --shards 3 --image a", &["--image"][..]),
         ("--for kubernetes --shards 3", &["--image", "--claim"]),
         ("--for slurm --shards 0", &["1..=100000"]),
+        (
+            "--for kubernetes --shards 3 --image a --claim b --mount elsewhere",
+            &["is not on the volume", "--mount"],
+        ),
     ] {
         let line = format!("shard script whole/run.toml {line} --out cut.shards --merged cut");
         refuses(&workspace, &line, 2, needles);
     }
 
     is_accepted_by_kubernetes(&jobs);
+
+    workspace.write(
+        "whole/sg.toml",
+        workspace
+            .read("whole/run.toml")
+            .replace("\"adf\"", "\"sg\""),
+    );
+    for (line, needles) in [
+        (
+            "whole/sg.toml --out a --merged b",
+            &["strategy", "random-walk"][..],
+        ),
+        ("whole/run.toml --out a --merged a", &["--merged"]),
+        ("whole/run.toml --out whole --merged a", &["complete"]),
+    ] {
+        let line = format!("shard script --for slurm --shards 3 {line}");
+        refuses(&workspace, &line, 2, needles);
+    }
 
     if !has("parallel") {
         skip(Needed::Programs, "GNU parallel is not here");

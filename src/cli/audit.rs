@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use serde_json::Value;
 
 use super::fields::Fields;
 use super::inputs::{Hardware, directory_of, unfinished};
@@ -140,12 +141,13 @@ where
         Part::Merge { folder } => {
             let folder = audit.shard_folder(folder)?;
             let out = place.new_directory();
-            if let Some(said) = shards::merged_before::<AuditSpecification>(&folder, out, output)? {
+            let before = shards::merged_before::<AuditSpecification>(&folder, out, holds, output)?;
+            if let Some(said) = before {
                 return Ok(said);
             }
             let mut directory = None;
             let make = || -> anyhow::Result<_> {
-                let (made, _) = directory_of(place, "audit")?;
+                let made = shards::directory::<AuditSpecification>(&folder, out, "audit")?;
                 Ok(directory.insert(made).clone())
             };
             let merged = audit.merge(&folder, make, &mut |progress| bar.observe(progress));
@@ -201,6 +203,12 @@ where
     Ok(verdict(
         bound.is_none_or(|bound| bound.verdict == Verdict::Within),
     ))
+}
+
+/// Whether a bound that was declared holds, by a summary.
+fn holds(summary: &Value) -> bool {
+    let bound = &summary["fail_above"];
+    bound.is_null() || bound["verdict"] == "within"
 }
 
 /// Where the run is and what to do with it.

@@ -106,12 +106,13 @@ pub(super) fn run_specification(
         Part::Merge { folder } => {
             let folder = comparison.shard_folder(folder)?;
             let out = place.new_directory();
-            if let Some(said) = shards::merged_before::<CompareSpecification>(&folder, out, output)?
-            {
+            let before =
+                shards::merged_before::<CompareSpecification>(&folder, out, |_| true, output)?;
+            if let Some(said) = before {
                 return Ok(said);
             }
             let searches = merged(&comparison.searches(observe), &folder)?;
-            let (directory, _) = directory_of(place, "compare")?;
+            let directory = shards::directory::<CompareSpecification>(&folder, out, "compare")?;
             let summary = comparison.merge(searches, &directory)?;
             (directory, summary)
         }

@@ -15,7 +15,7 @@ use probity::run::specification::{Checked, Specification};
 use probity::tensor::device::{ComputeDevice, DeviceName, use_threads};
 
 /// Where new run directories are made unless `--out` says otherwise.
-const RUNS: &str = "runs";
+pub(super) const RUNS: &str = "runs";
 
 /// How many of the processor's cores work.
 #[derive(Debug, Clone, Args)]

@@ -151,6 +151,11 @@ pub(super) struct MergeArgs {
 /// Runs `probity merge`.
 pub(super) fn merge(args: MergeArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let file = args.folder.join(RUN);
+    ensure!(
+        file.is_file(),
+        "{0} is no folder of shards; begin with: probity run SPECIFICATION --shard 1/N --out {0}",
+        args.folder.display()
+    );
     perform(&Asked {
         repeats: false,
         resume: false,

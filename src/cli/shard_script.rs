@@ -10,7 +10,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::output::Output;
 use super::run::DIVISIBLE;
 use probity::fairness::audit::AuditSpecification;
-use probity::run::run_directory::RUN;
+use probity::fairness::compare::CompareSpecification;
+use probity::run::run_directory::{RUN, SUMMARY};
 use probity::run::shards::MOST_SHARDS;
 use probity::run::specification::Specification;
 use probity::run::specification::file::{kind_of, read};
@@ -54,7 +55,7 @@ struct ScriptArgs {
     /// Container image with probity in it
     #[arg(long, value_name = "NAME", required_if_eq("system", "kubernetes"))]
     image: Option<String>,
-    /// Persistent volume claim that holds the specification, its inputs and --out
+    /// Persistent volume claim that holds the specification, its inputs, --out and --merged
     #[arg(long, value_name = "NAME", required_if_eq("system", "kubernetes"))]
     claim: Option<String>,
     /// Where the volume is mounted [default: the folder of --out]
@@ -86,6 +87,16 @@ pub(super) fn run(args: ShardArgs, output: &Output) -> anyhow::Result<ExitCode> 
     if let Some((name, _)) = given.filter(|_| args.system != System::Kubernetes) {
         bail!("--{name} is for Kubernetes only");
     }
+    let absolute = |path: &Path| std::path::absolute(path);
+    ensure!(
+        absolute(&args.out)? != absolute(&args.merged)?,
+        "--merged is the folder of the shards; give the run a directory of its own"
+    );
+    ensure!(
+        !args.out.join(SUMMARY).exists(),
+        "{} holds a run that is complete; give the shards a folder of their own",
+        args.out.display()
+    );
     let script = Script {
         stages: stages(&file)?,
         specification: quoted(&file)?,
@@ -110,10 +121,14 @@ fn stages(file: &Path) -> anyhow::Result<&'static [&'static str]> {
         "a run of the kind '{kind}' cannot be cut into shards; these can: {}",
         DIVISIBLE.join(", ")
     );
+    if kind == CompareSpecification::KIND {
+        read::<CompareSpecification>(file)?.0.expect_divisible()?;
+    }
     if kind != AuditSpecification::KIND {
         return Ok(&["items"]);
     }
     let (audit, _) = read::<AuditSpecification>(file)?;
+    audit.expect_divisible()?;
     Ok(match audit.search.local {
         0 => &["global"],
         _ => &["global", "local"],
@@ -202,9 +217,25 @@ impl Script {
         let out = std::path::absolute(&args.out)?;
         let mount = args.mount.as_deref().or(out.parent()).unwrap_or(&out);
         let mount = std::path::absolute(mount)?;
+        for (what, path) in [
+            ("the specification", &args.specification),
+            ("--out", &args.out),
+            ("--merged", &args.merged),
+        ] {
+            let path = std::path::absolute(path)?;
+            ensure!(
+                path.starts_with(&mount),
+                "{what}, {}, is not on the volume, which is mounted at {}; move it there, or give --mount",
+                path.display(),
+                mount.display()
+            );
+        }
         let name = slug(&out.file_name().unwrap_or_default().to_string_lossy());
         let mut text =
-            "#!/bin/sh\n# Runs indexed jobs one after the other. What fails is done by running this again.\nset -e\n"
+            "#!/bin/sh\n# Runs indexed jobs one after the other. What fails is done by running this again.\nset -e\n\
+             conditions() { kubectl get job \"$1\" -o \"jsonpath={.status.conditions[*].type}\"; }\n\
+             ended() { conditions \"$1\" | grep -q -e Complete -e Failed; }\n\
+             complete() { conditions \"$1\" | grep -q Complete; }\n"
                 .to_owned();
         for stage in self.stages {
             let number = "$((JOB_COMPLETION_INDEX + 1))";
@@ -246,7 +277,7 @@ impl Script {
                 let job_text = serde_json::to_string_pretty(&job_json)?;
                 let _ = write!(
                     text,
-                    "kubectl delete --ignore-not-found job {job}\nkubectl apply -f - <<'JOB'\n{job_text}\nJOB\nkubectl wait --for=condition=complete --timeout=-1s job/{job}\n"
+                    "kubectl delete --ignore-not-found job {job}\nkubectl apply -f - <<'JOB'\n{job_text}\nJOB\nuntil ended {job}; do sleep 10; done\ncomplete {job}\n"
                 );
             }
         }

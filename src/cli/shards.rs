@@ -4,9 +4,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
+use serde_json::Value;
 
-use super::output::Output;
+use super::inputs::RUNS;
+use super::output::{Output, verdict};
 use super::render::count;
+use probity::run::run_directory::RunDirectory;
 use probity::run::shards::{Shard, ShardFolder, Worked};
 use probity::run::specification::Specification;
 
@@ -68,42 +71,39 @@ pub(super) fn worked(
     output.result(&summary, &(text + &next))
 }
 
-/// What is said of shards that are merged already, as JSON.
-#[derive(Serialize)]
-struct MergedSummary<'a> {
-    schema_version: u32,
-    command: &'static str,
-    complete: bool,
-    folder: &'a Path,
-    directory: &'a Path,
-}
-
-/// Says that the shards of a run of `S` are merged in `out` already, where they are.
+/// Says that the shards of a run of `S` are merged in `out` already, where they are; `passes` says of
+/// its summary whether what was declared holds.
 pub(super) fn merged_before<S: Specification>(
     folder: &ShardFolder,
     out: Option<&Path>,
+    passes: fn(&Value) -> bool,
     output: &Output,
 ) -> anyhow::Result<Option<ExitCode>> {
-    let Some(directory) = out else {
+    let merged = out.map(|out| folder.merged_in::<S>(out)).transpose()?;
+    let Some(run) = merged.flatten() else {
         return Ok(None);
     };
-    if !folder.is_merged_in::<S>(directory)? {
-        return Ok(None);
-    }
-    let path = folder.path();
-    let summary = MergedSummary {
-        schema_version: 1,
-        command: "merge",
-        complete: true,
-        folder: path,
-        directory,
-    };
+    let summary: Value = run.read_summary()?;
     let text = format!(
         "The shards in {} are merged in {} already.\n",
-        path.display(),
-        directory.display()
+        folder.path().display(),
+        run.path().display()
     );
-    output.result(&summary, &text).map(Some)
+    output.result(&summary, &text)?;
+    Ok(Some(match passes(&summary) {
+        true => ExitCode::SUCCESS,
+        false => verdict(false),
+    }))
+}
+
+/// The directory that shards are merged into: see [`ShardFolder::directory`].
+pub(super) fn directory<S: Specification>(
+    folder: &ShardFolder,
+    out: Option<&Path>,
+    name: &str,
+) -> anyhow::Result<RunDirectory> {
+    let choose = || RunDirectory::create_numbered(Path::new(RUNS), name);
+    Ok(folder.directory::<S>(out, choose)?)
 }
 
 /// What is said of a merge after which another stage follows, as JSON.

@@ -260,8 +260,9 @@ impl Comparison {
     /// The folder `path` for shards of this comparison, which is cut by searches.
     ///
     /// # Errors
-    /// When it holds something else.
+    /// When the comparison cannot be cut, or the folder holds something else.
     pub fn shard_folder(&self, path: &std::path::Path) -> Result<ShardFolder, AuditError> {
+        self.specification.expect_divisible()?;
         Ok(ShardFolder::for_run(
             path,
             &self.specification,

@@ -40,6 +40,16 @@ pub enum RunError {
         /// The directory, as it was named.
         directory: PathBuf,
     },
+    /// It is the folder of a run that is cut into shards.
+    #[error(
+        "{} holds shards of a run; put them together with: probity merge {}",
+        directory.display(),
+        directory.display()
+    )]
+    Shards {
+        /// The folder.
+        directory: PathBuf,
+    },
     /// Another process writes into it.
     #[error(
         "another process is writing into {}; wait until it ends, or choose another directory",

@@ -181,6 +181,11 @@ impl RunDirectory {
     /// When there is none, or another process has it locked.
     pub fn open_to_write(path: &Path) -> Result<RunDirectory, RunError> {
         let mut run = Self::open(path)?;
+        if holds_shards(path) {
+            return Err(RunError::Shards {
+                directory: path.to_owned(),
+            });
+        }
         let lock = Some(DirectoryLock::now(path)?);
         run.held = Some(Arc::new(Held { lock, made: None }));
         Ok(run)
@@ -289,6 +294,17 @@ impl RunDirectory {
         }
     }
 
+    /// That every file which the summary speaks of is as it was written.
+    ///
+    /// # Errors
+    /// When one is missing or was changed.
+    pub fn expect_unchanged_files(&self) -> Result<(), RunError> {
+        let files = self.sealed()?;
+        files
+            .keys()
+            .try_for_each(|name| self.unchanged(name).map(|_| ()))
+    }
+
     /// Writes a checkpoint. Its form is private to the version that wrote it; `run` identifies
     /// what it belongs to.
     ///
@@ -353,4 +369,15 @@ impl RunDirectory {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether shards of a run are written to `directory`.
+pub fn holds_shards(directory: &Path) -> bool {
+    let is_shard = |entry: fs::DirEntry| {
+        let name = entry.file_name();
+        Path::new(&name)
+            .extension()
+            .is_some_and(|end| end == "shard")
+    };
+    fs::read_dir(directory).is_ok_and(|entries| entries.flatten().any(is_shard))
 }

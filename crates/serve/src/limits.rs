@@ -87,7 +87,7 @@ fn of_specifications() -> SpecificationLimits {
         ("search.local", 1e6),
         ("search.batch", 65_536.0),
         ("estimate", 1e7),
-        ("tuning.surrogate_samples", 1e6),
+        ("tuning.surrogate_rows", 1e6),
         ("text.neighbours", 1000.0),
         ("text.max_l0", 1000.0),
         ("text.seeds", 1e6),

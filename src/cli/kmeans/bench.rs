@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::render;
 use crate::cli::fields::Fields;
@@ -89,6 +90,7 @@ pub(crate) fn run_specification(
     let seeds = specification.seeds();
     let bar = output.progress(options.deletions as u64, BAR);
     let observe = &mut |progress: ComparisonProgress<'_>| show(&bar, &interrupt, progress);
+    let mut merged_into = None;
     let measured = match part {
         Part::Whole => compare(data, &algorithms, &options, &seeds, observe)?,
         Part::Shard { folder, .. } | Part::Merge { folder } => {
@@ -105,18 +107,24 @@ pub(crate) fn run_specification(
                 bar.finish_and_clear();
                 return shards::worked(worked?, *shard, &folder, output);
             }
-            if let Some(said) =
-                shards::merged_before::<BenchSpecification>(&folder, out.as_deref(), output)?
-            {
+            let out = out.as_deref();
+            let before =
+                shards::merged_before::<BenchSpecification>(&folder, out, are_exact, output)?;
+            if let Some(said) = before {
                 bar.finish_and_clear();
                 return Ok(said);
             }
             let of_seeds = merged(&items, &folder)?;
+            let place = shards::directory::<BenchSpecification>(&folder, out, "kmeans-bench")?;
+            merged_into = Some(place);
             Comparison::merged(&algorithms, &options, &seeds, of_seeds)?
         }
     };
     bar.finish_and_clear();
-    let directory = new_run(out.as_ref(), "kmeans-bench")?;
+    let directory = match merged_into {
+        Some(directory) => directory,
+        None => new_run(out.as_ref(), "kmeans-bench")?,
+    };
     directory.write_run(&specification, &record)?;
     let summary = Summary::of(
         "kmeans bench",
@@ -144,6 +152,12 @@ pub(crate) fn run_specification(
         .iter()
         .all(|figures| figures.exact);
     Ok(verdict(exact))
+}
+
+/// Whether every model equalled a retraining, by a summary.
+fn are_exact(summary: &Value) -> bool {
+    let algorithms = summary["algorithms"].as_array();
+    algorithms.is_some_and(|all| all.iter().all(|figures| figures["exact"] == true))
 }
 
 /// Shows progress on the bar and passes Ctrl-C on.

@@ -141,14 +141,15 @@ pub(crate) fn run_specification(
                 bar.finish_and_clear();
                 return shards::worked(worked?, *shard, &folder, output);
             }
-            if let Some(said) =
-                shards::merged_before::<RobustnessSpecification>(&folder, out.as_deref(), output)?
-            {
+            let out = out.as_deref();
+            let before =
+                shards::merged_before::<RobustnessSpecification>(&folder, out, |_| true, output)?;
+            if let Some(said) = before {
                 bar.finish_and_clear();
                 return Ok(said);
             }
             let verdicts = merged(&items, &folder)?;
-            let directory = new_run(out.as_ref(), "knn")?;
+            let directory = shards::directory::<RobustnessSpecification>(&folder, out, "knn")?;
             let summary = merge_robustness(&run, &record, &inputs, &directory, verdicts)?;
             (directory, summary)
         }

@@ -108,15 +108,17 @@ pub(crate) fn run_specification(
                 bar.finish_and_clear();
                 return shards::worked(worked?, *shard, &folder, output);
             }
-            if let Some(said) =
-                shards::merged_before::<BenchSpecification>(&folder, out.as_deref(), output)?
-            {
+            let out = out.as_deref();
+            let before =
+                shards::merged_before::<BenchSpecification>(&folder, out, |_| true, output)?;
+            if let Some(said) = before {
                 bar.finish_and_clear();
                 return Ok(said);
             }
             let repeats = merged(&items, &folder)?.collect::<Result<Vec<Repeat>, _>>()?;
             done = repeats.len();
-            let directory = out.as_deref().map(new_run_in).transpose()?;
+            let named = |out| shards::directory::<BenchSpecification>(&folder, Some(out), "spn");
+            let directory = out.map(named).transpose()?;
             (directory, figures(&pool, protocol, &repeats))
         }
     };

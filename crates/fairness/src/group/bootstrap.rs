@@ -35,8 +35,8 @@ impl Deviations {
 /// What is resampled.
 #[derive(Debug, Clone, Copy)]
 pub struct Resampling {
-    /// Bootstrap samples.
-    pub samples: u32,
+    /// Times that the rows are resampled.
+    pub resamples: u32,
     /// Their seed.
     pub seed: u64,
     /// Rows that a rate must be a share of to be judged.
@@ -58,7 +58,7 @@ pub fn resample(
     resampling: Resampling,
 ) -> Vec<Deviations> {
     let rows = outcomes.positive.len();
-    let samples: Vec<Vec<Deviation>> = (0..resampling.samples)
+    let samples: Vec<Vec<Deviation>> = (0..resampling.resamples)
         .into_par_iter()
         .map(|number| {
             let mut draws = stream(resampling.seed, Purpose::Bootstrap, number.into(), 0);

@@ -271,7 +271,7 @@ pub fn measure_groups(
         .map(|p| Tally::of_groups(&outcomes, &p.of_row, p.groups.len(), bins, &once))
         .collect();
     let resampling = Resampling {
-        samples: options.resamples,
+        resamples: options.resamples,
         seed: options.seed,
         min_group: options.min_group,
     };

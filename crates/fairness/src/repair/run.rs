@@ -34,7 +34,7 @@ fn audit_role(at: usize) -> String {
 pub struct Repair<R> {
     specification: Checked<RepairSpecification>,
     record: Record,
-    subject: R,
+    repairable: R,
 }
 
 impl<R: Repairable> Repair<R> {
@@ -50,7 +50,7 @@ impl<R: Repairable> Repair<R> {
         let mut record = Record::new();
         record.device = Some(device.name().to_string());
         record.hardware = Some(device.hardware());
-        let subject = R::open(&specification, device, &mut record)?;
+        let repairable = R::open(&specification, device, &mut record)?;
         if let Some(sha256) = Provenance::sha256_in(&specification.model)? {
             record.sha256.insert(PROVENANCE_ROLE.to_owned(), sha256);
         }
@@ -59,7 +59,7 @@ impl<R: Repairable> Repair<R> {
             let sha256 = file_sha256(&run.join(SUMMARY))?;
             record.sha256.insert(audit_role(at), sha256);
         }
-        let parts = subject.parts();
+        let parts = repairable.parts();
         if parts.test == 0 {
             return Err(RepairError::NothingHeldOut {
                 part: "test",
@@ -75,7 +75,7 @@ impl<R: Repairable> Repair<R> {
         Ok(Repair {
             specification,
             record,
-            subject,
+            repairable,
         })
     }
 
@@ -106,13 +106,13 @@ impl<R: Repairable> Repair<R> {
     }
 
     /// The model to repair, with its inputs.
-    pub fn subject(&self) -> &R {
-        &self.subject
+    pub fn repairable(&self) -> &R {
+        &self.repairable
     }
 
     /// The audits whose samples are learnt from.
     pub fn runs(&self) -> Vec<RunSummary> {
-        self.subject
+        self.repairable
             .pools()
             .iter()
             .filter_map(RunSummary::of)
@@ -137,7 +137,7 @@ impl<R: Repairable> Repair<R> {
             true => {
                 let identity = identity(specification, &self.record);
                 let check =
-                    |state: &RepairState<R>| state.expect_fits(&self.subject, specification);
+                    |state: &RepairState<R>| state.expect_fits(&self.repairable, specification);
                 directory.read_checkpoint(&identity, check)?
             }
             false => None,
@@ -165,16 +165,16 @@ impl<R: Repairable> Repair<R> {
         // From here on the repair can be resumed.
         store.write()?;
         let mut searched = store.searched();
-        self.subject.search(
+        self.repairable.search(
             &mut searched,
             &mut |searched| store.keep_searched(searched.clone()),
             &mut || observe(RepairProgress::Search),
         )?;
-        let trainer = Trainer::new(&self.subject, specification, &store, observe);
-        let own = self.subject.own();
-        let asked = self.subject.ask(&own)?;
-        let before = self.subject.figures(&own, &asked, trainer.searched())?;
-        let accuracy_before = self.subject.validation_accuracy(&asked)?;
+        let trainer = Trainer::new(&self.repairable, specification, &store, observe);
+        let own = self.repairable.own();
+        let asked = self.repairable.ask(&own)?;
+        let before = self.repairable.figures(&own, &asked, trainer.searched())?;
+        let accuracy_before = self.repairable.validation_accuracy(&asked)?;
         let repeats = 0..specification.repeats;
         let all = specification.repeats as usize;
         let controls =
@@ -240,13 +240,13 @@ impl<R: Repairable> Outcome<'_, R> {
         started: Instant,
     ) -> Result<RepairSummary<R::Figures, R::Details>, RepairError> {
         let specification: &RepairSpecification = &self.repair.specification;
-        let (subject, record) = (&self.repair.subject, &self.repair.record);
+        let (repairable, record) = (&self.repair.repairable, &self.repair.record);
         let kept = &self.shares[self.choice.share][self.choice.network];
         let accuracy_loss = self.before.accuracy() - kept.known.figures.accuracy();
-        let details = subject.details(&kept.network, searched)?;
+        let details = repairable.details(&kept.network, searched)?;
         let verdict = self.verdict(kept, &details, finished);
         let repaired_sha256 = match verdict.saved {
-            true => Some(subject.save(&kept.network, directory.path())?),
+            true => Some(repairable.save(&kept.network, directory.path())?),
             false => None,
         };
         let summary = RepairSummary {
@@ -263,7 +263,7 @@ impl<R: Repairable> Outcome<'_, R> {
             repaired_sha256,
             verdict,
             details,
-            parts: subject.parts(),
+            parts: repairable.parts(),
             runs: self.repair.runs(),
             chosen: Chosen {
                 share: specification.shares()[self.choice.share],

@@ -54,7 +54,6 @@ use part::{Part, Start};
 use probity_nn::Classifier;
 use probity_run::run_directory::RunDirectory;
 use probity_run::shards::{Shard, ShardFile, ShardFolder, Stage, Worked};
-use probity_run::specification::FieldError;
 
 /// The stages, and the file between them.
 const GLOBAL: Stage = "global";
@@ -79,17 +78,7 @@ impl<M: Modality> Audit<M> {
     /// When the audit cannot be cut, or the folder holds something else.
     pub fn shard_folder(&self, path: &std::path::Path) -> Result<ShardFolder, AuditError> {
         let (specification, record) = (self.specification(), self.record());
-        let budget = &specification.budget;
-        for (field, is_given) in [
-            ("budget.max_found", budget.max_found.is_some()),
-            ("budget.time", budget.time.is_some()),
-        ] {
-            if is_given {
-                let expected = "left out: no shard knows what the others have found and spent";
-                return Err(FieldError::new(field, "given", expected).into());
-            }
-        }
-        specification.strategy().expect_divisible("strategy")?;
+        specification.expect_divisible()?;
         Ok(ShardFolder::for_run(path, specification, record)?)
     }
 
@@ -199,8 +188,15 @@ impl<M: Modality> Audit<M> {
         };
         let is_local = self.specification().search.local > 0;
         let begun = folder.merged(STARTS).map_err(AuditError::from)?;
-        let local = match begun {
-            Some(_) => shards(LOCAL)?,
+        let local = match &begun {
+            Some(starts) => {
+                if folder.cut(LOCAL).map_err(AuditError::from)?.is_none() {
+                    // The same merge again.
+                    let starts = starts.head().map_err(AuditError::from)?;
+                    return Ok(MergedAudit::Starts { starts });
+                }
+                shards(LOCAL)?
+            }
             None => Vec::new(),
         };
         let merged = Merge::of(self.case(), &inputs, shards(GLOBAL)?, local)?;

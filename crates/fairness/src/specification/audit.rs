@@ -162,6 +162,23 @@ impl AuditSpecification {
             })
     }
 
+    /// That it can be cut into shards.
+    ///
+    /// # Errors
+    /// The first field that keeps it from that.
+    pub fn expect_divisible(&self) -> Result<(), FieldError> {
+        for (field, is_given) in [
+            ("budget.max_found", self.budget.max_found.is_some()),
+            ("budget.time", self.budget.time.is_some()),
+        ] {
+            if is_given {
+                let expected = "left out: no shard knows what the others have found and spent";
+                return Err(FieldError::new(field, "given", expected));
+            }
+        }
+        self.strategy().expect_divisible("strategy")
+    }
+
     /// The same with nothing left to the inputs, whose protected attributes are `protected`.
     #[must_use]
     pub fn resolved(mut self, protected: &[String]) -> AuditSpecification {

@@ -126,6 +126,20 @@ impl CompareSpecification {
         }
     }
 
+    /// That it can be cut into shards.
+    ///
+    /// # Errors
+    /// The first field that keeps it from that.
+    pub fn expect_divisible(&self) -> Result<(), FieldError> {
+        match self.budget.time {
+            None => Ok(()),
+            Some(_) => {
+                let expected = "left out: how far a search comes in it depends on its machine";
+                Err(FieldError::new("budget.time", "given", expected))
+            }
+        }
+    }
+
     /// Strategy and repeat of each search, in the order in which they are done.
     pub(crate) fn turns(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
         let count = self.strategies.len() as u32;

@@ -273,8 +273,8 @@ fn tuned(tuning: &Tuning, strategies: &[StrategyName]) -> Result<(), FieldError>
             StrategyName::Eidig,
         ),
         (
-            "surrogate_samples",
-            tuning.surrogate_samples != usual.surrogate_samples,
+            "surrogate_rows",
+            tuning.surrogate_rows != usual.surrogate_rows,
             StrategyName::Sg,
         ),
         (

@@ -96,7 +96,7 @@ pub fn with_strategy<W: WithStrategy>(
         StrategyName::Sg => work.with(&SymbolicGeneration {
             model: of.model.classifier(),
             domain: of.domain,
-            samples: of.tuning.surrogate_samples,
+            rows: of.tuning.surrogate_rows,
             seed: of.seed,
         }),
         StrategyName::AequitasFully => work.with(&aequitas(Directed::Fully)),

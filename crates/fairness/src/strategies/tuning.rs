@@ -12,7 +12,7 @@ pub struct Tuning {
     pub refresh: u32,
     /// sg: inputs around an input that its surrogate tree is learnt from.
     #[schemars(range(min = 10, max = 10_000))]
-    pub surrogate_samples: usize,
+    pub surrogate_rows: usize,
     /// themis: confidence of the causal discrimination score.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub confidence: f64,
@@ -27,7 +27,7 @@ impl Default for Tuning {
     fn default() -> Tuning {
         Tuning {
             refresh: 5,
-            surrogate_samples: 25,
+            surrogate_rows: 25,
             confidence: 0.95,
             error_bound: 0.005,
         }

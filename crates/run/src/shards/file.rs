@@ -132,10 +132,18 @@ impl ShardFile {
             Some((1, bytes)) => decode(&bytes).map_err(|problem| foreign(path, &problem))?,
             _ => return Err(foreign(path, &"it names no run").into()),
         };
-        let found = (&*owner.identity, &*owner.stage, owner.number, owner.of);
-        if found != (identity, stage, shard.number, shard.of) {
+        if owner.identity != identity {
             return Err(ShardError::Foreign {
                 file: path.to_owned(),
+            });
+        }
+        if (&*owner.stage, owner.number, owner.of) != (stage, shard.number, shard.of) {
+            let Owner {
+                stage, number, of, ..
+            } = owner;
+            return Err(ShardError::Misnamed {
+                file: path.to_owned(),
+                found: format!("shard {number}/{of} of the stage '{stage}'"),
             });
         }
         let mut places = Vec::new();

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::file::{ShardFile, Writer, write};
-use super::{Shard, ShardError, identity};
-use crate::atomic::write_among_others;
-use crate::error::RunError;
+use super::{Shard, ShardError, identity, is_path};
+use crate::atomic::{remove_leftovers, write_among_others};
+use crate::error::{RunError, foreign};
 use crate::names::{RUN, SUMMARY};
 use crate::output_file::expect_outside;
 use crate::run_directory::RunDirectory;
@@ -48,61 +48,123 @@ impl ShardFolder {
             identity: identity(specification, record),
         };
         if folder.path.join(SUMMARY).exists() {
-            // A run that is complete takes no more files.
-            return Err(RunError::NotEmpty {
-                directory: folder.path,
-            }
-            .into());
+            return Err(ShardError::Complete {
+                folder: folder.path,
+            });
         }
         let file = folder.path.join(RUN);
         if !file.is_file() {
-            expect_outside(path).map_err(|error| {
-                let problem = io::Error::other(error.to_string());
-                RunError::Write {
-                    file: path.to_owned(),
-                    source: problem,
-                }
-            })?;
+            expect_outside(path).map_err(|error| unwritable(path, &error))?;
             folder.expect_only_shards()?;
             let text = to_run_toml(specification, record, &file)?;
             // Whoever comes second writes the same.
             write_among_others(&file, |out| io::Write::write_all(out, text.as_bytes()))?;
         }
-        folder.expect_run::<S>()?;
+        folder.expect_run(specification, record)?;
         Ok(folder)
     }
 
-    /// Whether `out` holds the run of these shards, complete.
+    /// The complete run of these shards, where `out` holds it, as it was written.
     ///
     /// # Errors
-    /// When what it holds cannot be read.
-    pub fn is_merged_in<S: Specification>(&self, out: &Path) -> Result<bool, ShardError> {
-        let Some(run) = RunDirectory::open_if_specified(out)? else {
-            return Ok(false);
+    /// When what it holds cannot be read, or was changed.
+    pub fn merged_in<S: Specification>(
+        &self,
+        out: &Path,
+    ) -> Result<Option<RunDirectory>, ShardError> {
+        let Some(run) = self.begun_in::<S>(out)? else {
+            return Ok(None);
         };
         if !run.file(SUMMARY).is_file() {
-            return Ok(false);
+            return Ok(None);
         }
+        run.expect_unchanged_files()?;
+        Ok(Some(run))
+    }
+
+    /// The run of these shards, where `out` holds it, complete or not.
+    fn begun_in<S: Specification>(&self, out: &Path) -> Result<Option<RunDirectory>, ShardError> {
+        let Some(run) = RunDirectory::open_if_specified(out)? else {
+            return Ok(None);
+        };
         match read::<S>(&run.file(RUN)) {
             Ok((found, record)) => {
-                Ok(identity(&found, &record.unwrap_or_default()) == self.identity)
+                let is_ours = identity(&found, &record.unwrap_or_default()) == self.identity;
+                Ok(is_ours.then_some(run))
             }
-            Err(SpecificationError::Kind { .. }) => Ok(false),
+            Err(SpecificationError::Kind { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
+    /// The directory that the shards are merged into: `out`, which may hold what a merge that was
+    /// stopped left there, or what `choose` gives.
+    ///
+    /// # Errors
+    /// When it cannot be made, or holds something else.
+    pub fn directory<S: Specification>(
+        &self,
+        out: Option<&Path>,
+        choose: impl FnOnce() -> Result<RunDirectory, RunError>,
+    ) -> Result<RunDirectory, ShardError> {
+        let Some(out) = out else {
+            return Ok(choose()?);
+        };
+        match self.begun_in::<S>(out)? {
+            Some(begun) if !begun.file(SUMMARY).is_file() => {
+                remove_leftovers(out);
+                Ok(RunDirectory::open_to_write(out)?)
+            }
+            _ => {
+                expect_outside(out).map_err(|error| unwritable(out, &error))?;
+                Ok(RunDirectory::create(out)?)
+            }
+        }
+    }
+
     /// That what stands here was asked for by the run that this folder is opened for.
-    fn expect_run<S: Specification>(&self) -> Result<(), ShardError> {
+    fn expect_run<S: Specification>(
+        &self,
+        specification: &S,
+        record: &Record,
+    ) -> Result<(), ShardError> {
         let file = self.path.join(RUN);
-        let (found, record) = read::<S>(&file).map_err(|error| match error {
+        let (found, then) = read::<S>(&file).map_err(|error| match error {
             SpecificationError::Kind { file, .. } => ShardError::Foreign { file },
             other => other.into(),
         })?;
-        match identity(&found, &record.unwrap_or_default()) == self.identity {
-            true => Ok(()),
-            false => Err(ShardError::Foreign { file }),
+        let then = then.unwrap_or_default();
+        if identity(&found, &then) == self.identity {
+            return Ok(());
         }
+        let folder = || self.path.clone();
+        if let Some(changed) = then.changed_since(&record.sha256) {
+            return Err(ShardError::OtherInput {
+                folder: folder(),
+                role: changed.role.to_owned(),
+                now: changed.now.to_owned(),
+                then: changed.then.to_owned(),
+            });
+        }
+        let value = |specification: &S| serde_json::to_value(specification).unwrap_or_default();
+        let (now, then) = (value(specification), value(&found));
+        for field in S::fields() {
+            let pointer = format!("/{}", field.path.replace('.', "/"));
+            let of = |value: &serde_json::Value| {
+                value
+                    .pointer(&pointer)
+                    .map_or_else(|| "left out".to_owned(), ToString::to_string)
+            };
+            if !is_path(&field.kind) && !S::FREE.contains(&&*field.path) && of(&now) != of(&then) {
+                return Err(ShardError::OtherOption {
+                    folder: folder(),
+                    field: field.path,
+                    now: of(&now),
+                    then: of(&then),
+                });
+            }
+        }
+        Err(ShardError::Foreign { file })
     }
 
     /// That a folder that holds no run yet holds nothing else either, but for temporary files and
@@ -159,9 +221,8 @@ impl ShardFolder {
     pub fn done(&self, stage: Stage, shard: Shard) -> Result<Option<ShardFile>, ShardError> {
         self.expect_cut(stage, shard.of())?;
         let file = self.file(stage, shard);
-        match fs::exists(&file) {
-            Ok(true) => {}
-            _ => return Ok(None),
+        if !is_there(&file)? {
+            return Ok(None);
         }
         match ShardFile::open(&file, (&self.identity, stage, shard)) {
             Ok(found) => Ok(Some(found)),
@@ -195,10 +256,12 @@ impl ShardFolder {
     /// When it is not of this run, or was changed.
     pub fn merged(&self, name: Stage) -> Result<Option<ShardFile>, ShardError> {
         let file = self.merged_file(name);
-        match fs::exists(&file) {
-            Ok(true) => ShardFile::open(&file, (&self.identity, name, MERGED)).map(Some),
-            _ => Ok(None),
+        if !is_there(&file)? {
+            return Ok(None);
         }
+        let opened = ShardFile::open(&file, (&self.identity, name, MERGED));
+        let remedy = || "delete it, and merge again".to_owned();
+        opened.map(Some).map_err(|error| damaged(error, remedy))
     }
 
     /// Into how many shards `stage` is cut, by what is there; `None` where nothing is.
@@ -277,9 +340,38 @@ impl ShardFolder {
             });
         }
         let open = |shard| {
-            let file = self.file(stage, shard);
-            ShardFile::open(&file, (&self.identity, stage, shard))
+            let opened = ShardFile::open(&self.file(stage, shard), (&self.identity, stage, shard));
+            let folder = self.path.display();
+            let remedy = || format!("run it again: probity run {folder} --shard {shard}");
+            opened.map_err(|error| damaged(error, remedy))
         };
         shards().map(open).collect()
+    }
+}
+
+/// Whether there is a file of this name; something else that has it would be waited for.
+fn is_there(file: &Path) -> Result<bool, RunError> {
+    match fs::metadata(file) {
+        Ok(found) if found.is_file() => Ok(true),
+        Ok(_) => Err(foreign(file, &"it is no file")),
+        Err(_) => Ok(false),
+    }
+}
+
+fn unwritable(file: &Path, error: &dyn std::fmt::Display) -> RunError {
+    RunError::Write {
+        file: file.to_owned(),
+        source: io::Error::other(error.to_string()),
+    }
+}
+
+/// `error`, with what mends it where a file was changed.
+fn damaged(error: ShardError, remedy: impl FnOnce() -> String) -> ShardError {
+    match error {
+        ShardError::Run(RunError::Changed { file }) => ShardError::Damaged {
+            file,
+            remedy: remedy(),
+        },
+        other => other,
     }
 }

@@ -160,6 +160,58 @@ pub enum ShardError {
         /// The file.
         file: PathBuf,
     },
+    /// The shards of the folder are of other options.
+    #[error(
+        "{field} is {now}, but {then} in the run that {} holds shards of; use another folder",
+        folder.display()
+    )]
+    OtherOption {
+        /// The folder.
+        folder: PathBuf,
+        /// The first field that differs.
+        field: String,
+        /// Its value.
+        now: String,
+        /// Its value there.
+        then: String,
+    },
+    /// What the shards of the folder opened is not what is opened now.
+    #[error(
+        "the {role} is not the one that the shards in {} were made with (SHA-256 {now}, theirs {then}); use another folder",
+        folder.display()
+    )]
+    OtherInput {
+        /// The folder.
+        folder: PathBuf,
+        /// As what it was opened.
+        role: String,
+        /// Its hash.
+        now: String,
+        /// The hash of theirs.
+        then: String,
+    },
+    /// A file has the name of another shard.
+    #[error("{} holds {found}, under another name; rename it back, or remove it", file.display())]
+    Misnamed {
+        /// The file.
+        file: PathBuf,
+        /// What it holds.
+        found: String,
+    },
+    /// A file is not as it was written.
+    #[error("{} was changed after it was written; {remedy}", file.display())]
+    Damaged {
+        /// The file.
+        file: PathBuf,
+        /// What makes it anew.
+        remedy: String,
+    },
+    /// The folder is that of a complete run.
+    #[error("{} holds a run that is complete, and no shards; choose another folder", folder.display())]
+    Complete {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// The run is cut in two ways.
     #[error(
         "{} is one of {found} shards, and this run is cut into {expected}; use another folder, or remove the shards of one of the two",
@@ -213,12 +265,8 @@ pub fn identity<S: Specification>(specification: &S, record: &Record) -> String 
     let mut without = specification.clone();
     if let Ok(mut value) = serde_json::to_value(specification) {
         for field in S::fields() {
-            let is_path = match &field.kind {
-                FieldKind::Path => true,
-                FieldKind::List(kind) => **kind == FieldKind::Path,
-                _ => false,
-            };
             let pointer = format!("/{}", field.path.replace('.', "/"));
+            let is_path = is_path(&field.kind);
             if let Some(found) = value.pointer_mut(&pointer).filter(|_| is_path) {
                 blank(found);
             }
@@ -235,6 +283,14 @@ pub fn identity<S: Specification>(specification: &S, record: &Record) -> String 
         hasher.update(format!("{role}={hash};"));
     }
     hex(&hasher.finalize())
+}
+
+fn is_path(kind: &FieldKind) -> bool {
+    match kind {
+        FieldKind::Path => true,
+        FieldKind::List(kind) => **kind == FieldKind::Path,
+        _ => false,
+    }
 }
 
 fn blank(value: &mut serde_json::Value) {

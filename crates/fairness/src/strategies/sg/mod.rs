@@ -49,7 +49,7 @@ pub struct SymbolicGeneration<'a> {
     /// Its inputs.
     pub domain: &'a TabularDomain,
     /// Inputs around an input that its surrogate is learnt from.
-    pub samples: usize,
+    pub rows: usize,
     /// Seed of its random choices.
     pub seed: u64,
 }
@@ -162,18 +162,18 @@ impl Strategy for SymbolicGeneration<'_> {
 impl SymbolicGeneration<'_> {
     /// Inputs that are explained at a time: bounds the memory, no influence on the result.
     fn batch(&self) -> usize {
-        (BLOCK_ROWS / self.samples.max(1)).max(1)
+        (BLOCK_ROWS / self.rows.max(1)).max(1)
     }
 
     /// The path of each of `rows` through its surrogate.
     fn paths(&self, rows: &[&[i32]]) -> Result<Vec<Vec<Predicate>>, ModelError> {
         let classes = self.model.classes();
-        let mut codes = Vec::with_capacity(rows.len() * self.samples * self.domain.width());
-        let mut weights = Vec::with_capacity(rows.len() * self.samples);
+        let mut codes = Vec::with_capacity(rows.len() * self.rows * self.domain.width());
+        let mut weights = Vec::with_capacity(rows.len() * self.rows);
         let neighbourhood = Neighbourhood::new(self.domain);
         for row in rows {
             let mut stream = self.stream(row, Purpose::Surrogate);
-            for _ in 0..self.samples {
+            for _ in 0..self.rows {
                 weights.push(neighbourhood.sample(row, &mut stream, &mut codes));
             }
         }
@@ -181,9 +181,9 @@ impl SymbolicGeneration<'_> {
         let labels: Vec<u32> = logits.chunks_exact(classes).map(predicted_class).collect();
         let each = rows
             .iter()
-            .zip(codes.chunks_exact(self.samples * self.domain.width()))
-            .zip(labels.chunks_exact(self.samples))
-            .zip(weights.chunks_exact(self.samples));
+            .zip(codes.chunks_exact(self.rows * self.domain.width()))
+            .zip(labels.chunks_exact(self.rows))
+            .zip(weights.chunks_exact(self.rows));
         Ok(each
             .map(|(((row, codes), labels), weights)| {
                 surrogate::path(self.domain, classes, row, codes, labels, weights)
