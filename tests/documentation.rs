@@ -6,8 +6,8 @@
 //! `exit code 1`. A block marked `text output` shows what the commands of the block before it print
 //! ([`shown::Shown`]).
 //!
-//! The blocks of docs/benchmarks.md are records of measurements that take hours: what they name must be
-//! there.
+//! The blocks of docs/benchmarks.md are records of measurements that take hours: what they name
+//! must be there.
 #![cfg(all(unix, feature = "onnx", feature = "serve"))]
 
 mod documented;

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use probity::data::builtin;
 use probity::data::read::ReadError;
-use probity::data::schema::{Outside, Schema};
+use probity::data::schema::{OutOfDomain, Schema};
 use probity::data::table::{Labels, Table};
 use probity::fairness::adf::Adf;
 use probity::fairness::calls::Calls;
@@ -241,7 +241,7 @@ fn values_outside_the_papers_domains() {
     };
     let clipping = schema("adf-census");
     let clipped = read(&folder, CENSUS, &clipping);
-    let levelling = clipping.clone().with_outside(Outside::Level);
+    let levelling = clipping.clone().with_outside(OutOfDomain::Level);
     let levelled = read(&folder, CENSUS, &levelling);
     for table in [&clipped, &levelled] {
         assert_eq!(table.rows(), 32_561);
@@ -266,13 +266,13 @@ fn values_outside_the_papers_domains() {
     }
     let different = clipped.codes().iter().zip(levelled.codes());
     assert_eq!(different.filter(|(a, b)| a != b).count(), 4_295);
-    let skipping = clipping.clone().with_outside(Outside::Skip);
+    let skipping = clipping.clone().with_outside(OutOfDomain::Skip);
     let skipped = read(&folder, CENSUS, &skipping);
     assert_eq!(
         (skipped.rows(), skipped.counts.skipped_rows),
         (30_134, 2_427)
     );
-    let refusing = clipping.with_outside(Outside::Reject);
+    let refusing = clipping.with_outside(OutOfDomain::Reject);
     let error = Table::read(folder.join(CENSUS), &refusing, Labels::Required).unwrap_err();
     let ReadError::BadRow(reason) = &error else {
         panic!("{error}");
@@ -341,7 +341,7 @@ fn census_is_predicted() {
     let Some(folder) = data(&[CENSUS]) else {
         return;
     };
-    for outside in [Outside::Clip, Outside::Level] {
+    for outside in [OutOfDomain::Clip, OutOfDomain::Level] {
         let schema = schema("adf-census").with_outside(outside);
         let table = read(&folder, CENSUS, &schema);
         let mut options = TableOptions::default();

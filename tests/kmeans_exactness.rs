@@ -396,8 +396,8 @@ fn requests_that_cannot_be_met_change_nothing() {
     }
 }
 
-/// Greedy k-means++ in plain arithmetic, from the races' rule alone: the seeds of every restart, and
-/// which restart has the smallest loss, are those of the model, before and after deletions.
+/// Greedy k-means++ in plain arithmetic, from the races' rule alone: the seeds of every restart,
+/// and which restart has the smallest loss, are those of the model, before and after deletions.
 #[test]
 fn seeds_and_the_best_restart_are_those_of_plain_arithmetic() {
     let distance = |a: &[i32], b: &[i32]| -> u128 {

@@ -1,8 +1,8 @@
 //! The numbers of specifications: every one has bounds, and no number that is within them, or
 //! beyond them, makes a run panic, abort or take more memory than there is.
 //!
-//! The fields are those of [`probity::specifications`], found in the schemas of their types; a field
-//! or a kind that is new is tested without being named here, or misses its base below.
+//! The fields are those of [`probity::specifications`], found in the schemas of their types; a
+//! field or a kind that is new is tested without being named here, or misses its base below.
 
 mod probity_command;
 

@@ -1,7 +1,7 @@
 //! Graphs are computed in processes of their own, which may take so much time and memory.
 //!
-//! The files are in hexadecimal digits as the `onnx` package writes them: input x `[n, 2]`, output y
-//! `[n, 2]`, opset 17.
+//! The files are in hexadecimal digits as the `onnx` package writes them: input x `[n, 2]`, output
+//! y `[n, 2]`, opset 17.
 
 mod probity_command;
 

@@ -222,8 +222,8 @@ fn what_is_public_of_the_noise_stands_beside_every_count() {
             "With --sensitivity global it would be",
             "always less, so take that",
         ]);
-    // An interval is asked for: here the global sensitivity has less noise than the smooth bound, and
-    // all of the price goes to the count.
+    // An interval is asked for: here the global sensitivity has less noise than the smooth bound,
+    // and all of the price goes to the count.
     let shared = workspace
         .line(&format!("{line} --interval-share 0.2 --json"))
         .exits(0)
@@ -477,8 +477,8 @@ fn parameters_that_make_no_sense_are_refused() {
     );
 }
 
-/// Nobody has paid for what stands in a cell, in which line, or in the first line of a file without a
-/// header. The owner is told.
+/// Nobody has paid for what stands in a cell, in which line, or in the first line of a file without
+/// a header. The owner is told.
 #[test]
 fn a_refusal_says_nothing_of_the_records() {
     let workspace = with_budget("--epsilon 1 --delta 0.05");

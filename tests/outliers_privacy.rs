@@ -229,8 +229,8 @@ fn half_the_noise_is_caught() {
     let guarantee = Guarantee::new(0.5, 0.01).unwrap();
     let pair = &pairs()[0];
     for (name, plan) in plans(pair, guarantee) {
-        // The theorem's constants are so large that half the noise is still private; normal noise is
-        // not that of the inverse sensitivity mechanism.
+        // The theorem's constants are so large that half the noise is still private; normal noise
+        // is not that of the inverse sensitivity mechanism.
         if name != "theorem" && name != "inverse" {
             let [first, second] = answers(&plan, pair, 0.5);
             let caught = privacy_loss_at_least(&first, &second, guarantee.epsilon)

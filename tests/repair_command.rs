@@ -26,8 +26,8 @@ fn workspace() -> Workspace {
     workspace
 }
 
-/// What the demo plants is in the labels too: without it a network is less accurate, and groups with
-/// the same rate of favourable predictions have other rates of right ones.
+/// What the demo plants is in the labels too: without it a network is less accurate, and groups
+/// with the same rate of favourable predictions have other rates of right ones.
 const REPAIR: &str = "repair --model demo/model --data demo/people.csv --run sex --share 0.1 --repeats 3 --estimate 4000 --epochs 15 \
                       --max-accuracy-loss 0.5 --max-fairness-loss 1 -q";
 

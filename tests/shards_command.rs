@@ -110,7 +110,8 @@ fn audits_of_texts_are_the_same_in_shards() {
     expect_same_audit(&workspace, "whole", "cut");
 }
 
-/// Without a local phase there is one stage; a model in which nothing is found has two all the same.
+/// Without a local phase there is one stage; a model in which nothing is found has two all the
+/// same.
 #[test]
 fn stages_follow_from_the_specification() {
     let workspace = Workspace::with_demo(500);
@@ -288,7 +289,7 @@ fn gaps_and_foreign_shards_are_refused() {
         .exits(0);
     refused(
         "run other/run.toml --shard 3/4 --out s",
-        ["seed is 2, but 1 in the run", "another folder"],
+        &["seed is 2, but 1 in the run", "another folder"],
     );
     workspace
         .line("run other/run.toml --shard 3/4 --out t")

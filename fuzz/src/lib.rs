@@ -2,8 +2,8 @@
 //!
 //! A [`Target`](target::Target) is a reader with seeds that the product has written. An execution
 //! mutates a seed ([`mutate`]), makes the checksums of the format anew in most cases, so that what
-//! is behind them is reached, and has the reader read it. It is keyed by (seed, target, number): the
-//! same key is the same input, and `replay` runs it again.
+//! is behind them is reached, and has the reader read it. It is keyed by (seed, target, number):
+//! the same key is the same input, and `replay` runs it again.
 //!
 //! # What must hold
 //!

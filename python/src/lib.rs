@@ -11,7 +11,8 @@
 //! * `memory` gives names to what lives in Python, by which a specification can call it.
 //! * `runs` performs a specification; `watch` tells Python how far it is, and looks for Ctrl-C.
 //! * `reading` reads what a run wrote, and infers schemas.
-//! * `clustering` and `network` are k-means and sum-product networks, from which rows can be deleted.
+//! * `clustering` and `network` are k-means and sum-product networks, from which rows can be
+//!   deleted.
 //! * `errors` says in which exception of the package an error becomes.
 //!
 //! Everything is done with the interpreter let go; it is taken for a question to a model of Python,

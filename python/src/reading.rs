@@ -115,7 +115,8 @@ pub(crate) fn samples_file(directory: PathBuf) -> PyResult<PathBuf> {
     file.map_err(|error| exception(&error))
 }
 
-/// The report on the runs in `directories`, in a format: `html`, `markdown`, `model-card` or `json`.
+/// The report on the runs in `directories`, in a format: `html`, `markdown`, `model-card` or
+/// `json`.
 #[pyfunction]
 pub(crate) fn report(py: Python<'_>, directories: Vec<PathBuf>, format: &str) -> PyResult<String> {
     let report = py.detach(|| Report::read(&directories));
@@ -145,8 +146,8 @@ pub(crate) fn verify_audit(
     serde_json::to_string(&result).map_err(|error| exception(&error))
 }
 
-/// What the model in `directory` says of the rows, or of the texts, at `path`: the probabilities of all
-/// classes, row by row.
+/// What the model in `directory` says of the rows, or of the texts, at `path`: the probabilities of
+/// all classes, row by row.
 #[pyfunction]
 pub(crate) fn probabilities(
     py: Python<'_>,

@@ -320,10 +320,10 @@ pub(crate) fn fields(of: &str) -> PyResult<String> {
 }
 
 /// Performs a run of a kind, in the directory `out`. `options` are fields of its specification, by
-/// name, as JSON; a run that `goes_on` has them already. With `shard`, such as `3/16`, that shard is
-/// done, and `out` is the folder of all of them; with `merge`, a folder of shards, they are put together
-/// in `out`. `progress` is told phase, steps done, steps in all, and a word. What is said of a part comes
-/// back as JSON.
+/// name, as JSON; a run that `goes_on` has them already. With `shard`, such as `3/16`, that shard
+/// is done, and `out` is the folder of all of them; with `merge`, a folder of shards, they are put
+/// together in `out`. `progress` is told phase, steps done, steps in all, and a word. What is said
+/// of a part comes back as JSON.
 #[pyfunction]
 #[pyo3(signature = (of, options, out, goes_on=false, device="auto", progress=None, shard=None, merge=None, threads=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]

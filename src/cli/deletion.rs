@@ -65,8 +65,8 @@ impl DeletionArgs {
     /// Locks the model from before it is read until the remaining rows are written: two deletions
     /// at once would otherwise each keep the rows that the other one deletes.
     ///
-    /// Where `file`, which holds the rows, is a link, the folder that it leads to is locked: there all
-    /// models that share it meet.
+    /// Where `file`, which holds the rows, is a link, the folder that it leads to is locked: there
+    /// all models that share it meet.
     pub fn lock(&self, file: &str, output: &Output) -> anyhow::Result<ModelLock> {
         let model = &self.model;
         ensure!(

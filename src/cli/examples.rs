@@ -1,7 +1,7 @@
 //! The examples that the help of each command ends with.
 //!
-//! They are run by a test, in this order and in one folder that begins with the files of the manual,
-//! so what one of them makes stands in the later ones.
+//! They are run by a test, in this order and in one folder that begins with the files of the
+//! manual, so what one of them makes stands in the later ones.
 
 use clap::Command;
 

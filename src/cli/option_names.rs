@@ -1,8 +1,8 @@
 //! Messages that name the options of the command line.
 //!
 //! Libraries name what is wrong by the field of the specification: `table.ranges`. Who gave options
-//! and no specification gets to read theirs: `--range`. Every message of a command whose options are
-//! made of a specification ([`super::fields`]) passes here.
+//! and no specification gets to read theirs: `--range`. Every message of a command whose options
+//! are made of a specification ([`super::fields`]) passes here.
 
 use clap::{ArgMatches, Command};
 use probity::run::specification::FieldError;

@@ -53,8 +53,8 @@ impl Force {
     }
 }
 
-/// Whether one argument alone leads to the file `out`, if it is there: another one that does is read or
-/// written too, be it a schema, labels or a second result.
+/// Whether one argument alone leads to the file `out`, if it is there: another one that does is
+/// read or written too, be it a schema, labels or a second result.
 fn is_named_once(out: &Path) -> bool {
     let is_out = |name: &str| are_same(Path::new(name), out);
     let names = |argument: &OsString| -> bool {

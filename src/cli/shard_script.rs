@@ -168,8 +168,8 @@ impl Script {
         )
     }
 
-    /// What merges a stage: the last one into the run directory. All name it, so that a script that is
-    /// run again ends at once where it is complete.
+    /// What merges a stage: the last one into the run directory. All name it, so that a script that
+    /// is run again ends at once where it is complete.
     fn merge(&self) -> String {
         format!("probity merge {} --out {}", self.folder, self.merged)
     }

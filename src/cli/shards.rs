@@ -71,8 +71,8 @@ pub(super) fn worked(
     output.result(&summary, &(text + &next))
 }
 
-/// Says that the shards of a run of `S` are merged in `out` already, where they are; `passes` says of
-/// its summary whether what was declared holds.
+/// Says that the shards of a run of `S` are merged in `out` already, where they are; `passes` says
+/// of its summary whether what was declared holds.
 pub(super) fn merged_before<S: Specification>(
     folder: &ShardFolder,
     out: Option<&Path>,

@@ -99,7 +99,8 @@ fn ledgers() {
     assert_eq!(charged(&workspace), 1);
 }
 
-/// Caches that all processes write: the neighbours beside a model, the vectors in the user's folder.
+/// Caches that all processes write: the neighbours beside a model, the vectors in the user's
+/// folder.
 #[test]
 fn caches() {
     let start = with_texts();

@@ -14,8 +14,8 @@ use crate::probity_command::{Outcome, Workspace, binary};
 const CHANGING: &str = "write,pwrite64,writev,pwritev,fsync,fdatasync,truncate,ftruncate,fallocate,copy_file_range,sendfile,rename,renameat,renameat2,unlink,unlinkat,rmdir,mkdir,mkdirat,link,linkat,symlink,symlinkat,chmod,fchmod,fchmodat,flock";
 
 /// A moment of a command: before a call of one of its threads, by the name of the call and how many
-/// calls of that name the thread makes up to it. So strace counts, *each name by itself*: one number
-/// for all names would reach no moment but the first calls of each.
+/// calls of that name the thread makes up to it. So strace counts, *each name by itself*: one
+/// number for all names would reach no moment but the first calls of each.
 #[derive(Debug, Clone)]
 pub struct Moment {
     pub call: String,

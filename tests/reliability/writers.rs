@@ -171,8 +171,8 @@ pub const SUBSPACES: &str = "outliers subspaces --data people.csv --columns age,
 /// No command that writes is missing here: those are the ones that have an option for a place.
 #[test]
 fn all_commands_that_write_are_listed() {
-    // What `data fetch` writes has hashes that are known before; `tests/fetch` stops it. The service
-    // keeps what it is told in SQLite.
+    // What `data fetch` writes has hashes that are known before; `tests/fetch` stops it. The
+    // service keeps what it is told in SQLite.
     let elsewhere = [
         "data fetch",
         "serve",

@@ -22,7 +22,7 @@ const OTHER: &str = "(other)";
     Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Outside {
+pub enum OutOfDomain {
     /// Refuse the file, naming row, column and value.
     #[default]
     Reject,
@@ -75,7 +75,7 @@ pub struct Attribute {
     /// The marker that stands for "not known", compared with the whole trimmed cell.
     pub missing: Option<String>,
     /// What happens to missing and out-of-domain values.
-    pub outside: Outside,
+    pub outside: OutOfDomain,
 }
 
 /// An attribute as TOML has it: every key of every kind. A key that is misspelt, or belongs to
@@ -102,7 +102,7 @@ struct WrittenAttribute {
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<String>,
     #[serde(default)]
-    outside: Outside,
+    outside: OutOfDomain,
 }
 
 impl TryFrom<WrittenAttribute> for Attribute {
@@ -207,11 +207,11 @@ impl Attribute {
         }
     }
 
-    /// The smallest and largest code, both included; with [`Outside::Level`] the largest is the
+    /// The smallest and largest code, both included; with [`OutOfDomain::Level`] the largest is the
     /// level of the outside values.
     pub fn domain(&self) -> (i32, i32) {
         let (min, max) = self.declared_domain();
-        (min, max + i32::from(self.outside == Outside::Level))
+        (min, max + i32::from(self.outside == OutOfDomain::Level))
     }
 
     fn declared_domain(&self) -> (i32, i32) {
@@ -229,9 +229,9 @@ impl Attribute {
         (i64::from(max) - i64::from(min) + 1) as usize
     }
 
-    /// Whether it has a missing marker, or a policy other than [`Outside::Reject`].
+    /// Whether it has a missing marker, or a policy other than [`OutOfDomain::Reject`].
     pub(super) fn expects_outside(&self) -> bool {
-        self.missing.is_some() || self.outside != Outside::Reject
+        self.missing.is_some() || self.outside != OutOfDomain::Reject
     }
 
     /// Whether a step of one code up or down is meaningful.
@@ -329,7 +329,7 @@ impl Attribute {
                         "level '{level}' is empty or has blanks around it; cells are trimmed, so it would never match"
                     ));
                 }
-                if self.outside == Outside::Level
+                if self.outside == OutOfDomain::Level
                     && self.missing.is_none()
                     && levels.iter().any(|level| level == OTHER)
                 {
@@ -344,7 +344,7 @@ impl Attribute {
                 if levels.is_empty() {
                     return fail("levels are needed".into());
                 }
-                if self.outside == Outside::Clip {
+                if self.outside == OutOfDomain::Clip {
                     return fail(
                         "outside = \"clip\" needs an order; use \"level\", \"skip\" or \"reject\""
                             .into(),
@@ -394,7 +394,7 @@ impl Attribute {
             }
             let declared = Attribute {
                 missing: None,
-                outside: Outside::Reject,
+                outside: OutOfDomain::Reject,
                 ..self.clone()
             };
             if matches!(
@@ -516,10 +516,10 @@ impl<'a> Encoder<'a> {
     fn outside(&self, cell: &str, value: Option<f64>) -> Result<Encoded, String> {
         let (min, max) = self.attribute.declared_domain();
         match self.attribute.outside {
-            Outside::Reject => Err(self.attribute.expected()),
-            Outside::Skip => Ok(Encoded::Skip),
-            Outside::Level => Ok(Encoded::Mapped(max + 1)),
-            Outside::Clip => {
+            OutOfDomain::Reject => Err(self.attribute.expected()),
+            OutOfDomain::Skip => Ok(Encoded::Skip),
+            OutOfDomain::Level => Ok(Encoded::Mapped(max + 1)),
+            OutOfDomain::Clip => {
                 // A missing marker that is a number (100 in the ADF files) is clipped like one.
                 let value = value.or_else(|| cell.parse::<f64>().ok());
                 match value {

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use super::builtin;
-use super::schema::{Outside, Schema, SchemaError};
+use super::schema::{OutOfDomain, Schema, SchemaError};
 use probity_run::pipe::{expect_rereadable, is_readable};
 use probity_run::run_directory::hex;
 use probity_run::specification::FieldError;
@@ -96,7 +96,7 @@ impl Schema {
     ///
     /// # Errors
     /// When it has nothing to act on.
-    pub fn with_policy(self, policy: Outside) -> Result<Schema, FieldError> {
+    pub fn with_policy(self, policy: OutOfDomain) -> Result<Schema, FieldError> {
         if !self.expects_outside() {
             let expected = format!(
                 "left out: no attribute of the schema '{}' has a missing marker or an outside policy",

@@ -11,7 +11,7 @@
 //! | `categorical` | one of `levels`      | position in `levels`, from 0                     |
 //! | `numeric`     | any finite number    | index of its bin; `bins` are ascending edges, bin i is `[bins[i], bins[i+1])`, the last one closed; `values`, one for each bin, stand for them |
 //!
-//! Missing values and values outside the domain follow the attribute's [`Outside`] policy.
+//! Missing values and values outside the domain follow the attribute's [`OutOfDomain`] policy.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -20,7 +20,7 @@ use thiserror::Error;
 
 use super::spelling::number;
 
-pub use super::attribute::{Attribute, Encoded, Encoder, Kind, Outside};
+pub use super::attribute::{Attribute, Encoded, Encoder, Kind, OutOfDomain};
 
 /// Why a schema cannot be used.
 #[derive(Debug, Error)]
@@ -282,7 +282,7 @@ impl Schema {
     }
 
     /// Whether any attribute expects missing or outside values: has a missing marker, or a policy
-    /// other than [`Outside::Reject`].
+    /// other than [`OutOfDomain::Reject`].
     pub fn expects_outside(&self) -> bool {
         self.attributes.iter().any(Attribute::expects_outside)
     }
@@ -296,15 +296,15 @@ impl Schema {
     }
 
     /// The same schema with another policy for missing and outside values, in every attribute
-    /// that expects any: one with a missing marker, or a policy other than [`Outside::Reject`].
+    /// that expects any: one with a missing marker, or a policy other than [`OutOfDomain::Reject`].
     /// The others go on refusing, so that no domain grows without need; categorical attributes
-    /// keep their policy under [`Outside::Clip`], which has no meaning for words.
+    /// keep their policy under [`OutOfDomain::Clip`], which has no meaning for words.
     #[must_use]
-    pub fn with_outside(mut self, outside: Outside) -> Schema {
+    pub fn with_outside(mut self, outside: OutOfDomain) -> Schema {
         for attribute in &mut self.attributes {
             let expects = attribute.expects_outside();
             let clips_words =
-                outside == Outside::Clip && matches!(attribute.kind, Kind::Categorical { .. });
+                outside == OutOfDomain::Clip && matches!(attribute.kind, Kind::Categorical { .. });
             if expects && !clips_words {
                 attribute.outside = outside;
             }

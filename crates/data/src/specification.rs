@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::idx::Reduction;
 use super::named_schema::{NamedSchemaError, named_schema};
 use super::numbers::NumbersOptions;
-use super::schema::{Format, Outside, Schema};
+use super::schema::{Format, OutOfDomain, Schema};
 use probity_run::pipe::is_readable;
 use probity_run::specification::file::Record;
 use probity_run::specification::{FieldError, Specification};
@@ -112,7 +112,7 @@ pub struct CheckSpecification {
     pub schema: String,
     /// Missing and outside values, where the schema expects any.
     #[schemars(extend("x-flag" = "outside"))]
-    pub out_of_domain: Option<Outside>,
+    pub out_of_domain: Option<OutOfDomain>,
     /// Leave rows out with which something is wrong, such as a blank cell, and count them.
     #[serde(default)]
     pub skip_bad_rows: bool,

@@ -2,9 +2,9 @@
 //!
 //! Its seal finds damage ([`probity_run::sealed`]), but can be made anew by whoever edits the file.
 //! What decodes is therefore held against what the run knows by itself: rows are inputs of the
-//! domain, variants and classes exist, what a strategy remembers has the sizes of the domain. A state
-//! that passes can be gone on from without a panic; that it was reached by this very search, nobody
-//! can say.
+//! domain, variants and classes exist, what a strategy remembers has the sizes of the domain. A
+//! state that passes can be gone on from without a panic; that it was reached by this very search,
+//! nobody can say.
 
 use super::check::Checked;
 use super::domain::Domain;
@@ -23,8 +23,8 @@ pub(super) struct Inputs<'a> {
     pub(super) classes: usize,
 }
 
-/// Whether a search can go on from `state`; `is_reached` says whether it can have come from the seed
-/// of a number to an input.
+/// Whether a search can go on from `state`; `is_reached` says whether it can have come from the
+/// seed of a number to an input.
 ///
 /// # Errors
 /// What does not fit the run.

@@ -6,12 +6,12 @@
 //! Repeats differ in their seed. The order of the strategies rotates from repeat to repeat, so that
 //! a machine that slows down slows all of them.
 //!
-//! What strategies are said to find more than others is what they found for the same number of model
-//! calls ([`super::shared_budget`]).
+//! What strategies are said to find more than others is what they found for the same number of
+//! model calls ([`super::shared_budget`]).
 //!
 //! Every search that is done is kept in the run's checkpoint. A comparison that goes on runs the
-//! others, and ends with the figures of an unbroken one, times apart. Under a budget of time it does
-//! not: how far a search comes in it depends on the machine.
+//! others, and ends with the figures of an unbroken one, times apart. Under a budget of time it
+//! does not: how far a search comes in it depends on the machine.
 
 use std::collections::HashSet;
 use std::ops::{ControlFlow, Range};
@@ -278,8 +278,8 @@ impl Comparison {
         }
     }
 
-    /// Writes what the `searches` of all shards came to, in the order of their turns, to the directory
-    /// `run`.
+    /// Writes what the `searches` of all shards came to, in the order of their turns, to the
+    /// directory `run`.
     ///
     /// # Errors
     /// When one cannot be read, or was not asked for; when the directory cannot be written.

@@ -23,8 +23,8 @@ pub enum Mark {
 
 const DISCRIMINATORY: u8 = Mark::GlobalDiscriminatory as u8 | Mark::LocalDiscriminatory as u8;
 
-/// How many distinct keys there are, how many carry each mark, and how many are discriminatory in any
-/// phase.
+/// How many distinct keys there are, how many carry each mark, and how many are discriminatory in
+/// any phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MarkCounts {
     keys: u64,

@@ -101,8 +101,8 @@ pub fn discriminatory_share(
     Ok(Estimate::new(protected, done, found))
 }
 
-/// Counts the discriminatory ones among the inputs of these numbers: how many were done, and how many
-/// it are.
+/// Counts the discriminatory ones among the inputs of these numbers: how many were done, and how
+/// many it are.
 ///
 /// # Errors
 /// When the model cannot answer.

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::audit_error::AuditError;
 use super::text::encoder::Encoder;
 use super::text::protected::ProtectedTerms;
-use probity_data::schema::{Attribute, Outside, Schema, SchemaError};
+use probity_data::schema::{Attribute, OutOfDomain, Schema, SchemaError};
 use probity_data::table::{Labels, Table};
 use probity_nn::model::Model;
 use probity_nn::text_model::{TextModel, is_text_model};
@@ -159,7 +159,7 @@ pub fn open_terms(
 /// When the policy has nothing to act on, or gives values a level that the model does not know.
 pub fn reading_schema(
     schema: &Schema,
-    policy: Option<Outside>,
+    policy: Option<OutOfDomain>,
     skip_bad_rows: bool,
 ) -> Result<Schema, AuditError> {
     let own = schema.clone().skipping_bad_rows(skip_bad_rows);
@@ -179,7 +179,7 @@ pub fn reading_schema(
 ///
 /// # Errors
 /// When it has nothing to act on.
-pub fn with_policy(schema: &Schema, policy: Outside) -> Result<Schema, AuditError> {
+pub fn with_policy(schema: &Schema, policy: OutOfDomain) -> Result<Schema, AuditError> {
     if !schema.expects_outside() {
         return Err(AuditError::NothingOutOfDomain {
             schema: schema.name.clone(),

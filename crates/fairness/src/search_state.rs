@@ -150,8 +150,8 @@ impl<M: Clone + Default, L: Default> SearchState<M, L> {
         }
     }
 
-    /// A search whose global phase is done, and led to `starts`: the number of the seed of each, and
-    /// where it stands.
+    /// A search whose global phase is done, and led to `starts`: the number of the seed of each,
+    /// and where it stands.
     pub(super) fn at_starts(
         starts: impl IntoIterator<Item = (u64, Position)>,
         classes: usize,

@@ -9,8 +9,8 @@
 //! # What is learnt, exactly
 //! Every proof here rests on these rules; [`learn()`] and [`predict()`] follow them literally.
 //! - Rows are ranked by (distance, row): equal distances rank the lower row first.
-//! - The fold of a row is drawn from the seed and the row's own id or features: dealt anew to T \ R,
-//!   the folds are `G_j \ R`. Empty folds are skipped in the mean.
+//! - The fold of a row is drawn from the seed and the row's own id or features: dealt anew to T \
+//!   R, the folds are `G_j \ R`. Empty folds are skipped in the mean.
 //! - Candidate K are numbers. Where a K exceeds the rows that are left, in a fold's training
 //!   part or in T \ R, all rows that are left vote. A row whose training part is empty is counted
 //!   as wrong.

@@ -28,7 +28,7 @@ use super::train::text_set::open_embeddings;
 use super::weights::{WeightFile, WeightsError, read_weights_hashed};
 use super::{ModelError, Rows};
 use probity_data::named_schema::{NamedSchemaError, named_schema};
-use probity_data::schema::Outside;
+use probity_data::schema::OutOfDomain;
 use probity_run::run_directory::{RunDirectory, RunError, hex};
 use probity_run::specification::file::{Record, SpecificationError};
 use probity_run::specification::{Checked, FieldError, Specification};
@@ -69,7 +69,7 @@ pub struct ImportSpecification {
     /// Missing and outside values, where the schema expects any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = "outside"))]
-    pub out_of_domain: Option<Outside>,
+    pub out_of_domain: Option<OutOfDomain>,
     /// A recurrent network for texts: PyTorch's nn.LSTM or nn.GRU and nn.Linear.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<TextImportSpecification>,

@@ -1,6 +1,6 @@
 //! A model on disk: a directory with `model.toml` (schema, architecture, encodings) and
-//! `weights.safetensors` (the numbers). The description is sealed, and says the SHA-256 of the other
-//! files, so that no file is taken for one of another model, or of a damaged one.
+//! `weights.safetensors` (the numbers). The description is sealed, and says the SHA-256 of the
+//! other files, so that no file is taken for one of another model, or of a damaged one.
 //!
 //! Tensors: `layers.N.weight` `[inputs, outputs]`, `layers.N.bias` `[outputs]`, and
 //! `embeddings.NAME` `[levels, dimension]` for each embedded attribute.

@@ -42,8 +42,8 @@ pub(super) struct OptimizerState {
 }
 
 impl OptimizerState {
-    /// Whether it can be of parameters of `shapes`: what is kept of one has its shape, and steps are
-    /// as many as there may be.
+    /// Whether it can be of parameters of `shapes`: what is kept of one has its shape, and steps
+    /// are as many as there may be.
     pub fn fits(&self, shapes: &[[usize; 2]]) -> bool {
         let of = |name: &str| shapes.get(name.split('.').next()?.parse::<usize>().ok()?);
         self.tensors.iter().all(|(name, shape, values)| {

@@ -3,8 +3,8 @@
 //!
 //! The split of the inputs into parts depends on the options and the number of inputs alone, so
 //! that it can be dealt again, and inputs that were held out are known as such afterwards. A
-//! repaired model keeps the split of the model it was made from. The file names its model by SHA-256:
-//! that of another one beside it would deal other parts.
+//! repaired model keeps the split of the model it was made from. The file names its model by
+//! SHA-256: that of another one beside it would deal other parts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -38,8 +38,8 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// How the model in `directory`, whose SHA-256 is given, was trained; `None` if it was imported,
-    /// or the directory does not say.
+    /// How the model in `directory`, whose SHA-256 is given, was trained; `None` if it was
+    /// imported, or the directory does not say.
     ///
     /// # Errors
     /// When the file cannot be read, was changed, is of another form, or belongs to another model.

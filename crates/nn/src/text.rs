@@ -3,8 +3,8 @@
 //!
 //! A row holds the ids of a text's tokens (rows of the embedding table), then [`PADDING`] up to the
 //! width. A network reads the first [`TextNetwork::reading`] tokens of a text, as the model that it
-//! belongs to does; what is behind them has no influence. The features of a row are its embeddings, `[width, dimension]`; their gradients are zero
-//! behind the end of what is read.
+//! belongs to does; what is behind them has no influence. The features of a row are its embeddings,
+//! `[width, dimension]`; their gradients are zero behind the end of what is read.
 //!
 //! On the flex device the hand-written kernels answer ([`super::recurrent::kernels`]); on the
 //! others the burn module does, in tiles of a fixed number of texts ([`super::recurrent::tensor`]),

@@ -1,7 +1,8 @@
 //! A predictor that is a function of this process: see [`Callable`].
 //!
-//! A specification names what it audits, and a function has no name that another process could find.
-//! [`register`] gives it one in this process, `memory:NAME`, until the registration is dropped.
+//! A specification names what it audits, and a function has no name that another process could
+//! find. [`register`] gives it one in this process, `memory:NAME`, until the registration is
+//! dropped.
 //!
 //! Rows are handed over as Arrow record batches with a column for each attribute of the schema:
 //!

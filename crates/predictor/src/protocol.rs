@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::PredictorError;
 use super::probabilities::of_score;
-use probity_data::schema::{Attribute, Kind, Outside, Schema};
+use probity_data::schema::{Attribute, Kind, OutOfDomain, Schema};
 
 use super::values::{Value, value};
 
@@ -113,7 +113,7 @@ impl<'a> Column<'a> {
             },
         };
         let nullable =
-            attribute.outside == Outside::Level && value(attribute, max) == Value::Missing;
+            attribute.outside == OutOfDomain::Level && value(attribute, max) == Value::Missing;
         Column {
             name: &attribute.name,
             kind,

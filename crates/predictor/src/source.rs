@@ -151,8 +151,8 @@ impl PredictorOptions {
     }
 
     /// SHA-256, in hex, of what can be known about what the predictor computes with: its schema; an
-    /// ONNX file and how it is used; a command line and every file that one of its words names; what
-    /// a function of this process says of itself. What a process reads besides is not in it.
+    /// ONNX file and how it is used; a command line and every file that one of its words names;
+    /// what a function of this process says of itself. What a process reads besides is not in it.
     ///
     /// # Errors
     /// When such a file cannot be read.

@@ -2,9 +2,9 @@
 //!
 //! Two inputs that differ in protected attributes only are compared by asking for both. If the same
 //! row may get two answers, or its answer depends on the other rows of the batch, such a comparison
-//! means nothing. So a few rows are asked for twice: together, and then each alone, from the last one
-//! to the first. An answer that depends on the row's neighbours, on its place among them, or on what
-//! was asked before, is then another one, unless the row stands at the place of the first.
+//! means nothing. So a few rows are asked for twice: together, and then each alone, from the last
+//! one to the first. An answer that depends on the row's neighbours, on its place among them, or on
+//! what was asked before, is then another one, unless the row stands at the place of the first.
 
 use super::error::PredictorError;
 use super::values::describe;
@@ -63,8 +63,8 @@ mod tests {
     use probity_data::builtin;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// Logits (0, first code · 0.01 + noise · calls so far + crowd · rows of the batch + place · parity
-    /// of the place in the batch).
+    /// Logits (0, first code · 0.01 + noise · calls so far + crowd · rows of the batch + place ·
+    /// parity of the place in the batch).
     struct Model {
         width: usize,
         noise: f32,

@@ -48,8 +48,8 @@ const USED: f64 = 0.99;
 /// Cells into which the range of ln ρ is cut on either side of 0.
 const CELLS: u32 = 16;
 
-/// h′ of the database for which β, and between the two sensitivities, is chosen. It has no influence
-/// on privacy.
+/// h′ of the database for which β, and between the two sensitivities, is chosen. It has no
+/// influence on privacy.
 pub(super) const EXPECTED: f64 = 2.0;
 
 /// Which constants scale the noise.
@@ -86,8 +86,8 @@ impl Guarantee {
     }
 }
 
-/// What a mechanism may spend of a price of `epsilon`: the decimal number that a price is written as
-/// ([`super::composition`]) may be below its `f64` by half a unit in the last place.
+/// What a mechanism may spend of a price of `epsilon`: the decimal number that a price is written
+/// as ([`super::composition`]) may be below its `f64` by half a unit in the last place.
 pub fn spendable(epsilon: f64) -> f64 {
     epsilon.next_down()
 }

@@ -104,7 +104,8 @@ fn sum_rounded_up(a: f64, b: f64) -> f64 {
 
 /// `whole` in two parts: about `share` of it, and the rest. Their exact sum is `whole`.
 pub(super) fn split(whole: f64, share: f64) -> (f64, f64) {
-    // The difference of two numbers is exact where neither is above twice the other (Sterbenz 1974).
+    // The difference of two numbers is exact where neither is above twice the other (Sterbenz
+    // 1974).
     let larger = whole * share.max(1.0 - share).clamp(0.5, 1.0);
     let smaller = whole - larger;
     if share < 0.5 {
@@ -373,7 +374,8 @@ mod tests {
         );
     }
 
-    /// Sums that `f64` holds are exact, all others are above the exact one; parts add up to the whole.
+    /// Sums that `f64` holds are exact, all others are above the exact one; parts add up to the
+    /// whole.
     #[test]
     fn sums_and_parts_are_exact_or_above() {
         let mut draw = stream(1, Purpose::OutlierData, 0, 0);

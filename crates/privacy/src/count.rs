@@ -8,7 +8,8 @@
 //! mechanism ([`super::inverse`]), or normal noise ([`super::noise::normal`]) of standard deviation
 //! c S(X) or c G, where c and β are derived in [`super::calibration`] and S in [`super::smooth`].
 //! Between them the plan chooses by public constants alone, unless it is told which to take. Every
-//! answer carries what is public of its noise ([`PublicNoise`]); what depends on the records is not.
+//! answer carries what is public of its noise ([`PublicNoise`]); what depends on the records is
+//! not.
 //!
 //! Once there is a plan, every set of N records gets an answer. A refusal that depended on them
 //! would tell about them.
@@ -67,7 +68,8 @@ pub(super) const MOST_SHARE: f64 = 0.999_999;
 pub struct CountOptions {
     /// Which sensitivity scales the noise.
     pub sensitivity: Sensitivity,
-    /// Constants of normal noise: the least that are proved enough, or those of the paper's theorems.
+    /// Constants of normal noise: the least that are proved enough, or those of the paper's
+    /// theorems.
     pub calibration: Calibration,
     /// How bounds of the local sensitivity are computed.
     pub bound: Bound,
@@ -174,8 +176,8 @@ enum Mechanism {
 }
 
 /// The standard deviation of an answer's noise, as far as it is public: bounds that hold for any N
-/// records. Where in between it lies depends on the records, but for a global sensitivity, and is not
-/// said.
+/// records. Where in between it lies depends on the records, but for a global sensitivity, and is
+/// not said.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PublicNoise {
     /// No N records have less.

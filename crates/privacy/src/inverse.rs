@@ -2,10 +2,11 @@
 //! privacy via approximate inverse sensitivity mechanisms", NeurIPS 2020) on bounds of the local
 //! sensitivity, cut off where its δ allows it.
 //!
-//! The mechanism answers y with a probability that falls by a constant factor with every record that
-//! would have to be replaced to make y the true count. How many that are is hard to compute; here a
-//! lower bound takes its place. Let A_t be the bounds of [`super::smooth`], so that A_0 is at least
-//! the local sensitivity and A_t(X) ≤ A_{t+1}(X′) for neighbours X and X′. For a rational q < 1 let
+//! The mechanism answers y with a probability that falls by a constant factor with every record
+//! that would have to be replaced to make y the true count. How many that are is hard to compute;
+//! here a lower bound takes its place. Let A_t be the bounds of [`super::smooth`], so that A_0 is
+//! at least the local sensitivity and A_t(X) ≤ A_{t+1}(X′) for neighbours X and X′. For a rational
+//! q < 1 let
 //!
 //! a_t = max(A_t, ⌈q a_{t+1}⌉), with a_t = G beyond the public horizon of t,
 //!
@@ -19,25 +20,27 @@
 //! **It is (ε, δ)-DP if x q ≥ e^{−ε} and φ r^{U−1} ≤ δ (1 + r + … + r^{U−1}) with r = x/q and φ =
 //! max(1 − q^U, 1/2).** *Proof.*
 //!
-//! 1. *a_0 ≥ LS, a_t(X′) ≤ a_{t+1}(X), and a_{t+1} ≤ a_t / q.* The first and the third by definition.
-//!    The second holds beyond the horizon, where both are G, and below it by induction from there:
-//!    A_t(X′) ≤ A_{t+1}(X) ≤ a_{t+1}(X), and ⌈q a_{t+1}(X′)⌉ ≤ ⌈q a_{t+2}(X)⌉ ≤ a_{t+1}(X).
+//! 1. *a_0 ≥ LS, a_t(X′) ≤ a_{t+1}(X), and a_{t+1} ≤ a_t / q.* The first and the third by
+//!    definition. The second holds beyond the horizon, where both are G, and below it by induction
+//!    from there: A_t(X′) ≤ A_{t+1}(X) ≤ a_{t+1}(X), and ⌈q a_{t+1}(X′)⌉ ≤ ⌈q a_{t+2}(X)⌉ ≤
+//!    a_{t+1}(X).
 //! 2. *t(X, y) ≤ t(X′, y) + 1.* With t′ = t(X′, y): |y − count(X)| ≤ |y − count(X′)| + a_0(X) <
 //!    Σ_{i ≤ t′} a_i(X′) + a_0(X) ≤ Σ_{i ≤ t′} a_{i+1}(X) + a_0(X) = D_{t′+2}(X).
-//! 3. *Z(X′) ≤ Z(X) / q,* since Z(X) = 2M Σ_{t<U} a_t(X) x^t and by 1 a_t(X′) ≤ a_{t+1}(X) ≤ a_t(X) / q.
-//! 4. Where both densities are above 0 their ratio is x^{t(X, y) − t(X′, y)} Z(X′) / Z(X) ≤ 1/(x q) ≤
-//!    e^ε.
-//! 5. Where that of X alone is, t(X, y) = U − 1 by 2: on either side of the count such y fill at most
-//!    a_{U−1}(X). Their length together is (E + Δ)⁺ + (E − Δ)⁺ with Δ = |count(X) − count(X′)| and E =
-//!    D_U(X) − D_U(X′). For E < Δ they are on one side, so at most a_{U−1}; for E ≥ Δ they fill 2E.
-//!    And D_U(X′) ≥ a_0(X′) + Σ_{1≤t<U} a_{t−1}(X) ≥ q a_0(X) + D_{U−1}(X), since a_0(X′) ≥ q a_1(X′) ≥ q
-//!    a_0(X); so E ≤ a_{U−1} − q a_0 ≤ (1 − q^U) a_{U−1}. All in all they fill at most 2φ a_{U−1}, and
-//!    have the probability 2φ a_{U−1} x^{U−1} M / Z(X), where Z(X) = 2M Σ a_t x^t and a_t ≥ a_{U−1}
-//!    q^{U−1−t}: at most φ r^{U−1} / Σ r^t ≤ δ. ∎
+//! 3. *Z(X′) ≤ Z(X) / q,* since Z(X) = 2M Σ_{t<U} a_t(X) x^t and by 1 a_t(X′) ≤ a_{t+1}(X) ≤ a_t(X)
+//!    / q.
+//! 4. Where both densities are above 0 their ratio is x^{t(X, y) − t(X′, y)} Z(X′) / Z(X) ≤ 1/(x q)
+//!    ≤ e^ε.
+//! 5. Where that of X alone is, t(X, y) = U − 1 by 2: on either side of the count such y fill at
+//!    most a_{U−1}(X). Their length together is (E + Δ)⁺ + (E − Δ)⁺ with Δ = |count(X) − count(X′)|
+//!    and E = D_U(X) − D_U(X′). For E < Δ they are on one side, so at most a_{U−1}; for E ≥ Δ they
+//!    fill 2E. And D_U(X′) ≥ a_0(X′) + Σ_{1≤t<U} a_{t−1}(X) ≥ q a_0(X) + D_{U−1}(X), since a_0(X′)
+//!    ≥ q a_1(X′) ≥ q a_0(X); so E ≤ a_{U−1} − q a_0 ≤ (1 − q^U) a_{U−1}. All in all they fill at
+//!    most 2φ a_{U−1}, and have the probability 2φ a_{U−1} x^{U−1} M / Z(X), where Z(X) = 2M Σ a_t
+//!    x^t and a_t ≥ a_{U−1} q^{U−1−t}: at most φ r^{U−1} / Σ r^t ≤ δ. ∎
 //!
-//! U, q and x are chosen from public numbers alone, so that the noise is small on a database with two
-//! records in the fullest ball. The conditions are held against the whole numbers that are used, with
-//! room for the rounding of the logarithms.
+//! U, q and x are chosen from public numbers alone, so that the noise is small on a database with
+//! two records in the fullest ball. The conditions are held against the whole numbers that are
+//! used, with room for the rounding of the logarithms.
 
 use num_bigint::BigUint;
 
@@ -56,7 +59,8 @@ const USED: f64 = 0.99;
 const ROUNDING: f64 = 1e-9;
 /// Most cells that are tried.
 const MOST_CELLS: usize = 20_000;
-/// Up to here every number of cells is tried, then numbers that grow by this fraction of themselves.
+/// Up to here every number of cells is tried, then numbers that grow by this fraction of
+/// themselves.
 const EVERY_CELL: usize = 32;
 
 /// The public constants of the mechanism.
@@ -225,8 +229,8 @@ impl InverseNoise {
         half / 3.0_f64.sqrt()
     }
 
-    /// None give a larger one: no step is wider than G, and the steps' probabilities fall at least as
-    /// fast as r^t.
+    /// None give a larger one: no step is wider than G, and the steps' probabilities fall at least
+    /// as fast as r^t.
     pub fn standard_deviation_at_most(&self) -> f64 {
         let ratio = self.x() / self.q();
         let (mut mass, mut square, mut weight) = (0.0, 0.0, 1.0);

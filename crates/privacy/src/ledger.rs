@@ -5,14 +5,14 @@
 //! whole: a temporary file is written and synced, then renamed, then the directory is synced. So a
 //! crash leaves the old ledger or the new one, never half of one.
 //!
-//! *Two processes, two names.* All of it happens to the file that the given name leads to, and under
-//! an exclusive lock on a file beside it (`ledger::place`): whoever comes by another name meets the
-//! same lock and the same entries.
+//! *Two processes, two names.* All of it happens to the file that the given name leads to, and
+//! under an exclusive lock on a file beside it (`ledger::place`): whoever comes by another name
+//! meets the same lock and the same entries.
 //!
 //! *One data set.* The ledger knows its data by a fingerprint that only the holder of its key can
-//! compute (`ledger::key`). Another file is refused: its answers would not compose. Beside it stands
-//! what is public of the data: N, the columns that may be asked for, and how the file is read. No
-//! query reads it in another way ([`super::source`]).
+//! compute (`ledger::key`). Another file is refused: its answers would not compose. Beside it
+//! stands what is public of the data: N, the columns that may be asked for, and how the file is
+//! read. No query reads it in another way ([`super::source`]).
 //!
 //! A ledger protects from mistakes, not from its owner: who can edit or copy the file can spend a
 //! budget twice.
@@ -124,8 +124,8 @@ impl Ledger {
     }
 }
 
-/// Declares a budget in a new file, for the data called `name` of which `table` is public, and makes
-/// the ledger's key.
+/// Declares a budget in a new file, for the data called `name` of which `table` is public, and
+/// makes the ledger's key.
 ///
 /// # Errors
 /// When the ledger or its key exists or cannot be written.

@@ -454,8 +454,8 @@ pub struct Declaration {
     pub delta: f64,
     /// Part of δ that is set aside for composition; by default a tenth.
     pub slack: Option<f64>,
-    /// Columns that may be asked for; by default all that hold nothing but numbers, or ordered levels
-    /// of the schema.
+    /// Columns that may be asked for; by default all that hold nothing but numbers, or ordered
+    /// levels of the schema.
     pub columns: Vec<String>,
     /// Schema file, or the name of a built-in schema.
     pub schema: Option<String>,

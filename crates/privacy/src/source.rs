@@ -4,15 +4,15 @@
 //! range are moved to its ends ([`super::records`]): a refusal would tell that somebody is outside.
 //!
 //! Distances are in those values. Levels of a schema that are plain numbers are these numbers. An
-//! ordered category of words has places instead, 0, 1, 2 …, and their range follows from the schema:
-//! one by hand would be in another unit than whoever gives it thinks. An unordered category has no
-//! distances, and is never asked for, whatever its levels are.
+//! ordered category of words has places instead, 0, 1, 2 …, and their range follows from the
+//! schema: one by hand would be in another unit than whoever gives it thinks. An unordered category
+//! has no distances, and is never asked for, whatever its levels are.
 //!
-//! **What is public.** How bytes become cells, and which cells are valid, is a [`TableReading`]. Who
-//! owns the data declares it together with the budget ([`TableReading::declare`]), and with it three
-//! things become public, the [`DeclaredTable`]: the reading, N, and the names of the columns that are
-//! numeric throughout when read so, but for unordered categories. Neighbours are two tables that have
-//! these in common, and differ in one record.
+//! **What is public.** How bytes become cells, and which cells are valid, is a [`TableReading`].
+//! Who owns the data declares it together with the budget ([`TableReading::declare`]), and with it
+//! three things become public, the [`DeclaredTable`]: the reading, N, and the names of the columns
+//! that are numeric throughout when read so, but for unordered categories. Neighbours are two
+//! tables that have these in common, and differ in one record.
 //!
 //! **Theorem.** Whether a query on the table of the budget is refused, and with which words, is the
 //! same for all neighbours, until it is charged; then it is answered.
@@ -225,12 +225,13 @@ impl TableReading {
         }
     }
 
-    /// Reads `file` for its owner, who declares what is public of it: `columns` and no others may be
-    /// asked for, or all that are numeric throughout and no unordered category where none is named. What it refuses names the
-    /// cell. The hash is of the bytes that were read.
+    /// Reads `file` for its owner, who declares what is public of it: `columns` and no others may
+    /// be asked for, or all that are numeric throughout and no unordered category where none is
+    /// named. What it refuses names the cell. The hash is of the bytes that were read.
     ///
     /// # Errors
-    /// No table, a named column that is not numeric throughout or has no order, or no column that is.
+    /// No table, a named column that is not numeric throughout or has no order, or no column that
+    /// is.
     pub fn declare(
         self,
         file: &Path,
@@ -299,8 +300,8 @@ impl TableReading {
     }
 }
 
-/// Whether the cell of `column` is a number, or a level. (An error would look up its line in the file,
-/// which may be a pipe.)
+/// Whether the cell of `column` is a number, or a level. (An error would look up its line in the
+/// file, which may be a pipe.)
 fn is_number(column: &Column<'_>, record: &Record<'_>) -> bool {
     match &column.reading {
         Reading::Level(levels) => {

@@ -3,7 +3,8 @@
 //!
 //! A test that cannot run without one of these asks for it here. Where it is missing the test says
 //! so in one line, `skipped (data): …`, and passes; where `PROBITY_REQUIRE` names the kind, as in
-//! `PROBITY_REQUIRE=data,device,python,browser,programs`, it fails instead. Nothing is skipped in silence.
+//! `PROBITY_REQUIRE=data,device,python,browser,programs`, it fails instead. Nothing is skipped in
+//! silence.
 
 use std::env;
 use std::fmt;

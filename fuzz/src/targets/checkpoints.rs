@@ -1,4 +1,5 @@
-//! Checkpoints with seals made anew: whatever one says, the run that goes on from it ends or refuses.
+//! Checkpoints with seals made anew: whatever one says, the run that goes on from it ends or
+//! refuses.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -1,5 +1,5 @@
-//! Shards with seals made anew: whatever one says, its merge, or the shard that begins at it, ends or
-//! refuses.
+//! Shards with seals made anew: whatever one says, its merge, or the shard that begins at it, ends
+//! or refuses.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -72,7 +72,8 @@ pub(super) struct BudgetArgs {
         help_heading = "Table"
     )]
     columns: Vec<String>,
-    /// Schema file, or the name of a built-in schema: the layout of the file, and the levels of words
+    /// Schema file, or the name of a built-in schema: the layout of the file, and the levels of
+    /// words
     #[arg(
         long,
         value_name = "SCHEMA",

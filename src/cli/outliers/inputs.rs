@@ -52,8 +52,8 @@ pub(super) fn remark(remark: Remark<'_>, output: &Output) {
     }
 }
 
-/// Writes an answer to the directory of its run. `ended` is left out: with the time of the charge it
-/// would say how long the answer took, which depends on the records.
+/// Writes an answer to the directory of its run. `ended` is left out: with the time of the charge
+/// it would say how long the answer took, which depends on the records.
 pub(super) fn write<S: Specification, T: Serialize>(
     directory: &RunDirectory,
     specification: &S,

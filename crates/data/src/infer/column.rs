@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use super::error::InferError;
 use super::options::InferOptions;
 use crate::bins::{Cut, MOST_BINS, values};
-use crate::schema::{Attribute, Kind, Outside};
+use crate::schema::{Attribute, Kind, OutOfDomain};
 use crate::spelling::merged;
 
 /// Rows from which on values that all differ are taken for names of rows.
@@ -161,8 +161,8 @@ impl Column {
             kind,
             protected: options.protected.iter().any(|have| have == name),
             outside: match self.missing {
-                Some(_) => Outside::Level,
-                None => Outside::Reject,
+                Some(_) => OutOfDomain::Level,
+                None => OutOfDomain::Reject,
             },
             missing: self.missing,
         };

@@ -64,7 +64,8 @@ pub enum PartError {
 /// `model` dealt them; each is given with its SHA-256.
 ///
 /// # Errors
-/// When the model does not say, what it says is of another model, or it was trained on another file.
+/// When the model does not say, what it says is of another model, or it was trained on another
+/// file.
 pub fn positions_of(
     part: Part,
     (model, model_sha256): (&Path, &str),

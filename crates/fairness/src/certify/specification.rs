@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::parts::Part;
 use crate::modality::ModalityName;
 use crate::specification::{named_once, needed, unused};
-use probity_data::schema::Outside;
+use probity_data::schema::OutOfDomain;
 use probity_run::specification::{FieldError, Specification};
 
 /// Splits of an input at most. Each computes bounds for two parts of a box, and the parts that are
@@ -32,7 +32,7 @@ pub struct CertifySpecification {
     /// Missing and outside values, where the model's schema expects any.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = "outside"))]
-    pub out_of_domain: Option<Outside>,
+    pub out_of_domain: Option<OutOfDomain>,
     /// Leave rows out with which something is wrong, such as a blank cell, and count them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_bad_rows: bool,

@@ -1,5 +1,5 @@
-//! How far the groups are apart, each gap with an interval: that of calibration errors holds for any
-//! number of rows, the others are the bootstrap's.
+//! How far the groups are apart, each gap with an interval: that of calibration errors holds for
+//! any number of rows, the others are the bootstrap's.
 //!
 //! **Interval of a difference.** The difference of a rate v is max_g v_g − min_g v_g over the
 //! groups judged. A percentile interval of it would be wrong where the groups are alike: resampled
@@ -25,8 +25,8 @@
 //!
 //! **Calibration errors.** Each of the G errors judged has an interval \[l_g, u_g\] that holds with
 //! probability 1 − 0.05/G ([`super::calibration`]), so all hold at once with 95 %. Then the gap,
-//! the largest v_g − v_h, is at least the largest l_g − u_h and at most the largest u_g − l_h of two
-//! groups.
+//! the largest v_g − v_h, is at least the largest l_g − u_h and at most the largest u_g − l_h of
+//! two groups.
 
 use serde::Serialize;
 

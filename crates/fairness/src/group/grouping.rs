@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::GroupError;
-use probity_data::schema::{Attribute, Kind, Outside, Schema};
+use probity_data::schema::{Attribute, Kind, OutOfDomain, Schema};
 use probity_data::table::Table;
 
 /// Codes of an attribute that are still taken one by one.
@@ -158,7 +158,7 @@ fn by_starts(
     starts: &[i32],
 ) -> AttributeGroups {
     let (min, max) = attribute.domain();
-    let has_outside = attribute.outside == Outside::Level;
+    let has_outside = attribute.outside == OutOfDomain::Level;
     let declared_max = max - i32::from(has_outside);
     let mut of_code: Vec<u32> = (min..=declared_max)
         .map(|code| {
@@ -196,7 +196,7 @@ fn by_starts(
 /// The first code of each of [`DEFAULT_BINS`] bins of equally many codes.
 fn equal_starts(attribute: &Attribute) -> Vec<i32> {
     let (min, max) = attribute.domain();
-    let codes = max - i32::from(attribute.outside == Outside::Level) - min + 1;
+    let codes = max - i32::from(attribute.outside == OutOfDomain::Level) - min + 1;
     let bins = (DEFAULT_BINS as i32).min(codes);
     (0..bins)
         .map(|bin| min + (i64::from(codes) * i64::from(bin) / i64::from(bins)) as i32)

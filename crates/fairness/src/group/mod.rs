@@ -3,9 +3,9 @@
 //!
 //! For each protected attribute, and for each set of several of them together, the rows are sorted
 //! into groups ([`grouping`]). Each group has its rates ([`tally`]) and its calibration error
-//! ([`calibration`]); the groups of a set have gaps ([`gaps`]), most of them with bootstrap intervals
-//! ([`bootstrap`]). A rate of fewer rows than a declared
-//! minimum is not judged: it is not shown and takes no part in a gap.
+//! ([`calibration`]); the groups of a set have gaps ([`gaps`]), most of them with bootstrap
+//! intervals ([`bootstrap`]). A rate of fewer rows than a declared minimum is not judged: it is not
+//! shown and takes no part in a gap.
 //!
 //! One class is called *favourable*. A classifier of more than two classes is judged by this class
 //! against the rest; accuracy alone is over all classes.

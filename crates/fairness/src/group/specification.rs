@@ -9,7 +9,7 @@ use super::GroupOptions;
 use super::grouping::DeclaredBins;
 use crate::certify::parts::Part;
 use crate::specification::{named_once, needed};
-use probity_data::schema::{Outside, Schema};
+use probity_data::schema::{OutOfDomain, Schema};
 use probity_run::specification::{FieldError, Specification};
 
 /// Everything that determines a measurement of groups.
@@ -26,7 +26,7 @@ pub struct GroupsSpecification {
     /// Missing and outside values, where the model's schema expects any.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = "outside"))]
-    pub out_of_domain: Option<Outside>,
+    pub out_of_domain: Option<OutOfDomain>,
     /// Leave rows out with which something is wrong, such as a blank cell, and count them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_bad_rows: bool,

@@ -324,7 +324,8 @@ fn intervals_cover_the_true_gap() {
 }
 
 /// A population in which a row of a group has one of several logits, evenly, and the favourable
-/// class with a probability that is or is not what the logit says. Its calibration errors are known.
+/// class with a probability that is or is not what the logit says. Its calibration errors are
+/// known.
 struct Calibrated {
     /// By group: hundredths of logits with the true probabilities.
     groups: [Vec<(i32, f64)>; 3],

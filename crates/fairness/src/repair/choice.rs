@@ -5,8 +5,8 @@
 //! of found texts which no network of the repeat learnt from. Of the shares whose networks lose at
 //! most the allowed accuracy on average, the one with the smallest mean discriminatory share is
 //! kept; if none qualifies, the one that loses least. Of its networks the *median* one by
-//! discriminatory share is kept (the less fair of two middle ones), so that what is reported of all is
-//! true of the one that is saved.
+//! discriminatory share is kept (the less fair of two middle ones), so that what is reported of all
+//! is true of the one that is saved.
 
 use serde::{Deserialize, Serialize};
 

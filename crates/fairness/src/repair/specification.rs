@@ -10,7 +10,7 @@ use crate::certify::specification::MOST_SPLITS;
 use crate::group::specification::GroupingSpecification;
 use crate::specification::{MOST_FOUND, MOST_SEEDS, named_once, needed};
 use crate::strategies::StrategyName;
-use probity_data::schema::Outside;
+use probity_data::schema::OutOfDomain;
 use probity_nn::Objective;
 use probity_nn::modality::ModalityName;
 use probity_nn::train::course::Course;
@@ -60,7 +60,7 @@ pub struct RepairSpecification {
     /// Missing and outside values, where the model's schema expects any.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = "outside"))]
-    pub out_of_domain: Option<Outside>,
+    pub out_of_domain: Option<OutOfDomain>,
     /// Run directories of audits of this model.
     #[schemars(extend("x-flag" = "run", "format" = "path"))]
     pub runs: Vec<PathBuf>,
@@ -80,8 +80,8 @@ pub struct RepairSpecification {
     /// The one label of all protected variants of a sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label_rule: Option<LabelRule>,
-    /// Accuracy on held-out inputs that a repair may cost; when more is lost, nothing is saved. 0.01
-    /// for tables and 0.02 for texts where it is not given.
+    /// Accuracy on held-out inputs that a repair may cost; when more is lost, nothing is saved.
+    /// 0.01 for tables and 0.02 for texts where it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
     pub max_accuracy_loss: Option<f64>,

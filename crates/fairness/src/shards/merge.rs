@@ -329,8 +329,8 @@ impl Found {
     }
 }
 
-/// Counts the keys in `section` of all shards, each once with its marks of all of them. `first` is told
-/// of the pair in which each was first found discriminatory: its shard, its number, its round.
+/// Counts the keys in `section` of all shards, each once with its marks of all of them. `first` is
+/// told of the pair in which each was first found discriminatory: its shard, its number, its round.
 fn settle(
     shards: &mut [Found],
     section: usize,

@@ -4,35 +4,36 @@
 //! seeds, estimates ─ global shards ─► merge ─► starts ─ local shards ─► merge ─► run directory
 //! ```
 //!
-//! Two stages are cut. In the *global* one a shard moves its block of the seeds, and counts its block of
-//! the inputs of each estimate. A merge then settles which inputs are new and writes the starts of the
-//! local phase, in the order in which one machine finds them. In the *local* one a shard walks from its
-//! block of the starts. The second merge settles again, over the shards of both stages, and writes the
-//! run directory.
+//! Two stages are cut. In the *global* one a shard moves its block of the seeds, and counts its
+//! block of the inputs of each estimate. A merge then settles which inputs are new and writes the
+//! starts of the local phase, in the order in which one machine finds them. In the *local* one a
+//! shard walks from its block of the starts. The second merge settles again, over the shards of
+//! both stages, and writes the run directory.
 //!
 //! # Why the files are those of one machine
 //!
 //! *Claim.* For a strategy that learns nothing from all walkers ([`Strategy::LEARNS`]) and a search
-//! without a budget, the pairs, counts, trace and estimates of the merge are those of [`Audit::run`],
-//! seconds apart.
+//! without a budget, the pairs, counts, trace and estimates of the merge are those of
+//! [`Audit::run`], seconds apart.
 //!
-//! *Proof.* In [`super::search`] a round works on each walker by itself: what it proposes and what its
-//! check says depend on the walker, the round and draws keyed by its seed, and what a strategy learns is
-//! the unit. Walkers leave a phase by themselves too. So a walker does in round *r* of its shard what it
-//! does in round *r* of one machine. What walkers share is what is distinct: a pair is kept where its row
-//! is new, a start where its individual is, both in the order (phase, round, walker). A shard keeps a pair
-//! where its row is new *to the shard*, and its walkers are neighbours, so the first finder of a row among
-//! all walkers keeps it in its shard as well; the merge takes, of all shards that kept a row, the first in
-//! the order (phase, round, shard), which is the one in the order (phase, round, walker). For individuals
-//! alike: an individual that is new has a row that is new. Counts of moves, checks and calls are sums over
-//! walkers; marks of a key are the union over its visitors, whichever shards they are in; the trace sums
-//! what was done and what was new round by round; estimates are counts over numbered inputs. ∎
+//! *Proof.* In [`super::search`] a round works on each walker by itself: what it proposes and what
+//! its check says depend on the walker, the round and draws keyed by its seed, and what a strategy
+//! learns is the unit. Walkers leave a phase by themselves too. So a walker does in round *r* of
+//! its shard what it does in round *r* of one machine. What walkers share is what is distinct: a
+//! pair is kept where its row is new, a start where its individual is, both in the order (phase,
+//! round, walker). A shard keeps a pair where its row is new *to the shard*, and its walkers are
+//! neighbours, so the first finder of a row among all walkers keeps it in its shard as well; the
+//! merge takes, of all shards that kept a row, the first in the order (phase, round, shard), which
+//! is the one in the order (phase, round, walker). For individuals alike: an individual that is new
+//! has a row that is new. Counts of moves, checks and calls are sums over walkers; marks of a key
+//! are the union over its visitors, whichever shards they are in; the trace sums what was done and
+//! what was new round by round; estimates are counts over numbered inputs. ∎
 //!
 //! # Memory
 //!
-//! A merge reads all shards side by side, one block of a few kilobytes of each, and holds one bit a pair
-//! of each shard for what is new: rows and individuals come sorted by their keys, so equal ones meet. It
-//! goes through the shards twice.
+//! A merge reads all shards side by side, one block of a few kilobytes of each, and holds one bit a
+//! pair of each shard for what is new: rows and individuals come sorted by their keys, so equal
+//! ones meet. It goes through the shards twice.
 
 mod merge;
 mod part;
@@ -169,9 +170,9 @@ impl<M: Modality> Audit<M> {
         Ok(Some(counts))
     }
 
-    /// Puts the shards of the stage that `folder` waits for together. After the global stage that is a
-    /// file in `folder`; after the local one, or where none is asked for, the run directory that
-    /// `directory` gives. It can be done again, and comes to the same.
+    /// Puts the shards of the stage that `folder` waits for together. After the global stage that
+    /// is a file in `folder`; after the local one, or where none is asked for, the run directory
+    /// that `directory` gives. It can be done again, and comes to the same.
     ///
     /// # Errors
     /// When shards are missing, damaged or of another run; see [`AuditError`].

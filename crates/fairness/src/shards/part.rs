@@ -27,7 +27,8 @@ pub(super) struct Head {
     pub(super) unconfirmed: u64,
     /// Pairs found.
     pub(super) pairs: u64,
-    /// Protected attributes, inputs done and discriminatory ones of each estimate; of the global stage.
+    /// Protected attributes, inputs done and discriminatory ones of each estimate; of the global
+    /// stage.
     pub(super) estimates: Vec<(Vec<String>, u64, u64)>,
 }
 
@@ -106,8 +107,8 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// What `state` came to in the stage that began in `phase`, with the calls until the end of each of
-    /// its rounds.
+    /// What `state` came to in the stage that began in `phase`, with the calls until the end of
+    /// each of its rounds.
     pub(super) fn of<M: Clone + Default, L: Default>(
         state: &SearchState<M, L>,
         phase: Phase,

@@ -12,7 +12,7 @@ use super::{
 use crate::modality::ModalityName;
 use crate::strategies::StrategyName;
 use crate::strategies::tuning::Tuning;
-use probity_data::schema::Outside;
+use probity_data::schema::OutOfDomain;
 use probity_run::specification::{FieldError, Specification};
 
 /// Strategies that are compared unless told otherwise.
@@ -49,7 +49,7 @@ pub struct CompareSpecification {
     /// Missing and outside values, where the schema expects any.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = "outside"))]
-    pub out_of_domain: Option<Outside>,
+    pub out_of_domain: Option<OutOfDomain>,
     /// Leave rows out with which something is wrong, such as a blank cell, and count them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_bad_rows: bool,

@@ -50,7 +50,8 @@ pub struct SearchSpecification {
     pub objective: Option<Objective>,
     /// Seeds of the global phase.
     ///
-    /// Every seed is held in memory, also where a strategy draws its own and the data sets no limit.
+    /// Every seed is held in memory, also where a strategy draws its own and the data sets no
+    /// limit.
     #[schemars(range(min = 1, max = MOST_SEEDS))]
     pub seeds: usize,
     /// Clusters that the seeds come from, in turn.

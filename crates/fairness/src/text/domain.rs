@@ -126,11 +126,11 @@ impl Terms {
         found.any(|found| found.start < reads && has_other(&found))
     }
 
-    /// As much of `text` as has a say in what a model sees of it that reads `reads` tokens, whatever
-    /// replaces one of its terms.
+    /// As much of `text` as has a say in what a model sees of it that reads `reads` tokens,
+    /// whatever replaces one of its terms.
     ///
-    /// **Lemma.** For every replacement of a term, the first `reads` tokens of the text are those of
-    /// what this returns. *Proof.* A replacement behind the first `reads` tokens does not change
+    /// **Lemma.** For every replacement of a term, the first `reads` tokens of the text are those
+    /// of what this returns. *Proof.* A replacement behind the first `reads` tokens does not change
     /// them. A term that begins before is found by the tokens up to its start and as many from
     /// there on as the longest term L has: they are kept. It has at most L tokens, and at least one
     /// takes their place: what is read then ends before token `reads` + L. ∎

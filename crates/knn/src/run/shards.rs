@@ -107,8 +107,8 @@ impl Items for ShardedInputs<'_> {
     }
 }
 
-/// Writes the verdicts of all inputs, in their order, to `directory`. The seconds of learning are those
-/// of the slowest shard.
+/// Writes the verdicts of all inputs, in their order, to `directory`. The seconds of learning are
+/// those of the slowest shard.
 ///
 /// # Errors
 /// When verdicts cannot be read or are of other thresholds; when the directory cannot be written.

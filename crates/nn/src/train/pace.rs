@@ -4,9 +4,9 @@
 //! What a network has learnt depends on the steps of the optimiser before all else. Every training
 //! has about as many of them, however few its inputs are: small data are dealt into small batches
 //! and passed over more often. What keeps a network from learning few rows by heart is weight decay
-//! then, and the annealed learning rate; a tenth of few rows tells one epoch from another by chance,
-//! and is worth more in the training part. Nothing but the number of inputs decides, so that the
-//! figures are the same on every machine.
+//! then, and the annealed learning rate; a tenth of few rows tells one epoch from another by
+//! chance, and is worth more in the training part. Nothing but the number of inputs decides, so
+//! that the figures are the same on every machine.
 
 use super::options::{Learning, NetworkKind, TrainOptions};
 use super::split::Split;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Split;
 use super::options::{Learning, NetworkOptions, RecurrentOptions, TableOptions, TextOptions};
 use crate::modality::ModalityName;
-use probity_data::schema::Outside;
+use probity_data::schema::OutOfDomain;
 use probity_run::specification::{FieldError, Specification};
 
 /// Everything that determines a training.
@@ -29,7 +29,7 @@ pub struct TrainSpecification {
     /// Missing and outside values, where the schema expects any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = "outside"))]
-    pub out_of_domain: Option<Outside>,
+    pub out_of_domain: Option<OutOfDomain>,
     /// Leave rows out with which something is wrong, such as a blank cell, and count them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub skip_bad_rows: bool,

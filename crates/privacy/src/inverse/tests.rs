@@ -1,4 +1,5 @@
-//! The mechanism against its definition: every pair of neighbours of small universes, and its sampler.
+//! The mechanism against its definition: every pair of neighbours of small universes, and its
+//! sampler.
 
 use super::*;
 use crate::count::{CountOptions, CountPlan, Outliers, Scale, Sensitivity};
@@ -8,8 +9,8 @@ use crate::records::Records;
 use crate::sensitivity::Bound;
 
 impl InverseNoise {
-    /// Where the density changes, in parts of a record from the count of 0, and its value from there
-    /// on.
+    /// Where the density changes, in parts of a record from the count of 0, and its value from
+    /// there on.
     fn density(&self, count: i64, steps: &Steps) -> Vec<(i64, f64)> {
         let middle = count * PARTS as i64;
         let mut factor = 1.0;

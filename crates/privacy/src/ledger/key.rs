@@ -1,10 +1,10 @@
 //! The key of a ledger, and the fingerprint of its data.
 //!
-//! A ledger must know its data again. A plain hash of the file would do, but is an exact function of
-//! the records: who knows all of them but one tries every value of that one until the hash is right.
-//! So the ledger holds HMAC-SHA-256 of the file's SHA-256 under a key of 256 random bits, which is
-//! made with the ledger and lies beside it (`budget.toml.key`, readable by its owner alone). To who
-//! does not have the key, the fingerprint is a random string.
+//! A ledger must know its data again. A plain hash of the file would do, but is an exact function
+//! of the records: who knows all of them but one tries every value of that one until the hash is
+//! right. So the ledger holds HMAC-SHA-256 of the file's SHA-256 under a key of 256 random bits,
+//! which is made with the ledger and lies beside it (`budget.toml.key`, readable by its owner
+//! alone). To who does not have the key, the fingerprint is a random string.
 
 use std::fs;
 use std::io;

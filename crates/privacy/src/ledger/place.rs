@@ -2,9 +2,9 @@
 //!
 //! A ledger is replaced by renaming a new file to its name. Done to a symbolic link, that would
 //! leave the linked file as it was, with its budget unspent; so everything here happens to the
-//! canonical path. Links to the ledger and to folders above it thus end at one file, one key and one
-//! lock. A hard link is a second canonical path, and would keep the old content when the first is
-//! replaced: a ledger that has one is refused.
+//! canonical path. Links to the ledger and to folders above it thus end at one file, one key and
+//! one lock. A hard link is a second canonical path, and would keep the old content when the first
+//! is replaced: a ledger that has one is refused.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -65,8 +65,8 @@ impl Place {
     }
 
     /// Waits for the exclusive lock, which the operating system gives up when the file is closed or
-    /// its process ends; `waiting` is told when another process has it. The lock file is never renamed,
-    /// unlike the ledger.
+    /// its process ends; `waiting` is told when another process has it. The lock file is never
+    /// renamed, unlike the ledger.
     pub fn lock(&self, waiting: impl FnOnce()) -> Result<Lock, LedgerError> {
         let path = self.beside(".lock");
         let failed = |source| LedgerError::Io {

@@ -53,10 +53,10 @@ impl<'r> BranchAndBound<'r> {
     ///
     /// *Proof.* Let n be the number of records. The search for first solutions takes at most
     /// `SHIFTS` n² steps, and the neighbours n². A set of points is branched to at most once: after
-    /// a branch its candidate is gone for its siblings, and a root is gone for later roots. So there
-    /// are fewer than 2ⁿ branches, each of which costs at most n d steps for its ball; at most 2ⁿ
-    /// nodes, with at most n steps each for their candidates; and one colour bound for each branch
-    /// and at most one more for each node, of at most n (n − 1) / 2 steps. ∎
+    /// a branch its candidate is gone for its siblings, and a root is gone for later roots. So
+    /// there are fewer than 2ⁿ branches, each of which costs at most n d steps for its ball; at
+    /// most 2ⁿ nodes, with at most n steps each for their candidates; and one colour bound for each
+    /// branch and at most one more for each node, of at most n (n − 1) / 2 steps. ∎
     pub fn steps_at_most(rows: usize, dimension: usize) -> f64 {
         let (n, d) = (rows as f64, dimension as f64);
         (SHIFTS as f64 + 1.0) * n * n + n.exp2() * n * (n + d)

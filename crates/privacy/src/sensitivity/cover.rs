@@ -13,8 +13,8 @@
 //! closer to every record.
 //!
 //! A record lies in at most (2 + 2r / g)^d sets; g is chosen from N and the dimension alone so that
-//! this stays near 2¹⁴, or all records together lie in about 2²⁶ where they are few. Beyond that many
-//! dimensions only the first ones are cut, which leaves A(Q) unbounded in the others.
+//! this stays near 2¹⁴, or all records together lie in about 2²⁶ where they are few. Beyond that
+//! many dimensions only the first ones are cut, which leaves A(Q) unbounded in the others.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -46,12 +46,12 @@ pub const WORK_LIMIT: u64 = 2_000_000_000;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
-    /// One dimension: line; two: plane; more: exact where the work limit is enough for any records of
-    /// that number, else cover.
+    /// One dimension: line; two: plane; more: exact where the work limit is enough for any records
+    /// of that number, else cover.
     #[default]
     Auto,
-    /// Exact: a sliding window or an angular sweep, else branch and bound, which is refused unless the
-    /// work limit is enough for any records of that number.
+    /// Exact: a sliding window or an angular sweep, else branch and bound, which is refused unless
+    /// the work limit is enough for any records of that number.
     Exact,
     /// Upper bound from a lattice of centres.
     Cover,
@@ -103,8 +103,8 @@ impl Method {
 }
 
 impl Bound {
-    /// The method for `rows` records in `dimension` dimensions, which is asked `calls` times and may
-    /// take `work_limit` steps where it is branch and bound.
+    /// The method for `rows` records in `dimension` dimensions, which is asked `calls` times and
+    /// may take `work_limit` steps where it is branch and bound.
     ///
     /// # Errors
     /// An exact method that some records of that number would take over the limit, or Algorithm 1

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::published::find;
 use probity_data::builtin;
-use probity_data::schema::{Attribute, Format, Kind, Label, Outside, Schema, SchemaError};
+use probity_data::schema::{Attribute, Format, Kind, Label, OutOfDomain, Schema, SchemaError};
 use probity_unlearning::spn::benchmark::{Pool, Protocol};
 use probity_unlearning::spn::table::{TableError, TableOptions};
 use probity_unlearning::spn::{LeafFamily, SpnError};
@@ -252,7 +252,7 @@ fn attribute(name: &str, kind: Kind) -> Attribute {
         kind,
         protected: false,
         missing: None,
-        outside: Outside::Reject,
+        outside: OutOfDomain::Reject,
     }
 }
 

@@ -45,8 +45,8 @@ pub(super) fn describe(directory: &Path) -> Result<ModelDescription, InspectionE
 }
 
 /// Rewrites the record of its training that came with an uploaded model of the hash `sha256`, so
-/// that it names no file: a later repair must not read what a user names. A training that needs word
-/// vectors of its own is forgotten. Gives whether the training is known.
+/// that it names no file: a later repair must not read what a user names. A training that needs
+/// word vectors of its own is forgotten. Gives whether the training is known.
 pub(super) fn forget_paths(directory: &Path, sha256: &str) -> Result<bool, InspectionError> {
     let Some(mut provenance) = Provenance::of(directory, sha256)? else {
         return Ok(false);

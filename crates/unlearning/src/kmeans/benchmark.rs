@@ -1,10 +1,9 @@
 //! The online deletion benchmark (section 5): train once, then delete one row after the other.
 //!
-//! The baseline is Lloyd's algorithm with as many iterations and restarts, which trains anew for each
-//! request. A
-//! few of its trainings are timed, before and after the deletions, and stand for all. The quality
-//! of a clustering is taken before the deletions, against a Lloyd baseline that runs until it
-//! converges, as in the paper.
+//! The baseline is Lloyd's algorithm with as many iterations and restarts, which trains anew for
+//! each request. A few of its trainings are timed, before and after the deletions, and stand for
+//! all. The quality of a clustering is taken before the deletions, against a Lloyd baseline that
+//! runs until it converges, as in the paper.
 
 use std::time::Instant;
 

@@ -95,8 +95,8 @@ pub fn compare(
     ))
 }
 
-/// What one seed came to: its baseline, and the replicate of each algorithm. An item of a comparison in
-/// shards.
+/// What one seed came to: its baseline, and the replicate of each algorithm. An item of a
+/// comparison in shards.
 pub type OfSeed = (Baseline, Vec<Replicate>);
 
 /// The seeds of a comparison: its items.
@@ -144,8 +144,8 @@ impl Items for Seeds<'_> {
 }
 
 impl Comparison {
-    /// The figures of replicates, by algorithm and seed, beside the baselines of the seeds; complete if
-    /// there are so many of each.
+    /// The figures of replicates, by algorithm and seed, beside the baselines of the seeds;
+    /// complete if there are so many of each.
     fn of(
         algorithms: &[Algorithm],
         baselines: Vec<Baseline>,

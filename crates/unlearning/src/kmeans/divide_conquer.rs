@@ -2,9 +2,9 @@
 //! of their children.
 //!
 //! Each row belongs to one leaf, drawn from the seed and its id. A node clusters its rows with
-//! Lloyd's algorithm, with restarts of its own, and its centroids are the rows of its parent, each under
-//! the id (child, cluster). The root's centroids are the model. A node of at most k rows hands them
-//! on as they are.
+//! Lloyd's algorithm, with restarts of its own, and its centroids are the rows of its parent, each
+//! under the id (child, cluster). The root's centroids are the model. A node of at most k rows
+//! hands them on as they are.
 //!
 //! **Theorem.** After [`DivideConquer::delete`] the tree equals the one that [`DivideConquer::fit`]
 //! makes of the remaining rows. *Proof.* Which leaf a row belongs to depends on its id and the seed

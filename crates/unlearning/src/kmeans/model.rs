@@ -239,8 +239,8 @@ impl Model {
         Points::new(ids, rows, columns)
     }
 
-    /// What training on those of `rows` gives that the model still has, with the same options: where
-    /// `rows` are those of the first fit, this is the model itself, byte for byte.
+    /// What training on those of `rows` gives that the model still has, with the same options:
+    /// where `rows` are those of the first fit, this is the model itself, byte for byte.
     ///
     /// # Errors
     /// A row of the model that is not among `rows`.

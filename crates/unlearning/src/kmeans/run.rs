@@ -3,13 +3,14 @@
 //! An iteration holds its centroids, the cluster of every row, and count, sum and loss of the
 //! clusters; the next iteration's centroids follow from these ([`super::quantizer`]).
 //!
-//! **Lemma.** After [`Run::subtract`], [`Run::plan`] and [`Run::follow`] the run equals the one that
-//! [`Run::new`] makes of the remaining rows. *Proof.* By induction over iterations. The seeds are
-//! those of the remaining rows ([`super::seeding`]). If the centroids of an iteration are, so is the
-//! cluster of every remaining row, for it depends on that row and the centroids alone; count, sum
-//! and loss lose exactly what the deleted rows added, since they are integers. The centroids of the
-//! next iteration, or the decision to stop, are a function of these and of the number of rows; where
-//! its value is another one than before, the iterations from there on are made anew. ∎
+//! **Lemma.** After [`Run::subtract`], [`Run::plan`] and [`Run::follow`] the run equals the one
+//! that [`Run::new`] makes of the remaining rows. *Proof.* By induction over iterations. The seeds
+//! are those of the remaining rows ([`super::seeding`]). If the centroids of an iteration are, so
+//! is the cluster of every remaining row, for it depends on that row and the centroids alone;
+//! count, sum and loss lose exactly what the deleted rows added, since they are integers. The
+//! centroids of the next iteration, or the decision to stop, are a function of these and of the
+//! number of rows; where its value is another one than before, the iterations from there on are
+//! made anew. ∎
 
 use std::collections::VecDeque;
 

@@ -8,14 +8,15 @@
 //!
 //! A candidate is drawn by a race: every row i has its own exponential variate E, drawn from the
 //! seed, the restart, the stage, the number of the race and the row's id. The row with the smallest
-//! E / D² wins. It has the distribution D² / ΣD²: the minimum of exponential variates with rates D².
+//! E / D² wins. It has the distribution D² / ΣD²: the minimum of exponential variates with rates
+//! D².
 //!
 //! **Lemma.** Let the seeds before stage s be those of the rows without a set R. Then so are the
-//! candidates of stage s that are not in R, and the potential of each is the one before less
-//! Σ min(D²(x), |x − c|²) over x in R. *Proof.* E / D² of a row depends on that row and the seeds
-//! before s alone, and an argmin does not change when another element leaves. The potential is a sum
-//! of whole numbers over the rows, each a function of its row, the candidate and the seeds before
-//! s. ∎
+//! candidates of stage s that are not in R, and the potential of each is the one before less Σ
+//! min(D²(x), |x − c|²) over x in R. *Proof.* E / D² of a row depends on that row and the seeds
+//! before s alone, and an argmin does not change when another element leaves. The potential is a
+//! sum of whole numbers over the rows, each a function of its row, the candidate and the seeds
+//! before s. ∎
 //!
 //! So a deletion subtracts a term from every potential; a race that a deleted row had won is run
 //! again, and where another candidate has the smallest potential now, the stages after it are drawn

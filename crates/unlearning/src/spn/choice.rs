@@ -12,8 +12,8 @@
 //! rest is a function of the sample. ∎
 //!
 //! So the threshold is deleted from like everything else: a deletion that takes rows out of the
-//! sample chooses anew ([`super::unlearn`]). With n rows that is a share of `choice_rows` / n of the
-//! deletions of one row, and its time does not grow with n.
+//! sample chooses anew ([`super::unlearn`]). With n rows that is a share of `choice_rows` / n of
+//! the deletions of one row, and its time does not grow with n.
 //!
 //! Learning begins with the choice, and goes on with it in [`super::learn`].
 

@@ -1,7 +1,7 @@
 //! Sum-product networks that forget rows exactly.
 //!
-//! Becker and Liebig, "Certified Data Removal in Sum-Product Networks" (2022): LearnSPN
-//! (Algorithm 1) with a state at every node, the revision of its decisions (Definition 3) and UnlearnSPN
+//! Becker and Liebig, "Certified Data Removal in Sum-Product Networks" (2022): LearnSPN (Algorithm
+//! 1) with a state at every node, the revision of its decisions (Definition 3) and UnlearnSPN
 //! (Algorithms 2 to 7).
 //!
 //! **Theorem (exactness).** For every set of rows X with distinct ids, parameters with a seed, and
@@ -15,12 +15,11 @@
 //! whatever the order. Randomness is keyed by (key of the node, stable row id), and the key by the
 //! seed and by the names of the children on the way from the root, so that a deletion moves no draw
 //! to another row. No bound, bin, scale or projection is taken from the rows. The threshold of
-//! dependence is given, or chosen by a function of the rows that a deletion evaluates again where it
-//! looked at a deleted row ([`choice`]). By induction over the
-//! tree the state of a node after an update is the state that learning on its remaining rows gives:
-//! the decision is taken anew from the updated statistics ([`decide`]); children whose scope
-//! (product) or cluster (sum) is still there are updated with the rows that left *and those that
-//! came*, all others are learnt.
+//! dependence is given, or chosen by a function of the rows that a deletion evaluates again where
+//! it looked at a deleted row ([`choice`]). By induction over the tree the state of a node after an
+//! update is the state that learning on its remaining rows gives: the decision is taken anew from
+//! the updated statistics ([`decide`]); children whose scope (product) or cluster (sum) is still
+//! there are updated with the rows that left *and those that came*, all others are learnt.
 //!
 //! | module           | what is there                                                         |
 //! |------------------|-----------------------------------------------------------------------|

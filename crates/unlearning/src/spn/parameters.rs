@@ -33,8 +33,8 @@ pub struct SpnParameters {
     /// How dependence is decided.
     pub independence: Independence,
     /// G-test: two columns are dependent when the p-value of their table is below this; where none
-    /// is given, rows that are held out choose it ([`super::choice`]). RDC: when their coefficient is
-    /// above this, [`Independence::RDC_THRESHOLD`] where none is given.
+    /// is given, rows that are held out choose it ([`super::choice`]). RDC: when their coefficient
+    /// is above this, [`Independence::RDC_THRESHOLD`] where none is given.
     pub threshold: Option<f64>,
     /// G-test without a threshold: so many rows choose it.
     pub choice_rows: usize,

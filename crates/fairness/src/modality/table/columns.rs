@@ -11,7 +11,7 @@ use crate::modality::{Change, SampleInputs};
 use crate::pairs::Pair;
 use crate::samples::walk_columns;
 use probity_data::read::ReadError;
-use probity_data::schema::{Attribute, Encoded, Encoder, Kind, Outside, Schema};
+use probity_data::schema::{Attribute, Encoded, Encoder, Kind, OutOfDomain, Schema};
 use probity_predictor::own_numbers::OwnNumbers;
 
 /// The columns of a samples file of rows: see [`crate::samples`].
@@ -198,7 +198,7 @@ impl SampleInputs for TableInputs<'_> {
                 match encoded {
                     Encoded::Code(code) => Ok(code),
                     // The level of outside values is a value of its own; a clipped one is none.
-                    Encoded::Mapped(code) if attribute.outside == Outside::Level => Ok(code),
+                    Encoded::Mapped(code) if attribute.outside == OutOfDomain::Level => Ok(code),
                     Encoded::Mapped(_) | Encoded::Skip => {
                         Err(refuse(place, attribute.expected()).into())
                     }
