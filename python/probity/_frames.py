@@ -126,7 +126,7 @@ def _read(path: str) -> pa.Table:
         with tempfile.TemporaryDirectory(prefix="probity-") as folder:
             return _read(fetched(path, Path(folder)))
     try:
-        if path.endswith((".parquet", ".pq")):
+        if path.lower().endswith((".parquet", ".pq")):
             return parquet.read_table(path)
         # What is not known is null, as the reader of files has it.
         return csv.read_csv(

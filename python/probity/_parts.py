@@ -3,14 +3,14 @@
 A worker makes the very call that the user made, with the same model and data, so that whatever is
 inferred from them is inferred again to the same; where the call comes to its run, only the part is
 performed. As a program, `python -m probity._parts CALL FOLDER SHARD THREADS` does a shard of the call
-that is pickled in a file.
+that is pickled in a file, and writes beside that file why it failed, if it did.
 """
 
 from __future__ import annotations
 
 import contextlib
 import contextvars
-import os
+import json
 import pickle
 import sys
 import tempfile
@@ -18,23 +18,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
-from ._errors import ModelError
+from . import _errors
+from ._errors import ModelError, ProbityError
 
 #: What a merge writes where another stage follows.
 STARTS = "starts.merged"
-#: How the line begins by which a shard says why it failed.
-FAILED = "probity: "
+#: What the run is asked for.
+RUN = "run.toml"
+#: Letters of a reason that are told.
+_TOLD = 500
 
 
 @dataclass(frozen=True)
 class Part:
-    """A shard of a run, done into `folder`; or the merge of the shards there, into `out`."""
+    """A shard of a run, done into `folder`, or only opened for a `check`; or the merge of the shards
+    there, into `out`."""
 
     kind: str
     folder: Path
     shard: str | None = None
     out: Path | None = None
     threads: int | None = None
+    check: bool = False
 
 
 @dataclass
@@ -45,16 +50,31 @@ class Call:
     arguments: tuple[Any, ...]
     options: dict[str, Any] = field(default_factory=dict)
 
-    def perform(self, part: Part) -> Any:
+    def perform(self, part: Part, progress: Any = False) -> Any:
         """Performs a part of it: a run that is complete, else what is said of the part."""
         import probity
 
         function: Callable[..., Any] = getattr(probity, self.kind)
         with _doing(part):
             try:
-                return function(*self.arguments, **self.options)
+                return function(*self.arguments, **{**self.options, "progress": progress})
             except PartDone as done:
                 return done.said
+
+    def pickled(self) -> bytes:
+        """Functions that were defined in a notebook are pickled by value where cloudpickle is there."""
+        try:
+            import cloudpickle as by_value
+        except ImportError:
+            by_value = pickle
+        try:
+            pickled: bytes = by_value.dumps(self)
+        except Exception as error:
+            missing = "; functions of a notebook need cloudpickle" if by_value is pickle else ""
+            raise ProbityError(
+                f"model and data cannot be sent to another process: {_cut(str(error))}{missing}"
+            ) from error
+        return pickled
 
 
 class PartDone(BaseException):
@@ -97,16 +117,52 @@ def stage_of(folder: Path, kind: str) -> str:
     return "local" if (folder / STARTS).exists() else "global"
 
 
-def work_remotely(shared: tuple[Call, bytes | None], shard: str, threads: int) -> tuple[str, bytes]:
+@dataclass(frozen=True)
+class Failure:
+    """Why a shard failed: the class of an exception of this package, and what it says."""
+
+    kind: str
+    reason: str
+
+    @classmethod
+    def of(cls, error: BaseException) -> Failure:
+        cause = error.__cause__ if isinstance(error, ModelError) and error.__cause__ else error
+        said = _cut(" ".join(str(cause).split()))
+        if not isinstance(cause, ProbityError):
+            said = f"{type(cause).__name__}: {said}"
+        kind = type(error).__name__ if isinstance(error, ProbityError) else "ProbityError"
+        return cls(kind, said)
+
+    def exception(self, text: str) -> ProbityError:
+        known: type[ProbityError] = getattr(_errors, self.kind, ProbityError)
+        return known(text)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _TOLD else text[:_TOLD] + " …"
+
+
+def work_remotely(
+    shared: tuple[bytes, dict[str, bytes]], shard: str, threads: int
+) -> tuple[str, bytes] | Failure:
     """Does a shard where there is no shared file system: the name and the content of its file."""
-    call, starts = shared
-    with tempfile.TemporaryDirectory(prefix="probity-") as own:
-        folder = Path(own)
-        if starts is not None:
-            (folder / STARTS).write_bytes(starts)
-        call.perform(Part(call.kind, folder, shard, threads=threads))
-        file = file_of(folder, call.kind, shard)
-        return file.name, file.read_bytes()
+    pickled, files = shared
+    try:
+        call: Call = pickle.loads(pickled)
+        with tempfile.TemporaryDirectory(prefix="probity-") as own:
+            folder = Path(own)
+            for name, content in files.items():
+                (folder / name).write_bytes(content)
+            call.perform(Part(call.kind, folder, shard, threads=threads))
+            file = file_of(folder, call.kind, shard)
+            return file.name, file.read_bytes()
+    except Exception as error:
+        return Failure.of(error)
+
+
+def failure_file(asked: Path, shard: str) -> Path:
+    """Where a shard of the call in the file `asked` says why it failed."""
+    return asked.with_name(shard.replace("/", "-of-") + ".failure")
 
 
 def _main(asked: str, folder: str, shard: str, threads: str) -> int:
@@ -114,13 +170,11 @@ def _main(asked: str, folder: str, shard: str, threads: str) -> int:
         with open(asked, "rb") as opened:
             call: Call = pickle.load(opened)
         call.perform(Part(call.kind, Path(folder), shard, threads=int(threads)))
-    except Exception as error:
-        reason = error.__cause__ if isinstance(error, ModelError) and error.__cause__ else error
-        import traceback
-
-        traceback.print_exception(error)
-        first = " ".join(f"{type(reason).__name__}: {reason}".split())
-        print(f"{FAILED}{first:.1000}", file=sys.stderr, flush=True)
+    except (Exception, SystemExit) as error:
+        failure = Failure.of(error)
+        with contextlib.suppress(FileNotFoundError):
+            text = json.dumps([failure.kind, failure.reason])
+            failure_file(Path(asked), shard).write_text(text, encoding="utf-8")
         return 1
     return 0
 

@@ -23,7 +23,7 @@ from . import _parts, _probity, _process
 from ._errors import DataError, ModelError, NameTaken, OptionError, ProbityError
 from ._frames import Data, Frames, _word, is_path, to_arrow
 from ._models import Asked, Model, in_order
-from ._parts import Call, Part, PartDone
+from ._parts import Call, Failure, Part, PartDone
 
 if TYPE_CHECKING:
     from .engines import Engine
@@ -197,8 +197,16 @@ class Audit(Run):
                 model = import_network(model, held["schema"], classes=held["classes"])
             elif model is None and own.is_dir():
                 model = own
-            place = os.fspath(model) if model is not None else None
-            result: dict[str, Any] = json.loads(_probity.verify_audit(str(self.directory), place))
+            elif model is None:
+                model = held.get("urls", {}).get("model")
+            with contextlib.ExitStack() as copies:
+                place = os.fspath(model) if model is not None else None
+                if place is not None and "://" in place:
+                    folder = copies.enter_context(tempfile.TemporaryDirectory(prefix="probity-"))
+                    place = fetched(place, Path(folder))
+                result: dict[str, Any] = json.loads(
+                    _probity.verify_audit(str(self.directory), place)
+                )
             return result
         if model is None and isinstance(self._keep, _Kept):
             model, data = self._keep.model, self._keep.data
@@ -412,10 +420,15 @@ def audit(
             if _probity.is_text_model(inputs["model"]):
                 data = _texts(data, inputs, options)
             inputs["data"] = setting.path("data", data)
-            audit: Audit = setting.perform(Audit, "audit", options, inputs)
+            try:
+                audit: Audit = setting.perform(Audit, "audit", options, inputs)
+            finally:
+                if setting.urls:
+                    setting.hold({"urls": setting.urls})
+            audit._warn()
             return audit
         held = setting.held
-        if held:
+        if "classes" in held:
             classes, gives = classes or held["classes"], gives or held["gives"]
             ignore = ignore or held["ignore"]
         read = Data(data, ignore)
@@ -746,22 +759,27 @@ def outliers_budget(
     slack: float | None = None,
     columns: Sequence[str] = (),
     schema: str | os.PathLike[str] | None = None,
+    names: Sequence[str] = (),
+    separator: str = ",",
 ) -> dict[str, float]:
     """Declares a privacy budget for the file `data` in the new file `ledger`, as the owner of the data
     does once; without `data`, nothing is declared. Gives the `epsilon` and `delta` that are left.
 
-    What is said here of the table, and the number of its records, is public from then on.
+    What is said here of the table, and the number of its records, is public from then on. `names` and
+    `separator` describe a file without a header, or with another separator, where there is no schema.
     """
     if data is not None:
         if epsilon is None:
             raise OptionError("epsilon is needed: how much may be given away in all")
         declared = {
-            "data": os.path.abspath(os.fspath(data)),
+            "data": str(_local(data, "data")),
             "epsilon": epsilon,
             "delta": delta,
             "slack": slack,
-            "columns": list(columns),
+            "columns": _names(columns),
             "schema": None if schema is None else _text_of(schema),
+            "names": _names(names),
+            "separator": separator,
         }
         _probity.declare_budget(os.fspath(ledger), _json(declared))
     left = _probity.budget_left(os.fspath(ledger))
@@ -776,8 +794,9 @@ def outliers(data: str | os.PathLike[str], ledger: str | os.PathLike[str], **opt
     charged to `ledger` before the answer is computed. `probity.options("outliers count")` and
     `probity.options("outliers subspaces")` list the options.
     """
-    if not is_path(data):
-        raise OptionError("data must be a path: the budget is that of one file")
+    _local(data, "data")
+    if "device" in options:
+        raise OptionError("device has no meaning for outliers")
     kind = "outliers subspaces" if "dims" in options or "top" in options else "outliers count"
     setting = _Setting.split_from(options)
     if setting.began:
@@ -800,13 +819,17 @@ class _Setting:
         threads: int | None = None,
     ):
         self._resume, self._device, self._progress = resume, device, progress
+        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
+            raise OptionError(f"threads is {threads!r}, but must be a whole number, at least 1")
         self._threads = threads
         self._names = contextlib.ExitStack()
         self._keep: Any = None
-        self._out = Path(out).absolute() if out is not None else None
+        self._out = _local(out, "out") if out is not None else None
         #: What the run that goes on was asked for, and what only Python knows of it.
         self.began: dict[str, Any] = {}
         self.held: dict[str, Any] = {}
+        #: The URLs that were read, by field.
+        self.urls: dict[str, str] = {}
         if resume:
             if self._out is None:
                 raise OptionError("resume goes on with the run in out, which is not given")
@@ -828,18 +851,24 @@ class _Setting:
     def path(self, field: str, data: Any) -> str:
         """What the specification says of `data` in `field`: a path, or a name in this process."""
         if is_path(data):
-            return self.located(data)
+            return self.located(data, field)
         name = str(self.began.get(field, "")).removeprefix("memory:") or field
         return _named(self._names, name, self._resume, data)
 
-    def located(self, path: str | os.PathLike[str]) -> str:
-        """A path from the root; what a URL names is copied here, for as long as this lasts."""
+    def located(self, path: str | os.PathLike[str], field: str = "model") -> str:
+        """A path from the root; what a URL names is copied here, for as long as this lasts: where a
+        run goes on, to the place where it began with it."""
         named = os.fspath(path)
         if "://" not in named:
             return os.path.abspath(named)
-        folder = tempfile.mkdtemp(prefix="probity-")
+        began = self.began.get(field)
+        folder = Path(began).parent if began else Path(tempfile.mkdtemp(prefix="probity-"))
+        if folder.exists() and began:
+            raise OptionError(f"{named} is not where the run read its {field}: give {began}")
+        folder.mkdir(parents=True, exist_ok=True)
         self._names.callback(shutil.rmtree, folder, True)
-        return fetched(named, Path(folder))
+        self.urls[field] = named
+        return fetched(named, folder)
 
     def model(self, asked: Asked) -> Any:
         """The model of Python under a name."""
@@ -904,13 +933,14 @@ class _Setting:
                     part.shard if part is not None else None,
                     str(part.folder) if part is not None and part.shard is None else None,
                     part.threads if part is not None else self._threads,
+                    part is not None and part.check,
                 )
             )
         if said is not None:
             raise PartDone(said)
         seconds = time.monotonic() - started
         _log.info("%s took %.1f s", kind, seconds)
-        if asked is not None:
+        if asked is not None and part is None:
             return made(directory, self._keep, (asked.rows, asked.seconds, seconds))
         return made(directory, self._keep)
 
@@ -920,7 +950,7 @@ class _Cut:
 
     def __init__(
         self,
-        engine: str | Engine,
+        engine: Any,
         shards: int | None = None,
         out: str | os.PathLike[str] | None = None,
         resume: bool = False,
@@ -929,20 +959,48 @@ class _Cut:
         from .engines import named
 
         self._engine = named(engine)
-        self._shards, self._resume, self._progress = shards, resume, progress
+        if shards is not None and (isinstance(shards, bool) or not isinstance(shards, int) or shards < 1):
+            raise OptionError(f"shards is {shards!r}, but must be a whole number, at least 1")
+        self._shards, self._progress = shards, progress
         self._keep: Any = None
         if out is None:
             if resume:
                 raise OptionError("resume goes on with the run in out, which is not given")
             self._keep = tempfile.TemporaryDirectory(prefix="probity-")
             out = Path(self._keep.name) / "run"
-        self._out = Path(out).absolute()
+        self._out = _local(out, "out")
         self._folder = self._out.with_name(self._out.name + ".shards")
+        self._expect_free(resume)
+
+    def _expect_free(self, resume: bool) -> None:
+        """Before any work is done: that its result can be written."""
+        out = self._out
+        if (out / "summary.json").exists():
+            nothing = "; there is nothing to resume" if resume else "; choose another out"
+            raise OptionError(f"the run in {out} is complete{nothing}")
+        # A merge that was stopped leaves its run without a summary.
+        if out.exists() and not (resume and (out / "run.toml").exists()):
+            if not out.is_dir() or any(out.iterdir()):
+                raise OptionError(f"{out} is not empty; choose another out")
+        cuts = {file.stem.rpartition("-")[2] for file in self._folder.glob("*.shard")}
+        if self._folder.exists() and any(self._folder.iterdir()) and not resume:
+            raise OptionError(
+                f"{self._folder} holds shards already; resume=True does those that are missing"
+            )
+        if len(cuts) == 1:
+            known = int(cuts.pop())
+            if self._shards is None:
+                self._shards = known
+            elif self._shards != known:
+                raise OptionError(
+                    f"shards is {self._shards}, but the run in {self._folder} is cut into {known}"
+                )
 
     @classmethod
     def split_from(cls, options: dict[str, Any]) -> _Cut | None:
         """That of the engine among `options`, where there is one; it is taken from them."""
         if options.get("engine") is None:
+            options.pop("engine", None)
             if options.pop("shards", None) is not None:
                 raise OptionError("shards has no meaning without an engine")
             return None
@@ -951,32 +1009,43 @@ class _Cut:
 
     def perform(self, kind: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Does all shards of all stages, and merges them."""
-        if self._folder.exists() and any(self._folder.iterdir()) and not self._resume:
-            raise OptionError(
-                f"{self._folder} holds shards already; resume=True does those that are missing"
-            )
         if "threads" in options:
-            raise OptionError("threads is the engine's: probity.engines.Ray(threads=…)")
-        call = Call(kind, tuple(_sent(argument) for argument in arguments), options)
+            raise OptionError(
+                f"threads is the engine's: probity.engines.{type(self._engine).__name__}(threads=…)"
+            )
+        sent = {name: _sent_option(name, value) for name, value in options.items()}
+        call = Call(kind, tuple(_sent(argument) for argument in arguments), sent)
         of = self._shards if self._shards is not None else 4 * self._engine.workers()
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ProbityError(f"cannot write {self._folder}: {error}") from error
+        try:
+            # What can be refused is refused here, once, and not by every shard; and what is resumed
+            # is what was begun.
+            call.perform(Part(kind, self._folder, "1/1", check=True), self._progress)
+        except BaseException:
+            if not any(self._folder.glob("*.shard")):
+                shutil.rmtree(self._folder, ignore_errors=True)
+            raise
         _log.info("%s begins in %d shards in %s", kind, of, self._folder)
-        self._folder.mkdir(parents=True, exist_ok=True)
         while True:
             self._do_stage(call, of)
-            run = call.perform(Part(kind, self._folder, out=self._out))
+            run = call.perform(Part(kind, self._folder, out=self._out), self._progress)
             if not isinstance(run, dict):
                 break
             _log.info("%s", run)
         shutil.rmtree(self._folder, ignore_errors=True)
-        run._keep = (self._keep, run._keep) if not isinstance(run._keep, _Kept) else run._keep
         if isinstance(run._keep, _Kept):
             run._keep.folder = (self._keep, run._keep.folder)
+        else:
+            run._keep = (self._keep, run._keep)
         return run
 
     def _do_stage(self, call: Call, of: int) -> None:
-        files = {f"{number}/{of}": None for number in range(1, of + 1)}
+        shards = [f"{number}/{of}" for number in range(1, of + 1)]
         left = [
-            shard for shard in files
+            shard for shard in shards
             if not _parts.file_of(self._folder, call.kind, shard).is_file()
         ]
         stage = _parts.stage_of(self._folder, call.kind)
@@ -988,20 +1057,56 @@ class _Cut:
 
             failed = self._engine.work(call, self._folder, left, tell) if left else {}
         if failed:
-            named = "; ".join(f"{shard}: {why}" for shard, why in list(failed.items())[:5])
-            kept = "" if self._keep is not None else (
+            raise self._failure(stage, of, failed)
+
+    def _failure(self, stage: str, of: int, failed: dict[str, Failure]) -> ProbityError:
+        """The exception that names the shards that failed, each reason once."""
+        by_reason: dict[str, list[str]] = {}
+        for shard, failure in failed.items():
+            by_reason.setdefault(failure.reason, []).append(shard)
+        named = "; ".join(
+            f"{', '.join(of_reason[:5])}{' …' if len(of_reason) > 5 else ''}: {reason}"
+            for reason, of_reason in list(by_reason.items())[:5]
+        )
+        kept = ""
+        if self._keep is None and any(self._folder.glob("*.shard")):
+            kept = (
                 f"; the others are kept in {self._folder}, and resume=True does those that are missing"
             )
-            raise ProbityError(
-                f"{len(failed)} of {of} shards of the stage '{stage}' failed: {named}{kept}"
-            )
+        kinds = {failure.kind for failure in failed.values()}
+        failure = next(iter(failed.values()))
+        text = f"{len(failed)} of {of} shards of the stage '{stage}' failed: {named}{kept}"
+        return failure.exception(text) if len(kinds) == 1 else ProbityError(text)
+
+
+def _local(path: Any, name: str) -> Path:
+    if not is_path(path) or "://" in os.fspath(path):
+        raise OptionError(f"{name} is {path!r}, but must be a path on this machine")
+    return Path(path).absolute()
 
 
 def _sent(argument: Any) -> Any:
-    """An argument as it is sent to workers: paths and runs by their paths."""
-    if not is_path(argument) or "://" in os.fspath(argument):
-        return argument
-    return os.path.abspath(os.fspath(argument))
+    """An argument as it is sent to workers: paths and runs by their paths, and what can be read but
+    once, or is bound to a connection, as a table."""
+    if is_path(argument):
+        named = os.fspath(argument)
+        return named if "://" in named else os.path.abspath(named)
+    kind = type(argument)
+    if kind.__module__.partition(".")[0] in ("duckdb", "_duckdb") or kind.__name__ == "RecordBatchReader":
+        return pa.table(argument)
+    return argument
+
+
+def _sent_option(name: str, value: Any) -> Any:
+    """An option as it is sent to workers: a schema by its text, other files from the root."""
+    if not is_path(value):
+        return value
+    named = os.fspath(value)
+    if "\n" in named or not os.path.isfile(named):
+        return value
+    if name == "schema":
+        return Path(named).read_text(encoding="utf-8")
+    return os.path.abspath(named)
 
 
 def fetched(url: str, folder: Path) -> str:
@@ -1012,7 +1117,9 @@ def fetched(url: str, folder: Path) -> str:
         raise OptionError(f"{url} needs fsspec: pip install fsspec") from error
     try:
         system, inside = fsspec.core.url_to_fs(url)
-        place = folder / inside.rstrip("/").rpartition("/")[2]
+        # What says which version, or who may read it, is no part of the name.
+        name = inside.partition("?")[0].rstrip("/").rpartition("/")[2]
+        place = folder / name
         if system.isdir(inside):
             system.get(inside.rstrip("/") + "/", str(place) + "/", recursive=True)
         else:
@@ -1119,7 +1226,10 @@ def _json(value: Any) -> str:
             return sorted(value) if isinstance(value, (set, frozenset)) else list(value)
         raise OptionError(f"{value!r} is no value of an option")
 
-    return json.dumps(value, default=other)
+    try:
+        return json.dumps(value, default=other, allow_nan=False)
+    except ValueError as error:
+        raise OptionError("an option is NaN or infinite, and must be a finite number") from error
 
 
 def _command() -> Path | None:

@@ -10,23 +10,26 @@ files that one machine writes, whatever the number of shards and workers. What a
 from __future__ import annotations
 
 import contextlib
-import io
+import json
 import os
-import pickle
+import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any, Callable, Iterator, Protocol
 
 from . import _parts
 from ._errors import OptionError, ProbityError
-from ._parts import Call, Part
+from ._parts import Call, Failure
 
 #: Told how many shards of a stage are done.
 Tell = Callable[[int], None]
 
 #: Times that a shard is tried again after its worker was lost.
 _RETRIES = 3
+#: Seconds between two looks at what workers have done.
+_PAUSE = 0.1
 
 
 class Engine(Protocol):
@@ -35,7 +38,7 @@ class Engine(Protocol):
     def workers(self) -> int:
         """How many shards are done at a time."""
 
-    def work(self, call: Call, folder: Path, shards: list[str], tell: Tell) -> dict[str, str]:
+    def work(self, call: Call, folder: Path, shards: list[str], tell: Tell) -> dict[str, Failure]:
         """Does `shards` of the stage that `folder` waits for, and puts their files there. Gives those
         that failed for good, with the reason."""
 
@@ -50,7 +53,8 @@ class Ray:
     """
 
     def __init__(self, *, threads: int = 1, address: str | None = None, retries: int = _RETRIES):
-        self.threads, self.address, self.retries = threads, address, retries
+        self.threads, self.retries = _whole("threads", threads, 1), _whole("retries", retries, 0)
+        self.address = address
 
     def _connected(self) -> Any:
         try:
@@ -62,10 +66,16 @@ class Ray:
         return ray
 
     def workers(self) -> int:
-        cpus = self._connected().cluster_resources().get("CPU", 1)
-        return max(int(cpus // self.threads), 1)
+        ray = self._connected()
+        cpus = [node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]]
+        largest = int(max(cpus, default=0))
+        if largest < self.threads:
+            raise OptionError(
+                f"threads is {self.threads}, but the largest node of the cluster has {largest} CPUs"
+            )
+        return sum(int(count // self.threads) for count in cpus)
 
-    def work(self, call: Call, folder: Path, shards: list[str], tell: Tell) -> dict[str, str]:
+    def work(self, call: Call, folder: Path, shards: list[str], tell: Tell) -> dict[str, Failure]:
         ray = self._connected()
         # What raises an exception would raise it again; a worker that is lost is another matter.
         work = ray.remote(
@@ -73,22 +83,24 @@ class Ray:
             max_retries=self.retries,
             runtime_env={"env_vars": _environment()},
         )(_parts.work_remotely)
-        merged = folder / _parts.STARTS
-        starts = merged.read_bytes() if merged.exists() else None
-        shared = ray.put((call, starts))
+        files = {name: folder / name for name in (_parts.RUN, _parts.STARTS)}
+        there = {name: file.read_bytes() for name, file in files.items() if file.exists()}
+        # Pickled here: what Ray hands out itself cannot be written to by the model.
+        shared = ray.put((call.pickled(), there))
         waiting = {work.remote(shared, shard, self.threads): shard for shard in shards}
-        failed: dict[str, str] = {}
+        failed: dict[str, Failure] = {}
         try:
             while waiting:
                 (done, *_), _ = ray.wait(list(waiting), num_returns=1)
                 shard = waiting.pop(done)
                 try:
-                    name, content = ray.get(done)
-                    _write(folder / name, content)
-                except ray.exceptions.RayTaskError as error:
-                    failed[shard] = _first_line(error.cause)
+                    outcome = ray.get(done)
                 except ray.exceptions.RayError as error:
-                    failed[shard] = _first_line(error)
+                    outcome = Failure("ProbityError", _first_line(error))
+                if isinstance(outcome, Failure):
+                    failed[shard] = outcome
+                else:
+                    _write(folder / outcome[0], outcome[1])
                 tell(len(shards) - len(waiting) - len(failed))
         finally:
             for left in waiting:
@@ -99,9 +111,9 @@ class Ray:
 class HyperQueue:
     """HyperQueue: on the server whose directory is `server_dir`, by default that of the user.
 
-    Its workers may come from Slurm or PBS by automatic allocation. Server, workers and this process
-    share a file system, with the run's directory and all paths on it, and the workers have this
-    Python's path. A shard takes `threads` CPUs.
+    Its workers may come from Slurm or PBS by automatic allocation; `workers` is how many are expected.
+    Server, workers and this process share a file system, with the run's directory and all paths on it,
+    and the workers have this Python at the same path. A shard takes `threads` CPUs of one worker.
     """
 
     def __init__(
@@ -112,91 +124,129 @@ class HyperQueue:
         workers: int = 16,
         retries: int = _RETRIES,
     ):
-        self.server_dir, self.threads, self.retries = server_dir, threads, retries
-        self._workers = workers
+        self.server_dir = None if server_dir is None else os.fspath(server_dir)
+        self.threads, self.retries = _whole("threads", threads, 1), _whole("retries", retries, 0)
+        self._workers = _whole("workers", workers, 1)
 
     def workers(self) -> int:
         return self._workers
 
-    def work(self, call: Call, folder: Path, shards: list[str], tell: Tell) -> dict[str, str]:
-        try:
-            from hyperqueue import Client, Job
-            from hyperqueue.ffi.protocol import ResourceRequest
-        except ImportError as error:
-            raise OptionError(
-                "engine='hyperqueue' needs HyperQueue: pip install 'probity[hyperqueue]'"
-            ) from error
-        try:
-            client = Client(self.server_dir)
-        except Exception as error:
-            # What it says is followed by a backtrace.
-            raise ProbityError(f"no server of HyperQueue answers: {_first_line(error)}") from None
-        with _written(call, folder) as (asked, logs):
-            left, failed = shards, dict.fromkeys(shards, "")
+    def work(self, call: Call, folder: Path, shards: list[str], tell: Tell) -> dict[str, Failure]:
+        def is_missing(shard: str) -> bool:
+            return not _parts.file_of(folder, call.kind, shard).is_file()
+
+        def look() -> None:
+            tell(len(shards) - sum(map(is_missing, shards)))
+
+        with _written(call, folder) as asked:
+            left = shards
             for _ in range(self.retries + 1):
-                job = Job(max_fails=None, name="probity")
-                for shard in left:
-                    program = [sys.executable, "-m", "probity._parts", str(asked), str(folder), shard]
-                    job.program(
-                        [*program, str(self.threads)],
-                        env=_environment(),
-                        stdout=None,
-                        stderr=str(_log_of(logs, shard)),
-                        resources=ResourceRequest(cpus=self.threads),
-                        crash_limit=self.retries + 1,
-                    )
-                submitted = client.submit(job)
-                # It would draw a bar of its own.
-                with contextlib.redirect_stderr(io.StringIO()):
-                    client.wait_for_jobs([submitted], raise_on_error=False)
-                left = [shard for shard in left if not _parts.file_of(folder, call.kind, shard).is_file()]
-                failed = {shard: _told(_log_of(logs, shard)) for shard in left}
-                tell(len(shards) - len(left))
-                # What says why would say it again.
-                left = [shard for shard in left if not failed[shard]]
+                self._submit(asked, folder, left, look)
+                # What says why would say it again; a process that was killed says nothing.
+                left = [shard for shard in shards if is_missing(shard) and not _reason(asked, shard)]
                 if not left:
                     break
-            return {shard: why or "its process was killed" for shard, why in failed.items()}
+            killed = Failure("ProbityError", "its process was killed")
+            missing = filter(is_missing, shards)
+            return {shard: _reason(asked, shard) or killed for shard in missing}
+
+    def _submit(
+        self, asked: Path, folder: Path, shards: list[str], look: Callable[[], None]
+    ) -> None:
+        """Has the server do `shards`. Its client is in a process of its own: while it waits, nothing
+        else would go on in this one."""
+        command = [sys.executable, "-m", "probity.engines"]
+        wanted = {
+            "server_dir": self.server_dir,
+            "threads": self.threads,
+            "crash_limit": self.retries + 1,
+            "environment": _environment(),
+            "tasks": [
+                [sys.executable, "-m", "probity._parts", str(asked), str(folder), shard, str(self.threads)]
+                for shard in shards
+            ],
+        }
+        client = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **_environment()},
+            text=True,
+        )
+        assert client.stdin is not None and client.stdout is not None
+        try:
+            client.stdin.write(json.dumps(wanted))
+            client.stdin.close()
+            while client.poll() is None:
+                time.sleep(_PAUSE)
+                look()
+            said = client.stdout.read().strip()
+        finally:
+            client.kill()
+            client.wait()
+            client.stdout.close()
+        if said:
+            raise ProbityError(said)
 
 
-def named(engine: str | Engine) -> Engine:
+def _client() -> None:
+    """A client of HyperQueue, asked on stdin; what is wrong is said on stdout."""
+    wanted = json.load(sys.stdin)
+    try:
+        from hyperqueue import Client, Job
+        from hyperqueue.ffi.protocol import ResourceRequest
+    except ImportError:
+        print("engine='hyperqueue' needs HyperQueue: pip install 'probity[hyperqueue]'")
+        return
+    try:
+        client = Client(wanted["server_dir"])
+        job = Job(max_fails=None, name="probity")
+        for task in wanted["tasks"]:
+            job.program(
+                task,
+                env=wanted["environment"],
+                stdout=None,
+                stderr=None,
+                resources=ResourceRequest(cpus=wanted["threads"]),
+                crash_limit=wanted["crash_limit"],
+            )
+        client.wait_for_jobs([client.submit(job)], raise_on_error=False)
+    except Exception as error:
+        # What it says is followed by a backtrace.
+        print(f"no server of HyperQueue answers: {_first_line(error)}")
+
+
+def named(engine: Any) -> Engine:
     """The engine of a name, as it is without options."""
-    if not isinstance(engine, str):
-        return engine
-    made: dict[str, Callable[[], Engine]] = {
-        "ray": Ray,
-        "hyperqueue": HyperQueue,
-    }
-    if engine not in made:
-        raise OptionError(f"engine is '{engine}', but must be one of {', '.join(made)}")
-    return made[engine]()
+    made: dict[str, Callable[[], Engine]] = {"ray": Ray, "hyperqueue": HyperQueue}
+    if isinstance(engine, str) and engine in made:
+        return made[engine]()
+    is_engine = not isinstance(engine, (str, type))
+    if is_engine and callable(getattr(engine, "work", None)) and callable(getattr(engine, "workers", None)):
+        found: Engine = engine
+        return found
+    raise OptionError(
+        f"engine is {engine!r}, but must be one of {', '.join(made)}, or one of probity.engines, such "
+        "as Ray(threads=2)"
+    )
 
 
 @contextlib.contextmanager
-def _written(call: Call, folder: Path) -> Iterator[tuple[Path, Path]]:
-    """The file of `call`, and a folder for what shards say, while they are done. Its name begins with
-    a dot: it is no shard."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".call-", dir=folder) as own:
+def _written(call: Call, folder: Path) -> Iterator[Path]:
+    """The file of `call`, in a folder of its own while its shards are done. That folder's name begins
+    with a dot: it is no shard."""
+    with tempfile.TemporaryDirectory(prefix=".call-", dir=folder, ignore_cleanup_errors=True) as own:
         asked = Path(own) / "call.pickle"
-        asked.write_bytes(_pickled(call))
-        yield asked, Path(own)
+        asked.write_bytes(call.pickled())
+        yield asked
 
 
-def _pickled(call: Call) -> bytes:
-    """Functions that were defined in a notebook are pickled by value where cloudpickle is there."""
+def _reason(asked: Path, shard: str) -> Failure | None:
     try:
-        import cloudpickle as by_value
-    except ImportError:
-        by_value = pickle
-    try:
-        pickled: bytes = by_value.dumps(call)
-    except Exception as error:
-        raise ProbityError(
-            f"model and data cannot be sent to another process ({error}); functions of a notebook "
-            "need cloudpickle"
-        ) from error
-    return pickled
+        return Failure(*json.loads(_parts.failure_file(asked, shard).read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return None
 
 
 def _environment() -> dict[str, str]:
@@ -204,22 +254,14 @@ def _environment() -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
 
 
+def _whole(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise OptionError(f"{name} is {value!r}, but must be a whole number, at least {least}")
+    return value
+
+
 def _first_line(error: object) -> str:
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
-
-
-def _log_of(logs: Path, shard: str) -> Path:
-    return logs / shard.replace("/", "-")
-
-
-def _told(log: Path) -> str:
-    """What a shard that failed says last: why. One that was killed says nothing."""
-    try:
-        text = log.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        return ""
-    said = [line for line in text.splitlines() if line.startswith(_parts.FAILED)]
-    return said[-1].removeprefix(_parts.FAILED).strip() if said else ""
 
 
 def _write(file: Path, content: bytes) -> None:
@@ -229,3 +271,7 @@ def _write(file: Path, content: bytes) -> None:
         made.flush()
         os.fsync(made.fileno())
     os.replace(made.name, file)
+
+
+if __name__ == "__main__":
+    _client()

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use probity::data::schema::Format;
+use probity::data::specification::{Separator, layout};
 use probity::fairness::audit::{Audit, AuditSpecification};
 use probity::fairness::certify::run::{Certifiable, Certification, CertifySpecification};
 use probity::fairness::certify::table::CertifiableTable;
@@ -53,6 +53,8 @@ struct Setting<'a> {
     out: PathBuf,
     goes_on: bool,
     part: Part,
+    /// Whether a shard is only opened, so that all that can be refused is.
+    is_check: bool,
     device: DeviceName,
     watch: &'a Watch,
 }
@@ -265,6 +267,10 @@ struct Declared {
     #[serde(default)]
     columns: Vec<String>,
     schema: Option<String>,
+    #[serde(default)]
+    names: Vec<String>,
+    #[serde(default)]
+    separator: Separator,
 }
 
 /// Declares a budget in the new `ledger`: data, epsilon, delta, slack, columns, schema, as JSON.
@@ -279,7 +285,7 @@ pub(crate) fn declare_budget(ledger: PathBuf, declared: &str) -> PyResult<()> {
         slack: declared.slack,
         columns: declared.columns,
         schema: declared.schema,
-        layout: Format::default(),
+        layout: layout(declared.separator, &declared.names),
     };
     declaration
         .declare(&ledger)
@@ -319,13 +325,14 @@ pub(crate) fn fields(of: &str) -> PyResult<String> {
     Ok(kind(of)?.1().to_string())
 }
 
-/// Performs a run of a kind, in the directory `out`. `options` are fields of its specification, by
+/// Performs a run of a kind, in the directory `out`. With `check` a shard is only opened, and all is
+/// refused that can be. `options` are fields of its specification, by
 /// name, as JSON; a run that `goes_on` has them already. With `shard`, such as `3/16`, that shard
 /// is done, and `out` is the folder of all of them; with `merge`, a folder of shards, they are put
 /// together in `out`. `progress` is told phase, steps done, steps in all, and a word. What is said
 /// of a part comes back as JSON.
 #[pyfunction]
-#[pyo3(signature = (of, options, out, goes_on=false, device="auto", progress=None, shard=None, merge=None, threads=None))]
+#[pyo3(signature = (of, options, out, goes_on=false, device="auto", progress=None, shard=None, merge=None, threads=None, check=false))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn perform(
     py: Python<'_>,
@@ -338,6 +345,7 @@ pub(crate) fn perform(
     shard: Option<&str>,
     merge: Option<PathBuf>,
     threads: Option<usize>,
+    check: bool,
 ) -> PyResult<String> {
     let (.., perform) = kind(of)?;
     let part = match (shard, merge) {
@@ -355,6 +363,7 @@ pub(crate) fn perform(
         out,
         goes_on,
         part,
+        is_check: check,
         device,
         watch: &watch,
     };
@@ -395,6 +404,15 @@ fn begun<S: Specification>(
     Ok((changes.resumed(&began)?, place))
 }
 
+/// The directory that shards are merged into, which may hold what a merge that was stopped left.
+fn merged_into<S: Specification>(
+    folder: &ShardFolder,
+    setting: &Setting<'_>,
+) -> Result<RunDirectory, Failure> {
+    let out = &setting.out;
+    Ok(folder.directory::<S>(Some(out), || RunDirectory::create(out))?)
+}
+
 fn directory(place: Place, setting: &Setting<'_>) -> Result<(RunDirectory, bool), Failure> {
     Ok(place.directory(|| RunDirectory::create(&setting.out))?)
 }
@@ -418,11 +436,14 @@ fn audit<M: Modality>(
         }
         Part::Shard { folder, shard } => {
             let folder = audit.shard_folder(folder)?;
+            if setting.is_check {
+                return Ok(json!({}));
+            }
             return Ok(said(audit.work(&folder, *shard, observe)?));
         }
         Part::Merge { folder } => {
             let folder = audit.shard_folder(folder)?;
-            let make = || -> Result<RunDirectory, Failure> { Ok(directory(place, setting)?.0) };
+            let make = || merged_into::<AuditSpecification>(&folder, setting);
             if let MergedAudit::Starts { starts } = audit.merge(&folder, make, observe)? {
                 return Ok(json!({ "starts": starts }));
             }
@@ -493,13 +514,17 @@ fn compare(
         }
         Part::Shard { folder, shard } => {
             let folder = comparison.shard_folder(folder)?;
+            if setting.is_check {
+                return Ok(json!({}));
+            }
             let mut searches = comparison.searches(observe);
             return Ok(said(work::<_, Failure>(&mut searches, &folder, *shard)?));
         }
         Part::Merge { folder } => {
             let folder = comparison.shard_folder(folder)?;
             let searches = merged(&comparison.searches(observe), &folder)?;
-            comparison.merge(searches, &directory(place, setting)?.0)?;
+            let into = merged_into::<CompareSpecification>(&folder, setting)?;
+            comparison.merge(searches, &into)?;
         }
     }
     Ok(Value::Null)
@@ -564,10 +589,13 @@ fn knn(
         observe,
     };
     if let Part::Shard { shard, .. } = &setting.part {
+        if setting.is_check {
+            return Ok(json!({}));
+        }
         return Ok(said(work::<_, Failure>(&mut items, &folder, *shard)?));
     }
     let verdicts = merged(&items, &folder)?;
-    let (directory, _) = directory(place, setting)?;
+    let directory = merged_into::<RobustnessSpecification>(&folder, setting)?;
     merge_robustness(&run, &record, &inputs, &directory, verdicts)?;
     Ok(Value::Null)
 }

@@ -120,7 +120,7 @@ def test_a_worker_that_is_killed_changes_nothing(engine, people, whole, tmp_path
 
 def test_a_shard_that_fails_for_good_is_named_and_the_rest_kept(engine, people, whole, tmp_path):
     model = Fails(tmp_path / "raised", "raise")
-    with pytest.raises(probity.ProbityError, match="1 of 4 shards.*out of order.*resume=True"):
+    with pytest.raises(probity.ModelError, match="1 of 4 shards.*out of order.*resume=True"):
         probity.audit(model, people, engine=engine, shards=4, out=tmp_path / "run", **OPTIONS)
     kept = sorted(file.name for file in (tmp_path / "run.shards").glob("*.shard"))
     assert len(kept) == 3
@@ -176,7 +176,20 @@ def test_what_makes_no_sense_is_refused(people, tmp_path):
         with pytest.raises(probity.OptionError, match=match):
             probity.audit(decide, people, **{**OPTIONS, **options})
 
-    refused("'slurm', but must be one of ray, hyperqueue", engine="slurm")
+    for engine in ("slurm", 5, engines.HyperQueue):
+        refused("must be one of ray, hyperqueue", engine=engine)
+    for shards in (0, -1, 2.5, "4", True):
+        refused("shards is", engine=engines.HyperQueue(tmp_path), shards=shards)
+    for wrong in (dict(threads=0), dict(retries=-1), dict(workers=0), dict(threads=1.5)):
+        with pytest.raises(probity.OptionError, match=next(iter(wrong))):
+            engines.HyperQueue(tmp_path, **wrong)
+    for threads in (0, -1, 1.5, "2", True, 100_000):
+        refused("threads is", threads=threads)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    for out in (tmp_path / "full", tmp_path / "full" / "file"):
+        refused("is not empty", engine=engines.HyperQueue(tmp_path), out=out)
+    refused("path on this machine", engine=engines.HyperQueue(tmp_path), out="memory://m/out")
     refused("shards has no meaning", shards=3)
     refused("out, which is not given", engine=engines.HyperQueue(tmp_path), resume=True)
     refused("threads is the engine's", engine=engines.HyperQueue(tmp_path), threads=3)
@@ -184,10 +197,83 @@ def test_what_makes_no_sense_is_refused(people, tmp_path):
         probity.audit(decide, people, engine=engines.HyperQueue(tmp_path), **OPTIONS)
 
 
-def test_what_no_shard_can_do_is_said_by_all(ray_engine, people):
-    with pytest.raises(probity.ProbityError, match="2 of 2 shards.*strategy is aequitas-fully"):
-        options = {**OPTIONS, "strategy": "aequitas-fully"}
-        probity.audit(decide, people, engine=ray_engine, shards=2, **options)
+def test_what_no_shard_can_do_is_refused_once(ray_engine, people, tmp_path):
+    out = tmp_path / "run"
+    for wrong in (dict(strategy="aequitas-fully"), dict(seeds=0), dict(color="red"), dict(protected=["sx"])):
+        with pytest.raises(probity.ProbityError) as raised:
+            probity.audit(decide, people, engine=ray_engine, shards=2, out=out, **{**OPTIONS, **wrong})
+        assert "shards of the stage" not in str(raised.value)
+        assert not (tmp_path / "run.shards").exists()
+    with pytest.raises(probity.OptionError, match="largest node"):
+        probity.audit(decide, people, engine=engines.Ray(threads=64), **OPTIONS)
+
+
+def test_a_resume_with_other_arguments_spoils_nothing(engine, people, whole, tmp_path):
+    model, out = Fails(tmp_path / "raised", "raise"), tmp_path / "run"
+    asked = dict(engine=engine, out=out, **OPTIONS)
+    with pytest.raises(probity.ModelError, match="1 of 4"):
+        probity.audit(model, people, shards=4, **asked)
+    with pytest.raises(probity.ProbityError, match="seeds is 61, but 60"):
+        probity.audit(model, people, resume=True, **{**asked, "seeds": 61})
+    with pytest.raises(probity.OptionError, match="cut into 4"):
+        probity.audit(model, people, resume=True, shards=6, **asked)
+    # The number of shards is that of those that are there.
+    expect_same(whole, probity.audit(model, people, resume=True, **asked))
+    with pytest.raises(probity.OptionError, match="complete.*nothing to resume"):
+        probity.audit(model, people, resume=True, **asked)
+
+
+class Buffered:
+    """Writes its answers into an array of its own."""
+
+    def __init__(self):
+        self.answers = np.zeros(100_000)
+
+    def __call__(self, frame):
+        self.answers[: len(frame)] = decide(frame)
+        return self.answers[: len(frame)].copy()
+
+
+def test_what_is_bound_to_this_process_is_sent_as_it_can_be(ray_engine, people, whole, tmp_path, monkeypatch):
+    import duckdb
+
+    options = dict(engine=ray_engine, shards=2, **OPTIONS)
+    expect_same(whole, probity.audit(Buffered(), people, **options))
+    relation = duckdb.sql("select * from people")
+    assert probity.audit(decide, relation, **options).share == whole.share
+    # Files are meant from where the call is made.
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    schema = probity.infer_schema(people, "hired", protected=["sex"])
+    Path("people.toml").write_text(schema, encoding="utf-8")
+    expect_same(whole, probity.audit(decide, people, schema="people.toml", **options))
+    import threading
+
+    locked = Buffered()
+    locked.lock = threading.Lock()
+    with pytest.raises(probity.ProbityError, match="cannot be sent to another process"):
+        probity.audit(locked, people, **options)
+
+
+def test_two_audits_at_once(engine, people, whole, tmp_path):
+    from concurrent.futures import ThreadPoolExecutor
+
+    def audit(number):
+        out = tmp_path / f"run-{number}"
+        return probity.audit(decide, people, engine=engine, shards=2, out=out, **OPTIONS)
+
+    with ThreadPoolExecutor(2) as pool:
+        for run in pool.map(audit, range(2)):
+            expect_same(whole, run)
+
+
+def test_models_from_urls_are_fetched_again(people, tmp_path):
+    probity.train(people, "hired", ["sex"], epochs=2, out=tmp_path / "model", progress=False)
+    people.to_csv(tmp_path / "people.csv", index=False)
+    model, data = f"file://{tmp_path}/model", f"file://{tmp_path}/people.csv"
+    audit = probity.audit(model, data, protected=["sex"], seeds=20, local=5, estimate=200, progress=False)
+    assert audit.verify()["rejected"] == 0
+    assert audit.verify(model)["rejected"] == 0
 
 
 def test_threads_change_nothing(people, whole):

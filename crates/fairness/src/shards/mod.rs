@@ -53,6 +53,7 @@ use super::strategy::{Position, Strategy};
 use merge::Merge;
 use part::{Part, Start};
 use probity_nn::Classifier;
+use probity_predictor::source::PredictorSource;
 use probity_run::run_directory::RunDirectory;
 use probity_run::shards::{Shard, ShardFile, ShardFolder, Stage, Worked};
 
@@ -80,7 +81,12 @@ impl<M: Modality> Audit<M> {
     pub fn shard_folder(&self, path: &std::path::Path) -> Result<ShardFolder, AuditError> {
         let (specification, record) = (self.specification(), self.record());
         specification.expect_divisible()?;
-        Ok(ShardFolder::for_run(path, specification, record)?)
+        let mut named = specification.clone();
+        if let Some(PredictorSource::Memory(name)) = &mut named.predictor.source {
+            // Each process has a name of its own for it; its hash says which it is.
+            "model".clone_into(name);
+        }
+        Ok(ShardFolder::for_run(path, &named, record)?)
     }
 
     /// Does `shard` of the stage that `folder` waits for, and writes its file, unless it is there.
