@@ -49,6 +49,7 @@ class Call:
     kind: str
     arguments: tuple[Any, ...]
     options: dict[str, Any] = field(default_factory=dict)
+    _pickled: bytes | None = field(default=None, repr=False)
 
     def perform(self, part: Part, progress: Any = False) -> Any:
         """Performs a part of it: a run that is complete, else what is said of the part."""
@@ -62,7 +63,12 @@ class Call:
                 return done.said
 
     def pickled(self) -> bytes:
-        """Functions that were defined in a notebook are pickled by value where cloudpickle is there."""
+        """It as it was when it was first asked for this: what it is performed with here may change it.
+
+        Functions that were defined in a notebook are pickled by value where cloudpickle is there.
+        """
+        if self._pickled is not None:
+            return self._pickled
         try:
             import cloudpickle as by_value
         except ImportError:
@@ -74,6 +80,7 @@ class Call:
             raise ProbityError(
                 f"model and data cannot be sent to another process: {_cut(str(error))}{missing}"
             ) from error
+        self._pickled = pickled
         return pickled
 
 

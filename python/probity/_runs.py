@@ -1021,6 +1021,7 @@ class _Cut:
         except OSError as error:
             raise ProbityError(f"cannot write {self._folder}: {error}") from error
         try:
+            call.pickled()
             # What can be refused is refused here, once, and not by every shard; and what is resumed
             # is what was begun.
             call.perform(Part(kind, self._folder, "1/1", check=True), self._progress)

@@ -31,7 +31,7 @@ class Fails:
 
     def __call__(self, frame):
         self.calls += 1
-        if os.getpid() != self.driver and self.calls == 8:
+        if os.getpid() != self.driver and self.calls == 45:
             for number in range(self.times):
                 try:
                     os.close(os.open(f"{self.marker}-{number}", os.O_CREAT | os.O_EXCL))
