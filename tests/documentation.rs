@@ -28,7 +28,9 @@ fn the_manual_does_what_it_says() {
 
 #[test]
 fn the_page_of_scale_does_what_it_says() {
-    Page::read("docs/scale.md").given(given::manual).runs();
+    Page::read("docs/scale.md")
+        .given(given::specification)
+        .runs();
 }
 
 #[test]

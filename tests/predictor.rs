@@ -535,9 +535,9 @@ fn threads_and_request_sizes_change_nothing() {
 fn broken_off_and_resumed() {
     let workspace = census();
     for (strategy, mode, code) in [
-        ("sg", "crash:12", 3),
-        ("aequitas-fully", "garbage:40", 2),
-        ("adf-zero-order", "slow:40", 3),
+        ("sg", "crash:42", 3),
+        ("aequitas-fully", "garbage:70", 2),
+        ("adf-zero-order", "slow:70", 3),
     ] {
         // One script, that fails while there is a file to say so.
         workspace.write(
@@ -601,7 +601,7 @@ fn comparisons_broken_off_and_resumed() {
         workspace.run(arguments)
     };
     let mut sizes = Vec::new();
-    for at in [12, 60, 110] {
+    for at in [42, 90, 140] {
         let run = format!("run-{at}");
         let mode = format!("crash:{at}");
         workspace.write("broken", "");
@@ -714,7 +714,7 @@ fn interrupted_leaves_a_run_and_no_process() {
 #[test]
 fn a_second_interrupt_ends_a_predictor_that_hangs() {
     let workspace = census();
-    let (mut child, predictor) = under_way(&workspace, "slow:12");
+    let (mut child, predictor) = under_way(&workspace, "slow:42");
     assert!(is_running(&predictor));
     while child.try_wait().unwrap().is_none() {
         interrupt(&child);
@@ -731,7 +731,7 @@ fn a_second_interrupt_ends_a_predictor_that_hangs() {
 #[test]
 fn another_script_is_another_predictor() {
     let workspace = census();
-    workspace.write("predict.sh", format!("exec {}", fake::command("crash:12")));
+    workspace.write("predict.sh", format!("exec {}", fake::command("crash:42")));
     let source = ["--predictor", "command:sh predict.sh", "--out", "run"];
     let line = format!("audit --schema synthetic-census --data people.csv {SEARCH}");
     workspace

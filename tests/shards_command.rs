@@ -181,7 +181,7 @@ fn comparisons_and_other_analyses_are_the_same_in_shards() {
         ),
         (
             "knn",
-            "knn --train train.csv --test test.csv --schema people.toml --sweep 0,1,2 --format csv",
+            "knn --train train.csv --test test.csv --schema people.toml --sweep 0,1,2 --verdicts csv",
             3,
         ),
         (

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::numbers::{threads, whole};
 use super::output::Output;
 use super::run::DIVISIBLE;
 use probity::fairness::audit::AuditSpecification;
@@ -41,7 +42,7 @@ struct ScriptArgs {
     #[arg(long = "for", value_name = "SYSTEM")]
     system: System,
     /// Shards
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_SHARDS)))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=MOST_SHARDS.into()), allow_hyphen_values = true)]
     shards: u32,
     /// Folder that all shards share
     #[arg(long, value_name = "DIR")]
@@ -50,7 +51,7 @@ struct ScriptArgs {
     #[arg(long, value_name = "DIR")]
     merged: PathBuf,
     /// CPU threads of a shard
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = threads(), allow_hyphen_values = true)]
     threads: u16,
     /// Container image with probity in it
     #[arg(long, value_name = "NAME", required_if_eq("system", "kubernetes"))]
@@ -58,7 +59,7 @@ struct ScriptArgs {
     /// Persistent volume claim that holds the specification, its inputs, --out and --merged
     #[arg(long, value_name = "NAME", required_if_eq("system", "kubernetes"))]
     claim: Option<String>,
-    /// Where the volume is mounted [default: the folder of --out]
+    /// Where the volume is mounted [default: this folder]
     #[arg(long, value_name = "DIR")]
     mount: Option<PathBuf>,
 }
@@ -215,8 +216,7 @@ impl Script {
 
     fn kubernetes(&self, args: &ScriptArgs) -> anyhow::Result<String> {
         let out = std::path::absolute(&args.out)?;
-        let mount = args.mount.as_deref().or(out.parent()).unwrap_or(&out);
-        let mount = std::path::absolute(mount)?;
+        let mount = std::path::absolute(args.mount.as_deref().unwrap_or(Path::new(".")))?;
         for (what, path) in [
             ("the specification", &args.specification),
             ("--out", &args.out),
@@ -235,7 +235,7 @@ impl Script {
             "#!/bin/sh\n# Runs indexed jobs one after the other. What fails is done by running this again.\nset -e\n\
              conditions() { kubectl get job \"$1\" -o \"jsonpath={.status.conditions[*].type}\"; }\n\
              ended() { conditions \"$1\" | grep -q -e Complete -e Failed; }\n\
-             complete() { conditions \"$1\" | grep -q Complete; }\n"
+             is_complete() { conditions \"$1\" | grep -q Complete; }\n"
                 .to_owned();
         for stage in self.stages {
             let number = "$((JOB_COMPLETION_INDEX + 1))";
@@ -277,7 +277,7 @@ impl Script {
                 let job_text = serde_json::to_string_pretty(&job_json)?;
                 let _ = write!(
                     text,
-                    "kubectl delete --ignore-not-found job {job}\nkubectl apply -f - <<'JOB'\n{job_text}\nJOB\nuntil ended {job}; do sleep 10; done\ncomplete {job}\n"
+                    "kubectl delete --ignore-not-found job {job}\nkubectl apply -f - <<'JOB'\n{job_text}\nJOB\nuntil ended {job}; do sleep 10; done\nis_complete {job}\n"
                 );
             }
         }

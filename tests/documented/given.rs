@@ -47,6 +47,13 @@ pub fn classifier(workspace: &Workspace) -> Lacks {
     programs(&["curl", "jq", "zip"])
 }
 
+/// The classifier, and the specification of an audit of it.
+pub fn specification(workspace: &Workspace) -> Lacks {
+    let lacks = classifier(workspace);
+    workspace.write("friday.toml", block("docs/manual.md", "kind = \"audit\""));
+    lacks
+}
+
 /// A repair, between an audit of the classifier and one of the repaired.
 pub fn repair(workspace: &Workspace) -> Lacks {
     classifier(workspace);

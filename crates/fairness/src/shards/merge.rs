@@ -6,7 +6,9 @@ use std::io;
 
 use serde::de::DeserializeOwned;
 
-use super::part::{Head, INDIVIDUALS, KeptPair, Marked, PAIRS, ROUNDS, ROWS, Round, STARTS, Start};
+use super::part::{
+    EstimatePart, Head, INDIVIDUALS, KeptPair, Marked, PAIRS, ROUNDS, ROWS, Round, STARTS, Start,
+};
 use crate::audit::AuditError;
 use crate::calls::CallCounts;
 use crate::checkpoint::{Inputs, is_count};
@@ -414,8 +416,8 @@ fn rounds(shards: &[Found], phase: Phase) -> Result<Vec<Done>, RunError> {
 }
 
 /// The estimates that shards counted parts of.
-fn summed(parts: impl Iterator<Item = Vec<(Vec<String>, u64, u64)>>) -> Option<Vec<Estimate>> {
-    let mut sums: Option<Vec<(Vec<String>, u64, u64)>> = None;
+fn summed(parts: impl Iterator<Item = Vec<EstimatePart>>) -> Option<Vec<Estimate>> {
+    let mut sums: Option<Vec<EstimatePart>> = None;
     for part in parts {
         let Some(sums) = &mut sums else {
             sums = Some(part);

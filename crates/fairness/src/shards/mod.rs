@@ -51,7 +51,7 @@ use super::session::{AuditProgress, progress_of};
 use super::strategies::WithStrategy;
 use super::strategy::{Position, Strategy};
 use merge::Merge;
-use part::{Part, Start};
+use part::{EstimatePart, Part, Start};
 use probity_nn::Classifier;
 use probity_predictor::source::PredictorSource;
 use probity_run::run_directory::RunDirectory;
@@ -146,7 +146,7 @@ impl<M: Modality> Audit<M> {
         &self,
         shard: Shard,
         observe: &mut Observe<'_>,
-    ) -> Result<Option<Vec<(Vec<String>, u64, u64)>>, AuditError> {
+    ) -> Result<Option<Vec<EstimatePart>>, AuditError> {
         let specification = self.specification();
         let seed = specification.seed;
         let sets = self.case().estimated_sets(specification.estimate, seed)?;

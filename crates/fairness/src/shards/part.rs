@@ -27,10 +27,12 @@ pub(super) struct Head {
     pub(super) unconfirmed: u64,
     /// Pairs found.
     pub(super) pairs: u64,
-    /// Protected attributes, inputs done and discriminatory ones of each estimate; of the global
-    /// stage.
-    pub(super) estimates: Vec<(Vec<String>, u64, u64)>,
+    /// Of the global stage.
+    pub(super) estimates: Vec<EstimatePart>,
 }
+
+/// Of an estimate: protected attributes, inputs done, and discriminatory ones among them.
+pub(super) type EstimatePart = (Vec<String>, u64, u64);
 
 /// Model calls until the end of a round: rows, and gradients.
 pub(super) type Round = (u64, u64);

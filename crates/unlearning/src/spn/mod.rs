@@ -1,8 +1,8 @@
 //! Sum-product networks that forget rows exactly.
 //!
-//! Becker and Liebig, "Certified Data Removal in Sum-Product Networks" (2022): LearnSPN (Algorithm
-//! 1) with a state at every node, the revision of its decisions (Definition 3) and UnlearnSPN
-//! (Algorithms 2 to 7).
+//! Becker and Liebig, "Certified Data Removal in Sum-Product Networks" (2022): LearnSPN
+//! (Algorithm 1) with a state at every node, the revision of its decisions (Definition 3) and
+//! UnlearnSPN (Algorithms 2 to 7).
 //!
 //! **Theorem (exactness).** For every set of rows X with distinct ids, parameters with a seed, and
 //! R ⊂ X: [`Spn::delete`] of R from `Spn::learn(X)` leaves the model that `Spn::learn(X \ R)`
