@@ -186,7 +186,7 @@ fn comparisons_and_other_analyses_are_the_same_in_shards() {
         ),
         (
             "kmeans-bench",
-            "kmeans bench --data train.csv --schema people.toml --clusters 3 --deletions 3 --replicates 3",
+            "kmeans bench --data train.csv --schema people.toml --clusters 3 --deletions 3 --repeats 3",
             2,
         ),
         (
@@ -544,7 +544,7 @@ fn scripts_hand_out_all_shards() {
     for (line, needles) in [
         ("--for slurm --shards 3 --image a", &["--image"][..]),
         ("--for kubernetes --shards 3", &["--image", "--claim"]),
-        ("--for slurm --shards 0", &["1..=100000"]),
+        ("--for slurm --shards 0", &["from 1 to 100000"]),
         (
             "--for kubernetes --shards 3 --image a --claim b --mount elsewhere",
             &["is not on the volume", "--mount"],
