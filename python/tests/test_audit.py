@@ -210,7 +210,7 @@ def test_errors_of_the_model_keep_their_traceback_and_the_run_goes_on():
 def test_a_run_goes_on_with_the_same_model_and_rows_alone():
     def stops(frame):
         stops.calls += 1
-        if stops.calls > 15:
+        if stops.calls > 45:
             raise RuntimeError
         return np.where(frame.sex == "male", 0.9, 0.1)
 
