@@ -31,9 +31,9 @@
 //!
 //! # Memory
 //!
-//! A merge reads all shards side by side, one block of a few kilobytes of each, and holds one bit a
-//! pair of each shard for what is new: rows and individuals come sorted by their keys, so equal
-//! ones meet. It goes through the shards twice.
+//! A merge reads all shards side by side, one block of a few kilobytes of each, and holds two bits
+//! for each pair of each shard, whether its row and its individual are new: both come sorted by
+//! their keys, so equal ones meet. It reads the keys once, and the pairs to check and to write them.
 
 mod merge;
 mod part;
