@@ -172,9 +172,13 @@ pub const SUBSPACES: &str = "outliers subspaces --data people.csv --columns age,
 #[test]
 fn all_commands_that_write_are_listed() {
     // What `data fetch` writes has hashes that are known before; `tests/fetch` stops it. The
-    // service keeps what it is told in SQLite.
+    // service keeps what it is told in SQLite. `shard script` prints; the folders are for the
+    // commands in it. Shards and merges need a folder between them; `tests/shards_command.rs`
+    // stops them.
     let elsewhere = [
         "data fetch",
+        "merge",
+        "shard script",
         "serve",
         "serve token",
         "serve tokens",
