@@ -188,13 +188,7 @@ impl Repairable for TableRepair {
         device: &ComputeDevice,
         record: &mut Record,
     ) -> Result<TableRepair, RepairError> {
-        let baseline = Baseline::open(specification)?;
-        for (role, sha256) in [
-            ("model", &baseline.model_sha256),
-            ("data", &baseline.data_sha256),
-        ] {
-            record.sha256.insert(role.to_owned(), sha256.clone());
-        }
+        let baseline = Baseline::open(specification, record)?;
         let options = specification.table();
         let start = options.start.unwrap_or(match baseline.origin {
             Origin::Trained => Start::Scratch,
