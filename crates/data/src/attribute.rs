@@ -21,6 +21,7 @@ const OTHER: &str = "(other)";
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
 )]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = OutsidePolicy))]
 #[serde(rename_all = "lowercase")]
 pub enum OutOfDomain {
     /// Refuse the file, naming row, column and value.
