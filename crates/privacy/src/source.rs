@@ -385,6 +385,7 @@ pub struct DeclaredRange {
 
 /// Columns of a table, their ranges, and how it is read.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TableOptions {
     /// The columns, in the order of the dimensions.
     pub columns: Vec<String>,

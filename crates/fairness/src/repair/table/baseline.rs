@@ -20,7 +20,7 @@ use probity_data::table::{Labels, Table};
 use probity_nn::fnn::Network;
 use probity_nn::model::Model;
 use probity_nn::provenance::Provenance;
-use probity_nn::train::options::{NetworkOptions, TableOptions};
+use probity_nn::train::options::TableOptions;
 use probity_nn::train::{Split, TrainSpecification, USUAL_VALIDATION, plan_split};
 use probity_run::specification::file::Record;
 
@@ -113,15 +113,9 @@ impl Baseline {
         trained.data.clone_from(data);
         let layers = &model.network.layers;
         let hidden = layers.iter().map(|layer| layer.outputs);
-        let own = trained.table_options();
-        let options = TableOptions {
-            network: NetworkOptions {
-                hidden: hidden.take(layers.len().saturating_sub(1)).collect(),
-                activation: model.network.activation,
-                ..own.network
-            },
-            learning: own.learning,
-        };
+        let mut options = trained.table_options();
+        options.network.hidden = hidden.take(layers.len().saturating_sub(1)).collect();
+        options.network.activation = model.network.activation;
         let (split, _) = plan_split(&table, &model.schema, &options)?;
         Ok(Baseline {
             model_sha256,

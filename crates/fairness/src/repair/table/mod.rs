@@ -208,10 +208,9 @@ impl Repairable for TableRepair {
         // adds to them does not change it.
         let learning = specification.training.of(&usual);
         let (learning, pace) = learning.settled(ModalityName::Table, baseline.table.rows());
-        let training = TableOptions {
-            network: baseline.options.network.clone(),
-            learning,
-        };
+        let mut training = TableOptions::default();
+        training.network = baseline.options.network.clone();
+        training.learning = learning;
         training.check(baseline.model.network.classes())?;
         let runs = specification
             .runs

@@ -317,11 +317,10 @@ impl Repairable for TextRepair {
             .collect();
         let learning = specification.training.of(&trained.learning);
         let (learning, pace) = learning.settled(ModalityName::Text, corpus_size);
+        let mut training = trained;
+        training.learning = learning;
         Ok(TextRepair {
-            training: TextOptions {
-                learning,
-                ..trained
-            },
+            training,
             epochs: pace.epochs,
             label: specification.label(),
             course: specification.certified.unwrap_or_default(),
