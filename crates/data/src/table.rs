@@ -549,7 +549,7 @@ missing = "?"
         };
         let error = read(&bad, "false").unwrap_err().to_string();
         assert!(
-            error.contains("line 4, column 'age': ''") && error.contains("--skip-bad-rows"),
+            error.contains("line 4, column 'age': ''") && error.contains("; skip_bad_rows"),
             "{error}"
         );
         let (clean, table) = (
