@@ -15,8 +15,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use probity::knn::{
-    Candidates, Deadline, KnnSystem, LearnUpdate, Metric, Parameters, Setup, TrainingSet,
-    learn_update, quick_certify,
+    Candidates, Deadline, KnnSystem, LearnUpdate, Parameters, Setup, TrainingSet, learn_update,
+    quick_certify,
 };
 use probity::run::stream::{Purpose, stream};
 use probity::tensor::device::ComputeDevice;
@@ -79,13 +79,8 @@ fn with_tensors(setup: Setup, k: usize) -> Result<Duration, Failure> {
 }
 
 fn setup(rows: usize, columns: usize) -> Result<Setup, Failure> {
-    let parameters = Parameters {
-        folds: 10,
-        seed: 1,
-        candidates: Candidates::share(rows, 10),
-        poison: POISON,
-        metric: Metric::Euclidean,
-    };
+    let mut parameters = Parameters::default().folds(10).seed(1).poison(POISON);
+    parameters.candidates = Candidates::share(rows, 10);
     Ok(parameters.check(training(rows, columns)?)?)
 }
 

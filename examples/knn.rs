@@ -6,22 +6,14 @@
 
 use std::error::Error;
 
-use probity::knn::{
-    Analysis, Candidates, Deadline, KnnSystem, Method, Metric, Parameters, TrainingSet, Verdict,
-};
+use probity::knn::{Analysis, Deadline, Method, Parameters, TrainingSet, Verdict};
 
 fn main() -> Result<(), Box<dyn Error>> {
     // One column: a group around 0, one around 5.
     let features = vec![0.0, 0.1, 0.2, 0.3, 0.4, 5.0, 5.1, 5.2, 5.3, 5.4];
     let training = TrainingSet::new(features, 1, vec![0, 0, 0, 0, 0, 1, 1, 1, 1, 1])?;
-    let parameters = Parameters {
-        folds: 5,
-        seed: 7,
-        candidates: Candidates { first: 1, last: 3 },
-        poison: 1,
-        metric: Metric::Euclidean,
-    };
-    let system = KnnSystem::learn(parameters.check(training)?);
+    let parameters = Parameters::default().folds(5).seed(7);
+    let system = parameters.candidates(1, 3).poison(1).learn(training)?;
     let analysis = Analysis::new(&system);
     for input in [0.15, 2.6, 2.7, 5.0] {
         let decision = analysis.decide(&[input], Method::Auto, Deadline::never())?;

@@ -23,7 +23,7 @@ use probity::fairness::statistics::clopper_pearson;
 use probity::nn::fnn::{Fnn, Network};
 use probity::nn::import::ImportConfig;
 use probity::nn::metrics::Metrics;
-use probity::nn::train::options::{Categories, Learning, NetworkOptions, TableOptions};
+use probity::nn::train::options::{Categories, Learning, TableOptions};
 use probity::nn::train::table::{parallel_logits, train};
 use probity::nn::weights::read_weights;
 use probity::nn::{Classifier, Objective, Rows};
@@ -303,21 +303,18 @@ fn quality(table: &Table, schema: &Schema, options: &TableOptions) -> (Metrics, 
 
 /// Options that learn the training data as far as the paper's Table III.
 fn thorough(epochs: u32, batch: usize) -> TableOptions {
-    TableOptions {
-        learning: Learning {
-            epochs: Some(epochs),
-            batch: Some(batch),
-            learning_rate: 0.005,
-            weight_decay: Some(0.0),
-            validation: Some(0.0),
-            test: 0.0,
-            ..Learning::default()
-        },
-        network: NetworkOptions {
-            hidden: vec![64, 32, 16, 8, 4],
-            ..NetworkOptions::default()
-        },
-    }
+    let mut options = TableOptions::default();
+    options.learning = Learning {
+        epochs: Some(epochs),
+        batch: Some(batch),
+        learning_rate: 0.005,
+        weight_decay: Some(0.0),
+        validation: Some(0.0),
+        test: 0.0,
+        ..Learning::default()
+    };
+    options.network.hidden = vec![64, 32, 16, 8, 4];
+    options
 }
 
 /// Table III: the six-layer network reaches 88.15 % on the census that it was trained on.
@@ -363,18 +360,14 @@ fn raw_census_is_predicted() {
     let Some(folder) = data(&[file]) else { return };
     let schema = schema("census");
     let table = read(&folder, file, &schema);
-    let options = TableOptions {
-        network: NetworkOptions {
-            hidden: vec![32, 16],
-            categories: Categories::OneHot,
-            ..NetworkOptions::default()
-        },
-        learning: Learning {
-            epochs: Some(4),
-            test: 1.0 / 3.0,
-            validation: Some(0.0),
-            ..Learning::default()
-        },
+    let mut options = TableOptions::default();
+    options.network.hidden = vec![32, 16];
+    options.network.categories = Categories::OneHot;
+    options.learning = Learning {
+        epochs: Some(4),
+        test: 1.0 / 3.0,
+        validation: Some(0.0),
+        ..Learning::default()
     };
     let test = quality(&table, &schema, &options).1.unwrap();
     eprintln!("raw census, held out: {:.4}", test.accuracy);

@@ -63,12 +63,8 @@ fn words(model: &RecordedModel) -> Words {
 }
 
 fn import(weights: &WeightFile, words: &Words) -> (TextModel, TextImportReport) {
-    let options = TextImportOptions {
-        classes: Vec::new(),
-        max_length: 100,
-        ignored: Vec::new(),
-        texts: Vec::new(),
-    };
+    let mut options = TextImportOptions::default();
+    options.max_length = 100;
     import_text(weights, words, &options).unwrap()
 }
 

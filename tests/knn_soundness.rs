@@ -54,19 +54,20 @@ fn instance(case: u64) -> Option<Instance> {
     let first = (1 + below(random, 2)).min(last).min(count - poison);
     Some(Instance {
         query: (0..columns).map(|_| below(random, grid) as f64).collect(),
-        parameters: Parameters {
-            folds: (2 + below(random, count - 1))
-                .min(count)
-                .min(2 + below(random, 10)),
-            seed: random.next_u64(),
-            candidates: Candidates { first, last },
-            poison,
-            metric: if below(random, 4) == 0 {
+        parameters: Parameters::default()
+            .folds(
+                (2 + below(random, count - 1))
+                    .min(count)
+                    .min(2 + below(random, 10)),
+            )
+            .seed(random.next_u64())
+            .candidates(first, last)
+            .poison(poison)
+            .metric(if below(random, 4) == 0 {
                 Metric::Manhattan
             } else {
                 Metric::Euclidean
-            },
-        },
+            }),
         rows,
         labels,
     })
@@ -301,11 +302,11 @@ fn refit(
         true => instance.parameters.poison,
         false => 0,
     };
-    let parameters = Parameters {
-        poison,
-        ..instance.parameters
-    };
-    let setup = parameters.check(inputs.training.clone()).unwrap();
+    let setup = instance
+        .parameters
+        .poison(poison)
+        .check(inputs.training.clone())
+        .unwrap();
     Some((KnnSystem::learn(setup), inputs.classes))
 }
 

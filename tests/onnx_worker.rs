@@ -57,10 +57,8 @@ fn rows() -> Vec<Tensor> {
 fn workers_give_the_same_numbers_and_are_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let here = open(folder.path(), "sound.onnx", SOUND);
-    let limits = Limits {
-        time: Duration::from_secs(2),
-        ..Limits::default()
-    };
+    let mut limits = Limits::default();
+    limits.time = Duration::from_secs(2);
     compute_in(binary().into(), vec!["onnx-worker".into()], limits);
     let there = open(folder.path(), "sound.onnx", SOUND);
     assert_eq!(here.inputs(), there.inputs());

@@ -29,11 +29,10 @@ fn schema() -> Schema {
 
 /// How each graph is used.
 fn graphs() -> [(&'static str, GraphOptions); 5] {
-    let indicators = GraphOptions {
-        categories: Categories::Onehot,
-        output: None,
-        gives: OutputKind::Logits,
-    };
+    let mut indicators = GraphOptions::default();
+    indicators.categories = Categories::Onehot;
+    indicators.output = None;
+    indicators.gives = OutputKind::Logits;
     [
         ("matrix", GraphOptions::default()),
         ("indicators", indicators),
@@ -145,13 +144,12 @@ fn rows_keep_their_own_numbers() {
 #[test]
 fn what_does_not_fit_is_named() {
     let default = GraphOptions::default();
-    let onehot = GraphOptions {
-        categories: Categories::Onehot,
-        ..GraphOptions::default()
-    };
-    let named = |output: &str| GraphOptions {
-        output: Some(output.to_owned()),
-        ..GraphOptions::default()
+    let mut onehot = GraphOptions::default();
+    onehot.categories = Categories::Onehot;
+    let named = |output: &str| {
+        let mut options = GraphOptions::default();
+        options.output = Some(output.to_owned());
+        options
     };
     for (name, options, needles) in [
         (
@@ -181,7 +179,7 @@ fn what_does_not_fit_is_named() {
                 "leave predictor.categories out",
             ],
         ),
-        ("words", onehot, &["leave predictor.categories out"]),
+        ("words", onehot.clone(), &["leave predictor.categories out"]),
         (
             "words",
             named("label"),
@@ -203,14 +201,7 @@ fn what_does_not_fit_is_named() {
     let (codes, _) = recorded();
     for (name, options, needle) in [
         ("matrix", named("label"), "floating-point"),
-        (
-            "indicators",
-            GraphOptions {
-                categories: Categories::Onehot,
-                ..GraphOptions::default()
-            },
-            "as the probability of",
-        ),
+        ("indicators", onehot, "as the probability of"),
     ] {
         let predictor = open(name, &options).unwrap();
         let error = predictor

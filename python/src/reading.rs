@@ -46,15 +46,13 @@ pub(crate) fn infer_schema(
     options: &str,
 ) -> PyResult<(String, Vec<String>)> {
     let wanted: Wanted = serde_json::from_str(options).map_err(|error| exception(&error))?;
-    let options = InferOptions {
-        label: wanted.label,
-        classes: wanted.classes,
-        protected: wanted.protected,
-        ignore: wanted.ignore,
-        favourable: wanted.favourable,
-        name: wanted.name,
-        ..InferOptions::default()
-    };
+    let mut options = InferOptions::default();
+    options.label = wanted.label;
+    options.classes = wanted.classes;
+    options.protected = wanted.protected;
+    options.ignore = wanted.ignore;
+    options.favourable = wanted.favourable;
+    options.name = wanted.name;
     let draft = py.detach(|| infer(&path, &options));
     let draft = draft.map_err(|error| exception(&error))?;
     let text = draft.schema.to_toml().map_err(|error| exception(&error))?;

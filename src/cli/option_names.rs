@@ -7,6 +7,10 @@
 use clap::{ArgMatches, Command};
 use probity::run::specification::FieldError;
 
+/// The field that messages about a row of any file name. It stands in a table of some kinds of runs
+/// and in none of others, so that they name it without.
+const SKIP_BAD_ROWS: &str = "skip_bad_rows";
+
 /// The options of one command, by the fields that they give.
 #[derive(Debug, Default)]
 pub(super) struct OptionNames {
@@ -54,6 +58,7 @@ impl OptionNames {
             let option = match is_apart {
                 true if word.contains('.') => self.option(word),
                 true if lone == Some(word) && said.is_empty() => self.last(word),
+                true if word == SKIP_BAD_ROWS => self.last(word),
                 _ => None,
             };
             match option {
@@ -109,6 +114,7 @@ mod tests {
             ("range", "range"),
             ("share", "share"),
             ("search.seeds", "seeds"),
+            ("reading.skip_bad_rows", "skip-bad-rows"),
         ];
         OptionNames {
             options: options.map(|(id, long)| (id.into(), long.into())).into(),
@@ -133,6 +139,10 @@ mod tests {
             ),
             ("ε 0.5, 1. and ... stay", "ε 0.5, 1. and ... stay"),
             ("shares is 0", "shares is 0"),
+            (
+                "bad; skip_bad_rows, or format.skip_bad_rows, leaves it out",
+                "bad; --skip-bad-rows, or format.skip_bad_rows, leaves it out",
+            ),
         ] {
             assert_eq!(said(text), expected);
         }

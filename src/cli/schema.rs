@@ -125,25 +125,23 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let out = args.force.open(args.out.as_ref(), &[&args.file])?;
     let name = args.file.file_name().unwrap_or_default().to_string_lossy();
     let name = name.split('.').next().unwrap_or("table").to_owned();
-    let options = InferOptions {
-        format: Format {
-            separator: args.separator.character(),
-            quote: args.quote.character(),
-            header: args.columns.is_empty(),
-            columns: args.columns,
-            skip_bad_rows: args.skip_bad_rows,
-            ..Format::default()
-        },
-        label: args.label_column,
-        protected: args.protected,
-        ignore: args.ignore,
-        favourable: args.favourable,
-        max_integer_span: args.max_integer_span,
-        bins: args.bins,
-        max_words: args.max_words,
-        name,
-        ..InferOptions::default()
+    let mut options = InferOptions::default();
+    options.format = Format {
+        separator: args.separator.character(),
+        quote: args.quote.character(),
+        header: args.columns.is_empty(),
+        columns: args.columns,
+        skip_bad_rows: args.skip_bad_rows,
+        ..Format::default()
     };
+    options.label = args.label_column;
+    options.protected = args.protected;
+    options.ignore = args.ignore;
+    options.favourable = args.favourable;
+    options.max_integer_span = args.max_integer_span;
+    options.bins = args.bins;
+    options.max_words = args.max_words;
+    options.name = name;
     let draft = infer(&args.file, &options)?;
     let notes = rendered(&draft.notes) + &bad_rows(&draft.bad_rows);
     let text = format!(

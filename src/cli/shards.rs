@@ -1,20 +1,94 @@
-//! What is said of a shard that is done, and of a merge that waits for another stage.
+//! How a run of one stage is worked on in shards and merged; what is said of a shard that is done,
+//! and of a merge that waits for another stage.
 
+use std::marker::PhantomData;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
 
+use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::inputs::RUNS;
 use super::output::{Output, verdict};
 use super::render::count;
-use probity::run::run_directory::RunDirectory;
-use probity::run::shards::{Shard, ShardFolder, Worked};
+use probity::run::run_directory::{RunDirectory, RunError};
+use probity::run::shards::{Items, Part, Shard, ShardFolder, Worked, merged, work};
 use probity::run::specification::Specification;
+use probity::run::specification::file::Record;
 
 /// The exit code of what Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
+
+/// A run of a specification `S` whose [`Items`] are cut, as the command was asked for it.
+pub(super) struct Cut<'a, S> {
+    folder: ShardFolder,
+    /// The shard to work on; none to merge them all.
+    shard: Option<Shard>,
+    /// Where the shards are merged.
+    out: Option<&'a Path>,
+    run: PhantomData<fn(&S)>,
+}
+
+impl<'a, S: Specification> Cut<'a, S> {
+    /// The run of `specification` that opened what `record` says, unless `part` is all of it.
+    pub(super) fn of(
+        part: &Part,
+        specification: &S,
+        record: &Record,
+        out: Option<&'a Path>,
+    ) -> anyhow::Result<Option<Cut<'a, S>>> {
+        let (folder, shard) = match part {
+            Part::Whole => return Ok(None),
+            Part::Shard { folder, shard } => (folder, Some(*shard)),
+            Part::Merge { folder } => (folder, None),
+        };
+        Ok(Some(Cut {
+            folder: ShardFolder::for_run(folder, specification, record)?,
+            shard,
+            out,
+            run: PhantomData,
+        }))
+    }
+
+    /// Works on the shard, or merges all: breaks where nothing is left to do than what was said,
+    /// and otherwise goes on with what came of all `items`, in their order. `passes` is that of
+    /// [`merged_before`].
+    pub(super) fn work_or_merge<R>(
+        &self,
+        mut items: R,
+        passes: fn(&Value) -> bool,
+        bar: &ProgressBar,
+        output: &Output,
+    ) -> anyhow::Result<ControlFlow<ExitCode, impl Outcomes<R::Item> + use<R, S>>>
+    where
+        R: Items,
+        anyhow::Error: From<R::Error>,
+    {
+        if let Some(shard) = self.shard {
+            let done = work::<_, anyhow::Error>(&mut items, &self.folder, shard);
+            bar.finish_and_clear();
+            let said = worked(done?, shard, &self.folder, output)?;
+            return Ok(ControlFlow::Break(said));
+        }
+        if let Some(said) = merged_before::<S>(&self.folder, self.out, passes, output)? {
+            bar.finish_and_clear();
+            return Ok(ControlFlow::Break(said));
+        }
+        Ok(ControlFlow::Continue(merged(&items, &self.folder)?))
+    }
+
+    /// The directory that the shards are merged into.
+    pub(super) fn directory(&self, name: &str) -> anyhow::Result<RunDirectory> {
+        directory::<S>(&self.folder, self.out, name)
+    }
+}
+
+/// What comes of the items of all shards, read one by one.
+pub(super) trait Outcomes<T>: Iterator<Item = Result<T, RunError>> {}
+
+impl<T, I: Iterator<Item = Result<T, RunError>>> Outcomes<T> for I {}
 
 /// What is said of a shard, as JSON.
 #[derive(Serialize)]

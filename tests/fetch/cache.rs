@@ -50,13 +50,13 @@ pub fn entry(sources: Vec<Source>) -> DataSet {
 }
 
 pub fn options(retries: u32) -> FetchOptions {
-    FetchOptions {
-        connect_timeout: Duration::from_secs(20),
-        silence_timeout: Duration::from_secs(20),
-        retries,
-        backoff: Duration::ZERO,
-        largest_body: 1 << 20,
-    }
+    let mut options = FetchOptions::default();
+    options.connect_timeout = Duration::from_secs(20);
+    options.silence_timeout = Duration::from_secs(20);
+    options.retries = retries;
+    options.backoff = Duration::ZERO;
+    options.largest_body = 1 << 20;
+    options
 }
 
 pub struct Cache {

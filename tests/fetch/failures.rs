@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::time::Duration;
 
-use probity::data::fetch::{FetchError, FetchOptions, Fetcher, Origin};
+use probity::data::fetch::{FetchError, Fetcher, Origin};
 
 use super::cache::*;
 use super::server::*;
@@ -111,10 +111,8 @@ fn a_server_that_falls_silent_is_given_up() {
         Reply::truncated(&content, 3_000).stalling(),
         Reply::partial(&content, 3_000),
     ]);
-    let impatient = FetchOptions {
-        silence_timeout: Duration::from_secs(1),
-        ..options(0)
-    };
+    let mut impatient = options(0);
+    impatient.silence_timeout = Duration::from_secs(1);
     let cache = Cache::new(impatient);
     let source = || vec![plain(server.url("people.csv"))];
 
@@ -154,10 +152,9 @@ fn a_server_that_falls_silent_is_given_up() {
 fn a_body_without_end_is_cut_off() {
     let endless = vec![b'x'; 5_000];
     let server = Server::start(vec![Reply::ok(&endless), Reply::raw("200 OK", &endless)]);
-    let cache = Cache::new(FetchOptions {
-        largest_body: 4_000,
-        ..options(0)
-    });
+    let mut small = options(0);
+    small.largest_body = 4_000;
+    let cache = Cache::new(small);
     for _ in 0..2 {
         let error = cache
             .download(vec![plain(server.url("people.csv"))])

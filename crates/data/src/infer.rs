@@ -285,7 +285,7 @@ mod tests {
         let file = file(text);
         let error = infer(file.path(), &options()).unwrap_err().to_string();
         assert!(
-            error.contains("line 3") && error.contains("--skip-bad-rows"),
+            error.contains("line 3") && error.contains("; skip_bad_rows"),
             "{error}"
         );
         let mut skipping = options();

@@ -61,6 +61,7 @@ pub enum SchemaError {
 }
 /// The column to predict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = LabelColumn))]
 #[serde(deny_unknown_fields)]
 pub struct Label {
     /// Column name.
@@ -90,11 +91,14 @@ impl Label {
 /// How the text of a CSV file is laid out. Parquet files ignore all but `ignore_other_columns`
 /// and `skip_bad_rows`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = TableFormat))]
 #[serde(deny_unknown_fields, default)]
 pub struct Format {
     /// Field separator: one ASCII character; a blank separates at every single blank.
+    #[cfg_attr(feature = "openapi", schema(value_type = String, example = ","))]
     pub separator: char,
     /// Quote character.
+    #[cfg_attr(feature = "openapi", schema(value_type = String, example = "\""))]
     pub quote: char,
     /// Whether the first record names the columns.
     pub header: bool,
@@ -103,6 +107,7 @@ pub struct Format {
     pub columns: Vec<String>,
     /// Lines that start with this character are no data.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub comment: Option<char>,
     /// Whether the file may hold columns that the schema does not describe.
     pub ignore_other_columns: bool,

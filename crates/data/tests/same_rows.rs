@@ -186,17 +186,15 @@ proptest! {
     ) {
         let folder = tempfile::tempdir().unwrap();
         let options = if with_schema {
-            NumbersOptions {
-                schema: Some(Schema::from_toml(SCHEMA).unwrap()),
-                ..NumbersOptions::default()
-            }
+            let mut options = NumbersOptions::default();
+options.schema = Some(Schema::from_toml(SCHEMA).unwrap());
+options
         } else {
-            NumbersOptions {
-                label: Some("income".to_owned()),
-                ignore: vec!["word".to_owned()],
-                bounds: vec![Bounds { column: None, min: -50.0, max: 150.0 }],
-                ..NumbersOptions::default()
-            }
+            let mut options = NumbersOptions::default();
+options.label = Some("income".to_owned());
+options.ignore = vec!["word".to_owned()];
+options.bounds = vec![Bounds { column: None, min: -50.0, max: 150.0 }];
+options
         };
         let batch = batch_of(&people, true);
         let memory = Numbers::from_arrow(&cut(&batch, at), &options);
@@ -348,10 +346,8 @@ fn types_that_are_not_asked_for_are_no_fault() {
     ]);
     let columns: Vec<ArrayRef> = vec![Arc::new(Int64Array::from(vec![3])), Arc::new(lists)];
     let batch = [RecordBatch::try_new(Arc::new(schema), columns).unwrap()];
-    let options = NumbersOptions {
-        ignore: vec!["lists".to_owned()],
-        ..NumbersOptions::default()
-    };
+    let mut options = NumbersOptions::default();
+    options.ignore = vec!["lists".to_owned()];
     let numbers = Numbers::unscaled(&batch[..], &options, None).unwrap();
     assert_eq!(numbers.features, [3.0]);
 }
@@ -361,11 +357,9 @@ fn classes_that_are_numbers_are_the_same_however_they_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let schema = SCHEMA.replace("[\"low\", \"high\"]", "[\"0\", \"1\"]");
     let schema = Schema::from_toml(&schema).unwrap();
-    let options = NumbersOptions {
-        label: Some("income".to_owned()),
-        ignore: vec!["wage".to_owned(), "word".to_owned()],
-        ..NumbersOptions::default()
-    };
+    let mut options = NumbersOptions::default();
+    options.label = Some("income".to_owned());
+    options.ignore = vec!["wage".to_owned(), "word".to_owned()];
     let read = |spelling: [&str; 2]| {
         let file = folder.path().join("people.csv");
         let [zero, one] = spelling;

@@ -48,12 +48,12 @@ impl<T> Opened<T> {
 /// # Errors
 /// When there is none, or one of texts.
 pub fn open_model(directory: &Path) -> Result<Opened<Model>, AuditError> {
-    if is_text_model(directory) {
-        return Err(AuditError::ClassifiesTexts {
+    let value = Model::load(directory).map_err(|error| match is_text_model(directory) {
+        true => AuditError::ClassifiesTexts {
             model: directory.to_owned(),
-        });
-    }
-    let value = Model::load(directory)?;
+        },
+        false => error.into(),
+    })?;
     Ok(Opened {
         sha256: value.sha256(),
         value,
@@ -65,12 +65,13 @@ pub fn open_model(directory: &Path) -> Result<Opened<Model>, AuditError> {
 /// # Errors
 /// When there is none, or one of tables.
 pub fn open_text_model(directory: &Path) -> Result<Opened<TextModel>, AuditError> {
-    if !is_text_model(directory) && Model::load(directory).is_ok() {
-        return Err(AuditError::ClassifiesTables {
-            model: directory.to_owned(),
-        });
-    }
-    let value = TextModel::load(directory)?;
+    let value =
+        TextModel::load(directory).map_err(|error| match Model::load(directory).is_ok() {
+            true => AuditError::ClassifiesTables {
+                model: directory.to_owned(),
+            },
+            false => error.into(),
+        })?;
     Ok(Opened {
         sha256: value.sha256()?,
         value,

@@ -58,20 +58,12 @@
 //!
 //! ```
 //! # fn main() -> Result<(), probity_knn::PoisoningError> {
-//! use probity_knn::{
-//!     Analysis, Candidates, Deadline, KnnSystem, Method, Metric, Parameters, TrainingSet, Verdict, replay,
-//! };
+//! use probity_knn::{Analysis, Deadline, Method, Parameters, TrainingSet, Verdict, replay};
 //!
 //! let features = vec![0.0, 0.1, 0.2, 0.3, 5.0, 5.1, 5.2, 5.3];
 //! let training = TrainingSet::new(features, 1, vec![0, 0, 0, 0, 1, 1, 1, 1])?;
-//! let parameters = Parameters {
-//!     folds: 4,
-//!     seed: 7,
-//!     candidates: Candidates { first: 1, last: 3 },
-//!     poison: 1,
-//!     metric: Metric::Euclidean,
-//! };
-//! let system = KnnSystem::learn(parameters.check(training)?);
+//! let parameters = Parameters::default().folds(4).seed(7).candidates(1, 3).poison(1);
+//! let system = parameters.learn(training)?;
 //! let analysis = Analysis::new(&system);
 //! let decision = analysis.decide(&[0.15], Method::Auto, Deadline::never())?;
 //! assert_eq!(decision.label, 0);

@@ -6,6 +6,7 @@ use crate::dataset::TrainingSet;
 use crate::errors::PoisoningError;
 use crate::learn::folds::Folds;
 use crate::learn::neighbours::Metric;
+use crate::system::KnnSystem;
 
 /// The candidate values `first..=last` for K: numbers, which no removal changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +35,7 @@ impl Candidates {
 
 /// What a user chooses; [`Parameters::check`] binds it to a training set that it fits.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Parameters {
     /// The number of cross-validation folds p.
     pub folds: usize,
@@ -57,7 +59,63 @@ pub struct Setup {
     folds: Folds,
 }
 
+impl Default for Parameters {
+    /// Up to 30 neighbours, chosen in 10 folds, for one poisoned row.
+    fn default() -> Parameters {
+        Parameters {
+            folds: 10,
+            seed: 1,
+            candidates: Candidates { first: 1, last: 30 },
+            poison: 1,
+            metric: Metric::default(),
+        }
+    }
+}
+
 impl Parameters {
+    /// With so many cross-validation folds.
+    #[must_use]
+    pub fn folds(mut self, folds: usize) -> Parameters {
+        self.folds = folds;
+        self
+    }
+
+    /// With this seed to deal the folds.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Parameters {
+        self.seed = seed;
+        self
+    }
+
+    /// With these candidate values of K.
+    #[must_use]
+    pub fn candidates(mut self, first: usize, last: usize) -> Parameters {
+        self.candidates = Candidates { first, last };
+        self
+    }
+
+    /// With this poisoning threshold.
+    #[must_use]
+    pub fn poison(mut self, poison: usize) -> Parameters {
+        self.poison = poison;
+        self
+    }
+
+    /// With this distance.
+    #[must_use]
+    pub fn metric(mut self, metric: Metric) -> Parameters {
+        self.metric = metric;
+        self
+    }
+
+    /// Learns from `training`.
+    ///
+    /// # Errors
+    /// See [`Parameters::check`].
+    pub fn learn(self, training: TrainingSet) -> Result<KnnSystem, PoisoningError> {
+        Ok(KnnSystem::learn(self.check(training)?))
+    }
+
     /// Checks the parameters against `training`, takes it over and deals its folds.
     ///
     /// # Errors

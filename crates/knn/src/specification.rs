@@ -133,13 +133,12 @@ impl InputSpecification {
         &self,
         reading: &ReadingSpecification,
     ) -> Result<NumbersOptions, NamedSchemaError> {
-        Ok(NumbersOptions {
-            label: self.label_column.clone(),
-            id: self.id_column.clone(),
-            bounds: self.bounds.clone(),
-            scale_by_schema: self.scale,
-            ..reading.options()?
-        })
+        let mut options = reading.options()?;
+        options.label.clone_from(&self.label_column);
+        options.id.clone_from(&self.id_column);
+        options.bounds.clone_from(&self.bounds);
+        options.scale_by_schema = self.scale;
+        Ok(options)
     }
 
     /// Reads and checks training rows and test inputs.

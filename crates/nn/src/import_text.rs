@@ -24,6 +24,7 @@ use self::error::NAMED;
 pub use self::error::TextImportError;
 pub use self::row_words::{RowWords, RowWordsError};
 use super::text_model::TextModel;
+use super::train::options::RecurrentOptions;
 use super::weights::WeightFile;
 use probity_text::embeddings::EmbeddingTable;
 use probity_text::frequencies::WordFrequencies;
@@ -41,6 +42,7 @@ pub enum Words {
 
 /// What neither weights nor words say.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct TextImportOptions {
     /// Names of the classes, by number; the numbers themselves if there are none.
     pub classes: Vec<String>,
@@ -51,6 +53,17 @@ pub struct TextImportOptions {
     /// Texts like those of the training, for the word frequencies that semantic similarity weights
     /// words by. Without any, all words weigh the same.
     pub texts: Vec<String>,
+}
+
+impl Default for TextImportOptions {
+    fn default() -> TextImportOptions {
+        TextImportOptions {
+            classes: Vec::new(),
+            max_length: RecurrentOptions::default().max_length,
+            ignored: Vec::new(),
+            texts: Vec::new(),
+        }
+    }
 }
 
 /// What was found.

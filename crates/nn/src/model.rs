@@ -6,6 +6,7 @@
 //! `embeddings.NAME` `[levels, dimension]` for each embedded attribute.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,7 @@ use thiserror::Error;
 
 use super::encoding::{Encoding, InputLayout};
 use super::fnn::{Activation, Dense, Embedding, Network};
-use super::weights::{Weight, WeightsError, read_weights};
+use super::weights::{Weight, WeightsError, read_safetensors_bytes};
 use probity_data::schema::{Schema, SchemaError};
 use probity_run::run_directory::{RunError, file_sha256, hex, write_atomically};
 use probity_run::sealed::{Form, read_text, write_text};
@@ -188,7 +189,7 @@ impl Model {
         };
         let description: Description =
             toml::from_str(&text).map_err(|error| describe(error.to_string()))?;
-        expect_unchanged(directory, &[WEIGHTS], &description.sha256)?;
+        let weights = read_companion(directory, WEIGHTS, &description.sha256)?;
         let schema = description.schema;
         schema.check().map_err(|source| StoreError::Schema {
             file: file.clone(),
@@ -201,8 +202,7 @@ impl Model {
             .collect::<Option<Vec<_>>>()
             .ok_or_else(|| describe("an attribute has no encoding".into()))?;
         let layout = InputLayout::new(&schema.attributes, &encodings);
-        let weights_file = directory.join(WEIGHTS);
-        let mut weights = Tensors::new(&weights_file, read_weights(&weights_file)?.tensors);
+        let mut weights = Tensors::read(&directory.join(WEIGHTS), &weights)?;
         let mut widths = vec![layout.layer_inputs()];
         widths.extend_from_slice(&description.network.hidden);
         widths.push(schema.label.classes.len());
@@ -285,24 +285,22 @@ pub(super) fn hashes_of(directory: &Path, names: &[&str]) -> Result<Companions, 
     names.iter().map(hash).collect()
 }
 
-/// Refuses files that were changed since their description was written, with their hashes in
-/// `written`.
-pub(super) fn expect_unchanged(
+/// The bytes of the file `name` in `directory`; refused if they were changed since its description
+/// was written, with its hash in `written`.
+pub(super) fn read_companion(
     directory: &Path,
-    names: &[&str],
+    name: &str,
     written: &Companions,
-) -> Result<(), StoreError> {
-    for &name in names {
-        let file = directory.join(name);
-        let found = file_sha256(&file).map_err(|error| match error {
-            RunError::Read { file, source } => StoreError::Read { file, source },
-            other => StoreError::File(other),
-        })?;
-        if written.get(name) != Some(&found) {
-            return Err(StoreError::File(RunError::Changed { file }));
-        }
+) -> Result<Vec<u8>, StoreError> {
+    let file = directory.join(name);
+    let bytes = match fs::read(&file) {
+        Ok(bytes) => bytes,
+        Err(source) => return Err(StoreError::Read { file, source }),
+    };
+    match written.get(name) == Some(&hex(&Sha256::digest(&bytes))) {
+        true => Ok(bytes),
+        false => Err(StoreError::File(RunError::Changed { file })),
     }
-    Ok(())
 }
 
 /// Writes named tensors (name, shape, row-major values) as one safetensors file.
@@ -347,12 +345,12 @@ pub(super) struct Tensors {
 }
 
 impl Tensors {
-    /// The tensors read from `file`.
-    pub(super) fn new(file: &Path, tensors: BTreeMap<String, Weight>) -> Tensors {
-        Tensors {
+    /// The tensors in the `bytes` of `file`.
+    pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Tensors, WeightsError> {
+        Ok(Tensors {
+            tensors: read_safetensors_bytes(file, bytes)?,
             file: file.to_owned(),
-            tensors,
-        }
+        })
     }
 
     /// The values of `name`, which must have `shape`.

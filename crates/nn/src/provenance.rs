@@ -13,8 +13,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::train::TrainSpecification;
-use probity_run::run_directory::{RunError, file_sha256};
-use probity_run::sealed::{Form, read_text, write_text};
+use probity_data::source::Hashed;
+use probity_run::run_directory::RunError;
+use probity_run::sealed::{Form, read_text_hashed, write_text};
 
 /// Name of its file in a model directory.
 pub const PROVENANCE: &str = "provenance.toml";
@@ -44,11 +45,23 @@ impl Provenance {
     /// # Errors
     /// When the file cannot be read, was changed, is of another form, or belongs to another model.
     pub fn of(directory: &Path, model_sha256: &str) -> Result<Option<Provenance>, RunError> {
+        let read = Provenance::read_hashed(directory, model_sha256)?;
+        Ok(read.map(|hashed| hashed.value))
+    }
+
+    /// The same with the SHA-256 of the file.
+    ///
+    /// # Errors
+    /// See [`Provenance::of`].
+    pub fn read_hashed(
+        directory: &Path,
+        model_sha256: &str,
+    ) -> Result<Option<Hashed<Provenance>>, RunError> {
         let file = directory.join(PROVENANCE);
         if !fs::exists(&file).unwrap_or(true) {
             return Ok(None);
         }
-        let text = read_text(&file, FORM)?;
+        let (text, sha256) = read_text_hashed(&file, FORM)?;
         let provenance: Provenance = toml::from_str(&text).map_err(|error| RunError::Foreign {
             file: file.clone(),
             problem: error.to_string(),
@@ -60,19 +73,10 @@ impl Provenance {
                 beside: model_sha256.to_owned(),
             });
         }
-        Ok(Some(provenance))
-    }
-
-    /// SHA-256 of the file in `directory`, if there is one.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    pub fn sha256_in(directory: &Path) -> Result<Option<String>, RunError> {
-        let file = directory.join(PROVENANCE);
-        match fs::exists(&file).unwrap_or(true) {
-            true => file_sha256(&file).map(Some),
-            false => Ok(None),
-        }
+        Ok(Some(Hashed {
+            value: provenance,
+            sha256,
+        }))
     }
 
     /// Writes it into the model directory `directory`.

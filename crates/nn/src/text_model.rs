@@ -6,19 +6,17 @@
 //! then the recurrent layers and the linear one under PyTorch's names, two-dimensional as
 //! `[rows, columns]`.
 
-use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::model::{
-    Companions, DESCRIPTION, StoreError, Tensors, WEIGHTS, expect_unchanged, hash_of, hashes_of,
+    Companions, DESCRIPTION, StoreError, Tensors, WEIGHTS, hash_of, hashes_of, read_companion,
     read_description, save_tensors,
 };
 use super::recurrent::network::{RecurrentWeights, Shape};
 use super::text::{TextNetwork, TextNetworkError};
-use super::weights::read_weights;
 use probity_run::run_directory::write_atomically;
 use probity_run::sealed::{Form, read_text, write_text};
 use probity_tensor::device::ComputeDevice;
@@ -213,16 +211,11 @@ impl TextModel {
             file: file.clone(),
             problem,
         };
-        let read = |file: &Path| {
-            fs::read(file).map_err(|source| StoreError::Read {
-                file: file.to_owned(),
-                source,
-            })
-        };
         let text = read_description(&file, FORM)?;
         let description: Description =
             toml::from_str(&text).map_err(|error| describe(error.to_string()))?;
-        expect_unchanged(directory, &COMPANIONS, &description.sha256)?;
+        let read = |name| read_companion(directory, name, &description.sha256);
+        let [tokenizer, sentences, weights] = [read(TOKENIZER)?, read(SENTENCES)?, read(WEIGHTS)?];
         let TextDescription {
             max_length,
             classes,
@@ -239,10 +232,9 @@ impl TextModel {
             return Err(describe(problem));
         }
         let tokenizer_file = directory.join(TOKENIZER);
-        let tokenizer = Tokenizer::from_json(&read(&tokenizer_file)?, &tokenizer_file)
+        let tokenizer = Tokenizer::from_json(&tokenizer, &tokenizer_file)
             .map_err(|error| describe(error.to_string()))?;
-        let weights_file = directory.join(WEIGHTS);
-        let mut weights = Tensors::new(&weights_file, read_weights(&weights_file)?.tensors);
+        let mut weights = Tensors::read(&directory.join(WEIGHTS), &weights)?;
         let rows = tokenizer.unknown() as usize + 1;
         let embeddings = weights.take("embeddings", &[rows, shape.inputs])?;
         let mut values = Vec::with_capacity(shape.parameters());
@@ -263,8 +255,7 @@ impl TextModel {
         let words = words.iter().map(String::as_str);
         let table = EmbeddingTable::with_unknown(words, shape.inputs, embeddings)
             .map_err(|error| describe(error.to_string()))?;
-        let sentences_file = directory.join(SENTENCES);
-        let sentences: SentenceEmbedder = serde_json::from_slice(&read(&sentences_file)?)
+        let sentences: SentenceEmbedder = serde_json::from_slice(&sentences)
             .map_err(|error| describe(format!("{SENTENCES}: {error}")))?;
         if sentences.width() != shape.inputs {
             return Err(describe(format!(

@@ -24,7 +24,7 @@ mod torch;
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read, Seek};
+use std::io::{Cursor, Read, Seek};
 use std::path::Path;
 
 use probity_data::source::Hashed;
@@ -91,6 +91,18 @@ pub fn read_weights_hashed(path: &Path) -> Result<Hashed<WeightFile>, WeightsErr
     })
 }
 
+/// The tensors of the safetensors file of which `bytes` were read from `path`.
+pub(crate) fn read_safetensors_bytes(
+    path: &Path,
+    bytes: &[u8],
+) -> Result<BTreeMap<String, Weight>, WeightsError> {
+    // What is of no format at all, or empty, is named as such.
+    detect(path, &mut Cursor::new(bytes))?;
+    let mut collector = Collector::new(path, WeightFormat::Safetensors);
+    read_safetensors(bytes, &mut collector)?;
+    collector.finish()
+}
+
 fn open(path: &Path) -> Result<File, WeightsError> {
     let opened = expect_rereadable(path).and_then(|()| File::open(path));
     opened.map_err(|source| io_error(path, source))
@@ -99,7 +111,12 @@ fn open(path: &Path) -> Result<File, WeightsError> {
 fn decode(path: &Path, mut file: File) -> Result<WeightFile, WeightsError> {
     let mut collector = Collector::new(path, detect(path, &mut file)?);
     let checkpoint_key = match collector.format {
-        WeightFormat::Safetensors => read_safetensors(file, &mut collector).map(|()| None),
+        WeightFormat::Safetensors => {
+            let mut bytes = Vec::new();
+            let read = file.read_to_end(&mut bytes);
+            read.map_err(|source| io_error(path, source))?;
+            read_safetensors(&bytes, &mut collector).map(|()| None)
+        }
         WeightFormat::Npz => npz::read(file, &mut collector).map(|()| None),
         WeightFormat::Pytorch => torch::read(&mut collector),
     }?;
@@ -114,9 +131,9 @@ fn decode(path: &Path, mut file: File) -> Result<WeightFile, WeightsError> {
 const HEAD: u64 = 512;
 
 /// Tells the format from the content, and leaves `file` at its beginning.
-fn detect(path: &Path, file: &mut File) -> Result<WeightFormat, WeightsError> {
+fn detect(path: &Path, file: &mut (impl Read + Seek)) -> Result<WeightFormat, WeightsError> {
     let mut head = Vec::new();
-    file.take(HEAD)
+    Read::take(&mut *file, HEAD)
         .read_to_end(&mut head)
         .and_then(|_| file.rewind())
         .map_err(|source| io_error(path, source))?;
@@ -171,7 +188,7 @@ fn starts_like_safetensors(head: &[u8]) -> bool {
 }
 
 /// PyTorch and NumPy both write zip archives; the names inside tell which.
-fn detect_in_zip(path: &Path, file: &mut File) -> Result<WeightFormat, WeightsError> {
+fn detect_in_zip(path: &Path, file: &mut (impl Read + Seek)) -> Result<WeightFormat, WeightsError> {
     let foreign = |found: String| WeightsError::Foreign {
         file: path.to_owned(),
         found,
@@ -196,13 +213,10 @@ fn detect_in_zip(path: &Path, file: &mut File) -> Result<WeightFormat, WeightsEr
     })
 }
 
-fn read_safetensors(mut file: File, collector: &mut Collector) -> Result<(), WeightsError> {
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)
-        .map_err(|source| io_error(collector.path, source))?;
+fn read_safetensors(bytes: &[u8], collector: &mut Collector) -> Result<(), WeightsError> {
     // Checks each tensor's shape and place against the bytes that are there.
     let tensors =
-        SafeTensors::deserialize(&bytes).map_err(|error| collector.malformed(error.to_string()))?;
+        SafeTensors::deserialize(bytes).map_err(|error| collector.malformed(error.to_string()))?;
     for (name, view) in tensors.iter() {
         let element = match view.dtype() {
             Dtype::BOOL => Element::Bool,

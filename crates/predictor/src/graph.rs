@@ -31,6 +31,7 @@ pub enum OutputKind {
 /// How an ONNX graph is used.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct GraphOptions {
     /// How words become numbers.
     pub categories: Categories,

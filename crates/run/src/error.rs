@@ -26,7 +26,7 @@ pub enum RunError {
         file: PathBuf,
     },
     /// It holds something else already.
-    #[error("{} is not empty{}; choose another --out", directory.display(), unfinished_in(directory))]
+    #[error("{} is not empty{}; choose another directory", directory.display(), unfinished_in(directory))]
     NotEmpty {
         /// The directory.
         directory: PathBuf,

@@ -226,6 +226,14 @@ pub fn seal_text(form: Form, text: &str) -> String {
 /// # Errors
 /// When it cannot be read, is of another form, or was changed.
 pub fn read_text(file: &Path, form: Form) -> Result<String, RunError> {
+    read_text_hashed(file, form).map(|(text, _)| text)
+}
+
+/// The same with the SHA-256 of the file, in hex.
+///
+/// # Errors
+/// See [`read_text`].
+pub fn read_text_hashed(file: &Path, form: Form) -> Result<(String, String), RunError> {
     let bytes = fs::read(file).map_err(|source| RunError::Read {
         file: file.to_owned(),
         source,
@@ -241,7 +249,8 @@ pub fn read_text(file: &Path, form: Form) -> Result<String, RunError> {
     if hex(&Sha256::digest(text)).as_bytes() != written {
         return Err(changed());
     }
-    String::from_utf8(text.to_vec()).map_err(|_| changed())
+    let text = String::from_utf8(text.to_vec()).map_err(|_| changed())?;
+    Ok((text, hex(&Sha256::digest(&bytes))))
 }
 
 /// What stands between the other members of an object and the hash of all text before.

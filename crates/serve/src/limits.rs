@@ -7,6 +7,7 @@ use probity_run::specification::Limits as SpecificationLimits;
 /// The bounds of a service. Every one of them but those of specifications is an option of `probity
 /// serve`.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Bytes of one uploaded file.
     pub upload_bytes: u64,

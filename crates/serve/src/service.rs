@@ -58,6 +58,7 @@ pub enum ServiceError {
 
 /// How the service is set up.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ServiceOptions {
     /// The data directory.
     pub data_dir: PathBuf,
@@ -65,6 +66,17 @@ pub struct ServiceOptions {
     pub limits: Limits,
     /// The executable that jobs run: this one.
     pub executable: PathBuf,
+}
+
+impl ServiceOptions {
+    /// A service in `data_dir` whose jobs run `executable`, with the usual limits.
+    pub fn new(data_dir: PathBuf, executable: PathBuf) -> ServiceOptions {
+        ServiceOptions {
+            data_dir,
+            limits: Limits::default(),
+            executable,
+        }
+    }
 }
 
 /// The service. Clones are the same service.

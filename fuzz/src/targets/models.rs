@@ -1,6 +1,5 @@
 //! Model directories: networks for tables and texts, k-means, sum-product networks.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use probity_data::numbers::{Bounds, NumbersOptions};
@@ -104,14 +103,12 @@ fn text_model(folder: &Path) -> anyhow::Result<Target> {
 fn kmeans_model(folder: &Path) -> anyhow::Result<Target> {
     let file = folder.join("rows.csv");
     std::fs::write(&file, "a,b\n0,1\n0.5,1\n3,2\n3.5,2.5\n9,0\n9,1\n")?;
-    let reading = NumbersOptions {
-        bounds: vec![Bounds {
-            column: None,
-            min: 0.0,
-            max: 10.0,
-        }],
-        ..NumbersOptions::default()
-    };
+    let mut reading = NumbersOptions::default();
+    reading.bounds = vec![Bounds {
+        column: None,
+        min: 0.0,
+        max: 10.0,
+    }];
     let mut seeds = Vec::new();
     for (number, algorithm) in [
         Algorithm::Lloyd,
@@ -173,13 +170,7 @@ fn kmeans_model(folder: &Path) -> anyhow::Result<Target> {
 fn spn(folder: &Path) -> anyhow::Result<Target> {
     let file = folder.join("people.csv");
     std::fs::write(&file, people_csv(40)?)?;
-    let table = TableOptions {
-        ignore: Vec::new(),
-        id_column: None,
-        group_column: None,
-        leaves: BTreeMap::new(),
-        schema: schema()?,
-    };
+    let table = TableOptions::new(schema()?);
     let mut seeds = Vec::new();
     for (number, rows) in [8, 30].into_iter().enumerate() {
         let (data, _) = table.read(&file)?.value;

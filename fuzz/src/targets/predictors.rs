@@ -100,14 +100,10 @@ fn onnx(_: &Path) -> anyhow::Result<Target> {
     let (schema, table) = people(3)?;
     let check = move |execution: &Execution<'_>| {
         let mut seen = Seen::Refused;
-        for options in [
-            GraphOptions::default(),
-            GraphOptions {
-                categories: Categories::Onehot,
-                output: None,
-                gives: OutputKind::Logits,
-            },
-        ] {
+        let mut indicators = GraphOptions::default();
+        indicators.categories = Categories::Onehot;
+        indicators.gives = OutputKind::Logits;
+        for options in [GraphOptions::default(), indicators] {
             let Ok(predictor) = OnnxPredictor::open(&execution.file(), &schema, &options) else {
                 continue;
             };

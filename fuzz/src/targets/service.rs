@@ -125,19 +125,14 @@ fn service(folder: &Path) -> anyhow::Result<Target> {
     std::fs::create_dir_all(&data_dir)?;
     let token = Store::open(&data_dir)?.create_token("fuzz")?;
     let most = 1_000_000_000;
-    let limits = Limits {
-        rate: most,
-        rate_per_token: most,
-        queue: most as usize,
-        upload_bytes: 1 << 20,
-        ..Limits::default()
-    };
-    let options = ServiceOptions {
-        data_dir,
-        limits,
-        // What looks at files that are sent is the other target: none is sent here.
-        executable: PathBuf::from("/bin/false"),
-    };
+    let mut limits = Limits::default();
+    limits.rate = most;
+    limits.rate_per_token = most;
+    limits.queue = most as usize;
+    limits.upload_bytes = 1 << 20;
+    // What looks at files that are sent is the other target: none is sent here.
+    let mut options = ServiceOptions::new(data_dir, PathBuf::from("/bin/false"));
+    options.limits = limits;
     let service = Service::open(options)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)

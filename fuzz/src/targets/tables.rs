@@ -188,18 +188,16 @@ fn parquet_table(_: &Path) -> anyhow::Result<Target> {
 }
 
 fn ignoring() -> NumbersOptions {
-    NumbersOptions {
-        ignore: vec!["job".to_owned(), "hired".to_owned()],
-        ..NumbersOptions::default()
-    }
+    let mut options = NumbersOptions::default();
+    options.ignore = vec!["job".to_owned(), "hired".to_owned()];
+    options
 }
 
 fn options(label: &str) -> InferOptions {
-    InferOptions {
-        label: label.to_owned(),
-        name: "people".to_owned(),
-        ..InferOptions::default()
-    }
+    let mut options = InferOptions::default();
+    options.label = label.to_owned();
+    options.name = "people".to_owned();
+    options
 }
 
 /// A schema: what is read can be written, and read again as the same.
@@ -263,11 +261,9 @@ fn numbers(_: &Path) -> anyhow::Result<Target> {
         Input::one("rows.csv", "id,a,b,class\n9,1,2,1\n8,3,4,0\n"),
     ];
     let check = |execution: &Execution<'_>| {
-        let options = NumbersOptions {
-            label: Some("class".to_owned()),
-            id: Some("id".to_owned()),
-            ..NumbersOptions::default()
-        };
+        let mut options = NumbersOptions::default();
+        options.label = Some("class".to_owned());
+        options.id = Some("id".to_owned());
         let file = execution.file();
         let Ok(numbers) = Numbers::training(file.as_path(), &options) else {
             return Ok(Seen::Refused);

@@ -56,12 +56,8 @@ fn import(file: &WeightFile) {
         unknown_row: None,
         padding_row: None,
     });
-    let options = TextImportOptions {
-        classes: Vec::new(),
-        max_length: 10,
-        ignored: Vec::new(),
-        texts: Vec::new(),
-    };
+    let mut options = TextImportOptions::default();
+    options.max_length = 10;
     let _ = import_text(file, &words, &options);
 }
 

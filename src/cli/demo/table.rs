@@ -29,13 +29,11 @@ pub(super) fn make(
     let census = synthetic_census(&schema, rows as usize, seed);
     write_with(data, |writer| write_csv(writer, &schema, &census))?;
     let mut training = TrainSpecification::of_table(data, "synthetic-census");
-    training.network = Some(NetworkOptions {
-        // Origin and household have no order.
-        categories: Categories::OneHot,
-        // That of the ADF paper.
-        hidden: vec![64, 32, 16, 8, 4],
-        ..NetworkOptions::default()
-    });
+    let network = training.network.insert(NetworkOptions::default());
+    // Origin and household have no order.
+    network.categories = Categories::OneHot;
+    // That of the ADF paper.
+    network.hidden = vec![64, 32, 16, 8, 4];
     training.training = Learning {
         seed,
         // The rule is exact: there is no noise to hold against.

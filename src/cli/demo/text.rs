@@ -38,11 +38,9 @@ pub(super) fn make(
     let [text, label] = COLUMNS;
     let mut training = TrainSpecification::of_texts(data, label);
     training.text_column = Some(text.to_owned());
-    training.recurrent = Some(RecurrentOptions {
-        // The small vocabulary is learned by heart, and with it which values are burdened.
-        train_embeddings: true,
-        ..RecurrentOptions::default()
-    });
+    let network = training.recurrent.insert(RecurrentOptions::default());
+    // The small vocabulary is learned by heart, and with it which values are burdened.
+    network.train_embeddings = true;
     training.training = Learning {
         seed,
         epochs: Some(15),

@@ -11,7 +11,6 @@ use crate::cli::inputs::Threads;
 use crate::cli::out::Force;
 use crate::cli::output::Output;
 use crate::cli::render::{bad_rows, counted, figure};
-use probity::data::numbers::NumbersOptions;
 use probity::data::read::LeftOut;
 use probity::unlearning::kmeans::dataset::read_for_model;
 use probity::unlearning::kmeans::directory::ModelDirectory;
@@ -61,10 +60,8 @@ pub(super) fn run(args: AssignArgs, output: &Output) -> anyhow::Result<ExitCode>
     let ((pairs, loss), left_out) = match &specification.data {
         None => (model.assignment(), LeftOut::default()),
         Some(file) => {
-            let mut options = NumbersOptions {
-                label: description.label.clone(),
-                ..specification.reading.options()?
-            };
+            let mut options = specification.reading.options()?;
+            options.label.clone_from(&description.label);
             options.ignore.extend(description.id_column.clone());
             let (points, left_out) =
                 read_for_model(file.as_path(), &options, &description.columns)?;

@@ -15,10 +15,10 @@ use crate::cli::inputs::{BoundsArgs, Threads, new_run};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::{Output, Summary, verdict};
 use crate::cli::render::{bad_rows, plots};
-use crate::cli::shards;
+use crate::cli::shards::Cut;
 use probity::data::read::LeftOut;
 use probity::data::specification::record_schema;
-use probity::run::shards::{Part, ShardFolder, merged, work};
+use probity::run::shards::Part;
 use probity::run::specification::Checked;
 use probity::run::specification::file::Record;
 use probity::unlearning::kmeans::benchmark::{BenchmarkOptions, Labelled};
@@ -91,32 +91,21 @@ pub(crate) fn run_specification(
     let bar = output.progress(options.deletions as u64, BAR);
     let observe = &mut |progress: ComparisonProgress<'_>| show(&bar, &interrupt, progress);
     let mut merged_into = None;
-    let measured = match part {
-        Part::Whole => compare(data, &algorithms, &options, &seeds, observe)?,
-        Part::Shard { folder, .. } | Part::Merge { folder } => {
-            let folder = ShardFolder::for_run(folder, &specification, &record)?;
-            let mut items = Seeds {
+    let measured = match Cut::of(part, &specification, &record, out.as_deref())? {
+        None => compare(data, &algorithms, &options, &seeds, observe)?,
+        Some(cut) => {
+            let items = Seeds {
                 data,
                 algorithms: &algorithms,
                 options: &options,
                 seeds: &seeds,
                 observe,
             };
-            if let Part::Shard { shard, .. } = part {
-                let worked = work::<_, anyhow::Error>(&mut items, &folder, *shard);
-                bar.finish_and_clear();
-                return shards::worked(worked?, *shard, &folder, output);
-            }
-            let out = out.as_deref();
-            let before =
-                shards::merged_before::<BenchSpecification>(&folder, out, are_exact, output)?;
-            if let Some(said) = before {
-                bar.finish_and_clear();
-                return Ok(said);
-            }
-            let of_seeds = merged(&items, &folder)?;
-            let place = shards::directory::<BenchSpecification>(&folder, out, "kmeans-bench")?;
-            merged_into = Some(place);
+            let of_seeds = match cut.work_or_merge(items, are_exact, &bar, output)? {
+                ControlFlow::Continue(of_seeds) => of_seeds,
+                ControlFlow::Break(said) => return Ok(said),
+            };
+            merged_into = Some(cut.directory("kmeans-bench")?);
             Comparison::merged(&algorithms, &options, &seeds, of_seeds)?
         }
     };

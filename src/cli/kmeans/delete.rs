@@ -12,7 +12,6 @@ use crate::cli::deletion::{Counts, DeletionArgs, in_words};
 use crate::cli::fields::Fields;
 use crate::cli::inputs::Threads;
 use crate::cli::output::{Output, verdict};
-use probity::data::numbers::NumbersOptions;
 use probity::data::specification::ReadingSpecification;
 use probity::unlearning::kmeans::dataset::read_for_model;
 use probity::unlearning::kmeans::directory::{Description, MODEL, ModelDirectory};
@@ -106,10 +105,8 @@ fn rows_of(
     description: &Description,
     reading: &ReadingSpecification,
 ) -> anyhow::Result<Points> {
-    let options = NumbersOptions {
-        label: description.label.clone(),
-        id: description.id_column.clone(),
-        ..reading.options()?
-    };
+    let mut options = reading.options()?;
+    options.label = description.label.clone();
+    options.id = description.id_column.clone();
     Ok(read_for_model(file, &options, &description.columns)?.0)
 }

@@ -1,5 +1,6 @@
 //! `probity knn` itself: certify, falsify, or say unknown.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -14,13 +15,13 @@ use crate::cli::interrupt::Interrupt;
 use crate::cli::numbers::whole;
 use crate::cli::output::Output;
 use crate::cli::render::plots;
-use crate::cli::shards;
+use crate::cli::shards::Cut;
 use probity::knn::inputs::RobustnessError;
 use probity::knn::run::{
     RobustnessProgress, ShardedInputs, check, decide_robustness, merge_robustness,
 };
 use probity::knn::specification::RobustnessSpecification;
-use probity::run::shards::{Part, ShardFolder, merged, work};
+use probity::run::shards::Part;
 use probity::run::specification::Checked;
 use probity::run::specification::file::Record;
 
@@ -119,37 +120,28 @@ pub(crate) fn run_specification(
     let bar = output.progress(1, BAR);
     let stop = interrupt.flag();
     let observe = &mut |progress| show(&bar, progress);
-    let (directory, summary) = match part {
-        Part::Whole => {
+    let (directory, summary) = match Cut::of(part, &run, &record, out.as_deref())? {
+        None => {
             let directory = new_run(out.as_ref(), "knn")?;
             let summary =
                 decide_robustness(&run, &record, &inputs, &directory, &device, stop, observe)
                     .map_err(|error| named(error.into()))?;
             (directory, summary)
         }
-        Part::Shard { folder, .. } | Part::Merge { folder } => {
-            let folder = ShardFolder::for_run(folder, &run, &record)?;
-            let mut items = ShardedInputs {
+        Some(cut) => {
+            let items = ShardedInputs {
                 run: &run,
                 inputs: &inputs,
                 device: &device,
                 stop,
                 observe,
             };
-            if let Part::Shard { shard, .. } = part {
-                let worked = work(&mut items, &folder, *shard).map_err(named);
-                bar.finish_and_clear();
-                return shards::worked(worked?, *shard, &folder, output);
-            }
-            let out = out.as_deref();
-            let before =
-                shards::merged_before::<RobustnessSpecification>(&folder, out, |_| true, output)?;
-            if let Some(said) = before {
-                bar.finish_and_clear();
-                return Ok(said);
-            }
-            let verdicts = merged(&items, &folder)?;
-            let directory = shards::directory::<RobustnessSpecification>(&folder, out, "knn")?;
+            let worked = cut.work_or_merge(items, |_| true, &bar, output);
+            let verdicts = match worked.map_err(named)? {
+                ControlFlow::Continue(verdicts) => verdicts,
+                ControlFlow::Break(said) => return Ok(said),
+            };
+            let directory = cut.directory("knn")?;
             let summary = merge_robustness(&run, &record, &inputs, &directory, verdicts)?;
             (directory, summary)
         }

@@ -70,28 +70,29 @@ pub(super) struct LimitArgs {
 impl LimitArgs {
     /// The limits, with the defaults for those not given.
     pub fn resolve(&self) -> Limits {
-        let default = Limits::default();
-        let or = |given: Option<u16>, default: usize| given.map_or(default, usize::from);
-        Limits {
-            upload_bytes: self.max_upload.unwrap_or(default.upload_bytes),
-            model_bytes: self.max_model.unwrap_or(default.model_bytes),
-            rows: self.max_rows.unwrap_or(default.rows),
-            cell_bytes: self.max_cell.map_or(default.cell_bytes, |bytes| {
-                usize::try_from(bytes).unwrap_or(usize::MAX)
-            }),
-            stored_bytes: self.max_storage.unwrap_or(default.stored_bytes),
-            job_time: self.job_time.unwrap_or(default.job_time),
-            job_memory: self.job_memory.unwrap_or(default.job_memory),
-            job_threads: self.job_threads.unwrap_or(default.job_threads),
-            jobs: or(self.jobs, default.jobs),
-            queue: or(self.queue, default.queue),
-            requests: or(self.max_requests, default.requests),
-            requests_per_token: or(self.max_requests_per_token, default.requests_per_token),
-            rate: self.max_rate.unwrap_or(default.rate),
-            rate_per_token: self.max_rate_per_token.unwrap_or(default.rate_per_token),
-            streams: or(self.max_streams, default.streams),
-            connections: or(self.max_connections, default.connections),
-            specifications: default.specifications,
+        fn set<T: Copy>(limit: &mut T, given: Option<T>) {
+            *limit = given.unwrap_or(*limit);
         }
+        let count = |given: Option<u16>| given.map(usize::from);
+        let mut limits = Limits::default();
+        set(&mut limits.upload_bytes, self.max_upload);
+        set(&mut limits.model_bytes, self.max_model);
+        set(&mut limits.rows, self.max_rows);
+        let bytes = |bytes| usize::try_from(bytes).unwrap_or(usize::MAX);
+        set(&mut limits.cell_bytes, self.max_cell.map(bytes));
+        set(&mut limits.stored_bytes, self.max_storage);
+        set(&mut limits.job_time, self.job_time);
+        set(&mut limits.job_memory, self.job_memory);
+        set(&mut limits.job_threads, self.job_threads);
+        set(&mut limits.jobs, count(self.jobs));
+        set(&mut limits.queue, count(self.queue));
+        set(&mut limits.requests, count(self.max_requests));
+        let a_token = count(self.max_requests_per_token);
+        set(&mut limits.requests_per_token, a_token);
+        set(&mut limits.rate, self.max_rate);
+        set(&mut limits.rate_per_token, self.max_rate_per_token);
+        set(&mut limits.streams, count(self.max_streams));
+        set(&mut limits.connections, count(self.max_connections));
+        limits
     }
 }

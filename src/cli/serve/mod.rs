@@ -77,11 +77,10 @@ pub(super) fn run(args: ServeArgs, output: &Output) -> anyhow::Result<ExitCode> 
 
 fn serve(args: &ServeArgs, output: &Output) -> anyhow::Result<ExitCode> {
     output.refuse_json("serve")?;
-    let service = Service::open(ServiceOptions {
-        data_dir: args.data.data_dir.clone(),
-        limits: args.limits.resolve(),
-        executable: std::env::current_exe().context("cannot tell where this program lies")?,
-    })?;
+    let executable = std::env::current_exe().context("cannot tell where this program lies")?;
+    let mut options = ServiceOptions::new(args.data.data_dir.clone(), executable);
+    options.limits = args.limits.resolve();
+    let service = Service::open(options)?;
     if !service.has_tokens()? {
         output.remark(&format!(
             "note: nobody can use the service yet; make a token with: probity serve token --data-dir {}",

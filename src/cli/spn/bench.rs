@@ -1,5 +1,6 @@
 //! `probity spn bench`
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -11,11 +12,11 @@ use crate::cli::fields::Fields;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::{Output, Summary};
 use crate::cli::render::{bad_rows, count, table};
-use crate::cli::shards;
+use crate::cli::shards::Cut;
 use probity::data::read::LeftOut;
 use probity::data::specification::record_schema;
 use probity::run::place::new_run_in;
-use probity::run::shards::{Part, ShardFolder, merged, work};
+use probity::run::shards::Part;
 use probity::run::specification::Checked;
 use probity::run::specification::file::Record;
 use probity::unlearning::spn::SpnParameters;
@@ -90,35 +91,25 @@ pub(crate) fn run_specification(
         bar.set_position(repeats as u64);
         !stop.load(std::sync::atomic::Ordering::Relaxed)
     };
-    let (directory, figures) = match part {
-        Part::Whole => {
+    let (directory, figures) = match Cut::of(part, &specification, &record, out.as_deref())? {
+        None => {
             let directory = out.as_deref().map(new_run_in).transpose()?;
             (directory, measure(parameters, &pool, protocol, go_on)?)
         }
-        Part::Shard { folder, .. } | Part::Merge { folder } => {
-            let folder = ShardFolder::for_run(folder, &specification, &record)?;
-            let mut items = Repeats {
+        Some(cut) => {
+            let items = Repeats {
                 parameters,
                 pool: &pool,
                 protocol,
                 go_on,
             };
-            if let Part::Shard { shard, .. } = part {
-                let worked = work::<_, anyhow::Error>(&mut items, &folder, *shard);
-                bar.finish_and_clear();
-                return shards::worked(worked?, *shard, &folder, output);
-            }
-            let out = out.as_deref();
-            let before =
-                shards::merged_before::<BenchSpecification>(&folder, out, |_| true, output)?;
-            if let Some(said) = before {
-                bar.finish_and_clear();
-                return Ok(said);
-            }
-            let repeats = merged(&items, &folder)?.collect::<Result<Vec<Repeat>, _>>()?;
+            let outcomes = match cut.work_or_merge(items, |_| true, &bar, output)? {
+                ControlFlow::Continue(outcomes) => outcomes,
+                ControlFlow::Break(said) => return Ok(said),
+            };
+            let repeats = outcomes.collect::<Result<Vec<Repeat>, _>>()?;
             done = repeats.len();
-            let named = |out| shards::directory::<BenchSpecification>(&folder, Some(out), "spn");
-            let directory = out.map(named).transpose()?;
+            let directory = out.is_some().then(|| cut.directory("spn")).transpose()?;
             (directory, figures(&pool, protocol, &repeats))
         }
     };

@@ -19,6 +19,7 @@ use super::error::FetchError;
 
 /// How patient a download is. The default suits a slow but living connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FetchOptions {
     /// How long a connection may take to come about.
     pub connect_timeout: Duration,

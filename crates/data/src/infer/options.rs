@@ -5,6 +5,7 @@ use crate::schema::Format;
 
 /// What to look for.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct InferOptions {
     /// File layout.
     pub format: Format,

@@ -118,7 +118,7 @@ pub enum NumbersError {
     },
     /// Something is wrong with one row, which can be left out.
     #[error(
-        "{0}; --skip-bad-rows, or format.skip_bad_rows = true in the schema, leaves such rows out and counts them"
+        "{0}; skip_bad_rows, or format.skip_bad_rows = true in the schema, leaves such rows out and counts them"
     )]
     BadRow(Box<NumbersError>),
     /// Bounds that enclose nothing, or more than a number can say.

@@ -28,6 +28,7 @@ pub fn is_scale(min: f64, max: f64) -> bool {
 /// How files become rows of numbers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct NumbersOptions {
     /// The label column of a table.
     #[serde(skip_serializing_if = "Option::is_none")]

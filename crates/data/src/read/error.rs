@@ -221,7 +221,7 @@ pub enum ReadError {
     },
     /// Something is wrong with one row, which can be left out.
     #[error(
-        "{0}; --skip-bad-rows, or format.skip_bad_rows = true in the schema, leaves such rows out and counts them"
+        "{0}; skip_bad_rows, or format.skip_bad_rows = true in the schema, leaves such rows out and counts them"
     )]
     BadRow(Box<ReadError>),
     /// Every row was left out, some because something is wrong with them.

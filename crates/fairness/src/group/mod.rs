@@ -40,6 +40,7 @@ use probity_nn::{Classifier, predicted_class};
 
 /// What is measured, and how.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct GroupOptions {
     /// Names of the protected attributes.
     pub protected: Vec<String>,

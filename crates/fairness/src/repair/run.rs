@@ -16,14 +16,14 @@ use super::summary::{Chosen, NetworkFigures, RepairSummary, RunSummary, SharePoi
 use super::trainer::{Observe, RepairProgress, Trainer};
 use super::verdict::{AgainstControl, Allowed, Standing, Verdict, worse};
 use crate::record::{expect_unchanged, identity};
-use probity_nn::provenance::{PROVENANCE, Provenance};
+use probity_nn::provenance::PROVENANCE;
 use probity_run::run_directory::{RunDirectory, SUMMARY, file_sha256};
 use probity_run::specification::file::Record;
 use probity_run::specification::{Checked, Specification};
 use probity_tensor::device::ComputeDevice;
 
 /// As what the record names how the model came about.
-const PROVENANCE_ROLE: &str = "provenance";
+pub(super) const PROVENANCE_ROLE: &str = "provenance";
 
 /// As what it names the audit at the place `at`, from 0.
 fn audit_role(at: usize) -> String {
@@ -51,9 +51,6 @@ impl<R: Repairable> Repair<R> {
         record.device = Some(device.name().to_string());
         record.hardware = Some(device.hardware());
         let repairable = R::open(&specification, device, &mut record)?;
-        if let Some(sha256) = Provenance::sha256_in(&specification.model)? {
-            record.sha256.insert(PROVENANCE_ROLE.to_owned(), sha256);
-        }
         for (at, run) in specification.runs.iter().enumerate() {
             // It says the hashes of what the audit was asked for and of its samples.
             let sha256 = file_sha256(&run.join(SUMMARY))?;

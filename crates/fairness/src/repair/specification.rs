@@ -173,6 +173,7 @@ impl Retraining {
 /// What only repairs of tables have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct TableRepairOptions {
     /// Weight of all added variants of samples together, in units of the training rows; each weighs
     /// as much as one where it is not given.
@@ -204,6 +205,7 @@ impl Default for TableRepairOptions {
 /// What only repairs of texts have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct TextRepairOptions {
     /// Lexicon of protected terms (TOML); the shipped ones where none is given.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -127,15 +127,15 @@ impl PredictorSpecification {
             PredictorSource::Onnx(file) => PredictorSource::Onnx(directory.join(file)),
             PredictorSource::Command(_) | PredictorSource::Memory(_) => source.clone(),
         };
+        let mut graph = GraphOptions::default();
+        graph.categories = self.categories;
+        graph.output.clone_from(&self.output);
+        graph.gives = self.gives;
         Ok(Some(PredictorOptions {
             source,
             timeout_seconds: self.timeout.duration().as_secs_f64(),
             rows: self.rows,
-            graph: GraphOptions {
-                categories: self.categories,
-                output: self.output.clone(),
-                gives: self.gives,
-            },
+            graph,
             schema: schema_of(&directory, schema)?,
             directory,
         }))

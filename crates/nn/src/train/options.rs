@@ -233,6 +233,7 @@ impl Learning {
 /// A network for tables: fully connected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct NetworkOptions {
     /// Hidden layer widths.
     #[schemars(inner(range(min = 1, max = 8192)))]
@@ -283,6 +284,7 @@ impl Default for NetworkOptions {
 /// A network for texts: recurrent layers over word vectors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct RecurrentOptions {
     /// Kind of recurrent cell.
     pub cell: CellKind,
@@ -373,6 +375,7 @@ impl NetworkKind for RecurrentOptions {
 
 /// A network, and how it learns.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TrainOptions<N> {
     /// The network.
     pub network: N,

@@ -332,15 +332,13 @@ fn covertype(file: &Path) -> Result<Dataset, DatasetError> {
         min: 0.0,
         max: 1.0,
     });
-    let options = NumbersOptions {
-        label: Some("Cover_Type".to_owned()),
-        // The number of the row, and two soil types that none of these rows has.
-        ignore: ["Id", "Soil_Type7", "Soil_Type15"]
-            .map(str::to_owned)
-            .to_vec(),
-        bounds,
-        ..NumbersOptions::default()
-    };
+    let mut options = NumbersOptions::default();
+    options.label = Some("Cover_Type".to_owned());
+    // The number of the row, and two soil types that none of these rows has.
+    options.ignore = ["Id", "Soil_Type7", "Soil_Type15"]
+        .map(str::to_owned)
+        .to_vec();
+    options.bounds = bounds;
     read_dataset(file, &options)
 }
 

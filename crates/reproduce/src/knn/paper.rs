@@ -140,13 +140,11 @@ impl PaperCase {
                 split(named(file, "letter", &columns)?, 1000, seed)
             }
             (_, [images, labels, test_images, test_labels]) => {
-                let options = NumbersOptions {
-                    reduction: Some(Reduction {
-                        block: 4,
-                        crop: Some(6),
-                    }),
-                    ..NumbersOptions::default()
-                };
+                let mut options = NumbersOptions::default();
+                options.reduction = Some(Reduction {
+                    block: 4,
+                    crop: Some(6),
+                });
                 let images = (images.as_path(), Some(labels.as_path()));
                 let test_images = (test_images.as_path(), Some(test_labels.as_path()));
                 let train = Numbers::training(images, &options)?;
@@ -161,14 +159,12 @@ impl PaperCase {
 }
 
 fn named(file: &Path, label: &str, columns: &[&str]) -> Result<Numbers, RobustnessError> {
-    let options = NumbersOptions {
-        label: Some(label.to_owned()),
-        format: Format {
-            header: false,
-            columns: columns.iter().map(|&name| name.to_owned()).collect(),
-            ..Format::default()
-        },
-        ..NumbersOptions::default()
+    let mut options = NumbersOptions::default();
+    options.label = Some(label.to_owned());
+    options.format = Format {
+        header: false,
+        columns: columns.iter().map(|&name| name.to_owned()).collect(),
+        ..Format::default()
     };
     Ok(Numbers::read(file, &options)?)
 }

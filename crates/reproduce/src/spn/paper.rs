@@ -190,15 +190,12 @@ impl PaperCase {
             .attributes
             .iter()
             .filter(|attribute| matches!(attribute.kind, Kind::Integer { .. }));
-        Ok(TableOptions {
-            ignore: Vec::new(),
-            id_column: None,
-            group_column: None,
-            leaves: integers
-                .map(|attribute| (attribute.name.clone(), LeafFamily::Gaussian))
-                .collect(),
-            schema,
-        })
+        let leaves = integers
+            .map(|attribute| (attribute.name.clone(), LeafFamily::Gaussian))
+            .collect();
+        let mut options = TableOptions::new(schema);
+        options.leaves = leaves;
+        Ok(options)
     }
 }
 

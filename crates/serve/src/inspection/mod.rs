@@ -118,14 +118,12 @@ impl Inspection {
                 protected,
                 ignore,
             } => {
-                let options = InferOptions {
-                    format: layout.format(),
-                    label: label.clone(),
-                    protected: protected.clone(),
-                    ignore: ignore.clone(),
-                    name: name.clone(),
-                    ..InferOptions::default()
-                };
+                let mut options = InferOptions::default();
+                options.format = layout.format();
+                options.label = label.clone();
+                options.protected = protected.clone();
+                options.ignore = ignore.clone();
+                options.name = name.clone();
                 serde_json::to_value(infer(file, &options)?.schema)?
             }
             Inspection::Check { file, schema } => {

@@ -1,12 +1,10 @@
 //! Schemas of tables as users see and change them.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::problem::Problem;
-use probity_data::schema::Schema;
+use probity_data::schema::{Format, Label, OutOfDomain, Schema};
 
 /// What a user says about a table, for a draft of its schema.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
@@ -22,7 +20,8 @@ pub struct DraftRequest {
     pub ignore: Vec<String>,
 }
 
-/// The schema of a table: what each column means, and which values it has.
+/// The schema of a table: what each column means, and which values it has. It is unchecked, so that
+/// its columns can be half filled in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TableSchema {
@@ -30,64 +29,12 @@ pub struct TableSchema {
     pub name: String,
     /// How its text is laid out.
     #[serde(default)]
-    pub format: TableFormat,
+    pub format: Format,
     /// The column to predict.
-    pub label: LabelColumn,
+    pub label: Label,
     /// The input columns, in the order of the model's inputs.
     #[serde(rename = "attribute")]
     pub attributes: Vec<AttributeColumn>,
-}
-
-/// How the text of a table is laid out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct TableFormat {
-    /// Field separator: one ASCII character.
-    #[schema(value_type = String, example = ",")]
-    pub separator: char,
-    /// Quote character.
-    #[schema(value_type = String, example = "\"")]
-    pub quote: char,
-    /// Whether the first record names the columns.
-    pub header: bool,
-    /// Column names by position.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub columns: Vec<String>,
-    /// Lines that start with this character are no data.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    pub comment: Option<char>,
-    /// Whether the file may hold columns that the schema does not describe.
-    pub ignore_other_columns: bool,
-    /// Whether rows with which something is wrong are left out and counted, rather than refused.
-    pub skip_bad_rows: bool,
-}
-
-impl Default for TableFormat {
-    fn default() -> TableFormat {
-        TableFormat {
-            separator: ',',
-            quote: '"',
-            header: true,
-            columns: Vec::new(),
-            comment: None,
-            ignore_other_columns: false,
-            skip_bad_rows: false,
-        }
-    }
-}
-
-/// The column to predict.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LabelColumn {
-    /// Its name.
-    pub name: String,
-    /// The classes, in the order of their codes.
-    pub classes: Vec<String>,
-    /// Other spellings of a class: spelling to class.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub aliases: BTreeMap<String, String>,
 }
 
 /// What an input column measures.
@@ -100,21 +47,6 @@ pub enum AttributeKind {
     Categorical,
     /// Any number, sorted into `bins`.
     Numeric,
-}
-
-/// What becomes of a missing value, or one outside the domain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum OutsidePolicy {
-    /// The file is refused.
-    #[default]
-    Reject,
-    /// It moves to the nearest end of the domain; not for words.
-    Clip,
-    /// All such values get one code of their own.
-    Level,
-    /// The row is left out, and counted.
-    Skip,
 }
 
 /// An input column.
@@ -151,7 +83,7 @@ pub struct AttributeColumn {
     pub missing: Option<String>,
     /// What becomes of missing and outside values.
     #[serde(default)]
-    pub outside: OutsidePolicy,
+    pub outside: OutOfDomain,
 }
 
 impl TableSchema {

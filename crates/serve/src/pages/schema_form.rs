@@ -10,7 +10,8 @@ use serde::de::DeserializeOwned;
 use super::data::values;
 use super::form::Form;
 use super::views::{ColumnFields, Names};
-use crate::operations::schema::{AttributeColumn, AttributeKind, OutsidePolicy, TableSchema};
+use crate::operations::schema::{AttributeColumn, AttributeKind, TableSchema};
+use probity_data::schema::OutOfDomain;
 
 /// Whole numbers over more values than this are not suggested as categories.
 const MANY: i64 = 100;
@@ -203,7 +204,7 @@ fn read_levels(form: &mut Form, names: &Names, attribute: &mut AttributeColumn) 
     if let Some(twice) = twice(&levels) {
         form.refuse(&names.levels, format!("“{twice}” is listed twice."));
     }
-    if attribute.outside == OutsidePolicy::Clip {
+    if attribute.outside == OutOfDomain::Clip {
         form.refuse(
             &names.outside,
             "Categories have no nearest value; choose another answer.",

@@ -30,6 +30,7 @@ use super::{OnnxError, Output, Port};
 
 /// What a worker may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Bytes of its address space, beside eight times the size of its file.
     pub memory: u64,

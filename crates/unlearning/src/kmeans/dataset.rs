@@ -253,10 +253,8 @@ pub fn read_for_model<'a>(
 
 /// The bounds that are declared for a column.
 fn bounds_of_column(options: &NumbersOptions, name: &str) -> Option<(f64, f64)> {
-    let by_schema = NumbersOptions {
-        scale_by_schema: true,
-        ..options.clone()
-    };
+    let mut by_schema = options.clone();
+    by_schema.scale_by_schema = true;
     bounds_of(&by_schema, name).or_else(|| in_schema(options.schema.as_ref()?, name))
 }
 

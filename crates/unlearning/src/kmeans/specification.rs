@@ -11,7 +11,7 @@ use super::dataset::{Dataset, DatasetError, read_dataset};
 use super::model::{Algorithm, KMeans};
 use super::tree::Tree;
 use probity_data::named_schema::NamedSchemaError;
-use probity_data::numbers::{Bounds, NumbersOptions};
+use probity_data::numbers::Bounds;
 use probity_data::specification::{ReadingSpecification, located_schema};
 use probity_run::specification::{FieldError, Specification};
 
@@ -74,12 +74,10 @@ impl InputSpecification {
     /// # Errors
     /// See [`InputError`].
     pub fn read(&self, data: &Path, reading: &ReadingSpecification) -> Result<Dataset, InputError> {
-        let options = NumbersOptions {
-            bounds: self.bounds.clone(),
-            label: self.label_column.clone(),
-            id: self.id_column.clone(),
-            ..reading.options()?
-        };
+        let mut options = reading.options()?;
+        options.bounds = self.bounds.clone();
+        options.label = self.label_column.clone();
+        options.id = self.id_column.clone();
         let files = (data, self.labels.as_deref());
         Ok(read_dataset(files, &options)?)
     }

@@ -20,6 +20,7 @@ use probity_data::source::{DataFile, Hashed};
 
 /// How a table is read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TableOptions {
     /// Columns that are left out of the model.
     #[serde(default)]
@@ -106,6 +107,17 @@ pub struct Questions {
 }
 
 impl TableOptions {
+    /// All columns of `schema`, with the usual families of leaves, and rows without ids.
+    pub fn new(schema: Schema) -> TableOptions {
+        TableOptions {
+            ignore: Vec::new(),
+            id_column: None,
+            group_column: None,
+            leaves: BTreeMap::new(),
+            schema,
+        }
+    }
+
     /// The variables: attributes in the order of the schema, then the label.
     ///
     /// # Errors

@@ -12,14 +12,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::opened::{Opened, open_model, open_table, reading_schema};
 use crate::repair::error::RepairError;
+use crate::repair::run::PROVENANCE_ROLE;
 use crate::repair::specification::{RepairSpecification, Start};
 use probity_data::schema::Schema;
+use probity_data::source::Hashed;
 use probity_data::table::{Labels, Table};
 use probity_nn::fnn::Network;
 use probity_nn::model::Model;
 use probity_nn::provenance::Provenance;
-use probity_nn::train::options::{NetworkOptions, TableOptions};
+use probity_nn::train::options::TableOptions;
 use probity_nn::train::{Split, TrainSpecification, USUAL_VALIDATION, plan_split};
+use probity_run::specification::file::Record;
 
 /// Where a model comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,11 +59,14 @@ pub struct Baseline {
 
 impl Baseline {
     /// Opens the model that `specification` names and its labelled rows, read by the model's
-    /// schema.
+    /// schema; `record` is told their hashes.
     ///
     /// # Errors
     /// When either cannot be read, or the data are not those of the training.
-    pub fn open(specification: &RepairSpecification) -> Result<Baseline, RepairError> {
+    pub fn open(
+        specification: &RepairSpecification,
+        record: &mut Record,
+    ) -> Result<Baseline, RepairError> {
         let (directory, data) = (&specification.model, &specification.data);
         let Opened {
             value: model,
@@ -71,7 +77,16 @@ impl Baseline {
             value: table,
             sha256: data_sha256,
         } = open_table(data, &reading, Labels::Required)?;
-        let provenance = Provenance::of(directory, &model_sha256)?;
+        for (role, sha256) in [("model", &model_sha256), ("data", &data_sha256)] {
+            record.sha256.insert(role.to_owned(), sha256.clone());
+        }
+        let provenance = match Provenance::read_hashed(directory, &model_sha256)? {
+            Some(Hashed { value, sha256 }) => {
+                record.sha256.insert(PROVENANCE_ROLE.to_owned(), sha256);
+                Some(value)
+            }
+            None => None,
+        };
         if let Some(trained) = &provenance
             && trained.data_sha256() != data_sha256
         {
@@ -98,15 +113,9 @@ impl Baseline {
         trained.data.clone_from(data);
         let layers = &model.network.layers;
         let hidden = layers.iter().map(|layer| layer.outputs);
-        let own = trained.table_options();
-        let options = TableOptions {
-            network: NetworkOptions {
-                hidden: hidden.take(layers.len().saturating_sub(1)).collect(),
-                activation: model.network.activation,
-                ..own.network
-            },
-            learning: own.learning,
-        };
+        let mut options = trained.table_options();
+        options.network.hidden = hidden.take(layers.len().saturating_sub(1)).collect();
+        options.network.activation = model.network.activation;
         let (split, _) = plan_split(&table, &model.schema, &options)?;
         Ok(Baseline {
             model_sha256,

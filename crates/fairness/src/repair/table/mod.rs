@@ -188,13 +188,7 @@ impl Repairable for TableRepair {
         device: &ComputeDevice,
         record: &mut Record,
     ) -> Result<TableRepair, RepairError> {
-        let baseline = Baseline::open(specification)?;
-        for (role, sha256) in [
-            ("model", &baseline.model_sha256),
-            ("data", &baseline.data_sha256),
-        ] {
-            record.sha256.insert(role.to_owned(), sha256.clone());
-        }
+        let baseline = Baseline::open(specification, record)?;
         let options = specification.table();
         let start = options.start.unwrap_or(match baseline.origin {
             Origin::Trained => Start::Scratch,
@@ -214,10 +208,9 @@ impl Repairable for TableRepair {
         // adds to them does not change it.
         let learning = specification.training.of(&usual);
         let (learning, pace) = learning.settled(ModalityName::Table, baseline.table.rows());
-        let training = TableOptions {
-            network: baseline.options.network.clone(),
-            learning,
-        };
+        let mut training = TableOptions::default();
+        training.network = baseline.options.network.clone();
+        training.learning = learning;
         training.check(baseline.model.network.classes())?;
         let runs = specification
             .runs

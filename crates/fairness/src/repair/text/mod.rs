@@ -28,6 +28,7 @@ use super::error::RepairError;
 use super::labels::{LabelRule, majority};
 use super::pool::Pool;
 use super::repairable::{ObserveEpoch, Remedy, Repairable, TrainingSet};
+use super::run::PROVENANCE_ROLE;
 use super::specification::{RepairSpecification, TextRepairOptions};
 use super::summary::PartSizes;
 use crate::audit::{AuditError, AuditSpecification};
@@ -40,6 +41,7 @@ use crate::statistics::Share;
 use crate::strategies::StrategyName;
 use crate::text::domain::TextDomain;
 use crate::text::protected::ProtectedTerms;
+use probity_data::source::Hashed;
 use probity_nn::metrics::Metrics;
 use probity_nn::modality::ModalityName;
 use probity_nn::provenance::Provenance;
@@ -204,11 +206,16 @@ fn open_training(
     device: &ComputeDevice,
     record: &mut Record,
 ) -> Result<(Provenance, TextSet), RepairError> {
-    let Some(mut provenance) = Provenance::of(&specification.model, model_sha256)? else {
+    let Some(Hashed {
+        value: mut provenance,
+        sha256,
+    }) = Provenance::read_hashed(&specification.model, model_sha256)?
+    else {
         return Err(RepairError::NotTrained {
             model: specification.model.clone(),
         });
     };
+    record.sha256.insert(PROVENANCE_ROLE.to_owned(), sha256);
     let trained_on = provenance.specification.data.clone();
     provenance
         .specification
@@ -310,11 +317,10 @@ impl Repairable for TextRepair {
             .collect();
         let learning = specification.training.of(&trained.learning);
         let (learning, pace) = learning.settled(ModalityName::Text, corpus_size);
+        let mut training = trained;
+        training.learning = learning;
         Ok(TextRepair {
-            training: TextOptions {
-                learning,
-                ..trained
-            },
+            training,
             epochs: pace.epochs,
             label: specification.label(),
             course: specification.certified.unwrap_or_default(),

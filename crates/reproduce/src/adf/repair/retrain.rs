@@ -186,10 +186,8 @@ impl Experiment<'_> {
         specification.shares = PROTOCOLS.map(|protocol| protocol.share).to_vec();
         specification.repeats = NETWORKS;
         specification.seed = seed;
-        specification.table = Some(TableRepairOptions {
-            estimate: ESTIMATE,
-            ..TableRepairOptions::default()
-        });
+        let options = specification.table.insert(TableRepairOptions::default());
+        options.estimate = ESTIMATE;
         Ok(Repair::open(specification.check()?, self.device)?)
     }
 

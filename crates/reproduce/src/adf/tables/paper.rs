@@ -12,10 +12,9 @@ use probity_nn::train::options::{Learning, NetworkOptions};
 
 /// The six-layer network of the paper's Table III.
 pub fn network() -> NetworkOptions {
-    NetworkOptions {
-        hidden: vec![64, 32, 16, 8, 4],
-        ..NetworkOptions::default()
-    }
+    let mut options = NetworkOptions::default();
+    options.hidden = vec![64, 32, 16, 8, 4];
+    options
 }
 
 /// One of the paper's data sets.

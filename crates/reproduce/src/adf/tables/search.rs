@@ -122,13 +122,12 @@ impl Experiment<'_> {
         };
         self.output.remark(&format!("{}: training", data.name()));
         let table = Table::read(&files[0], &schema, Labels::Required)?;
+        let mut options = TableOptions::default();
+        (options.network, options.learning) = (network(), learning);
         let trained = train(
             &table,
             &schema,
-            &TableOptions {
-                learning,
-                network: network(),
-            },
+            &options,
             &self.device,
             None,
             &mut |_, _| self.interrupt.flow(),

@@ -242,14 +242,12 @@ impl Experiment<'_> {
         specification.save_anyway = true;
         specification.repeats = args.repeats;
         specification.seed = args.seed;
-        specification.text = Some(TextRepairOptions {
-            strategy,
-            independent: Some(StrategyName::AdfAsc),
-            seeds: args.seeds,
-            local: args.trials(),
-            max_found: args.max_found.unwrap_or(MAX_FOUND),
-            ..TextRepairOptions::default()
-        });
+        let text = specification.text.insert(TextRepairOptions::default());
+        text.strategy = strategy;
+        text.independent = Some(StrategyName::AdfAsc);
+        text.seeds = args.seeds;
+        text.local = args.trials();
+        text.max_found = args.max_found.unwrap_or(MAX_FOUND);
         specification
     }
 }

@@ -12,11 +12,9 @@ use probity_nn::train::options::{Learning, RecurrentOptions};
 pub fn training((texts, vectors): (&Path, &Path), cell: CellKind, seed: u64) -> TrainSpecification {
     let mut specification = TrainSpecification::of_texts(texts, LABEL_COLUMN);
     specification.text_column = Some(TEXT_COLUMN.to_owned());
-    specification.recurrent = Some(RecurrentOptions {
-        cell,
-        embeddings: vectors.to_owned(),
-        ..RecurrentOptions::default()
-    });
+    let network = specification.recurrent.insert(RecurrentOptions::default());
+    network.cell = cell;
+    network.embeddings = vectors.to_owned();
     specification.training = Learning {
         epochs: Some(8),
         batch: Some(64),

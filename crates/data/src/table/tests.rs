@@ -1,0 +1,241 @@
+use super::*;
+use crate::compressed;
+use std::io::Write;
+
+const SCHEMA: &str = r#"
+name = "people"
+[label]
+name = "income"
+classes = ["low", "high"]
+aliases = { "high." = "high" }
+[[attribute]]
+name = "age"
+kind = "integer"
+min = 17
+max = 90
+outside = "skip"
+[[attribute]]
+name = "sex"
+kind = "categorical"
+levels = ["Female", "Male"]
+missing = "?"
+"#;
+
+fn read(text: &[u8], labels: Labels) -> Result<Table, ReadError> {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text).unwrap();
+    Table::read(file.path(), &Schema::from_toml(SCHEMA).unwrap(), labels)
+}
+
+#[test]
+fn columns_are_found_by_name_and_rows_counted() {
+    let table = read(
+        b"sex, income, age\nMale, high., 40\nFemale, low, 99\nFemale, low, 17\n",
+        Labels::Required,
+    )
+    .unwrap();
+    assert_eq!(table.codes(), [40, 1, 17, 0]);
+    assert_eq!(table.labels(), [1, 0]);
+    assert_eq!(table.counts.skipped_rows, 1);
+    assert_eq!(table.select(&[1, 0]).codes(), [17, 0, 40, 1]);
+}
+
+#[test]
+fn compressed_files_read_the_same() {
+    for name in ["people.csv.gz", "people.csv.xz"] {
+        let mut bytes = Vec::new();
+        let text = b"age,sex,income\n40,Male,low\n41,Female,high\n";
+        compressed::write_as(Path::new(name), &mut bytes, |out| out.write_all(text)).unwrap();
+        let table = read(&bytes, Labels::Required).unwrap();
+        assert_eq!(table.rows(), 2);
+        bytes.truncate(bytes.len() / 2);
+        assert!(read(&bytes, Labels::Required).is_err());
+    }
+}
+
+#[test]
+fn every_fault_names_its_place() {
+    for (text, needle) in [
+        (&b""[..], "holds no rows"),
+        (b"age,sex,income\n", "holds no rows"),
+        (b"age,sex,income\n40,Male\n", "line 2: 2 fields"),
+        (
+            b"age,sex,income\n40,Mail,low\n",
+            "line 2, column 'sex': 'Mail' is not one of Female, Male",
+        ),
+        (b"age,sex,income\n40,?,low\n", "'?'"),
+        (
+            b"age,sex,income\nNaN,Male,low\n",
+            "'NaN' is not a whole number",
+        ),
+        (b"age,sex,income\n40,Male,middling\n", "classes low, high"),
+        (
+            b"age,sex,income\n40,Male,low\n41,Male,low\n",
+            "all 2 rows have the label 'low'",
+        ),
+        (b"age,sex\n40,Male\n", "no column 'income'"),
+        (b"age,sex,income,zip\n40,Male,low,1\n", "column 'zip'"),
+        (
+            b"age,sex,sex,income\n40,Male,Male,low\n",
+            "two columns called 'sex'",
+        ),
+        (b"age,sex,income\n40,M\xe4le,low\n", "UTF-8"),
+    ] {
+        let error = read(text, Labels::Required).unwrap_err().to_string();
+        assert!(error.contains(needle), "{error} / {needle}");
+    }
+}
+
+/// Two columns of a name that is read must be equal; of others they may be what they will.
+#[test]
+fn columns_of_one_name_are_equal() {
+    let schema = format!("{SCHEMA}[format]\nignore_other_columns = true\n");
+    let schema = Schema::from_toml(&schema).unwrap();
+    for (text, twice) in [
+        (
+            "age,sex,income,age\n40,Male,low,99\n41,Male,high,41\n",
+            Some("age"),
+        ),
+        (
+            "age,sex,income,income\n40,Male,low,high\n41,Male,high,low\n",
+            Some("income"),
+        ),
+        (
+            "age,sex,income,age,age\n40,Male,low,40,40\n41,Male,high,41,41\n",
+            None,
+        ),
+        (
+            "age,sex,income,zip,zip\n40,Male,low,1,2\n41,Male,high,1,2\n",
+            None,
+        ),
+    ] {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        for labels in [Labels::Required, Labels::Optional] {
+            match (Table::read(file.path(), &schema, labels), twice) {
+                (Ok(table), None) => assert_eq!(table.rows(), 2),
+                (Err(error), Some(name)) => assert!(
+                    error
+                        .to_string()
+                        .contains(&format!("line 2: two columns are called '{name}'")),
+                    "{error}"
+                ),
+                (read, _) => panic!("{text}: {read:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_are_kept_beside_their_bins() {
+    let schema = format!(
+        "{SCHEMA}[[attribute]]\nname = \"wage\"\nkind = \"numeric\"\nbins = [0, 10, 20, 30]\noutside = \"level\"\nmissing = \"-\"\n"
+    );
+    let schema = Schema::from_toml(&schema).unwrap();
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let rows = "wage,age,sex,income\n3.5,40,Male,low\n7,41,Male,high\n1,99,Male,low\n9,42,Male,low\n\
+                    -,40,Male,low\n95,40,Male,low\n30,40,Female,high\n";
+    file.write_all(rows.as_bytes()).unwrap();
+    let (table, numbers) = Table::read_with_numbers(file.path(), &schema, Labels::Required)
+        .unwrap()
+        .value;
+    assert_eq!(numbers.places(), [2]);
+    let kept: Vec<f64> = (0..table.rows()).map(|row| numbers.row(row)[0]).collect();
+    assert_eq!(
+        (table.rows(), &kept[..3], kept[5]),
+        (6, &[3.5, 7.0, 9.0][..], 30.0)
+    );
+    assert!(
+        kept[3].is_nan() && kept[4].is_nan(),
+        "missing and outside: {kept:?}"
+    );
+    // The row that is left out has no say; a bin without rows is told by its edge.
+    let filled = numbers.with_values(schema.clone());
+    let Kind::Numeric { values, .. } = &filled.attributes[2].kind else {
+        panic!("{filled:?}");
+    };
+    assert_eq!(values.as_deref(), Some(&[7.0, 10.0, 30.0][..]));
+    filled.check().unwrap();
+    let again = Schema::from_toml(&filled.to_toml().unwrap()).unwrap();
+    assert_eq!(again, filled);
+    assert_eq!(
+        numbers.with_values(again),
+        filled,
+        "what the schema says stays"
+    );
+}
+
+/// Every way in which a row can be wrong, with empty lines and comments among the lines.
+#[test]
+fn bad_rows_are_left_out_and_counted_where_the_schema_says_so() {
+    let good = "age,sex,income\n40,Male,low\n\n41,Female,high\n# no data\n42,Male,high\n";
+    let bad = "age,sex,income\n40,Male,low\n\n,Male,low\n41,Female,high\n# no data\n40,Mail,low\n\
+                   40,Male\n40,Male,low,1\n40,Male,\n40,Male,middling\n40,Male,low low,\n\n42,Male,high\n";
+    let bad = [
+        bad.as_bytes(),
+        b"40,M\xe4le,low\n,,\nold,Male,low\n99,Male,low\n",
+    ]
+    .concat();
+    let schema = SCHEMA.replace(
+        "[label]",
+        "[format]\ncomment = \"#\"\nskip_bad_rows = SKIP\n[label]",
+    );
+    let of = |skip: &str| Schema::from_toml(&schema.replace("SKIP", skip)).unwrap();
+    let read = |text: &[u8], skip: &str| {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text).unwrap();
+        Table::read(file.path(), &of(skip), Labels::Required)
+    };
+    let error = read(&bad, "false").unwrap_err().to_string();
+    assert!(
+        error.contains("line 4, column 'age': ''") && error.contains("; skip_bad_rows"),
+        "{error}"
+    );
+    let (clean, table) = (
+        read(good.as_bytes(), "true").unwrap(),
+        read(&bad, "true").unwrap(),
+    );
+    assert_eq!(
+        (table.codes(), table.labels()),
+        (clean.codes(), clean.labels())
+    );
+    assert!(clean.counts.bad_rows.is_empty());
+    assert_eq!(table.counts.skipped_rows, 1, "99 is the policy's affair");
+    let found = &table.counts.bad_rows;
+    assert_eq!(found.rows, 10);
+    assert_eq!(
+        found.rows,
+        found.reasons.iter().map(|reason| reason.rows).sum::<u64>()
+    );
+    assert_eq!(
+        found.to_string(),
+        "10 bad rows were left out: 2 because 'age' is blank (line 4, line 16), \
+             1 because 'sex' is not one of Female, Male (line 7), \
+             3 because not 3 fields (line 8, line 9, line 12), \
+             1 because 'income' is blank (line 10), \
+             1 because 'income' is none of the classes (line 11), \
+             1 because 'sex' is not UTF-8 (line 15), \
+             1 because 'age' is not a whole number from 17 to 90 (line 17)"
+    );
+    // What is not one row's fault is refused all the same.
+    for (text, needle) in [
+        (&b"age,sex\n40,Male\n"[..], "no column 'income'"),
+        (
+            b"age,sex,income\n40,\"Male,low\n41,Male,high\n",
+            "line 2: 2 fields where 3 are expected, in a row that goes over several",
+        ),
+        (
+            b"age,sex,income\n,Male,low\n",
+            "no row is left: 1 bad row was left out: 1 because",
+        ),
+    ] {
+        let error = read(text, "true").unwrap_err().to_string();
+        assert!(error.contains(needle), "{error}");
+    }
+}
+
+#[test]
+fn labels_may_be_absent_for_an_audit() {
+    let table = read(b"age,sex\n40,Male\n", Labels::Optional).unwrap();
+    assert!(table.labels().is_empty());
+}

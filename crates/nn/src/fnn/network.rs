@@ -1,0 +1,292 @@
+//! The description and the numbers of a network, on the host.
+
+use burn::tensor::Tensor;
+use burn::tensor::activation::{relu, sigmoid, tanh};
+use rand::RngExt;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::encoding::{Encoding, InputLayout};
+use probity_run::stream::{Purpose, stream};
+
+/// The function between two layers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Activation {
+    /// max(0, x)
+    #[default]
+    Relu,
+    /// Hyperbolic tangent.
+    Tanh,
+    /// 1 / (1 + e⁻ˣ)
+    Sigmoid,
+}
+
+impl Activation {
+    /// Applies it to every element.
+    pub fn apply(self, x: Tensor<2>) -> Tensor<2> {
+        match self {
+            Activation::Relu => relu(x),
+            Activation::Tanh => tanh(x),
+            Activation::Sigmoid => sigmoid(x),
+        }
+    }
+
+    /// `gradient` with respect to the activation's input, where `value` is its output: each of the
+    /// three derivatives is a function of the output alone.
+    pub(super) fn backward(self, value: Tensor<2>, gradient: Tensor<2>) -> Tensor<2> {
+        match self {
+            Activation::Relu => gradient.mask_fill(value.lower_equal_elem(0.0), 0.0),
+            Activation::Tanh => gradient.clone() - gradient * value.clone() * value,
+            Activation::Sigmoid => gradient * (value.clone() - value.clone() * value),
+        }
+    }
+
+    fn plain(self, x: f64) -> f64 {
+        match self {
+            Activation::Relu => x.max(0.0),
+            Activation::Tanh => x.tanh(),
+            Activation::Sigmoid => 1.0 / (1.0 + (-x).exp()),
+        }
+    }
+}
+
+/// One layer's numbers: y = x·W + b.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Dense {
+    /// Rows of `weight`.
+    pub inputs: usize,
+    /// Columns of `weight`.
+    pub outputs: usize,
+    /// Row-major `[inputs, outputs]`.
+    pub weight: Vec<f32>,
+    /// `[outputs]`.
+    pub bias: Vec<f32>,
+}
+
+/// The learned vectors of one embedded attribute.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Embedding {
+    /// Number of levels.
+    pub levels: usize,
+    /// Length of a vector.
+    pub dimension: usize,
+    /// Row-major `[levels, dimension]`.
+    pub values: Vec<f32>,
+}
+
+/// A network on the host.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Network {
+    /// How codes become features.
+    pub layout: InputLayout,
+    /// One table for each embedded attribute, in attribute order.
+    pub embeddings: Vec<Embedding>,
+    /// The layers, first to last; the last one gives the logits.
+    pub layers: Vec<Dense>,
+    /// Between layers.
+    pub activation: Activation,
+}
+
+impl Network {
+    /// Whether its tables and layers are as large as those of `other`, and its numbers finite.
+    pub fn has_shape_of(&self, other: &Network) -> bool {
+        let sizes = |of: &Network| -> Vec<[usize; 4]> {
+            let tables = of.embeddings.iter();
+            let tables = tables.map(|table| [table.levels, table.dimension, table.values.len(), 0]);
+            let layers = of.layers.iter().map(|layer| {
+                let Dense {
+                    inputs,
+                    outputs,
+                    weight,
+                    bias,
+                } = layer;
+                [*inputs, *outputs, weight.len(), bias.len()]
+            });
+            tables.chain(layers).collect()
+        };
+        let tables = self.embeddings.iter().map(|table| &table.values);
+        let layers = self.layers.iter();
+        let layers = layers.flat_map(|layer| [&layer.weight, &layer.bias]);
+        let is_finite = |values: &Vec<f32>| values.iter().all(|value| value.is_finite());
+        sizes(self) == sizes(other) && tables.chain(layers).all(is_finite)
+    }
+
+    /// A network with `hidden` layer widths and random weights: He-uniform for ReLU, Glorot-uniform
+    /// otherwise, biases zero, embeddings uniform in ±1.
+    pub fn random(
+        layout: InputLayout,
+        hidden: &[usize],
+        classes: usize,
+        activation: Activation,
+        seed: u64,
+    ) -> Network {
+        let embedded = layout.spans().iter().enumerate();
+        let embeddings = embedded
+            .filter_map(|(attribute, span)| match span.encoding {
+                Encoding::Embedded { dimension } => {
+                    // Layers count up from 0, embeddings from the other end: keys never meet.
+                    let item = u64::MAX - attribute as u64;
+                    Some(Embedding {
+                        levels: span.levels,
+                        dimension,
+                        values: random_weights(span.levels * dimension, 1.0, seed, item),
+                    })
+                }
+                _ => None,
+            })
+            .collect();
+        let mut widths = vec![layout.layer_inputs()];
+        widths.extend_from_slice(hidden);
+        widths.push(classes);
+        let layers = widths
+            .windows(2)
+            .enumerate()
+            .map(|(layer, pair)| {
+                let fan = match activation {
+                    Activation::Relu => pair[0] as f32,
+                    _ => (pair[0] + pair[1]) as f32,
+                };
+                let bound = (6.0 / fan).sqrt();
+                Dense {
+                    inputs: pair[0],
+                    outputs: pair[1],
+                    weight: random_weights(pair[0] * pair[1], bound, seed, layer as u64),
+                    bias: vec![0.0; pair[1]],
+                }
+            })
+            .collect();
+        Network {
+            layout,
+            embeddings,
+            layers,
+            activation,
+        }
+    }
+
+    /// What keeps the network from being evaluated, in words: a width of 0, or a number that is not
+    /// finite once the scaling is multiplied in.
+    pub fn problem(&self) -> Option<String> {
+        let widths = self
+            .layers
+            .iter()
+            .flat_map(|layer| [layer.inputs, layer.outputs]);
+        let lengths = self.embeddings.iter().map(|table| table.dimension);
+        if self.layers.is_empty() || widths.chain(lengths).any(|width| width == 0) {
+            return Some("a layer or embedding of width 0".to_owned());
+        }
+        for (position, span) in self.layout.spans().iter().enumerate() {
+            if let Encoding::Scaled { mean, deviation } = span.encoding
+                && !(mean.is_finite() && deviation.is_finite() && deviation > 0.0)
+            {
+                return Some(format!(
+                    "input {position} has mean {mean} and deviation {deviation}; both must be finite, the deviation above 0"
+                ));
+            }
+        }
+        let is_finite = |layer: &Dense| {
+            layer
+                .weight
+                .iter()
+                .chain(&layer.bias)
+                .all(|w| w.is_finite())
+        };
+        if !is_finite(&self.absorbed_first_layer()) || !self.layers.iter().all(is_finite) {
+            return Some("a weight that is not finite".to_owned());
+        }
+        None
+    }
+
+    /// Number of classes.
+    pub fn classes(&self) -> usize {
+        self.layers.last().map_or(0, |layer| layer.outputs)
+    }
+
+    /// Number of trainable numbers.
+    pub fn parameters(&self) -> usize {
+        self.layers
+            .iter()
+            .map(|layer| layer.weight.len() + layer.bias.len())
+            .chain(self.embeddings.iter().map(|table| table.values.len()))
+            .sum()
+    }
+
+    /// Multiply-adds of one forward pass; an input gradient takes as many again.
+    pub fn multiply_adds(&self) -> usize {
+        let first = self.layers.first().map_or(0, |layer| layer.outputs);
+        let rest: usize = self.layers.iter().skip(1).map(|l| l.weight.len()).sum();
+        self.layout.features() * first + rest
+    }
+
+    /// The first layer on features: what stands before it multiplied in.
+    pub(in super::super) fn absorbed_first_layer(&self) -> Dense {
+        let first = &self.layers[0];
+        let outputs = first.outputs;
+        let mut weight = Vec::with_capacity(self.layout.features() * outputs);
+        let mut tables = self.embeddings.iter();
+        let mut input = 0;
+        for span in self.layout.spans() {
+            let block = &first.weight[input * outputs..(input + span.layer_inputs()) * outputs];
+            match span.encoding {
+                Encoding::Scaled { deviation, .. } => {
+                    weight.extend(block.iter().map(|w| w / deviation));
+                }
+                Encoding::OneHot => weight.extend_from_slice(block),
+                Encoding::Embedded { dimension } => {
+                    if let Some(table) = tables.next() {
+                        for level in table.values.chunks_exact(dimension) {
+                            weight.extend((0..outputs).map(|output| {
+                                level
+                                    .iter()
+                                    .enumerate()
+                                    .map(|(i, e)| e * block[i * outputs + output])
+                                    .sum::<f32>()
+                            }));
+                        }
+                    }
+                }
+            }
+            input += span.layer_inputs();
+        }
+        Dense {
+            inputs: self.layout.features(),
+            outputs,
+            weight,
+            bias: first.bias.clone(),
+        }
+    }
+
+    /// Logits of one row by plain loops in f64: the independent path that tests and
+    /// verification hold the device's answers against.
+    pub fn reference_logits(&self, row: &[i32]) -> Vec<f64> {
+        let mut features = Vec::with_capacity(self.layout.features());
+        self.layout.encode(row, &mut features);
+        let mut values: Vec<f64> = features.into_iter().map(f64::from).collect();
+        for (depth, layer) in [self.absorbed_first_layer()]
+            .iter()
+            .chain(&self.layers[1..])
+            .enumerate()
+        {
+            let mut next: Vec<f64> = layer.bias.iter().map(|&b| f64::from(b)).collect();
+            for (value, weights) in values.iter().zip(layer.weight.chunks_exact(layer.outputs)) {
+                for (sum, &weight) in next.iter_mut().zip(weights) {
+                    *sum += value * f64::from(weight);
+                }
+            }
+            if depth + 1 < self.layers.len() {
+                for value in &mut next {
+                    *value = self.activation.plain(*value);
+                }
+            }
+            values = next;
+        }
+        values
+    }
+}
+
+fn random_weights(count: usize, bound: f32, seed: u64, item: u64) -> Vec<f32> {
+    let mut stream = stream(seed, Purpose::Weights, item, 0);
+    (0..count)
+        .map(|_| stream.random_range(-bound..=bound))
+        .collect()
+}
