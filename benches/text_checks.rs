@@ -9,19 +9,21 @@
 //! cargo bench --bench text_checks
 //! ```
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 use probity::fairness::check::{check_all, check_until_flip};
 use probity::fairness::domain::Domain;
-use probity::fairness::text::domain::{Terms, TextDomain};
-use probity::fairness::text::protected::ProtectedTerms;
+use probity::fairness::text::domain::{TextDomain, text_of};
+use probity::fairness::text::edits::Tokens;
+use probity::fairness::text::network::SourcedNetwork;
+use probity::fairness::text::preset::Preset;
+use probity::fairness::text::protected::Protected;
+use probity::fairness::text::source::Source;
 use probity::nn::recurrent::kernels::Kernels;
 use probity::nn::recurrent::network::CellKind;
-use probity::nn::text::{TextNetwork, without_padding};
+use probity::nn::text::TextNetwork;
 use probity::nn::text_model::TextModel;
 use probity::nn::train::options::TextOptions;
 use probity::nn::train::text::train_text;
@@ -45,12 +47,19 @@ fn main() -> Result<(), Failure> {
     for cell in [CellKind::Lstm, CellKind::Gru] {
         let (model, texts) = trained(cell)?;
         let names = vec!["country".to_owned()];
-        let protected = ProtectedTerms::new(&Lexicon::shipped(), &names, &model)?;
-        let texts: Vec<Vec<i32>> = texts.into_iter().filter(|t| protected.is_in(t)).collect();
-        let width = model.max_length + protected.terms().growth();
-        let network = model.network(width, &ComputeDevice::flex())?;
-        let plain = domain(width, protected.terms().clone(), &texts)?;
-        let ranked = domain(width, ranked_terms(&network, &plain, &texts)?, &texts)?;
+        let protected = Protected::new(&Lexicon::shipped(), &names, &model, Preset::English)?;
+        let tokens = Tokens::new(&model);
+        let mut sources = Vec::new();
+        for text in &texts {
+            let source = protected.read(&tokens, &model.encode(text)?)?.source;
+            sources.extend(Some(source).filter(Source::can_vary));
+        }
+        let plain = TextDomain::of(sources.clone())?;
+        let network = model.network(plain.tokens(), &ComputeDevice::flex())?;
+        let shared = SourcedNetwork::new(model.network(plain.tokens(), &ComputeDevice::flex())?);
+        let flips = flips(&shared, &plain, protected.numbers())?;
+        sources.iter_mut().for_each(|source| source.rank(&flips));
+        let ranked = TextDomain::of(sources)?;
         let whole = WholeTexts {
             kernels: Kernels::new(&model.recurrent),
             network: &network,
@@ -58,15 +67,15 @@ fn main() -> Result<(), Failure> {
         let ways: [(&str, &dyn Classifier, &TextDomain); 4] = [
             ("whole texts, lexicon order", &whole, &plain),
             ("whole texts, by influence", &whole, &ranked),
-            ("shared prefixes, lexicon order", &network, &plain),
-            ("shared prefixes, by influence", &network, &ranked),
+            ("shared prefixes, lexicon order", &shared, &plain),
+            ("shared prefixes, by influence", &shared, &ranked),
         ];
         let mut best = [f64::INFINITY; 4];
         let mut flipped = [0; 4];
         for _ in 0..ROUNDS {
             for (way, (_, model, domain)) in ways.iter().enumerate() {
                 let started = Instant::now();
-                flipped[way] = check(*model, domain, &texts)?;
+                flipped[way] = check(*model, domain)?;
                 best[way] = best[way].min(started.elapsed().as_secs_f64());
             }
         }
@@ -76,11 +85,14 @@ fn main() -> Result<(), Failure> {
         );
         println!(
             "{cell:?}: {} texts, {} discriminatory",
-            texts.len(),
+            plain.inputs().len(),
             flipped[0]
         );
         for ((name, ..), seconds) in ways.iter().zip(best) {
-            println!("  {name:32} {:9.0} checks/s", texts.len() as f64 / seconds);
+            println!(
+                "  {name:32} {:9.0} checks/s",
+                plain.inputs().len() as f64 / seconds
+            );
         }
     }
     Ok(())
@@ -94,7 +106,7 @@ struct WholeTexts<'a> {
 
 impl Classifier for WholeTexts<'_> {
     fn width(&self) -> usize {
-        self.network.width()
+        1 + self.network.width()
     }
 
     fn classes(&self) -> usize {
@@ -102,20 +114,22 @@ impl Classifier for WholeTexts<'_> {
     }
 
     fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
-        let texts: Vec<&[i32]> = rows.iter().map(without_padding).collect();
+        let texts: Vec<&[i32]> = rows.iter().map(text_of).collect();
         Ok(self.kernels.logits(self.network.table(), &texts))
     }
 }
 
-/// A network for generated comments, and the comments as tokens.
-fn trained(cell: CellKind) -> Result<(TextModel, Vec<Vec<i32>>), Failure> {
+/// A network for generated comments, and the comments.
+fn trained(cell: CellKind) -> Result<(TextModel, Vec<String>), Failure> {
     let generator = CommentGenerator::new(1);
     let comments = (0..COMMENTS).map(|item| generator.comment(item));
-    let (texts, labels) = comments.map(|c| (c.text, u32::from(c.toxic))).unzip();
+    let (texts, labels): (Vec<String>, Vec<u32>) =
+        comments.map(|c| (c.text, u32::from(c.toxic))).unzip();
     let corpus = TextCorpus {
-        texts,
+        texts: texts.clone(),
         labels,
         classes: vec!["0".to_owned(), "1".to_owned()],
+        ..TextCorpus::default()
     };
     let set = TextSet::new(corpus, &shipped()?, Path::new("shipped"), usize::MAX)?;
     let mut options = TextOptions::default();
@@ -130,55 +144,32 @@ fn trained(cell: CellKind) -> Result<(TextModel, Vec<Vec<i32>>), Failure> {
         &mut |_, _| ControlFlow::Continue(()),
     )?;
     let model = set.model(&trained, &split.train, options.network.max_length)?;
-    Ok((model, set.labelled().texts.to_vec()))
+    Ok((model, texts))
 }
 
-fn domain(width: usize, terms: Terms, texts: &[Vec<i32>]) -> Result<TextDomain, Failure> {
-    Ok(TextDomain::new(
-        width,
-        Arc::new(terms),
-        Arc::new(texts.to_vec()),
-    )?)
-}
-
-/// The terms by how often they flip 64 of the texts.
-fn ranked_terms(
-    model: &dyn Classifier,
-    domain: &TextDomain,
-    texts: &[Vec<i32>],
-) -> Result<Terms, Failure> {
-    let codes: Vec<i32> = texts
-        .iter()
-        .take(64)
-        .flat_map(|text| domain.row(text))
-        .collect();
+/// How often what is put into 64 of the texts flips them, by its number.
+fn flips(model: &dyn Classifier, domain: &TextDomain, numbers: usize) -> Result<Vec<f32>, Failure> {
+    let texts = domain.inputs().iter().take(64);
+    let codes: Vec<i32> = texts.flat_map(|&text| domain.row(text)).collect();
     let rows = Rows::new(&codes, domain.width());
-    let mut flips: HashMap<u32, f32> = HashMap::new();
+    let mut flips = vec![0.0; numbers];
     for (row, check) in rows.iter().zip(check_all(model, domain, rows)?) {
         for flip in &check.checked.flips {
-            if let Some(replacement) = domain.replacement(row, flip.variant as usize) {
-                *flips.entry(replacement.by).or_default() += 1.0;
+            if let Some((_, exchange)) = domain.exchange(row, flip.variant as usize) {
+                flips[exchange.number as usize] += 1.0;
             }
         }
     }
-    let mut terms = domain.terms().clone();
-    let influence: Vec<f32> = (0..terms.all().len() as u32)
-        .map(|term| flips.get(&term).copied().unwrap_or_default())
-        .collect();
-    terms.rank(&influence);
-    Ok(terms)
+    Ok(flips)
 }
 
 /// Checks all texts until their first flip; how many have one.
-fn check(
-    model: &dyn Classifier,
-    domain: &TextDomain,
-    texts: &[Vec<i32>],
-) -> Result<usize, Failure> {
-    let counts: Vec<usize> = texts
+fn check(model: &dyn Classifier, domain: &TextDomain) -> Result<usize, Failure> {
+    let counts: Vec<usize> = domain
+        .inputs()
         .par_chunks(CHUNK)
         .map(|texts| {
-            let codes: Vec<i32> = texts.iter().flat_map(|text| domain.row(text)).collect();
+            let codes: Vec<i32> = texts.iter().flat_map(|&text| domain.row(text)).collect();
             let hints = vec![0; texts.len()];
             let rows = Rows::new(&codes, domain.width());
             let checks =

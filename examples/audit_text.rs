@@ -49,6 +49,7 @@ fn trained(texts: &[String], labels: Vec<u32>) -> Result<TextModel, Box<dyn Erro
         texts: texts.to_vec(),
         labels,
         classes: vec!["fine".to_owned(), "toxic".to_owned()],
+        ..TextCorpus::default()
     };
     let set = TextSet::new(corpus, &shipped()?, Path::new(SHIPPED), 0)?;
     let mut options = TextOptions::default();

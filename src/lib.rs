@@ -66,6 +66,7 @@
 //! #     labels: comments.iter().map(|comment| u32::from(comment.toxic)).collect(),
 //! #     classes: vec!["fine".into(), "toxic".into()],
 //! #     texts: texts.clone(),
+//! #     ..TextCorpus::default()
 //! # };
 //! # let set = TextSet::new(corpus, &shipped()?, Path::new("shipped"), 0)?;
 //! # let mut options = TextOptions::default();

@@ -3,6 +3,9 @@
 use probity_data::specification::CheckSpecification;
 use probity_fairness::certify::specification::CertifySpecification;
 use probity_fairness::group::specification::GroupsSpecification;
+use probity_fairness::predictions::specification::{
+    EvaluateSpecification, PredictSpecification as ClassifySpecification,
+};
 use probity_fairness::repair::RepairSpecification;
 use probity_fairness::specification::{AuditSpecification, CompareSpecification};
 use probity_knn::specification::{PredictSpecification, RobustnessSpecification};
@@ -32,6 +35,8 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<RepairSpecification>();
     visitor.visit::<CertifySpecification>();
     visitor.visit::<GroupsSpecification>();
+    visitor.visit::<ClassifySpecification>();
+    visitor.visit::<EvaluateSpecification>();
     visitor.visit::<RobustnessSpecification>();
     visitor.visit::<PredictSpecification>();
     visitor.visit::<kmeans::specification::FitSpecification>();

@@ -186,7 +186,7 @@ fn certificates_of_texts_that_are_cut_hold_for_what_the_model_reads_of_each() {
         .collect();
     workspace.write("texts.txt", texts.join("\n"));
     workspace
-        .line("certify --model demo/model --texts texts.txt --lexicon people.toml --splits 400 --out run -q")
+        .line("certify --model demo/model --texts texts.txt --lexicon people.toml --preset paper --splits 400 --out run -q")
         .exits(0);
 
     let model = TextModel::load(workspace.path("demo/model")).unwrap();

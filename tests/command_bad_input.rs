@@ -467,7 +467,12 @@ fn outputs() {
         let onto = format!("{line} --out people.csv");
         refuses(&workspace, &onto, 2, &["cannot write people.csv"]);
         let full = format!("{line} --out model");
-        refuses(&workspace, &full, 2, &["model is not empty", "--out"]);
+        refuses(
+            &workspace,
+            &full,
+            2,
+            &["model is not empty", "another directory"],
+        );
     }
     let line = "schema infer people.csv --label-column income --out people.csv/out";
     refuses(&workspace, line, 2, &["people.csv/out"]);

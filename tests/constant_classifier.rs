@@ -122,6 +122,31 @@ fn an_imported_constant_is_announced() {
         .line("import --weights constant.safetensors --config network.toml --schema people.toml --out imported")
         .exits(0);
     says_so_first(&imported, "10,000 random inputs that it was tried on");
+
+    // What the original decided: everything alike, too, or not.
+    let lines = people();
+    let (header, rows) = lines.split_once('\n').unwrap();
+    let own = |row: &str| format!("{},CLASS\n", row.rsplit_once(',').unwrap().0);
+    let rows: String = rows.lines().map(own).collect();
+    let constant = format!("{header}\n{rows}");
+    let import = "import --weights constant.safetensors --config network.toml --schema people.toml";
+    let class = workspace.json("imported/summary.json")["decides_alike"]["class"].clone();
+    workspace.write(
+        "same.csv",
+        constant.replace("CLASS", class.as_str().unwrap()),
+    );
+    workspace
+        .line(&format!("{import} --reference same.csv --out held"))
+        .exits(0)
+        .says(&["The original gives the same answers to"]);
+    workspace
+        .line(&format!("{import} --reference people.csv --out other"))
+        .exits(2)
+        .complains(&[
+            "rows otherwise than the original, so nothing was saved",
+            "row ",
+        ]);
+    assert!(!workspace.path("other").exists());
 }
 
 #[test]

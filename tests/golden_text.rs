@@ -60,6 +60,7 @@ fn comments_at_their_natural_rate_are_told_apart() {
     let columns = TextColumns {
         text: Some("comment_text".to_owned()),
         label: Some("toxic".to_owned()),
+        skip_bad_rows: false,
     };
     let corpus = read_texts(&file, &columns).unwrap();
     let rows = corpus.texts.len() as u32;

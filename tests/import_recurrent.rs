@@ -6,12 +6,15 @@ mod probity_command;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use probity::nn::import_text::{RowWords, TextImportOptions, TextImportReport, Words, import_text};
+use probity::nn::import_text::{
+    TextImportOptions, TextImportReport, Vocabulary, Words, import_text,
+};
 use probity::nn::recurrent::kernels::{EmbeddingTable as Table, Kernels};
 use probity::nn::recurrent::network::{CellKind, Shape};
 use probity::nn::text_model::TextModel;
 use probity::nn::weights::{WeightFile, read_weights};
 use probity::text::embeddings::EmbeddingTable;
+use probity::text::tokenizer::Splitting;
 use probity_command::Workspace;
 use probity_command::refusal::refuses;
 use serde::Deserialize;
@@ -48,11 +51,14 @@ fn recorded() -> Recorded {
 
 fn words(model: &RecordedModel) -> Words {
     match (&model.vocabulary, &model.embeddings) {
-        (Some(file), None) => Words::Rows(RowWords {
-            words: RowWords::read_words(&folder().join(file)).unwrap().value,
-            unknown_row: model.unknown_row,
-            padding_row: model.padding_row,
-        }),
+        (Some(file), None) => {
+            let words = Vocabulary::read(&folder().join(file)).unwrap().value.words;
+            Words::Rows(
+                words
+                    .with_rows(model.unknown_row, model.padding_row)
+                    .unwrap(),
+            )
+        }
         (None, Some(file)) => {
             let file = folder().join(file);
             let text = fs::read(&file).unwrap();
@@ -63,7 +69,7 @@ fn words(model: &RecordedModel) -> Words {
 }
 
 fn import(weights: &WeightFile, words: &Words) -> (TextModel, TextImportReport) {
-    let mut options = TextImportOptions::default();
+    let mut options = TextImportOptions::new(Splitting::usual().unwrap());
     options.max_length = 100;
     import_text(weights, words, &options).unwrap()
 }
@@ -232,11 +238,25 @@ fn the_command_writes_a_model_directory() {
 #[test]
 fn words_that_no_text_has_are_reported() {
     let workspace = workspace();
+    let words = workspace.read("words-special.txt");
+    workspace.write(
+        "capitals.txt",
+        words.replace("\nthey", "\nThey").replace("\nis", "\nIS"),
+    );
     workspace
-        .line("import --weights lstm.pt --vocabulary words-special.txt --out model")
+        .line("import --weights lstm.pt --vocabulary capitals.txt --out model")
         .exits(0)
-        .says(&["2 words cannot occur in a text", "<pad> <unk>"]);
-    assert_eq!(workspace.json("model/summary.json")["unreachable_words"], 2);
+        .says(&["2 words cannot occur in a text as it is split", "IS They"])
+        .says(&[
+            "Row 1 of the table stands for unknown words",
+            "Row 0 of the table pads",
+        ]);
+    let summary = workspace.json("model/summary.json");
+    assert_eq!(summary["unreachable_words"], 2);
+    assert_eq!(
+        (&summary["unknown_row"], &summary["padding_row"]),
+        (&1.into(), &0.into())
+    );
 }
 
 #[test]
@@ -263,7 +283,7 @@ fn bad_input_is_refused() {
     );
     refuse(
         &format!("{weights} --vocabulary words.txt"),
-        &["words.txt", "20 lines", "22 rows"],
+        &["words.txt", "20 words", "22 rows"],
     );
     refuse(
         &format!("{weights} --vocabulary words-special.txt --unknown-row 22"),

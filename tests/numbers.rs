@@ -130,6 +130,21 @@ const BASES: &[(&str, How, &str)] = &[
         "model = 'demo/model'\ndata = 'demo/people.csv'\n[groups]\nresamples = 20",
     ),
     (
+        "groups",
+        Run,
+        "modality = 'text'\nmodel = 'text'\ndata = 'comments.csv'\nlabel_column = 'toxic'\nprotected = ['country']\n[groups]\nresamples = 20\n[text]\ncolumn = 'comment_text'",
+    ),
+    (
+        "predict",
+        Options("predict"),
+        "model = 'demo/model'\ndata = 'demo/people.csv'",
+    ),
+    (
+        "evaluate",
+        Options("evaluate"),
+        "model = 'demo/model'\ndata = 'demo/people.csv'",
+    ),
+    (
         "knn",
         Run,
         "train = 'train.csv'\ntest = 'test.csv'\n[input]\nlabel_column = 'y'\n[analysis]\npoison = [1]\n[learning]\nfolds = 3\nlargest_k = 3",

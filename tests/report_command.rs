@@ -229,19 +229,178 @@ fn audits_of_texts_have_pages() {
     holds(
         &page,
         &[
-            "of the texts with a protected term",
+            "of the texts with a protected term get another decision as they are, unmodified",
             "one term of",
+            "Which exchanges and terms flip the texts as they are",
+            "Share without it",
+            "distinct texts from",
+            "Source text",
+            "unmodified only",
             "Which words the search replaced",
             "How close the found texts are to their seeds",
             "Replaced term",
         ],
     );
-    assert!(page.count("mark") > 100);
+    let text = page.text.as_str();
+    let [exchanges, search] = [
+        "Which exchanges and terms flip",
+        "What the search found for how many",
+    ]
+    .map(|heading| text.find(heading).unwrap());
+    assert!(exchanges < search);
     let card = workspace
         .line("report demo --format model-card")
         .exits(0)
         .stdout;
-    assert!(card.contains("with a protected term"));
+    assert!(card.contains("with a protected term") && card.contains("found by search, from"));
+    let report = workspace.line("report demo --format json").exits(0).json();
+    let findings = &report["runs"][0]["findings"];
+    let summary = workspace.json("demo/audit/summary.json");
+    let pick = |of: &Value| {
+        let exchanged = &of["unmodified"];
+        let [pairs, terms] =
+            ["pairs", "terms"].map(|list| exchanged[list].as_array().unwrap().len());
+        let counts = ["texts", "flipped", "kinds"].map(|key| exchanged[key].clone());
+        let told = ["sources", "texts"].map(|key| of[key].clone());
+        (counts, pairs, terms, told)
+    };
+    assert_eq!(pick(findings), pick(&summary));
+    // The share of texts as they are is the one that a bound is held against.
+    let joint = summary["fairness"].as_array().unwrap().last().unwrap();
+    assert_eq!(joint["discriminatory"], summary["unmodified"]["flipped"]);
+    assert_eq!(joint["sampled"], summary["unmodified"]["texts"]);
+    let found = &findings["pairs"]["texts"];
+    let number = |value: &Value| value.as_u64().unwrap();
+    assert!(number(&found["texts"]) <= number(&findings["pairs"]["pairs"]));
+    assert!(number(&found["unmodified"]) <= number(&found["sources"]));
+    assert!(number(&found["sources"]) <= number(&summary["sources"]));
+    let shown = findings["pairs"]["shown"].as_array().unwrap();
+    assert!(!shown.is_empty() && shown.len() as u64 <= number(&found["sources"]));
+    let sources: BTreeSet<&str> = shown
+        .iter()
+        .map(|pair| pair["texts"]["source"].as_str().unwrap())
+        .collect();
+    assert_eq!(sources.len(), shown.len(), "one pair of each source");
+    for pair in shown {
+        let texts = &pair["texts"];
+        assert_eq!(
+            texts["changed"] == "",
+            texts["x"] == texts["source"],
+            "{pair}"
+        );
+    }
+    let unmodified = shown
+        .iter()
+        .filter(|pair| pair["texts"]["changed"] == "")
+        .count();
+    let marked = page.tags.iter();
+    let marked = marked.filter(|tag| tag.name == "tr" && tag.get("data-unmodified").is_some());
+    assert_eq!(marked.count(), unmodified);
+    // Labels, terms and both sides of each pair are marked, and the source where it differs.
+    assert!(page.count("mark") >= 5 * shown.len());
+}
+
+/// Texts of the file are markup nowhere on the page, beside what was made of them either.
+#[test]
+fn nothing_in_a_text_is_markup() {
+    let workspace = Workspace::new();
+    let source = format!("{HOSTILE} he good");
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    let header = "seed,source_row,phase,step,text,x,other,attribute,from,to,position,changed,\
+                  label_x,label_other,p_x_no,p_x_yes,p_other_no,p_other_yes,l0,l2,jaccard,bleu,\
+                  similarity";
+    csv.write_record(header.split(',')).unwrap();
+    let (x, other) = (
+        format!("{HOSTILE} he <i>fine</i>"),
+        format!("{HOSTILE} she <i>fine</i>"),
+    );
+    csv.write_record([
+        "0",
+        "1",
+        "local",
+        "0",
+        &source,
+        &x,
+        &other,
+        "gender",
+        "<b>he</b>",
+        "<b>she</b>",
+        "0",
+        "9: <b>good</b> -> <i>fine</i>",
+        "no",
+        "yes",
+        "0.9",
+        "0.1",
+        "0.4",
+        "0.6",
+        "1",
+        "1",
+        "0.5",
+        "0.5",
+        "0.9",
+    ])
+    .unwrap();
+    let samples = csv.into_inner().unwrap();
+    let phase =
+        json!({"seeds": 1, "generated": 1, "discriminatory": 1, "checks": 1, "seconds": 0.1});
+    let (mut global, mut local) = (phase.clone(), phase);
+    global["iterations"] = json!(0);
+    local["trials"] = json!(1);
+    let pair = json!({
+        "attribute": "gender", "from": "<b>he</b>", "to": HOSTILE, "texts": 2, "flipped": 1,
+        "rate": 0.5, "ci95": [0.01, 0.99],
+    });
+    let term = json!({
+        "attribute": "gender", "term": "<b>he</b>", "texts": 2, "flipped": 1, "alone": 1,
+        "share_without": 0.0, "ci95_without": [0.0, 0.98],
+    });
+    let summary = json!({
+        "schema_version": 1, "command": "audit", "modality": "text", "probity_version": "0.1.0",
+        "ending": "complete", "strategy": "adf-asc", "model_sha256": "m", "texts_sha256": "d",
+        "protected": ["gender"],
+        "texts": {
+            "texts": 4, "with_protected_term": 2, "without_protected_term": 2, "truncated": 0,
+            "foreign": 1, "blank": 1,
+        },
+        "unmodified": {"texts": 2, "flipped": 1, "kinds": 1, "pairs": [pair], "terms": [term]},
+        "sources": 1, "raw_discriminatory": 0, "global": global, "local": local,
+        "total": {
+            "generated": 1, "discriminatory": 1, "discriminatory_rows": 1, "success_rate": 1.0,
+            "checks": 1, "seconds": 0.2,
+        },
+        "fairness": [{
+            "protected": ["gender"], "sampled": 2, "discriminatory": 1, "rate": 0.5,
+            "ci95": [0.01, 0.99],
+        }],
+        "samples_file": "samples.csv",
+    });
+    std::fs::create_dir_all(workspace.path("run")).unwrap();
+    workspace.write("run/samples.csv", samples);
+    workspace.write("run/summary.json", summary.to_string());
+    let run = toml::Table::from_iter([("kind".to_owned(), "audit".into())]);
+    workspace.write("run/run.toml", toml::to_string(&run).unwrap());
+    workspace.seal_run("run");
+    let (page, html) = page(&workspace, "run");
+    assert_eq!(
+        (
+            page.count("script"),
+            page.count("img"),
+            page.count("b"),
+            page.count("i")
+        ),
+        (1, 0, 0, 0)
+    );
+    assert!(!html.contains('\u{202e}'));
+    holds(
+        &page,
+        &[
+            "50.00 % of the texts with a protected term get another decision as they are",
+            "1 of 2 (95 % interval 1.00 % – 99.00 %)",
+            "1 text is not English: no term was looked for in it. 1 text has no word.",
+            "it found 1 distinct text from 1 source text, of which 0 flip as they are",
+            "<b>good</b> → <i>fine</i>",
+        ],
+    );
 }
 
 #[test]

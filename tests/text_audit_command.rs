@@ -97,7 +97,10 @@ fn samples_say_what_was_replaced_where() {
         assert_ne!(cell(pair, "label_x"), cell(pair, "label_other"));
         assert!(["religion", "gender"].contains(&cell(pair, "attribute")));
         for (text, word) in [(x, cell(pair, "from")), (other, cell(pair, "to"))] {
-            assert!(text.to_lowercase().contains(word), "{word} in {text}");
+            assert!(
+                text.to_lowercase().contains(&word.to_lowercase()),
+                "{word} in {text}"
+            );
         }
         for side in ["x", "other"] {
             let sum = number(pair, &format!("p_{side}_0")) + number(pair, &format!("p_{side}_1"));
@@ -213,9 +216,9 @@ fn one_text_is_examined_term_by_term() {
     assert_eq!(of("she").len(), 1);
     assert_eq!(
         of("she")[0]["text"],
-        "He moved here from Norway, and he did not."
+        "He moved here from Norway, and she did not."
     );
-    assert!(of("norway").len() > 50);
+    assert!(of("Norway").len() > 20);
     for swap in swaps {
         let change =
             swap["probability"].as_f64().unwrap() - result["probability"].as_f64().unwrap();
@@ -227,7 +230,7 @@ fn one_text_is_examined_term_by_term() {
     examine(text, &["--protected", "gender"]).exits(0).says(&[
         "she (gender)",
         "replaced by",
-        "of 2 replacements",
+        "of 1 replacements",
     ]);
     examine("Nothing of the kind.", &[])
         .exits(2)
@@ -250,8 +253,8 @@ fn bad_input_is_refused_before_anything_is_written() {
     let texts = "--texts demo/comments.csv --text-column comment_text";
     for (line, needles) in [
         (
-            format!("audit --model demo/model {texts} --protected age"),
-            vec!["age", "country, ethnicity"],
+            format!("audit --model demo/model {texts} --protected height"),
+            vec!["height", "country, nationality"],
         ),
         (
             format!("audit --model demo/model {texts} --protected gender,gender"),

@@ -10,9 +10,11 @@ use probity::fairness::check::{check_all, check_until_flip};
 use probity::fairness::domain::Domain;
 use probity::fairness::search::{Ending, Phase, Search, SearchOptions, SearchState};
 use probity::fairness::strategies::StrategyName;
-use probity::fairness::text::domain::{Term, Terms, TextDomain, text_of};
+use probity::fairness::text::domain::{TextDomain, text_of};
 use probity::fairness::text::limits::{Limits, Similarity, changed};
-use probity::fairness::text::strategy::{Candidates, TextMemory, TextStrategy, Vectors};
+use probity::fairness::text::source::Source;
+use probity::fairness::text::strategy::{Candidates, Steps, TextMemory, TextStrategy, Vectors};
+use probity::fairness::text::terms::{Term, Terms};
 use probity::nn::{Classifier, Differentiable, ModelError, Objective, Rows, predicted_class};
 use probity::run::stream::{Purpose, stream};
 use rand::RngExt;
@@ -71,7 +73,7 @@ impl Toy {
 
 impl Classifier for Toy {
     fn width(&self) -> usize {
-        WIDTH
+        1 + WIDTH
     }
 
     fn classes(&self) -> usize {
@@ -125,7 +127,7 @@ fn terms() -> Vec<Term> {
     let mut terms: Vec<Term> = (0..6)
         .map(|value: u32| Term {
             attribute: 0,
-            value: value.to_string(),
+            spelled: value.to_string(),
             tokens: if value == 5 {
                 vec![5, 6]
             } else {
@@ -137,7 +139,7 @@ fn terms() -> Vec<Term> {
     for (own, other) in [(7, 7), (8, 6)] {
         terms.push(Term {
             attribute: 1,
-            value: own.to_string(),
+            spelled: own.to_string(),
             tokens: vec![own],
             others: vec![other],
         });
@@ -149,7 +151,7 @@ struct Case {
     model: Toy,
     domain: TextDomain,
     seeds: Vec<Vec<i32>>,
-    candidates: Candidates,
+    steps: Steps,
     number: u64,
 }
 
@@ -181,14 +183,19 @@ impl Case {
                 Vec::new()
             }
         }));
-        let mut terms = Terms::new(terms());
-        terms.rank(&[0.1, 0.3, 0.2, 0.0, 0.9, 0.5, 0.0, 0.0]);
-        let domain = TextDomain::new(WIDTH, Arc::new(terms), Arc::new(seeds.clone())).unwrap();
+        let terms = Terms::new(terms());
+        let sources = seeds.iter().map(|text| {
+            let mut source = Source::new(text.clone(), terms.sites(text), Vec::new());
+            source.rank(&[0.1, 0.3, 0.2, 0.0, 0.9, 0.5, 0.0, 0.0]);
+            source
+        });
+        let inputs = (0..seeds.len() as u32).collect();
+        let domain = TextDomain::new(WIDTH, Arc::new(sources.collect()), Arc::new(inputs)).unwrap();
         Case {
             model,
             domain,
             seeds,
-            candidates,
+            steps: Steps::Words(candidates),
             number,
         }
     }
@@ -199,7 +206,7 @@ impl Case {
             local: name,
             model: &self.model,
             domain: &self.domain,
-            candidates: &self.candidates,
+            steps: &self.steps,
             vectors: Vectors {
                 values: &self.model.vectors,
                 dimension: DIMENSION,
@@ -214,12 +221,16 @@ impl Case {
         Limits {
             seeds: &self.seeds,
             max_changed: None,
+            min_fluency: None,
             min_similarity: None,
         }
     }
 
     fn start(&self) -> SearchState<TextMemory> {
-        SearchState::new(self.seeds.iter().map(|text| self.domain.row(text)), 2)
+        SearchState::new(
+            (0..self.seeds.len() as u32).map(|seed| self.domain.row(seed)),
+            2,
+        )
     }
 
     fn run(&self, strategy: &TextStrategy<'_>, options: &SearchOptions) -> SearchState<TextMemory> {
@@ -291,7 +302,7 @@ fn every_reported_pair_is_real_and_reached_by_neighbours() {
                     .write_variant(pair.row, pair.variant as usize, &mut other);
                 // Asked alone, both sides have the stated classes, and these differ.
                 let class = |row: &[i32]| {
-                    predicted_class(&case.model.logits(Rows::new(row, WIDTH)).unwrap())
+                    predicted_class(&case.model.logits(Rows::new(row, row.len())).unwrap())
                 };
                 assert_eq!(class(pair.row), pair.label);
                 assert_eq!(class(&other), pair.other_label);
@@ -303,9 +314,10 @@ fn every_reported_pair_is_real_and_reached_by_neighbours() {
                 let seed = &case.seeds[pair.seed as usize];
                 let text = text_of(pair.row);
                 assert_eq!(text.len(), seed.len());
-                for (&word, &from) in text.iter().zip(seed) {
-                    let may_change = !case.candidates.of(from).is_empty();
-                    assert!(word == from || (may_change && !case.candidates.of(word).is_empty()));
+                let start = case.domain.row(pair.seed as u32);
+                for (place, (&word, &from)) in text.iter().zip(seed).enumerate() {
+                    let has_steps = |row: &[i32]| !case.steps.of(row, place).is_empty();
+                    assert!(word == from || (has_steps(&start) && has_steps(pair.row)));
                     assert!(word == from || (from >= 9 && word >= 9));
                 }
             }
@@ -418,12 +430,8 @@ fn ranked_checks_agree_with_full_ones() {
     let mut flips = 0;
     for number in 0..20 {
         let case = Case::new(number);
-        let codes: Vec<i32> = case
-            .seeds
-            .iter()
-            .flat_map(|text| case.domain.row(text))
-            .collect();
-        let rows = Rows::new(&codes, WIDTH);
+        let codes = case.domain.rows();
+        let rows = Rows::new(&codes, case.domain.width());
         let full = check_all(&case.model, &case.domain, rows).unwrap();
         for hint in 0..8 {
             let hints = vec![hint; rows.len()];

@@ -182,6 +182,7 @@ fn classified_texts(model: &TextModel, path: &Path) -> Result<(Vec<f32>, usize),
     let columns = TextColumns {
         text: Some("text".to_owned()),
         label: None,
+        skip_bad_rows: false,
     };
     let corpus = read_texts_hashed(path, &columns)?.value;
     let texts = corpus.texts.iter().map(|text| model.encode(text));

@@ -60,7 +60,7 @@ pub(super) struct AuditArgs {
 }
 
 /// What `--text` takes besides.
-const OF_ONE_TEXT: [&str; 3] = ["model", "protected", "text.lexicon"];
+const OF_ONE_TEXT: [&str; 4] = ["model", "protected", "text.lexicon", "text.preset"];
 
 /// Runs `probity audit`.
 pub(super) fn run(mut args: AuditArgs, output: &Output) -> anyhow::Result<ExitCode> {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
@@ -13,13 +13,15 @@ use super::interrupt::Interrupt;
 use super::numbers::whole;
 use super::out::Force;
 use super::output::Output;
-use super::render::{count, table};
+use super::render::{self, count, table};
 use probity::data::compressed;
+use probity::data::read::BadRows;
 use probity::nn::train::text_set::load_embeddings;
 use probity::tensor::nearest::cosine::{NearestOptions, cosine, nearest};
-use probity::text::corpus::{TextColumns, read_texts};
+use probity::text::corpus::{TextColumns, TextCorpus, read_texts};
 use probity::text::embeddings::EmbeddingTable;
 use probity::text::glove::{self, GloveOptions, GloveProgress};
+use probity::text::ngrams::NgramModel;
 use probity::text::tokenizer::Tokenizer;
 
 /// Arguments of `probity embeddings`.
@@ -48,9 +50,16 @@ struct TrainArgs {
     /// Column of a table that holds the texts
     #[arg(long, value_name = "NAME")]
     text_column: Option<String>,
+    /// Leave rows of a table out with which something is wrong, such as a blank text, and count
+    /// them
+    #[arg(long)]
+    skip_bad_rows: bool,
     /// File for the vectors; compressed if its name ends in .gz or .xz
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    /// File for an n-gram model of the same texts and words, which says how likely a text is
+    #[arg(long, value_name = "FILE")]
+    ngrams: Option<PathBuf>,
     #[command(flatten)]
     force: Force,
     #[command(flatten)]
@@ -80,11 +89,14 @@ struct NeighboursArgs {
 struct TrainSummary {
     texts_file: PathBuf,
     texts: usize,
+    #[serde(skip_serializing_if = "BadRows::is_empty")]
+    bad_rows: BadRows,
     tokens: usize,
     words: usize,
     options: GloveOptions,
     loss: Option<f64>,
     file: PathBuf,
+    ngrams: Option<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -117,11 +129,23 @@ fn train(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.threads.apply()?;
     let options = args.fields.specification()?.into_inner();
     let out = args.force.file(&args.out, &[&args.texts])?;
+    ensure!(
+        args.ngrams.as_ref() != Some(&args.out),
+        "--ngrams and --out both name {}; choose another file",
+        args.out.display()
+    );
+    let ngrams_out = match &args.ngrams {
+        Some(file) => Some(args.force.file(file, &[&args.texts])?),
+        None => None,
+    };
     let columns = TextColumns {
         text: args.text_column,
         label: None,
+        skip_bad_rows: args.skip_bad_rows,
     };
-    let texts = read_texts(&args.texts, &columns)?.texts;
+    let TextCorpus {
+        texts, bad_rows, ..
+    } = read_texts(&args.texts, &columns)?;
     let tokens: Vec<Vec<String>> = Tokenizer::without_vocabulary()?
         .tokens_of_all(&texts)?
         .into_iter()
@@ -141,6 +165,11 @@ fn train(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> {
     });
     bar.finish_and_clear();
     let vectors = vectors?;
+    if let Some(out) = ngrams_out {
+        let texts = tokens.iter().map(|text| text.iter().map(String::as_str));
+        let model = NgramModel::fit(texts, options.min_count)?;
+        out.write_with(|writer| model.write(writer))?;
+    }
     out.write_with(|writer| {
         compressed::write_as(&args.out, writer, |out| {
             vectors.write_text(out, usize::from(args.digits))
@@ -149,22 +178,34 @@ fn train(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let summary = TrainSummary {
         texts_file: args.texts,
         texts: texts.len(),
+        bad_rows,
         tokens: tokens.iter().map(Vec::len).sum(),
         words: vectors.words().len(),
         options,
         loss,
         file: args.out,
+        ngrams: args.ngrams,
     };
-    let text = format!(
-        "{} vectors of {} numbers, from {} words in {} texts: {}\nNext: probity embeddings neighbours {} {}\n",
+    let mut text = format!(
+        "{} vectors of {} numbers, from {} words in {} texts: {}\n",
         count(summary.words as u64),
         summary.options.width,
         count(summary.tokens as u64),
         count(summary.texts as u64),
-        summary.file.display(),
+        summary.file.display()
+    );
+    text.push_str(&render::bad_rows(&summary.bad_rows));
+    if let Some(file) = &summary.ngrams {
+        text.push_str(&format!(
+            "N-gram model of the same words: {}\n",
+            file.display()
+        ));
+    }
+    text.push_str(&format!(
+        "Next: probity embeddings neighbours {} {}\n",
         summary.file.display(),
         example(&vectors)
-    );
+    ));
     if out.is_stdout() {
         // The vectors are there already.
         output.remark(text.trim_end());

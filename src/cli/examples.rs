@@ -6,7 +6,7 @@
 use clap::Command;
 
 /// The commands, and their examples.
-const EXAMPLES: [(&str, &[&str]); 51] = [
+const EXAMPLES: [(&str, &[&str]); 53] = [
     (
         "demo",
         &[
@@ -33,6 +33,7 @@ const EXAMPLES: [(&str, &[&str]); 51] = [
         &[
             "probity data generate people --rows 3000 --out people.csv",
             "probity data generate comments --rows 2000 --out comments.csv",
+            "probity data generate templates --protected religion --out templates.csv",
         ],
     ),
     (
@@ -89,6 +90,21 @@ const EXAMPLES: [(&str, &[&str]); 51] = [
         "groups",
         &[
             "probity groups --model models/people --data people.csv --protected sex,age --edges age=30,50 --out runs/groups",
+            "probity groups --model models/toxic --texts comments.csv --text-column comment_text --label-column toxic --protected religion,gender --out runs/subgroups",
+        ],
+    ),
+    (
+        "predict",
+        &[
+            "probity predict --model models/people --data people.csv --out predictions.csv",
+            "probity predict --model models/toxic --texts comments.csv --text-column comment_text --out toxic.parquet",
+        ],
+    ),
+    (
+        "evaluate",
+        &[
+            "probity evaluate --model models/people --data people.csv --part test",
+            "probity evaluate --model models/toxic --texts comments.csv --text-column comment_text --label-column toxic --part test",
         ],
     ),
     (

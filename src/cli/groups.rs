@@ -10,9 +10,12 @@ use super::fields::Fields;
 use super::inputs::Hardware;
 use super::output::Output;
 use super::render::{count, percent, table};
+use super::render_text_groups::text_groups;
 use probity::fairness::group::gaps::Gaps;
 use probity::fairness::group::grouping::{DeclaredBins, GroupedBy};
-use probity::fairness::group::run::{GroupMeasurement, GroupRunSummary, GroupsSpecification, Part};
+use probity::fairness::group::run::{
+    GroupMeasurement, GroupRunSummary, GroupsSpecification, MeasuredGroups, Part,
+};
 use probity::fairness::group::{GroupReport, GroupSet, Rate};
 use probity::run::place::new_run_in;
 use probity::run::specification::Checked;
@@ -22,6 +25,14 @@ use probity::run::specification::Checked;
 pub(super) struct GroupsArgs {
     #[command(flatten)]
     fields: Fields<GroupsSpecification>,
+    /// Labelled texts that are measured: a table with --text-column and --label-column
+    #[arg(
+        long,
+        conflicts_with = "data",
+        value_name = "FILE",
+        help_heading = "Text"
+    )]
+    texts: Option<PathBuf>,
     /// Inner edges of the groups of a numeric attribute, such as age=25,45,65; may be given for
     /// several
     #[arg(long, value_name = "COLUMN=EDGE,…", help_heading = "Groups")]
@@ -35,6 +46,9 @@ pub(super) struct GroupsArgs {
 
 /// Runs `probity groups`.
 pub(super) fn run(mut args: GroupsArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    if let Some(texts) = &args.texts {
+        args.fields.set_texts(texts)?;
+    }
     if !args.edges.is_empty() {
         let edges: Vec<String> = args.edges.into_iter().map(String::from).collect();
         args.fields.set("groups.edges", edges);
@@ -66,12 +80,18 @@ pub(super) fn run_specification(
 }
 
 fn render_run(summary: &GroupRunSummary) -> String {
-    let report = &summary.report;
-    let rows = match summary.part {
+    let part = match summary.part {
         Part::All => String::new(),
         part => format!(" of the {part} part"),
     };
-    let mut text = format!("{} rows{rows}. {}", count(report.rows), choices(report));
+    match &summary.report {
+        MeasuredGroups::Table(report) => row_groups(report, &part),
+        MeasuredGroups::Text(report) => text_groups(report, &part),
+    }
+}
+
+fn row_groups(report: &GroupReport, part: &str) -> String {
+    let mut text = format!("{} rows{part}. {}", count(report.rows), choices(report));
     for set in &report.sets {
         text.push_str(&format!("\nBy {}\n", set.protected.join(" × ")));
         text.push_str(&groups_table(set));

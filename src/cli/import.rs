@@ -16,6 +16,7 @@ use probity::nn::modality::ModalityName;
 use probity::nn::recurrent::network::Shape;
 use probity::run::place::Place;
 use probity::run::specification::{Checked, Specification};
+use probity::text::tokenizer::Splitting;
 
 /// Arguments of `probity import`.
 #[derive(Debug, Args)]
@@ -29,7 +30,7 @@ pub(super) struct ImportArgs {
 
 /// Runs `probity import`.
 pub(super) fn run(mut args: ImportArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let of_texts = ["text.vocabulary", "text.embeddings"];
+    let of_texts = ["text.vocabulary", "text.embeddings", "text.tokenizer"];
     let modality = match of_texts.iter().any(|field| args.fields.is_given(field)) {
         true => ModalityName::Text,
         false => ModalityName::Table,
@@ -42,6 +43,11 @@ pub(super) fn run(mut args: ImportArgs, output: &Output) -> anyhow::Result<ExitC
     if let Some(text) = &mut specification.text {
         let embeddings = text.embeddings.as_ref();
         text.embeddings = embeddings.map(|file| located_schema(&file.display().to_string()).into());
+        if let Some(tokenizer) = &mut text.tokenizer
+            && Splitting::named(tokenizer)?.is_none()
+        {
+            *tokenizer = located_schema(tokenizer);
+        }
     }
     run_specification(specification.check()?, Place::New(args.out), output)
 }
@@ -88,6 +94,12 @@ fn render(summary: &ImportSummary, format: &str) -> String {
         unused.len(),
         summary.parameters
     ));
+    if let Some(agreement) = &summary.reference {
+        let inputs = agreement.inputs;
+        text.push_str(&format!(
+            "The original gives the same answers to {inputs} inputs.\n"
+        ));
+    }
     for (name, shape) in matched {
         text.push_str(&format!("  matched {name} {shape:?}\n"));
     }
@@ -125,9 +137,17 @@ fn render_text(shape: &Shape, classes: &[String], report: &TextImportReport) -> 
             "The single output is the log-odds of class '{positive}'.\n"
         ));
     }
+    for (row, what) in [
+        (report.unknown_row, "stands for unknown words"),
+        (report.padding_row, "pads texts"),
+    ] {
+        if let Some(row) = row {
+            text.push_str(&format!("Row {row} of the table {what}.\n"));
+        }
+    }
     if report.unreachable_words > 0 {
         text.push_str(&format!(
-            "{} words cannot occur in a text, which is put into lower case and split: {}{}\n",
+            "{} words cannot occur in a text as it is split: {}{}\n",
             report.unreachable_words,
             report.unreachable_examples.join(" "),
             if report.unreachable_words > report.unreachable_examples.len() {

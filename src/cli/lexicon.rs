@@ -8,11 +8,13 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::output::Output;
-use super::render::{count, percent, table};
+use super::render::{self, count, percent, table};
+use probity::data::read::BadRows;
 use probity::fairness::opened::open_lexicon;
+use probity::fairness::text::preset::Preset;
 use probity::nn::text_model::TOKENIZER;
 use probity::nn::train::text_set::load_embeddings;
-use probity::text::corpus::{TextColumns, read_texts};
+use probity::text::corpus::{TextColumns, TextCorpus, read_texts};
 use probity::text::lexicon::{CommonWord, Coverage, Lexicon, ProtectedAttribute, common_words};
 use probity::text::tokenizer::Tokenizer;
 
@@ -47,6 +49,10 @@ struct CheckArgs {
     /// Column of a table that holds the texts
     #[arg(long, value_name = "NAME")]
     text_column: Option<String>,
+    /// Leave rows of a table out with which something is wrong, such as a blank text, and count
+    /// them
+    #[arg(long)]
+    skip_bad_rows: bool,
     /// Lexicon file [default: the one that ships]
     #[arg(long, value_name = "FILE")]
     lexicon: Option<PathBuf>,
@@ -74,6 +80,8 @@ struct AttributeCheck {
 struct CheckSummary {
     texts_file: PathBuf,
     texts: usize,
+    #[serde(skip_serializing_if = "BadRows::is_empty")]
+    bad_rows: BadRows,
     attributes: Vec<AttributeCheck>,
 }
 
@@ -87,7 +95,7 @@ pub(super) fn run(args: LexiconArgs, output: &Output) -> anyhow::Result<ExitCode
 }
 
 fn check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let lexicon = open_lexicon(args.lexicon.as_deref())?.value;
+    let lexicon = open_lexicon(args.lexicon.as_deref(), Preset::default())?.value;
     let attributes: Vec<&ProtectedAttribute> = if args.protected.is_empty() {
         lexicon.attributes().iter().collect()
     } else {
@@ -97,8 +105,11 @@ fn check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let columns = TextColumns {
         text: args.text_column,
         label: None,
+        skip_bad_rows: args.skip_bad_rows,
     };
-    let texts = read_texts(&args.texts, &columns)?.texts;
+    let TextCorpus {
+        texts, bad_rows, ..
+    } = read_texts(&args.texts, &columns)?;
     let vocabulary = match (&args.embeddings, &args.model) {
         (Some(file), _) => Some(Tokenizer::new(load_embeddings(file)?.words().iter())?),
         (None, Some(model)) => Some(tokenizer(model)?),
@@ -118,9 +129,11 @@ fn check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
         });
     }
     let text: String = checks.iter().map(render).collect();
+    let text = text + &render::bad_rows(&bad_rows);
     let summary = CheckSummary {
         texts_file: args.texts,
         texts: texts.len(),
+        bad_rows,
         attributes: checks,
     };
     output.summary("lexicon check", &summary, &text)

@@ -12,6 +12,7 @@ mod deletion;
 mod demo;
 mod devices;
 mod embeddings;
+mod evaluate;
 mod examples;
 mod fields;
 mod groups;
@@ -29,10 +30,12 @@ mod option_names;
 mod out;
 mod outliers;
 mod output;
+mod predict;
 mod predictor;
 mod progress;
 mod render;
 mod render_repair;
+mod render_text_groups;
 mod repair;
 mod report;
 mod run;
@@ -115,6 +118,10 @@ enum Command {
     Certify(certify::CertifyArgs),
     /// Compare what a classifier does with groups of people
     Groups(groups::GroupsArgs),
+    /// Classify rows or texts: class, probabilities and logits of each
+    Predict(predict::PredictArgs),
+    /// Say how well a classifier does on labelled rows or texts
+    Evaluate(evaluate::EvaluateArgs),
     /// Retrain a classifier on what audits found in it
     Repair(Box<repair::RepairArgs>),
     /// Decide whether a few poisoned rows can change k-NN predictions
@@ -194,6 +201,8 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Verify(args) => verify::run(args, output),
         Command::Certify(args) => certify::run(args, output),
         Command::Groups(args) => groups::run(args, output),
+        Command::Predict(args) => predict::run(args, output),
+        Command::Evaluate(args) => evaluate::run(args, output),
         Command::Repair(args) => repair::run(*args, output),
         Command::Knn(args) => knn::run(*args, output),
         Command::Kmeans(args) => kmeans::run(args, output),

@@ -12,6 +12,7 @@ use probity::fairness::estimate::{Estimate, Verdict};
 use probity::fairness::modality::{TableDetails, TextDetails};
 use probity::fairness::search::Ending;
 use probity::fairness::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary};
+use probity::fairness::text::exchanged::Exchanged;
 use probity::fairness::text::judge::ValidityMeans;
 use probity::nn::alike::DecidedAlike;
 use probity::nn::metrics::Metrics;
@@ -113,8 +114,18 @@ pub(super) trait Shown: Serialize {
     /// Why there are only that many seeds.
     fn only(seeds: u64) -> String;
 
-    /// What was made of the data, and what is said of the pairs.
-    fn shown(&self) -> String;
+    /// What was made of the data.
+    fn inputs(&self) -> String;
+
+    /// What the shares come from, where they are of the data as they are: then they come first.
+    fn causes(&self) -> Option<String> {
+        None
+    }
+
+    /// What is said of the pairs.
+    fn pairs(&self) -> String {
+        String::new()
+    }
 }
 
 /// The result of an audit.
@@ -124,19 +135,66 @@ pub(super) fn audit<D: Shown>(summary: &AuditSummary<D>) -> String {
         D::TRIED,
         "Who is not told apart is not treated differently: that nothing was found says nothing of fairness.",
     );
-    text.push_str(&phases(&summary.global, &summary.local, &summary.total));
-    text.push_str(&checks(
+    let details = &summary.details;
+    let statements = summary.fairness.iter();
+    let mut shares: String = statements.map(|of| statement(of, D::INPUTS)).collect();
+    let mut search = phases(&summary.global, &summary.local, &summary.total);
+    search.push_str(&checks(
         &summary.total,
         summary.device,
         &summary.samples_file,
     ));
-    text.push_str(&summary.details.shown());
-    text.push('\n');
-    for estimate in &summary.fairness {
-        text.push_str(&statement(estimate, D::INPUTS));
+    match details.causes() {
+        Some(causes) => {
+            text.push_str(&details.inputs());
+            shares.push_str(&bound(summary.fail_above.as_ref()));
+            text.push_str(&[&shares, &causes, "\n", &search, &details.pairs()].concat());
+        }
+        None => {
+            search.push_str(&details.inputs());
+            search.push_str(&details.pairs());
+            text.push_str(&[&search, "\n", &shares].concat());
+            text.push_str(&bound(summary.fail_above.as_ref()));
+        }
     }
-    text.push_str(&bound(summary.fail_above.as_ref()));
     text.push_str(ending(summary.ending));
+    text
+}
+
+/// Kinds of exchanges and terms that are shown.
+const CAUSES: usize = 8;
+
+/// Which exchanges and which terms the texts flip by.
+fn causes(exchanged: &Exchanged) -> String {
+    let mut text = String::new();
+    let pairs = exchanged.pairs.iter().take(CAUSES).map(|pair| {
+        vec![
+            pair.attribute.clone(),
+            format!("{} → {}", pair.from, pair.to),
+            count(pair.texts),
+            count(pair.flipped),
+            percent(pair.rate),
+        ]
+    });
+    let pairs: Vec<Vec<String>> = pairs.collect();
+    if !pairs.is_empty() {
+        let header = ["attribute", "exchange", "texts", "flipped", "share"];
+        text.push_str(&table(&header, &pairs));
+    }
+    let terms = exchanged.terms.iter().take(CAUSES).map(|term| {
+        vec![
+            term.attribute.clone(),
+            term.term.clone(),
+            count(term.texts),
+            count(term.flipped),
+            percent(term.share_without),
+        ]
+    });
+    let terms: Vec<Vec<String>> = terms.collect();
+    if !terms.is_empty() {
+        let header = ["attribute", "term", "texts", "flipped", "share without it"];
+        text.push_str(&table(&header, &terms));
+    }
     text
 }
 
@@ -148,7 +206,7 @@ impl Shown for TableDetails {
         format!("the data have {seeds} rows")
     }
 
-    fn shown(&self) -> String {
+    fn inputs(&self) -> String {
         let mut text = read_counts(&self.data);
         if let Some(effect) = &self.bins {
             text.push_str(&format!("{}.\n", bins(effect)));
@@ -193,14 +251,14 @@ pub(super) fn bins(effect: &BinEffect) -> String {
 }
 
 impl Shown for TextDetails {
-    const INPUTS: &'static str = "the texts with a protected term";
+    const INPUTS: &'static str = "the texts with a protected term, as they are,";
     const TRIED: &'static str = "texts with a protected term";
 
     fn only(seeds: u64) -> String {
         format!("{seeds} texts hold a protected term")
     }
 
-    fn shown(&self) -> String {
+    fn inputs(&self) -> String {
         let texts = &self.texts;
         let mut text = format!(
             "Of {} texts, {} hold a protected term and {} hold none and were left out; {} were cut to the model's length.\n",
@@ -208,7 +266,7 @@ impl Shown for TextDetails {
             count(texts.with_protected_term),
             count(texts.without_protected_term),
             count(texts.truncated)
-        );
+        ) + &bad_rows(&texts.bad_rows);
         if !self.terms.without_embedding.is_empty() {
             text.push_str(&format!(
                 "{} terms were left out because the model has no vector for them: {}.\n",
@@ -216,10 +274,32 @@ impl Shown for TextDetails {
                 abbreviated(&self.terms.without_embedding)
             ));
         }
-        text.push_str(&format!(
-            "{} seeds were discriminatory as they are. Validity of what was found, against its seed:\n",
+        for (number, one, more) in [
+            (
+                texts.foreign,
+                "text is not English",
+                "texts are not English",
+            ),
+            (texts.blank, "text has no word", "texts have no word"),
+        ] {
+            if number > 0 {
+                let said = counted(number, one, more);
+                text.push_str(&format!("{said}: no term was looked for there.\n"));
+            }
+        }
+        text
+    }
+
+    fn causes(&self) -> Option<String> {
+        Some(causes(&self.unmodified))
+    }
+
+    fn pairs(&self) -> String {
+        let mut text = format!(
+            "The pairs come from {}, of which {} flip as they are. Validity of what was found, against its seed:\n",
+            counted(self.pairs.sources, "text", "different texts"),
             count(self.pairs.raw_discriminatory)
-        ));
+        );
         let row = |name: &str, means: &ValidityMeans| {
             let mut cells = vec![name.to_owned(), count(means.pairs)];
             cells.extend(means.means().map(|mean| format!("{mean:.4}")));

@@ -8,7 +8,7 @@ use super::inputs::Hardware;
 use super::output::Output;
 use super::render::{percent, table};
 use probity::fairness::audit::AuditSpecification;
-use probity::fairness::opened::{open_terms, open_text_model};
+use probity::fairness::opened::{open_protected, open_text_model};
 use probity::fairness::text::sentence::{Examination, examine};
 
 /// What `probity audit --text --json` prints.
@@ -27,8 +27,14 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitCode> {
     let device = hardware.open(output)?;
     let model = open_text_model(specification.model()?)?.value;
-    let lexicon = specification.text.lexicon.as_deref();
-    let protected = open_terms(lexicon, &specification.protected, &model)?.value;
+    let text_rules = &specification.text;
+    let protected = open_protected(
+        text_rules.lexicon.as_deref(),
+        &specification.protected,
+        &model,
+        text_rules.preset,
+    )?
+    .value;
     let result = examine(&model, &protected, text, &device)?;
     let text = render(&result);
     let summary = ExaminationSummary { result };

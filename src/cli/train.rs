@@ -213,7 +213,8 @@ pub(super) fn render_summary(summary: &TrainingSummary) -> String {
         DataCounts::Table(counts) => {
             text.push_str(&render::read_counts(counts));
         }
-        DataCounts::Text(data) => text.push_str(&format!(
+        DataCounts::Text(data) => {
+            text.push_str(&format!(
             "{} texts of {} tokens, {} of which have a word vector; {} texts were cut to the length limit. \
              The model knows {} words.\n",
             count(data.texts),
@@ -221,7 +222,9 @@ pub(super) fn render_summary(summary: &TrainingSummary) -> String {
             percent(data.known_tokens as f64 / data.tokens.max(1) as f64),
             count(data.truncated),
             count(data.words)
-        )),
+        ));
+            text.push_str(&render::bad_rows(&data.bad_rows));
+        }
     }
     text
 }

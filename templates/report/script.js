@@ -3,6 +3,7 @@ for (const area of document.querySelectorAll("[data-pairs]")) {
   const body = area.querySelector("tbody");
   const rows = Array.from(body.rows);
   const attribute = area.querySelector("[data-attribute]");
+  const source = area.querySelector("[data-source]");
   const words = area.querySelector("[data-words]");
   const order = area.querySelector("[data-order]");
   const count = area.querySelector("[data-count]");
@@ -10,10 +11,12 @@ for (const area of document.querySelectorAll("[data-pairs]")) {
   const places = rows.map((row) => row.dataset.attributes.split(" "));
   const filter = () => {
     const wanted = attribute.value;
+    const all = source === null || source.value === "";
     const text = words.value.trim().toLowerCase();
     let shown = 0;
     rows.forEach((row, place) => {
-      const fits = (wanted === "" || places[place].includes(wanted)) && texts[place].includes(text);
+      const kept = all || row.hasAttribute("data-unmodified");
+      const fits = kept && (wanted === "" || places[place].includes(wanted)) && texts[place].includes(text);
       row.hidden = !fits;
       shown += fits ? 1 : 0;
     });
@@ -27,6 +30,10 @@ for (const area of document.querySelectorAll("[data-pairs]")) {
     body.append(...sorted);
   };
   attribute.addEventListener("change", filter);
+  if (source !== null) {
+    source.addEventListener("change", filter);
+    source.value = "";
+  }
   words.addEventListener("input", filter);
   order.addEventListener("change", sort);
   area.querySelector(".controls").hidden = false;

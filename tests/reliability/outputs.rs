@@ -8,10 +8,14 @@ use crate::probity_command::{Outcome, binary};
 use crate::{AUDIT, spelt, with_texts};
 
 /// Commands that write one file, but for its name, and what they read.
-const WRITERS: [(&str, &[&str]); 9] = [
+const WRITERS: [(&str, &[&str]); 10] = [
     (
         "schema infer people.csv --label-column income",
         &["people.csv"],
+    ),
+    (
+        "predict --model model --data people.csv",
+        &["people.csv", "model/weights.safetensors"],
     ),
     ("kmeans assign --model k", &["k/model.bin"]),
     (

@@ -151,11 +151,9 @@ fn placeless(text: &str) -> String {
     let first = parts.next().unwrap_or_default().to_owned();
     // The random end of the name of a temporary folder.
     let text = parts.fold(first, |text, part| text + part.get(6..).unwrap_or(part));
-    let lines = text
-        .lines()
-        .filter(|line| {
-            let passing = ["# probity ", "time = ", "audit_"];
-            !passing.iter().any(|start| line.starts_with(start))
-        });
+    let lines = text.lines().filter(|line| {
+        let passing = ["# probity ", "time = ", "audit_"];
+        !passing.iter().any(|start| line.starts_with(start))
+    });
     lines.collect::<Vec<_>>().join("\n")
 }

@@ -68,7 +68,7 @@ const fn writer(kind: Kind, line: &'static str) -> Writer {
 }
 
 /// The commands that write, but for those of ledgers; they begin in `with_texts`.
-pub const WRITERS: [Writer; 30] = [
+pub const WRITERS: [Writer; 34] = [
     writer(Kind::Run, "train TABLE --hidden 4 --epochs 3 --out new"),
     writer(
         Kind::Run,
@@ -93,7 +93,7 @@ pub const WRITERS: [Writer; 30] = [
     ),
     writer(
         Kind::Run,
-        "repair --model texts --texts comments.csv --protected country --method certified --repeats 1 --seeds 20 --local 2 --max-found 10 --epochs 1 --save-anyway --out new",
+        "repair --model texts --texts comments.csv --protected country,gender --method certified --repeats 1 --seeds 20 --local 2 --max-found 10 --epochs 1 --save-anyway --out new",
     ),
     writer(
         Kind::Directory,
@@ -103,6 +103,10 @@ pub const WRITERS: [Writer; 30] = [
     writer(
         Kind::Directory,
         "groups --model model --data people.csv --out new",
+    ),
+    writer(
+        Kind::Directory,
+        "groups --model texts TEXTS --label-column toxic --protected country --resamples 20 --out new",
     ),
     writer(
         Kind::Directory,
@@ -126,6 +130,10 @@ pub const WRITERS: [Writer; 30] = [
     ),
     writer(
         Kind::File,
+        "data generate templates --protected race --out new.csv",
+    ),
+    writer(
+        Kind::File,
         "schema infer people.csv --label-column income --out new.toml",
     ),
     writer(
@@ -137,6 +145,11 @@ pub const WRITERS: [Writer; 30] = [
         Kind::File,
         "knn predict --train people.csv --test people.csv --schema people.toml --max-k 5 --folds 3 --out new.csv",
     ),
+    writer(
+        Kind::File,
+        "predict --model model --data people.csv --out new.csv",
+    ),
+    writer(Kind::File, "predict --model texts TEXTS --out new.parquet"),
     writer(Kind::File, "kmeans assign --model k --out new.csv"),
     writer(
         Kind::File,

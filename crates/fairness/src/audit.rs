@@ -247,7 +247,7 @@ impl<M: Modality> Audit<M> {
     ) -> Result<(Vec<Estimate>, bool), AuditError> {
         let specification = &self.specification;
         let seed = specification.seed;
-        let sets = self.case.estimated_sets(specification.estimate, seed)?;
+        let sets = self.case.estimated_sets(specification.estimated(), seed)?;
         let all = sets.iter().map(|set| set.inputs).sum();
         let model = self.case.model().judge();
         let (mut before, mut is_cut) = (0, false);
@@ -300,7 +300,7 @@ impl<M: Modality> Audit<M> {
         run.expect_in_place()?;
         let file = run.file(format.file_name());
         let tally = write_samples(&file, format, &self.case, pairs)?;
-        let details = self.case.details(specification, tally);
+        let details = self.case.details(specification, tally)?;
         let summary = self.summary(finished, details, decides_alike);
         run.write_summary(&summary)?;
         Ok(summary)

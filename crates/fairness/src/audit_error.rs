@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use super::certify::parts::{Part, PartError};
 use super::domain::DomainError;
 use probity_data::named_schema::NamedSchemaError;
 use probity_data::read::ReadError;
@@ -18,6 +19,7 @@ use probity_run::specification::FieldError;
 use probity_run::specification::file::SpecificationError;
 use probity_text::corpus::CorpusError;
 use probity_text::lexicon::LexiconError;
+use probity_text::ngrams::NgramError;
 use probity_text::tokenizer::TokenizerError;
 
 /// Why an audit cannot be done.
@@ -88,9 +90,35 @@ pub enum AuditError {
     /// The lexicon cannot be used.
     #[error(transparent)]
     Lexicon(#[from] LexiconError),
+    /// The n-gram model cannot be used.
+    #[error(transparent)]
+    Ngrams(#[from] NgramError),
     /// The texts cannot be read.
     #[error(transparent)]
     Corpus(#[from] CorpusError),
+    /// The parts of the data are not known.
+    #[error(transparent)]
+    Part(#[from] PartError),
+    /// A part without inputs.
+    #[error("the model was trained without a {part} part; choose another part")]
+    EmptyPart {
+        /// The part asked for.
+        part: Part,
+    },
+    /// A label that the model does not know.
+    #[error(
+        "{}: the label '{label}' in the column '{column}' is none of the model's classes, {known}", file.display()
+    )]
+    UnknownLabel {
+        /// The file.
+        file: PathBuf,
+        /// Its label column.
+        column: String,
+        /// The label.
+        label: String,
+        /// The model's classes.
+        known: String,
+    },
     /// The model has no vectors for most values of an attribute.
     #[error(
         "the model knows the words of {values} of the {known} values of '{attribute}', but two are needed to compare; \

@@ -19,12 +19,13 @@ use super::audit::{Audit, AuditError, AuditSpecification};
 use super::estimate::Estimate;
 use super::modality::{Change, Modality, TableCase, TextCase, TextParts};
 use super::model_under_test::ModelUnderTest;
-use super::opened::{Opened, open_encoder, open_terms, protected_or_marked};
+use super::opened::{Opened, open_encoder, open_protected, protected_or_marked};
 use super::pairs::{Pair, PairStore};
 use super::search::Ending;
 use super::session::AuditProgress;
 use super::strategies::StrategyName;
-use super::text::protected::ProtectedTerms;
+use super::text::protected::Protected;
+use probity_data::read::BadRows;
 use probity_data::schema::Schema;
 use probity_data::table::Table;
 use probity_nn::encoding::InputLayout;
@@ -33,6 +34,7 @@ use probity_nn::text_model::TextModel;
 use probity_nn::{Classifier, ModelError, Rows};
 use probity_run::specification::{FieldError, Specification};
 use probity_tensor::device::ComputeDevice;
+use probity_text::corpus::TextRows;
 use probity_text::lexicon::Lexicon;
 
 /// Stands for a file where a specification asks for one and the value is in memory.
@@ -162,9 +164,10 @@ where
         specification: &AuditSpecification,
         device: &ComputeDevice,
     ) -> Result<TextCase<'m>, AuditError> {
-        let lexicon = specification.text.lexicon.as_deref();
-        let terms = open_terms(lexicon, &specification.protected, self)?;
-        text_case(specification, self, terms, texts, device)
+        let text = &specification.text;
+        let lexicon = text.lexicon.as_deref();
+        let protected = open_protected(lexicon, &specification.protected, self, text.preset)?;
+        text_case(specification, self, protected, texts, device)
     }
 }
 
@@ -181,15 +184,22 @@ where
         specification: &AuditSpecification,
         device: &ComputeDevice,
     ) -> Result<TextCase<'m>, AuditError> {
-        let terms = ProtectedTerms::new(lexicon, &specification.protected, self)?;
-        text_case(specification, self, Opened::unnamed(terms), texts, device)
+        let preset = specification.text.preset;
+        let protected = Protected::new(lexicon, &specification.protected, self, preset)?;
+        text_case(
+            specification,
+            self,
+            Opened::unnamed(protected),
+            texts,
+            device,
+        )
     }
 }
 
 fn text_case<'m, S: AsRef<str> + ?Sized + 'm>(
     specification: &AuditSpecification,
     model: &'m TextModel,
-    terms: Opened<ProtectedTerms>,
+    protected: Opened<Protected>,
     texts: impl IntoIterator<Item = &'m S>,
     device: &ComputeDevice,
 ) -> Result<TextCase<'m>, AuditError> {
@@ -197,8 +207,10 @@ fn text_case<'m, S: AsRef<str> + ?Sized + 'm>(
     let parts = TextParts {
         model: Opened::unnamed(Cow::Borrowed(model)),
         directory: None,
-        terms,
+        protected,
         texts: Opened::unnamed(texts.into_iter().map(AsRef::as_ref).collect()),
+        rows: TextRows::default(),
+        bad_rows: BadRows::default(),
         encoder: encoder.map(open_encoder).transpose()?,
     };
     TextCase::new(specification, parts, &|_| true, device)
@@ -307,7 +319,7 @@ impl<X, Inputs> AuditBuilder<X, Inputs> {
 
     /// Estimates each share by so many inputs.
     pub fn estimate(mut self, inputs: u64) -> Self {
-        self.specification.estimate = inputs;
+        self.specification.estimate = Some(inputs);
         self
     }
 

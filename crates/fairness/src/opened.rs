@@ -6,7 +6,8 @@ use sha2::{Digest, Sha256};
 
 use super::audit_error::AuditError;
 use super::text::encoder::Encoder;
-use super::text::protected::ProtectedTerms;
+use super::text::preset::Preset;
+use super::text::protected::Protected;
 use probity_data::schema::{Attribute, OutOfDomain, Schema, SchemaError};
 use probity_data::table::{Labels, Table};
 use probity_nn::model::Model;
@@ -14,7 +15,7 @@ use probity_nn::text_model::{TextModel, is_text_model};
 use probity_run::run_directory::{file_sha256, hex};
 use probity_run::specification::FieldError;
 use probity_text::corpus::{TextColumns, TextCorpus, read_texts_hashed};
-use probity_text::lexicon::Lexicon;
+use probity_text::lexicon::{Lexicon, PAPER};
 
 /// Something that was opened, and what identifies it.
 #[derive(Debug, Clone)]
@@ -94,14 +95,20 @@ pub fn open_table(
     })
 }
 
-/// The texts in `file`, in its column `column` if it is a table; without labels.
+/// The texts in `file`, in its column `column` if it is a table; without labels, and without bad
+/// rows if `skip_bad_rows` says so.
 ///
 /// # Errors
 /// When it cannot be read.
-pub fn open_texts(file: &Path, column: Option<&str>) -> Result<Opened<TextCorpus>, AuditError> {
+pub fn open_texts(
+    file: &Path,
+    column: Option<&str>,
+    skip_bad_rows: bool,
+) -> Result<Opened<TextCorpus>, AuditError> {
     let columns = TextColumns {
         text: column.map(str::to_owned),
         label: None,
+        skip_bad_rows,
     };
     let hashed = read_texts_hashed(file, &columns)?;
     Ok(Opened {
@@ -110,14 +117,17 @@ pub fn open_texts(file: &Path, column: Option<&str>) -> Result<Opened<TextCorpus
     })
 }
 
-/// The lexicon in `file`, or the one that ships.
+/// The lexicon in `file`, where [`PAPER`] names that of the paper; or, where none is given, the one
+/// of `preset`.
 ///
 /// # Errors
 /// When the file cannot be read or is no lexicon.
-pub fn open_lexicon(file: Option<&Path>) -> Result<Opened<Lexicon>, AuditError> {
-    let value = match file {
-        Some(file) => Lexicon::load(file)?,
-        None => Lexicon::shipped(),
+pub fn open_lexicon(file: Option<&Path>, preset: Preset) -> Result<Opened<Lexicon>, AuditError> {
+    let value = match (file, preset) {
+        (Some(file), _) if file == Path::new(PAPER) => Lexicon::paper(),
+        (Some(file), _) => Lexicon::load(file)?,
+        (None, Preset::English) => Lexicon::shipped(),
+        (None, Preset::Paper) => Lexicon::paper(),
     };
     Ok(Opened {
         sha256: hex(&Sha256::digest(value.to_toml()?)),
@@ -136,19 +146,20 @@ pub fn open_encoder(file: &Path) -> Result<Opened<Encoder>, AuditError> {
     })
 }
 
-/// The protected terms, as `model` sees them, of the attributes `named`, or of all, in the lexicon
-/// in `file`, or in the one that ships; with the lexicon's hash.
+/// What is protected, as `model` sees it, of the attributes `named`, or of all, in the lexicon in
+/// `file`, or in that of `preset`; with the lexicon's hash.
 ///
 /// # Errors
-/// See [`open_lexicon`] and [`ProtectedTerms::new`].
-pub fn open_terms(
+/// See [`open_lexicon`] and [`Protected::new`].
+pub fn open_protected(
     file: Option<&Path>,
     named: &[String],
     model: &TextModel,
-) -> Result<Opened<ProtectedTerms>, AuditError> {
-    let lexicon = open_lexicon(file)?;
+    preset: Preset,
+) -> Result<Opened<Protected>, AuditError> {
+    let lexicon = open_lexicon(file, preset)?;
     Ok(Opened {
-        value: ProtectedTerms::new(&lexicon.value, named, model)?,
+        value: Protected::new(&lexicon.value, named, model, preset)?,
         sha256: lexicon.sha256,
     })
 }

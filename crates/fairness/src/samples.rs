@@ -25,6 +25,7 @@
 //! | column | meaning |
 //! |---|---|
 //! | `source_row` | the row of the texts file that the seed is, from 1 |
+//! | `text` | that text, as far as the model reads it |
 //! | `x`, `other` | the texts; they have the very tokens that were checked |
 //! | `attribute`, `from`, `to`, `position` | the protected value in x, the one in its place in x', and the token where it stands, from 0 |
 //! | `changed` | what the search replaced in the seed, as `4: good -> great; 7: …` |
@@ -202,6 +203,7 @@ pub fn read_samples<E: From<AuditError>>(
     };
     let seed = column("seed")?;
     let source_row = column("source_row").ok();
+    let origin = column("text").ok();
     let mut sides = Vec::new();
     for side in ["x", "other"] {
         let columns = inputs.columns(side);
@@ -236,6 +238,9 @@ pub fn read_samples<E: From<AuditError>>(
         each(Sample {
             seed: number("seed", seed, "the number of a seed")?,
             source_row: source_row.transpose()?,
+            origin: origin
+                .map(|position| cell(position).map(str::to_owned))
+                .transpose()?,
             row,
             other,
             numbers: [numbers, other_numbers],

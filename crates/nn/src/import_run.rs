@@ -3,40 +3,39 @@
 //! A network for tables is described by a small TOML ([`super::import`]), one for texts by its
 //! tensors and the words of its embeddings ([`super::import_text`]).
 
+mod error;
+mod reference;
+mod specification;
+mod texts;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rand::RngExt;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
-use thiserror::Error;
 
+pub use self::error::ImportRunError;
+pub use self::reference::Agreement;
+pub use self::specification::{ImportSpecification, TextImportSpecification};
+use self::texts::texts;
+use super::Rows;
 use super::alike::DecidedAlike;
 use super::fnn::Fnn;
-use super::import::{ImportConfig, ImportError, ImportReport};
-use super::import_text::{
-    RowWords, RowWordsError, TextImportError, TextImportOptions, TextImportReport, Words,
-    import_text,
-};
+use super::import::{ImportConfig, ImportReport};
+use super::import_text::TextImportReport;
 use super::modality::ModalityName;
-use super::model::{Model, StoreError};
+use super::model::Model;
 use super::recurrent::network::Shape;
-use super::text::{PADDING, TextNetworkError};
+use super::text::PADDING;
 use super::text_model::TextModel;
-use super::train::text_set::open_embeddings;
-use super::weights::{WeightFile, WeightsError, read_weights_hashed};
-use super::{ModelError, Rows};
-use probity_data::named_schema::{NamedSchemaError, named_schema};
-use probity_data::schema::OutOfDomain;
-use probity_run::run_directory::{RunDirectory, RunError, hex};
-use probity_run::specification::file::{Record, SpecificationError};
-use probity_run::specification::{Checked, FieldError, Specification};
+use super::weights::{WeightFile, read_weights_hashed};
+use probity_data::named_schema::named_schema;
+use probity_run::run_directory::{RunDirectory, hex};
+use probity_run::specification::file::Record;
+use probity_run::specification::{Checked, Specification};
 use probity_run::stream::{Purpose, Stream, stream};
 use probity_tensor::device::ComputeDevice;
-use probity_text::corpus::{CorpusError, TextColumns, read_texts_hashed};
-use probity_text::embeddings::{EmbeddingError, SHIPPED};
-use probity_text::tokenizer::TokenizerError;
 
 /// Random inputs that an imported network is tried on.
 const TRIED: u64 = 10_000;
@@ -47,215 +46,6 @@ const TRIED_WORDS: usize = 12;
 const ADF_FNN: &str = "adf-fnn";
 /// That of the ADF paper's network.
 const ADF_FNN_TOML: &str = include_str!("../../../models/adf-fnn.toml");
-
-/// Everything that determines an import.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct ImportSpecification {
-    /// What the network classifies.
-    #[schemars(extend("x-flag" = false))]
-    pub modality: ModalityName,
-    /// Weight file: safetensors, PyTorch state dictionary (.pt, .pth) or NumPy .npz.
-    #[schemars(extend("format" = "path"))]
-    pub weights: PathBuf,
-    /// TOML that names layers, tensors and activations of a network for tables, or `adf-fnn`, which
-    /// is built in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub config: Option<String>,
-    /// Schema file, or the name of a built-in schema, for a network for tables.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub schema: Option<String>,
-    /// Missing and outside values, where the schema expects any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-flag" = "outside"))]
-    pub out_of_domain: Option<OutOfDomain>,
-    /// A recurrent network for texts: PyTorch's nn.LSTM or nn.GRU and nn.Linear.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<TextImportSpecification>,
-}
-
-/// What only imports of networks for texts have.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct TextImportSpecification {
-    /// Words of the weight file's own embedding table, a line for each row, from row 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("format" = "path"))]
-    pub vocabulary: Option<PathBuf>,
-    /// Row of the table that stands for unknown words, from 0; the mean of all words where there is
-    /// none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(max = 4_294_967_295_u32))]
-    pub unknown_row: Option<usize>,
-    /// Row of the table that pads texts, from 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(max = 4_294_967_295_u32))]
-    pub padding_row: Option<usize>,
-    /// Vectors that the network reads if the weight file has no table: GloVe or word2vec text
-    /// format, or `shipped`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub embeddings: Option<PathBuf>,
-    /// Names of the classes, by number; the second one is that of a single sigmoid. Their numbers
-    /// where none are given.
-    pub classes: Vec<String>,
-    /// Tokens of a text that are read; the rest is cut off.
-    #[schemars(range(min = 1, max = 1_048_576))]
-    pub max_length: usize,
-    /// Tensors of the weight file that are no part of the network, such as those of a loss.
-    pub ignore: Vec<String>,
-    /// Texts like those of the training, whose word frequencies weight semantic similarity: a text
-    /// a line (.txt), or a table.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("format" = "path"))]
-    pub texts: Option<PathBuf>,
-    /// Column of the texts, if they stand in a table.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub text_column: Option<String>,
-}
-
-impl Default for TextImportSpecification {
-    fn default() -> TextImportSpecification {
-        TextImportSpecification {
-            vocabulary: None,
-            unknown_row: None,
-            padding_row: None,
-            embeddings: None,
-            classes: Vec::new(),
-            max_length: 200,
-            ignore: Vec::new(),
-            texts: None,
-            text_column: None,
-        }
-    }
-}
-
-impl Specification for ImportSpecification {
-    const KIND: &'static str = "import";
-
-    fn rules(&self) -> Result<(), FieldError> {
-        let missing = |field| Err(FieldError::new(field, "missing", "given"));
-        let given = |field, why| Err(FieldError::new(field, "given", format!("left out: {why}")));
-        match (self.modality, &self.text) {
-            (ModalityName::Table, Some(_)) => given("text", "modality is table"),
-            (ModalityName::Table, None) if self.config.is_none() => missing("config"),
-            (ModalityName::Table, None) if self.schema.is_none() => missing("schema"),
-            (ModalityName::Table, None) => Ok(()),
-            (ModalityName::Text, _) if self.config.is_some() => given("config", "modality is text"),
-            (ModalityName::Text, _) if self.schema.is_some() => given("schema", "modality is text"),
-            (ModalityName::Text, _) if self.out_of_domain.is_some() => {
-                given("out_of_domain", "modality is text")
-            }
-            (ModalityName::Text, None) => missing("text.vocabulary or text.embeddings"),
-            (ModalityName::Text, Some(text)) => text.rules(),
-        }
-    }
-}
-
-impl TextImportSpecification {
-    fn rules(&self) -> Result<(), FieldError> {
-        let row = match (self.unknown_row, self.padding_row) {
-            (Some(_), _) => Some("text.unknown_row"),
-            (None, Some(_)) => Some("text.padding_row"),
-            (None, None) => None,
-        };
-        match (&self.vocabulary, &self.embeddings) {
-            (None, None) => {
-                let field = "text.vocabulary or text.embeddings";
-                Err(FieldError::new(field, "missing", "given"))
-            }
-            (Some(_), Some(_)) => {
-                let expected = "left out where text.vocabulary is given";
-                Err(FieldError::new("text.embeddings", "given", expected))
-            }
-            (None, Some(_)) if let Some(row) = row => {
-                let expected = "given with text.vocabulary only";
-                Err(FieldError::new(row, "given", expected))
-            }
-            _ if self.text_column.is_some() && self.texts.is_none() => {
-                let expected = "given with text.texts only";
-                Err(FieldError::new("text.text_column", "given", expected))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Why a model cannot be imported.
-#[derive(Debug, Error)]
-pub enum ImportRunError {
-    /// A file cannot be read.
-    #[error("cannot read {}: {source}", file.display())]
-    Read {
-        /// The file.
-        file: PathBuf,
-        /// The operating system's word.
-        source: std::io::Error,
-    },
-    /// The configuration is of another form.
-    #[error("{config}: {source}")]
-    Config {
-        /// The configuration.
-        config: String,
-        /// What is wrong.
-        source: ImportError,
-    },
-    /// The weights do not fit the configuration and the schema.
-    #[error("{}: {source}", weights.display())]
-    Table {
-        /// The weight file.
-        weights: PathBuf,
-        /// What is wrong.
-        source: ImportError,
-    },
-    /// The weights make no classifier of texts.
-    #[error("{} with {}: {source}", weights.display(), words.display())]
-    Text {
-        /// The weight file.
-        weights: PathBuf,
-        /// Where the words come from.
-        words: PathBuf,
-        /// What is wrong.
-        source: TextImportError,
-    },
-    /// The weights cannot be read.
-    #[error(transparent)]
-    Weights(#[from] WeightsError),
-    /// There is no such schema.
-    #[error(transparent)]
-    Schema(#[from] NamedSchemaError),
-    /// The schema does not go with a field.
-    #[error(transparent)]
-    Field(#[from] FieldError),
-    /// The vocabulary cannot be read.
-    #[error(transparent)]
-    Words(#[from] RowWordsError),
-    /// The word vectors cannot be read.
-    #[error(transparent)]
-    Embeddings(#[from] EmbeddingError),
-    /// The texts cannot be read.
-    #[error(transparent)]
-    Corpus(#[from] CorpusError),
-    /// The tokenizer has no file form.
-    #[error(transparent)]
-    Tokenizer(#[from] TokenizerError),
-    /// The model cannot be saved.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The directory cannot be used.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// The run cannot be written.
-    #[error(transparent)]
-    Specification(#[from] SpecificationError),
-    /// The network cannot answer.
-    #[error(transparent)]
-    Model(#[from] ModelError),
-    /// Its parts do not fit each other.
-    #[error(transparent)]
-    Network(#[from] TextNetworkError),
-}
 
 /// `summary.json` of an import.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -275,6 +65,9 @@ pub struct ImportSummary {
     /// The class that every random input gets that the network was tried on, where it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decides_alike: Option<DecidedAlike>,
+    /// How the network agrees with the original, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Agreement>,
     /// Numbers of the network.
     pub parameters: usize,
     /// What was found.
@@ -385,6 +178,17 @@ impl Import {
                 )
             }
         };
+        let reference = match (&specification.reference, &model) {
+            (None, _) => None,
+            (Some(file), Imported::Table(model)) => {
+                Some(reference::compare_rows(file, model, &mut record)?)
+            }
+            (Some(file), Imported::Text(model)) => {
+                let text = specification.text.as_ref();
+                let column = text.and_then(|text| text.text_column.as_deref());
+                Some(reference::compare_texts(file, column, model, &mut record)?)
+            }
+        };
         let decides_alike = model.decides_alike()?;
         Ok(Import {
             summary: ImportSummary {
@@ -395,6 +199,7 @@ impl Import {
                 weights_sha256,
                 model_sha256,
                 decides_alike,
+                reference,
                 parameters,
                 found,
             },
@@ -465,51 +270,4 @@ fn table(
     let hashes = hashes.map(|(role, sha256)| (role.to_owned(), sha256));
     record.sha256.extend(hashes);
     Ok((Model { schema, network }, report))
-}
-
-fn texts(
-    text: &TextImportSpecification,
-    (file, weights): (&Path, &WeightFile),
-    record: &mut Record,
-) -> Result<(TextModel, TextImportReport), ImportRunError> {
-    let (words, words_file) = match (&text.vocabulary, &text.embeddings) {
-        (Some(vocabulary), _) => {
-            let read = RowWords::read_words(vocabulary)?;
-            record.sha256.insert("vocabulary".to_owned(), read.sha256);
-            let words = RowWords {
-                words: read.value,
-                unknown_row: text.unknown_row,
-                padding_row: text.padding_row,
-            };
-            (Words::Rows(words), vocabulary.clone())
-        }
-        (None, embeddings) => {
-            let embeddings = embeddings.clone().unwrap_or_else(|| SHIPPED.into());
-            let table = open_embeddings(&embeddings, record)?;
-            (Words::Embeddings(table), embeddings)
-        }
-    };
-    let texts = match &text.texts {
-        None => Vec::new(),
-        Some(texts) => {
-            let columns = TextColumns {
-                text: text.text_column.clone(),
-                label: None,
-            };
-            let read = read_texts_hashed(texts, &columns)?;
-            record.sha256.insert("texts".to_owned(), read.sha256);
-            read.value.texts
-        }
-    };
-    let options = TextImportOptions {
-        classes: text.classes.clone(),
-        max_length: text.max_length,
-        ignored: text.ignore.clone(),
-        texts,
-    };
-    import_text(weights, &words, &options).map_err(|source| ImportRunError::Text {
-        weights: file.to_owned(),
-        words: words_file,
-        source,
-    })
 }

@@ -17,18 +17,20 @@
 mod error;
 mod row_words;
 mod tensors;
+mod vocabulary;
 
 use serde::Serialize;
 
 use self::error::NAMED;
 pub use self::error::TextImportError;
 pub use self::row_words::{RowWords, RowWordsError};
+pub use self::vocabulary::Vocabulary;
 use super::text_model::TextModel;
 use super::train::options::RecurrentOptions;
 use super::weights::WeightFile;
 use probity_text::embeddings::EmbeddingTable;
 use probity_text::frequencies::WordFrequencies;
-use probity_text::tokenizer::{Tokenizer, TokenizerError};
+use probity_text::tokenizer::{Splitting, Tokenizer, TokenizerError};
 use probity_text::validity::SentenceEmbedder;
 
 /// Where the words of an imported network and their vectors come from.
@@ -41,9 +43,11 @@ pub enum Words {
 }
 
 /// What neither weights nor words say.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct TextImportOptions {
+    /// How texts are split into words.
+    pub splitting: Splitting,
     /// Names of the classes, by number; the numbers themselves if there are none.
     pub classes: Vec<String>,
     /// Tokens of a text that are read, at least 1; the rest is cut off.
@@ -55,9 +59,11 @@ pub struct TextImportOptions {
     pub texts: Vec<String>,
 }
 
-impl Default for TextImportOptions {
-    fn default() -> TextImportOptions {
+impl TextImportOptions {
+    /// The usual ones, for texts that are split as `splitting` says.
+    pub fn new(splitting: Splitting) -> TextImportOptions {
         TextImportOptions {
+            splitting,
             classes: Vec::new(),
             max_length: RecurrentOptions::default().max_length,
             ignored: Vec::new(),
@@ -77,7 +83,14 @@ pub struct TextImportReport {
     pub single_output: bool,
     /// Words, without the unknown one.
     pub words: usize,
-    /// Words that no text can contain as a token, because texts are put into lower case and split.
+    /// The row of the file's own table that stands for unknown words, from 0; the mean of all where
+    /// there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unknown_row: Option<usize>,
+    /// The row that pads texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub padding_row: Option<usize>,
+    /// Words that no text can contain as a token, because of how texts are split.
     pub unreachable_words: usize,
     /// The first few of them.
     #[serde(skip)]
@@ -118,13 +131,19 @@ pub fn import_text(
             });
         }
     };
-    let tokenizer = Tokenizer::new(table.words().iter())?;
+    let (unknown_row, padding_row) = match words {
+        Words::Rows(words) => (words.unknown_row, words.padding_row),
+        Words::Embeddings(_) => (None, None),
+    };
+    let tokenizer = Tokenizer::splitting(&options.splitting, table.words().iter())?;
     let unreachable = row_words::unreachable(table.words(), &tokenizer)?;
     let report = TextImportReport {
         matched: parts.matched,
         unused: options.ignored.clone(),
         single_output: parts.single_output,
         words: table.words().len(),
+        unknown_row,
+        padding_row,
         unreachable_words: unreachable.len(),
         unreachable_examples: unreachable
             .iter()

@@ -135,9 +135,21 @@ impl TextModel {
     /// # Errors
     /// When the tokenizer cannot split it.
     pub fn encode(&self, text: &str) -> Result<EncodedText, TokenizerError> {
+        self.encode_to(text, self.max_length)
+    }
+
+    /// Splits `text` into tokens, also those that the model does not read.
+    ///
+    /// # Errors
+    /// When the tokenizer cannot split it.
+    pub fn encode_whole(&self, text: &str) -> Result<EncodedText, TokenizerError> {
+        self.encode_to(text, usize::MAX)
+    }
+
+    fn encode_to(&self, text: &str, most: usize) -> Result<EncodedText, TokenizerError> {
         let mut tokens = self.tokenizer.tokens(text)?;
-        let is_truncated = tokens.len() > self.max_length;
-        tokens.truncate(self.max_length);
+        let is_truncated = tokens.len() > most;
+        tokens.truncate(most);
         let end = match tokens.last() {
             Some(last) if is_truncated => last.bytes.end,
             _ => text.len(),

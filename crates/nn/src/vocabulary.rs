@@ -81,7 +81,8 @@ impl Vocabulary {
                 table: file.to_owned(),
             });
         }
-        for attribute in Lexicon::shipped().attributes() {
+        let (shipped, paper) = (Lexicon::shipped(), Lexicon::paper());
+        for attribute in shipped.attributes().iter().chain(paper.attributes()) {
             let matcher = TermMatcher::new(attribute, &splitter)?;
             for term in 0..matcher.terms() {
                 for word in matcher.tokens(term) {

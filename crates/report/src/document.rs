@@ -172,6 +172,8 @@ pub struct PairTable {
     pub header: Vec<Text>,
     /// What pairs can be filtered by: attributes.
     pub attributes: Vec<Text>,
+    /// Whether they can be filtered by whether their inputs are as they were in the file.
+    pub has_unmodified: bool,
     /// The pairs.
     pub rows: Vec<PairRow>,
 }
@@ -185,6 +187,8 @@ pub struct PairRow {
     pub gap: f64,
     /// Which attributes differ: places in [`PairTable::attributes`].
     pub attributes: Vec<usize>,
+    /// Whether its first side is as it was in the file.
+    pub is_unmodified: bool,
     /// What is shown after the number.
     pub cells: Vec<PairCell>,
 }
@@ -211,13 +215,15 @@ pub enum PairCell {
     Changed(Text, Text),
     /// The same on both sides, and long.
     Long(Text),
-    /// A text, with what stands in both before and after the difference.
-    Within {
-        /// Before.
-        before: Text,
-        /// What differs.
-        marked: Text,
-        /// After.
-        after: Text,
-    },
+    /// A text in pieces.
+    Pieces(Vec<Piece>),
+}
+
+/// A piece of a text.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece {
+    /// What stands on both sides.
+    Plain(Text),
+    /// What differs.
+    Marked(Text),
 }

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::LARGEST_PAGE;
 use super::compose::document;
-use super::document::{Block, Document, PairCell};
+use super::document::{Block, Document, PairCell, Piece};
 use super::error::PageError;
 use super::model::Report;
 use super::pairs::MOST_SHOWN;

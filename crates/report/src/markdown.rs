@@ -1,7 +1,7 @@
 //! A document as Markdown (CommonMark with tables).
 
 use super::compose::document;
-use super::document::{Block, PairCell, PairTable, Section, Table};
+use super::document::{Block, PairCell, PairTable, Piece, Section, Table};
 use super::model::Report;
 use super::text::Text;
 
@@ -123,17 +123,15 @@ fn of_cell(cell: &PairCell) -> String {
     match cell {
         PairCell::Same(text) | PairCell::Long(text) => escaped(text),
         PairCell::Changed(from, to) => format!("**{} → {}**", escaped(from), escaped(to)),
-        PairCell::Within {
-            before,
-            marked,
-            after,
-        } => {
-            let marked = match marked.as_str() {
-                "" => String::new(),
-                _ => format!("**{}**", escaped(marked)),
-            };
-            format!("{}{marked}{}", escaped(before), escaped(after))
-        }
+        PairCell::Pieces(pieces) => pieces.iter().map(of_piece).collect(),
+    }
+}
+
+fn of_piece(piece: &Piece) -> String {
+    match piece {
+        Piece::Plain(text) => escaped(text),
+        Piece::Marked(text) if text.as_str().is_empty() => String::new(),
+        Piece::Marked(text) => format!("**{}**", escaped(text)),
     }
 }
 

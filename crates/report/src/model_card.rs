@@ -6,9 +6,10 @@
 
 use super::markdown::{code_block, escaped, grid};
 use super::model::{
-    AuditFindings, CertifyFindings, Findings, GroupReport, Quality, Report, RunReport, Share,
+    AuditFindings, CertifyFindings, Findings, GroupReport, Quality, Rate, Report, RunReport, Share,
+    TextGroupFindings,
 };
-use super::text::{Text, count, interval, percent};
+use super::text::{Text, count, counted, interval, percent};
 
 /// Runs whose hash of the model and of the inputs a fragment states.
 const HASHES: [&str; 3] = [
@@ -154,6 +155,17 @@ impl Metrics {
         }
     }
 
+    fn area(&mut self, what: &str, area: &Rate, inputs: u64) {
+        let [low, high] = area.ci95;
+        let cells = [
+            what.to_owned(),
+            format!("{:.3}", area.value),
+            format!("{low:.3} – {high:.3}"),
+            count(inputs),
+        ];
+        self.0.push(cells.to_vec());
+    }
+
     fn estimate(&mut self, what: &str, share: f64, ci95: [f64; 2], inputs: u64) {
         self.push(what, percent(share), Some(ci95), count(inputs));
     }
@@ -201,6 +213,7 @@ fn metrics(run: &RunReport) -> String {
             }
         }
         Findings::Groups(groups) => rows.groups("", &groups.report),
+        Findings::TextGroups(groups) => of_text_groups(&mut rows, groups),
         Findings::Certify(certify) => of_certificates(&mut rows, certify),
         Findings::Compare(_)
         | Findings::Knn(_)
@@ -226,12 +239,38 @@ fn of_audit(rows: &mut Metrics, audit: &AuditFindings) {
     }
     rows.shares("Discriminatory share", &audit.summary.fairness);
     let total = &audit.summary.total;
-    rows.push(
-        "Discriminatory individuals found by search",
-        count(total.discriminatory),
-        None,
-        count(total.generated),
-    );
+    let (found, number) = match &audit.pairs.texts {
+        Some(found) => (
+            format!(
+                "Discriminatory texts found by search, from {}",
+                counted(found.sources, "source text", "source texts")
+            ),
+            found.texts,
+        ),
+        None => (
+            "Discriminatory individuals found by search".to_owned(),
+            total.discriminatory,
+        ),
+    };
+    rows.push(&found, count(number), None, count(total.generated));
+}
+
+fn of_text_groups(rows: &mut Metrics, groups: &TextGroupFindings) {
+    let auc = [
+        ("AUC", &groups.auc),
+        ("Final bias metric", &groups.bias.metric),
+    ];
+    for (name, figure) in auc {
+        if let Some(figure) = figure {
+            rows.area(name, figure, groups.texts);
+        }
+    }
+    for attribute in &groups.attributes {
+        if let Some(metric) = &attribute.bias.metric {
+            let name = format!("Final bias metric by {}", attribute.attribute);
+            rows.area(&name, metric, attribute.naming);
+        }
+    }
 }
 
 fn of_certificates(rows: &mut Metrics, certify: &CertifyFindings) {
@@ -264,9 +303,12 @@ fn data(run: &RunReport) -> String {
         }
         if let Some(texts) = &audit.summary.texts {
             text.push_str(&format!(
-                "- Texts: {}, with a protected term: {}\n",
+                "- Texts: {}, with a protected term: {}, not English: {}, without a word: {}, cut to the model's length: {}\n",
                 count(texts.texts),
-                count(texts.with_protected_term)
+                count(texts.with_protected_term),
+                count(texts.foreign),
+                count(texts.blank),
+                count(texts.truncated)
             ));
         }
     }

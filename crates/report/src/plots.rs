@@ -254,7 +254,7 @@ fn trade_off(files: &RunFiles) -> Result<Option<String>, PageError> {
         chosen: TextNetwork,
     }
     let title = |by: String| format!("Repair: accuracy and discrimination by {by}");
-    if files.is_text_repair() {
+    if files.is_of_texts() {
         let repair: OfTexts = files.parse()?;
         let drawn = TradeOff {
             title: title(repair.protected.join(", ")),

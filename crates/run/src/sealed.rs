@@ -79,7 +79,7 @@ pub fn write_sealed(
 ///
 /// # Errors
 /// When it cannot be written.
-pub(crate) fn seal_into(
+pub fn seal_into(
     writer: &mut impl Write,
     form: Form,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,

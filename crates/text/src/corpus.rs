@@ -6,6 +6,9 @@
 //! | `.tsv`                               | a table, separated by tabs                   |
 //! | anything else                        | a table, separated by commas, or Parquet     |
 //!
+//! A row of a table without text or label, with the wrong number of fields or with what is no UTF-8
+//! is refused, or left out and counted where [`TextColumns::skip_bad_rows`] says so.
+//!
 //! Labels are numbered in ascending order: as numbers if all of them are, else as words.
 
 use std::collections::{BTreeSet, HashMap};
@@ -16,7 +19,7 @@ use arrow_array::RecordBatch;
 use thiserror::Error;
 
 use probity_data::compressed;
-use probity_data::read::{Place, ReadError, Record, Records};
+use probity_data::read::{BadRows, OfRow, Place, ReadError, Record, Records};
 use probity_data::schema::Format;
 use probity_data::source::{DataFile, Hashed};
 
@@ -42,6 +45,12 @@ pub enum CorpusError {
         /// The column asked for.
         column: String,
     },
+    /// A file without columns where some are needed.
+    #[error("{} holds a text on each line; a table is needed", file.display())]
+    NoTable {
+        /// The file.
+        file: PathBuf,
+    },
     /// A value is missing.
     #[error("{}, {place}: there is nothing in the column '{column}'; fill it in or leave the row out", file.display())]
     Missing {
@@ -52,6 +61,9 @@ pub enum CorpusError {
         /// The column.
         column: String,
     },
+    /// Something is wrong with one row, which can be left out.
+    #[error("{0}; --skip-bad-rows leaves such rows out and counts them")]
+    BadRow(Box<CorpusError>),
     /// A line is not UTF-8.
     #[error("{}, line {line}: the text is not valid UTF-8; convert the file first", file.display())]
     Utf8 {
@@ -80,17 +92,33 @@ pub enum CorpusError {
     },
 }
 
-/// Which columns hold what.
+impl OfRow for CorpusError {
+    fn reason(&self) -> Option<String> {
+        match self {
+            CorpusError::Table(error) => error.reason(),
+            CorpusError::Missing { column, .. } => Some(format!("'{column}' is blank")),
+            _ => None,
+        }
+    }
+
+    fn avoidable(self) -> CorpusError {
+        CorpusError::BadRow(Box::new(self))
+    }
+}
+
+/// Which columns hold what, and what becomes of rows that do not hold it.
 #[derive(Debug, Clone, Default)]
 pub struct TextColumns {
     /// The column with the texts; may be left out for a table of one column.
     pub text: Option<String>,
     /// The column with the labels, if labels are wanted.
     pub label: Option<String>,
+    /// Whether rows with which something is wrong are left out and counted.
+    pub skip_bad_rows: bool,
 }
 
 /// Texts and, where they were asked for, their labels.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TextCorpus {
     /// The texts, as they are written.
     pub texts: Vec<String>,
@@ -98,6 +126,30 @@ pub struct TextCorpus {
     pub labels: Vec<u32>,
     /// The classes in order; empty without a label column.
     pub classes: Vec<String>,
+    /// Where the texts stand.
+    pub rows: TextRows,
+    /// Rows left out because something is wrong with them.
+    pub bad_rows: BadRows,
+}
+
+/// Where texts stand in their file: text i is row i + 1, unless rows before it were left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TextRows(Option<Vec<u64>>);
+
+impl TextRows {
+    /// The row of `text`, from 1.
+    pub fn of(&self, text: usize) -> u64 {
+        let row = self.0.as_ref().and_then(|rows| rows.get(text));
+        row.copied().unwrap_or(text as u64 + 1)
+    }
+
+    /// The text of `row`, which counts from 1; nothing for a row that was left out.
+    pub fn text(&self, row: u64) -> Option<usize> {
+        match &self.0 {
+            Some(rows) => rows.binary_search(&row).ok(),
+            None => usize::try_from(row.checked_sub(1)?).ok(),
+        }
+    }
 }
 
 /// Reads texts from a table or a file of lines.
@@ -120,15 +172,33 @@ pub fn read_texts_hashed(
     let opened = DataFile::open(file)?;
     let corpus = match kind_of(file) {
         FileKind::Lines => read_lines(&opened, columns)?,
-        FileKind::Table { separator } => {
-            let format = Format {
-                separator,
-                ..table_format()
-            };
-            read_table(Records::of(&opened, &format)?, columns)?
-        }
+        FileKind::Table { separator } => read_table(
+            table_of(&opened, separator, columns.skip_bad_rows)?,
+            columns,
+        )?,
     };
     Ok(opened.hashed(corpus)?)
+}
+
+/// The rows of a table of texts and whatever else it holds.
+///
+/// # Errors
+/// When it cannot be read, or is a file of lines.
+pub fn text_records(opened: &DataFile) -> Result<Records, CorpusError> {
+    match kind_of(opened.path()) {
+        FileKind::Lines => Err(CorpusError::NoTable {
+            file: opened.path().to_owned(),
+        }),
+        FileKind::Table { separator } => Ok(table_of(opened, separator, false)?),
+    }
+}
+
+fn table_of(opened: &DataFile, separator: char, skip_bad_rows: bool) -> Result<Records, ReadError> {
+    let format = Format {
+        separator,
+        ..table_format(skip_bad_rows)
+    };
+    Records::of(opened, &format)
 }
 
 /// Reads texts from record batches in memory.
@@ -139,13 +209,15 @@ pub fn texts_from_arrow(
     batches: &[RecordBatch],
     columns: &TextColumns,
 ) -> Result<TextCorpus, CorpusError> {
-    read_table(Records::from_arrow(batches, &table_format())?, columns)
+    let format = table_format(columns.skip_bad_rows);
+    read_table(Records::from_arrow(batches, &format)?, columns)
 }
 
 /// A table of texts may hold anything else beside them.
-fn table_format() -> Format {
+fn table_format(skip_bad_rows: bool) -> Format {
     Format {
         ignore_other_columns: true,
+        skip_bad_rows,
         ..Format::default()
     }
 }
@@ -209,8 +281,7 @@ fn read_lines(opened: &DataFile, columns: &TextColumns) -> Result<TextCorpus, Co
     }
     Ok(TextCorpus {
         texts,
-        labels: Vec::new(),
-        classes: Vec::new(),
+        ..TextCorpus::default()
     })
 }
 
@@ -223,14 +294,23 @@ fn read_table(mut records: Records, columns: &TextColumns) -> Result<TextCorpus,
     };
     let mut texts = Vec::new();
     let mut words: Vec<String> = Vec::new();
-    while let Some(record) = records.advance()? {
-        texts.push(filled(&record, text_column)?);
-        if let Some(column) = label_column {
-            words.push(filled(&record, column)?);
+    let (mut rows, mut bad_rows) = (Vec::new(), BadRows::default());
+    for row in 1.. {
+        match next_text(&mut records, text_column, label_column) {
+            Ok(None) => break,
+            Ok(Some((text, label))) => {
+                texts.push(text);
+                words.extend(label);
+                rows.push(row);
+            }
+            Err(error) => bad_rows.add(error, &records)?,
         }
     }
     if texts.is_empty() {
-        return Err(CorpusError::Empty { file });
+        return Err(match bad_rows.is_empty() {
+            true => CorpusError::Empty { file },
+            false => bad_rows.none_left(&file, "texts").into(),
+        });
     }
     let (classes, labels) = numbered(&words);
     if let (Some(column), [class]) = (&columns.label, classes.as_slice()) {
@@ -245,7 +325,22 @@ fn read_table(mut records: Records, columns: &TextColumns) -> Result<TextCorpus,
         texts,
         labels,
         classes,
+        rows: TextRows((!bad_rows.is_empty()).then_some(rows)),
+        bad_rows,
     })
+}
+
+/// The text of the next row, and its label where there is a column of those.
+fn next_text(
+    records: &mut Records,
+    text: usize,
+    label: Option<usize>,
+) -> Result<Option<(String, Option<String>)>, CorpusError> {
+    let Some(record) = records.advance()? else {
+        return Ok(None);
+    };
+    let label = label.map(|column| filled(&record, column)).transpose();
+    Ok(Some((filled(&record, text)?, label?)))
 }
 
 /// The column with the texts.
@@ -292,141 +387,4 @@ fn numbered(words: &[String]) -> (Vec<String>, Vec<u32>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(name: &str, content: &[u8], text: &str, label: &str) -> Result<TextCorpus, String> {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join(name);
-        let mut out = std::fs::File::create(&file).unwrap();
-        compressed::write_as(&file, &mut out, |out| out.write_all(content)).unwrap();
-        let some = |name: &str| (!name.is_empty()).then(|| name.to_owned());
-        read_texts(
-            &file,
-            &TextColumns {
-                text: some(text),
-                label: some(label),
-            },
-        )
-        .map_err(|error| error.to_string().replace(&file.display().to_string(), name))
-    }
-
-    #[test]
-    fn tables_and_lines_are_read_whatever_their_compression() {
-        let csv = "id,text,y\n1,\"A, b\n\"\"c\"\"\",10\n2,d,9\n3,e,10\n";
-        let expected = TextCorpus {
-            texts: vec!["A, b\n\"c\"".into(), "d".into(), "e".into()],
-            labels: vec![1, 0, 1],
-            classes: vec!["9".into(), "10".into()],
-        };
-        for name in ["a.csv", "a.csv.gz", "a.csv.xz", "a"] {
-            assert_eq!(
-                read(name, csv.as_bytes(), "text", "y").unwrap(),
-                expected,
-                "{name}"
-            );
-        }
-        let tsv = read("a.TSV.xz", b"text\ty\na, b\tyes\nc\tno\n", "text", "y").unwrap();
-        assert_eq!((tsv.texts[0].as_str(), tsv.labels), ("a, b", vec![1, 0]));
-        assert_eq!(tsv.classes, ["no", "yes"]);
-        let lines = read("a.txt.gz", "\u{feff}one\r\n\n two, 2 \n".as_bytes(), "", "").unwrap();
-        assert_eq!(lines.texts, ["one", "two, 2"]);
-        assert_eq!(read("a.csv", b"text\na\n", "", "").unwrap().texts, ["a"]);
-    }
-
-    #[test]
-    fn parquet_is_read() {
-        use arrow_array::{ArrayRef, RecordBatch, StringArray};
-        use std::sync::Arc;
-        let texts: ArrayRef = Arc::new(StringArray::from(vec![Some("a b"), Some("c"), None]));
-        let batch = RecordBatch::try_from_iter([("text", texts)]).unwrap();
-        let mut bytes = Vec::new();
-        let mut writer =
-            parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
-        writer.write(&batch.slice(0, 2)).unwrap();
-        writer.close().unwrap();
-        assert_eq!(
-            read("a.parquet", &bytes, "text", "").unwrap().texts,
-            ["a b", "c"]
-        );
-        let mut bytes = Vec::new();
-        let mut writer =
-            parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
-        writer.write(&batch).unwrap();
-        writer.close().unwrap();
-        let error = read("a.parquet", &bytes, "text", "").unwrap_err();
-        assert!(
-            error.contains("row 3: there is nothing in the column 'text'"),
-            "{error}"
-        );
-    }
-
-    #[test]
-    fn bad_files_are_refused_by_what_is_wrong() {
-        for (name, content, text, label, expected) in [
-            (
-                "a.csv",
-                &b"text,y\na,1\nb,\n"[..],
-                "text",
-                "y",
-                "a.csv, line 3: there is nothing in the column 'y'",
-            ),
-            (
-                "a.csv.xz",
-                b"text,y\n\"a\nb\",1\n,1\n",
-                "text",
-                "y",
-                "a.csv.xz, line 4: there is nothing in the column 'text'",
-            ),
-            (
-                "a.csv",
-                b"text,y\na,1\nb,1\n",
-                "text",
-                "y",
-                "all 2 texts have the label '1' in the column 'y'",
-            ),
-            (
-                "a.csv",
-                b"text,y\na,1\n",
-                "body",
-                "",
-                "no column 'body'; its columns are text, y",
-            ),
-            (
-                "a.csv",
-                b"text,y\na,1\n",
-                "text",
-                "z",
-                "no column 'z'; its columns are text, y",
-            ),
-            (
-                "a.csv",
-                b"text,y\na,1\n",
-                "",
-                "",
-                "name the one with the texts by --text-column: text, y",
-            ),
-            ("a.csv", b"text,y\n", "text", "", "a.csv holds no texts"),
-            ("a.txt", b"\n \n", "", "", "a.txt holds no texts"),
-            (
-                "a.txt",
-                b"a\n\xff\n",
-                "",
-                "",
-                "a.txt, line 2: the text is not valid UTF-8",
-            ),
-            ("a.txt", b"a\n", "", "y", "has no column 'y'"),
-            ("a.csv", b"text\n\xff\xff\n", "text", "", "not valid UTF-8"),
-            (
-                "a.csv",
-                b"text,y\na\n",
-                "text",
-                "",
-                "1 fields where 2 are expected",
-            ),
-        ] {
-            let error = read(name, content, text, label).unwrap_err();
-            assert!(error.contains(expected), "{error}");
-        }
-    }
-}
+mod tests;

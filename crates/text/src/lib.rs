@@ -6,11 +6,14 @@
 //! | [`tokenizer`]   | texts to tokens, tokens to numbers and back into texts                      |
 //! | [`words`]       | lists of distinct words with their numbers                                  |
 //! | [`embeddings`]  | tables of word vectors: GloVe and word2vec files, binary cache              |
+//! | [`english`]     | English words: tags, forms, antonyms, sounds; what is English           |
 //! | [`lexicon`]     | protected attributes, their terms, matching, coverage of a corpus           |
+//! | [`substitution`] | protected terms in whole sentences, exchanged for others                   |
 //! | [`validity`]    | L0, L2, Jaccard, BLEU and semantic similarity of two texts                  |
 //! | [`frequencies`] | counts of words                                                             |
 //! | [`corpus`]      | the reader of texts and labels                                              |
 //! | [`glove`]       | word vectors fitted to a corpus                                             |
+//! | [`ngrams`]      | how likely a text is, after a corpus                                        |
 //! | [`comments`]    | generated comments with planted discrimination                              |
 //!
 //! Numbers of words agree everywhere: word i of a table has row i and is token i, and the last row,
@@ -37,10 +40,14 @@
 pub mod comments;
 pub mod corpus;
 pub mod embeddings;
+pub mod english;
+mod filled;
 pub mod frequencies;
 pub mod glove;
 pub mod lexicon;
-
+pub mod ngrams;
+pub mod substitution;
+pub mod templates;
 pub mod tokenizer;
 pub mod validity;
 pub mod words;

@@ -97,6 +97,7 @@ pub(super) fn text_model() -> anyhow::Result<TextModel> {
         labels,
         classes: vec!["fine".to_owned(), "toxic".to_owned()],
         texts,
+        ..TextCorpus::default()
     };
     let count = corpus.texts.len();
     let set = TextSet::new(corpus, &table, Path::new("vectors"), 0)?;

@@ -4,6 +4,9 @@ use std::path::Path;
 
 use probity_fairness::certify::specification::CertifySpecification;
 use probity_fairness::group::specification::GroupsSpecification;
+use probity_fairness::predictions::specification::{
+    EvaluateSpecification, PredictSpecification as ClassifySpecification,
+};
 use probity_fairness::repair::specification::RepairSpecification;
 use probity_fairness::specification::{AuditSpecification, CompareSpecification};
 use probity_knn::specification::{PredictSpecification, RobustnessSpecification};
@@ -31,6 +34,8 @@ macro_rules! each_kind {
         $task::<RepairSpecification>($($argument),*);
         $task::<CertifySpecification>($($argument),*);
         $task::<GroupsSpecification>($($argument),*);
+        $task::<ClassifySpecification>($($argument),*);
+        $task::<EvaluateSpecification>($($argument),*);
         $task::<RobustnessSpecification>($($argument),*);
         $task::<PredictSpecification>($($argument),*);
         $task::<kmeans::specification::FitSpecification>($($argument),*);

@@ -6,10 +6,12 @@ use probity_data::source::DataFile;
 use probity_text::corpus::{TextColumns, read_texts};
 use probity_text::embeddings::{Cache, EmbeddingTable, LoadOptions};
 use probity_text::lexicon::Lexicon;
-use probity_text::tokenizer::Tokenizer;
+use probity_text::ngrams::NgramModel;
+use probity_text::tokenizer::{ForeignTokenizer, Tokenizer};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::fixtures::{Make, comments, vectors};
+use super::seals::seal;
 use crate::target::{Execution, Input, Seen, Target, read};
 
 pub const ALL: &[(&str, Make)] = &[
@@ -18,6 +20,7 @@ pub const ALL: &[(&str, Make)] = &[
     ("embeddings", embeddings),
     ("embeddings-cache", cache),
     ("lexicon", lexicon),
+    ("ngrams", ngrams),
     ("tokenizer", tokenizer),
 ];
 
@@ -34,6 +37,7 @@ fn corpus(_: &Path) -> anyhow::Result<Target> {
         let columns = TextColumns {
             text: Some("text".to_owned()),
             label: Some("toxic".to_owned()),
+            skip_bad_rows: execution.bytes().len() % 2 == 1,
         };
         let Ok(corpus) = read_texts(&execution.file(), &columns) else {
             return Ok(Seen::Refused);
@@ -167,13 +171,50 @@ fn lexicon(_: &Path) -> anyhow::Result<Target> {
     Ok(Target::new("lexicon", seeds, check).words(words))
 }
 
+/// An n-gram model: what is read can be asked, and is written as it was.
+fn ngrams(_: &Path) -> anyhow::Result<Target> {
+    let texts = comments(6).0;
+    let mut seeds = Vec::new();
+    for min_count in [1, 2] {
+        let texts = texts.iter().map(|text| text.split(' '));
+        let mut bytes = Vec::new();
+        NgramModel::fit(texts, min_count)?.write(&mut bytes)?;
+        seeds.push(Input::one("model.ngrams", bytes));
+    }
+    let check = |execution: &Execution<'_>| {
+        let Ok(model) = NgramModel::read(&execution.file()) else {
+            return Ok(Seen::Refused);
+        };
+        let words: Vec<&str> = model.words().iter().take(5).collect();
+        let score = model.score(&words) + model.replaced(&words, 0, "another");
+        if !score.is_finite() {
+            return Err("a text is impossible".to_owned());
+        }
+        let mut bytes = Vec::new();
+        let written = model.write(&mut bytes);
+        written.map_err(|error| error.to_string())?;
+        match bytes == execution.bytes() {
+            true => Ok(Seen::Accepted),
+            false => Err("it is another model once written".to_owned()),
+        }
+    };
+    Ok(Target::new("ngrams", seeds, check).sealed_by(seal))
+}
+
 /// The tokenizer of a model directory.
 fn tokenizer(_: &Path) -> anyhow::Result<Target> {
     let words = ["she", "is", "norwegian", "."];
     let own = Tokenizer::new(words.into_iter())?.to_json()?;
     let seeds = vec![Input::one("tokenizer.json", own)];
     let check = |execution: &Execution<'_>| {
-        let tokenizer = Tokenizer::from_json(execution.bytes(), Path::new("tokenizer.json"));
+        let file = Path::new("tokenizer.json");
+        if let Ok(foreign) = ForeignTokenizer::from_json(execution.bytes(), file) {
+            let words = foreign.words.iter().map(String::as_str);
+            if let Ok(tokenizer) = Tokenizer::splitting(&foreign.splitting, words) {
+                read(tokenizer.tokens("She isn't Norwegian, is she?"))?;
+            }
+        }
+        let tokenizer = Tokenizer::from_json(execution.bytes(), file);
         match tokenizer {
             Ok(tokenizer) => read(tokenizer.tokens("She isn't Norwegian, is she?")),
             Err(_) => Ok(Seen::Refused),

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use probity_nn::import::ImportConfig;
-use probity_nn::import_text::{RowWords, TextImportOptions, Words, import_text};
+use probity_nn::import_text::{RowWords, TextImportOptions, Vocabulary, Words, import_text};
 use probity_nn::weights::{WeightFile, read_weights};
+use probity_text::tokenizer::Splitting;
 
 use super::fixtures::{Make, model, schema};
 use crate::target::{Execution, Input, Seen, Target, Verdict};
@@ -14,6 +15,7 @@ pub const ALL: &[(&str, Make)] = &[
     ("npz", npz),
     ("pt", pt),
     ("import-config", import_config),
+    ("vocabulary", vocabulary),
 ];
 
 /// Files of other programs, which this one never writes.
@@ -53,12 +55,55 @@ fn import(file: &WeightFile) {
     let rows = rows.flatten().copied().max().unwrap_or(0).min(1000);
     let words = Words::Rows(RowWords {
         words: (0..rows).map(|row| format!("w{row}")).collect(),
-        unknown_row: None,
-        padding_row: None,
+        ..RowWords::default()
     });
-    let mut options = TextImportOptions::default();
+    let Ok(splitting) = Splitting::usual() else {
+        return;
+    };
+    let mut options = TextImportOptions::new(splitting);
     options.max_length = 10;
     let _ = import_text(file, &words, &options);
+}
+
+/// The words of a table, in each form.
+fn vocabulary(_: &Path) -> anyhow::Result<Target> {
+    let keras = serde_json::json!({"class_name": "Tokenizer", "config": {
+        "num_words": 3, "filters": "!.", "lower": true, "split": " ", "char_level": false,
+        "oov_token": "<OOV>", "word_index": "{\"<OOV>\": 1, \"she\": 2, \"is\": 3}",
+    }});
+    let seeds = vec![
+        Input::one("words", "<pad>\n<unk>\nshe\nis\n"),
+        Input::one("words", r#"["<pad>", "<unk>", "she", "is"]"#),
+        Input::one("words", r#"{"stoi": {"<pad>": 0, "<unk>": 1, "she": 2}}"#),
+        Input::one("words", r#"{"<OOV>": 1, "she": 2, "is": 3}"#),
+        Input::one("words", keras.to_string()),
+    ];
+    let check = |execution: &Execution<'_>| {
+        let Ok(vocabulary) = Vocabulary::read(&execution.file()) else {
+            return Ok(Seen::Refused);
+        };
+        match vocabulary.value.words.with_rows(None, None) {
+            Ok(words)
+                if words
+                    .unknown_row
+                    .is_some_and(|row| row >= words.words.len()) =>
+            {
+                Err("the unknown row is no row".to_owned())
+            }
+            Ok(_) => Ok(Seen::Accepted),
+            Err(_) => Ok(Seen::Refused),
+        }
+    };
+    let words = &[
+        "itos",
+        "stoi",
+        "num_words",
+        "filters",
+        "null",
+        "1e300",
+        "[UNK]",
+    ];
+    Ok(Target::new("vocabulary", seeds, check).words(words))
 }
 
 fn safetensors(folder: &Path) -> anyhow::Result<Target> {

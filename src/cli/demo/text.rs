@@ -17,7 +17,7 @@ use probity::fairness::modality::ModalityName;
 use probity::nn::train::TrainSpecification;
 use probity::nn::train::options::{Learning, RecurrentOptions};
 use probity::run::run_directory::write_with;
-use probity::text::comments::{Comment, CommentGenerator, Tone};
+use probity::text::comments::{Comment, CommentGenerator, Tone, VALUES};
 
 /// Comments unless told otherwise.
 pub(super) const COMMENTS: u32 = 20_000;
@@ -51,6 +51,8 @@ pub(super) fn make(
     let mut audit = AuditSpecification::default();
     audit.modality = ModalityName::Text;
     audit.text.column = Some(text.to_owned());
+    // The comments name no others.
+    audit.protected = VALUES.map(|(attribute, _)| attribute.to_owned()).to_vec();
     audit.search.seeds = 200;
     audit.search.local = 50;
     let note = "Planted: neutral comments, where the named group alone decides the probable label. The interval speaks \n\
@@ -62,7 +64,7 @@ pub(super) fn make(
         planted: Box::new(move |protected| Ok(planted_share(&comments, protected))),
         planted_in: "comments",
         notes: [note, note],
-        next_audit: "--protected religion --text \"Our neighbour is a christian and works here.\"",
+        next_audit: "--protected religion --text \"Our neighbour is a Christian and works here.\"",
         own_data: "probity train --texts YOUR.csv --text-column TEXT --label-column LABEL --embeddings glove.6B.50d.txt",
     })
 }

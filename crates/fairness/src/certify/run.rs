@@ -90,7 +90,7 @@ pub struct CertifySummary {
     pub model_sha256: String,
     /// SHA-256 of the data or texts.
     pub inputs_sha256: String,
-    /// What the reader did to values and rows of a table.
+    /// What the reader did to values and rows of a table; of texts, where it left any out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<ReadCounts>,
     /// The class that every input of the part gets, where it is one.
@@ -139,7 +139,12 @@ pub trait Certifiable: Sized {
     /// When there is none, or these attributes cannot be protected.
     fn varying(&self, names: &[String], rows: &[u32]) -> Result<Vec<u32>, AuditError>;
 
-    /// What the reader did to values and rows, where it reads any.
+    /// The number of the input `row`, from 1: of a text its row in the file.
+    fn number(&self, row: u32) -> u64 {
+        u64::from(row) + 1
+    }
+
+    /// What the reader did to values and rows, where it says so.
     fn counts(&self) -> Option<&ReadCounts>;
 
     /// The certificates of the inputs `rows` for the attributes `names`, with at most `splits`
@@ -176,7 +181,7 @@ pub struct Certification<M> {
 /// One input's line of the certificates file.
 struct Line {
     set: usize,
-    row: u32,
+    row: u64,
     certificate: Certificate,
     fair: Option<bool>,
 }
@@ -262,7 +267,7 @@ impl<M: Certifiable> Certification<M> {
             for (place, (&row, &certificate)) in rows.iter().zip(&certificates).enumerate() {
                 lines.push(Line {
                     set: number,
-                    row: row + 1,
+                    row: self.case.number(row),
                     certificate,
                     fair: fair.as_ref().map(|fair| fair[place]),
                 });

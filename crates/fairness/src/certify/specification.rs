@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::text::preset::Preset;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +66,10 @@ pub struct TextInputsSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = "text-column"))]
     pub column: Option<String>,
-    /// Lexicon of protected terms (TOML); by default the shipped ones.
+    /// Rules by which texts are changed: those of English, or those of the ADF paper.
+    pub preset: Preset,
+    /// Lexicon of protected terms (TOML), or paper for that of the ADF paper; by default that of
+    /// the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "path"))]
     pub lexicon: Option<PathBuf>,
@@ -97,10 +101,7 @@ impl Specification for CertifySpecification {
         needed("data", &self.data)?;
         named_once("protected", &self.protected)?;
         match self.modality {
-            ModalityName::Text => {
-                unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
-                unused("skip_bad_rows", !self.skip_bad_rows, "texts")
-            }
+            ModalityName::Text => unused("out_of_domain", self.out_of_domain.is_none(), "texts"),
             ModalityName::Table => {
                 let is_left_out = self.text == TextInputsSpecification::default();
                 unused("text", is_left_out, "tables")

@@ -1,34 +1,37 @@
-//! Certificates for texts, by the definition of the audit: one protected term is replaced at a
-//! time.
+//! Certificates for texts, by the definition of the audit: one exchange of a protected value at a
+//! time, as [`crate::text::source`] says.
 //!
-//! Replacements of one term that have equally many tokens are one box; a text is certified when the
-//! boxes of all of its terms keep its class. A model cuts texts at its length, also those that a
-//! replacement made longer or shorter: a box is what it then reads. A term counts where its first
-//! token is read. (Certifying that all terms may change *together* would
-//! prove more than the audit asks, of fewer texts.)
+//! What the exchanges of one site make of a run of tokens is one box for each place and length of
+//! that run; a text is certified when all of its boxes keep its class. A model cuts texts at its
+//! length, also those that an exchange made longer or shorter: a box is what it then reads. An
+//! exchange counts where the first token that it changes is read. (Certifying that all may be made
+//! *together* would prove more than the audit asks, of fewer texts.)
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::run::{Certifiable, CertifySpecification};
 use super::{Certificate, exhaustive, keeps};
 use crate::audit_error::AuditError;
-use crate::opened::{open_terms, open_text_model, open_texts};
-use crate::text::domain::{Occurrence, Terms, TextDomain};
-use crate::text::protected::ProtectedTerms;
+use crate::domain::Domain;
+use crate::opened::{open_protected, open_text_model, open_texts};
+use crate::text::domain::TextDomain;
+use crate::text::edits::Tokens;
+use crate::text::network::SourcedNetwork;
+use crate::text::protected::Protected;
+use crate::text::source::{Source, Stretch};
 use probity_data::table::ReadCounts;
 use probity_nn::alike::DecidedAlike;
 use probity_nn::interval::recurrent::{IntervalKernels, Substituted};
 use probity_nn::modality::ModalityName;
 use probity_nn::recurrent::kernels::{EmbeddingTable, Kernels};
 use probity_nn::recurrent::network::RecurrentWeights;
-use probity_nn::text::{PADDING, TextNetwork};
 use probity_nn::text_model::TextModel;
 use probity_nn::{Rows, predicted_class};
 use probity_tensor::device::ComputeDevice;
+use probity_text::corpus::TextRows;
 
 /// Boxes that are bounded at a time.
 const BLOCK: usize = 4096;
@@ -42,27 +45,25 @@ struct Open<'a> {
 /// A network of texts, its protected terms, and texts.
 pub struct CertifiableTexts {
     model: TextModel,
-    protected: ProtectedTerms,
+    protected: Protected,
     file: PathBuf,
-    /// As many tokens of each text as may be read.
-    texts: Vec<Vec<i32>>,
+    /// As much of each text as may be read.
+    texts: Vec<Source>,
+    /// Where they stand in the file.
+    rows: TextRows,
+    /// What was left out of it, if anything was.
+    counts: Option<ReadCounts>,
     sha256: BTreeMap<String, String>,
 }
 
 impl CertifiableTexts {
-    /// The tokens of the texts `rows`.
-    fn tokens(&self, rows: &[u32]) -> Vec<Vec<i32>> {
+    /// The texts `rows`, with what may be exchanged of the attributes `names`.
+    fn only(&self, names: &[String], rows: &[u32]) -> Vec<Source> {
+        let attributes = self.protected.attributes();
         let texts = rows.iter().map(|&row| &self.texts[row as usize]);
-        texts.cloned().collect()
-    }
-
-    /// The network, for texts into which protected terms are put.
-    fn network(&self) -> Result<TextNetwork, AuditError> {
-        Ok(self.model.network(self.width(), &ComputeDevice::flex())?)
-    }
-
-    fn width(&self) -> usize {
-        self.protected.terms().room(self.model.max_length)
+        texts
+            .map(|text| text.only(|site| names.contains(&attributes[site.attribute])))
+            .collect()
     }
 }
 
@@ -73,22 +74,33 @@ impl Certifiable for CertifiableTexts {
         let model = open_text_model(&specification.model)?;
         let text = &specification.text;
         let named = &specification.protected;
-        let protected = open_terms(text.lexicon.as_deref(), named, &model.value)?;
-        let corpus = open_texts(&specification.data, text.column.as_deref())?;
+        let lexicon = text.lexicon.as_deref();
+        let protected = open_protected(lexicon, named, &model.value, text.preset)?;
+        let skip = specification.skip_bad_rows;
+        let corpus = open_texts(&specification.data, text.column.as_deref(), skip)?;
+        let (rows, bad_rows) = (corpus.value.rows, corpus.value.bad_rows);
+        let tokens = Tokens::new(&model.value);
         let texts = corpus.value.texts.par_iter();
-        let (terms, reads) = (protected.value.terms(), model.value.max_length);
         let texts = texts.map(|text| {
-            let tokens = model.value.tokens(text)?;
-            Ok(terms.window(&tokens, reads).to_vec())
+            let text = model.value.encode_whole(text)?;
+            let source = protected.value.read(&tokens, &text)?.source;
+            Ok(source.window(model.value.max_length))
         });
-        let texts: Vec<Vec<i32>> = texts.collect::<Result<_, AuditError>>()?;
+        let texts: Vec<Source> = texts.collect::<Result<_, AuditError>>()?;
         let hashes = [
             ("model", model.sha256),
             ("lexicon", protected.sha256),
             ("data", corpus.sha256),
         ];
+        let counts = (!bad_rows.is_empty()).then(|| ReadCounts {
+            rows: texts.len() as u64,
+            bad_rows,
+            ..ReadCounts::default()
+        });
         Ok(CertifiableTexts {
             texts,
+            rows,
+            counts,
             model: model.value,
             protected: protected.value,
             file: specification.data.clone(),
@@ -108,26 +120,30 @@ impl Certifiable for CertifiableTexts {
         self.texts.len()
     }
 
+    fn number(&self, row: u32) -> u64 {
+        self.rows.of(row as usize)
+    }
+
     fn counts(&self) -> Option<&ReadCounts> {
-        None
+        self.counts.as_ref()
     }
 
     fn decides_alike(&self, rows: &[u32]) -> Result<Option<DecidedAlike>, AuditError> {
-        let (width, network) = (self.width(), self.network()?);
-        let row = |mut text: Vec<i32>| {
-            text.resize(width, PADDING);
-            text
-        };
-        let codes: Vec<i32> = self.tokens(rows).into_iter().flat_map(row).collect();
-        let rows = Rows::new(&codes, width);
+        let texts = rows.iter().map(|&row| self.texts[row as usize].clone());
+        let domain = TextDomain::of(texts.collect())?;
+        let network = self
+            .model
+            .network(domain.tokens(), &ComputeDevice::flex())?;
+        let network = SourcedNetwork::new(network);
+        let rows = domain.rows();
+        let rows = Rows::new(&rows, domain.width());
         Ok(DecidedAlike::of(&network, &self.model.classes, rows)?)
     }
 
     fn varying(&self, names: &[String], rows: &[u32]) -> Result<Vec<u32>, AuditError> {
-        let terms = self.protected.only(names);
-        let reads = self.model.max_length;
-        let can_vary = |row: &u32| terms.can_vary_within(&self.texts[*row as usize], reads);
-        let varying: Vec<u32> = rows.iter().copied().filter(can_vary).collect();
+        let texts = self.only(names, rows);
+        let varying = rows.iter().zip(&texts).filter(|(_, text)| text.can_vary());
+        let varying: Vec<u32> = varying.map(|(row, _)| *row).collect();
         if varying.is_empty() {
             return Err(AuditError::NoProtectedTerm {
                 file: self.file.clone(),
@@ -144,67 +160,56 @@ impl Certifiable for CertifiableTexts {
         rows: &[u32],
         splits: u32,
     ) -> Result<Vec<Certificate>, AuditError> {
-        let terms = self.protected.only(names);
-        let (network, texts) = (self.network()?, self.tokens(rows));
-        let (weights, table, reads) = (network.weights(), network.table(), network.reads());
-        Ok(certify_texts(weights, table, reads, &terms, &texts, splits))
+        let (texts, reads) = (self.only(names, rows), self.model.max_length);
+        let network = self.model.network(reads, &ComputeDevice::flex())?;
+        let (weights, table) = (network.weights(), network.table());
+        Ok(certify_texts(weights, table, reads, &texts, splits))
     }
 
     fn fair(&self, names: &[String], rows: &[u32]) -> Result<Vec<bool>, AuditError> {
-        let terms = self.protected.only(names);
-        let (network, width) = (self.network()?, self.width());
-        let domain = TextDomain::new(width, Arc::new(terms), Arc::default())?;
-        let texts = self.tokens(rows);
-        let codes: Vec<i32> = texts.iter().flat_map(|text| domain.row(text)).collect();
-        Ok(exhaustive(&network, &domain, Rows::new(&codes, width))?)
+        let domain = TextDomain::of(self.only(names, rows))?;
+        let network = self
+            .model
+            .network(domain.tokens(), &ComputeDevice::flex())?;
+        let network = SourcedNetwork::new(network);
+        let rows = domain.rows();
+        Ok(exhaustive(
+            &network,
+            &domain,
+            Rows::new(&rows, domain.width()),
+        )?)
     }
 }
 
-/// The terms that may stand in the place of an occurrence, by number of tokens.
-pub fn replacements<'a>(terms: &'a Terms, occurrence: &Occurrence) -> Vec<Vec<&'a [i32]>> {
-    let mut groups: BTreeMap<usize, Vec<&[i32]>> = BTreeMap::new();
-    for &other in &terms.all()[occurrence.term as usize].others {
-        let tokens = &terms.all()[other as usize].tokens[..];
-        groups.entry(tokens.len()).or_default().push(tokens);
-    }
-    groups.into_values().collect()
-}
-
-/// The boxes of a text of which `reads` tokens are read, after a replacement as before: for each
-/// protected term that begins among them and each number of tokens that may replace it.
-pub fn boxes<'a>(terms: &'a Terms, text: &'a [i32], reads: usize) -> Vec<Substituted<'a>> {
-    let mut boxes = Vec::new();
-    for occurrence in terms.find(text) {
-        let (before, rest) = text.split_at(occurrence.start);
-        let left = reads.saturating_sub(before.len());
-        if left == 0 {
-            break;
-        }
-        let after = &rest[occurrence.length..];
-        for mut by in replacements(terms, &occurrence) {
-            by.iter_mut()
-                .for_each(|tokens| *tokens = &tokens[..tokens.len().min(left)]);
-            let length = by.first().map_or(0, |tokens| tokens.len());
-            let after = &after[..after.len().min(left - length)];
-            boxes.push(Substituted { before, by, after });
-        }
-    }
-    boxes
+/// The boxes of `text`, what exchanges make of it being `stretches`, of which `reads` tokens are
+/// read, after an exchange as before.
+pub fn boxes<'a>(text: &'a Source, stretches: &'a [Stretch], reads: usize) -> Vec<Substituted<'a>> {
+    let boxed = stretches.iter().filter_map(|stretch| {
+        let (before, rest) = text.ids.split_at(stretch.tokens.start);
+        let left = reads.checked_sub(before.len()).filter(|&left| left > 0)?;
+        let by = stretch.by.iter();
+        let by: Vec<&[i32]> = by.map(|tokens| &tokens[..tokens.len().min(left)]).collect();
+        let length = by.first().map_or(0, |tokens| tokens.len());
+        let after = &rest[stretch.tokens.len()..];
+        let after = &after[..after.len().min(left - length)];
+        Some(Substituted { before, by, after })
+    });
+    boxed.collect()
 }
 
 /// Certifies `texts`, whose tokens are below the number of embeddings, with at most `splits` splits
 /// a text. The network reads the first `reads` tokens of a text; of a longer one,
-/// [`Terms::window`] has to be given.
+/// [`Source::window`] has to be given.
 pub fn certify_texts(
     weights: &RecurrentWeights,
     table: EmbeddingTable<'_>,
     reads: usize,
-    terms: &Terms,
-    texts: &[Vec<i32>],
+    texts: &[Source],
     splits: u32,
 ) -> Vec<Certificate> {
-    let read = |text: &'_ Vec<i32>| text.len().min(reads);
-    let tokens: Vec<&[i32]> = texts.iter().map(|text| &text[..read(text)]).collect();
+    let read = |text: &Source| text.ids.len().min(reads);
+    let tokens: Vec<&[i32]> = texts.iter().map(|text| &text.ids[..read(text)]).collect();
+    let stretches: Vec<Vec<Stretch>> = texts.iter().map(Source::stretches).collect();
     let logits = Kernels::new(weights).logits(table, &tokens);
     let labels: Vec<u32> = logits
         .chunks_exact(weights.shape.classes)
@@ -215,9 +220,10 @@ pub fn certify_texts(
     let mut done = vec![0u32; texts.len()];
     let mut open: Vec<Open<'_>> = texts
         .iter()
+        .zip(&stretches)
         .enumerate()
-        .flat_map(|(text, tokens)| {
-            let boxes = boxes(terms, tokens, reads).into_iter();
+        .flat_map(|(text, (source, stretches))| {
+            let boxes = boxes(source, stretches, reads).into_iter();
             boxes.map(move |what| Open { text, what })
         })
         .collect();
@@ -254,13 +260,11 @@ pub fn certify_texts(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use rand::RngExt;
 
     use super::super::exhaustive;
     use super::*;
-    use crate::text::domain::{Term, TextDomain};
+    use crate::text::terms::{Term, Terms};
     use probity_nn::Rows;
     use probity_nn::recurrent::network::{CellKind, Shape};
     use probity_nn::text::TextNetwork;
@@ -272,7 +276,7 @@ mod tests {
         let count = 15;
         let term = |number: u32| Term {
             attribute: 0,
-            value: number.to_string(),
+            spelled: number.to_string(),
             tokens: if number < 12 {
                 vec![number as i32]
             } else {
@@ -318,16 +322,17 @@ mod tests {
             // Half of the networks read all of a text, the others cut most texts.
             let reads = [16, 1 + number as usize % 9][number as usize / 2 % 2];
             let network = network.reading(reads);
-            let domain = TextDomain::new(16, Arc::new(terms.clone()), Arc::default()).unwrap();
-            let codes: Vec<i32> = texts.iter().flat_map(|text| domain.row(text)).collect();
-            let fair = exhaustive(&network, &domain, Rows::new(&codes, 16)).unwrap();
-            let windows: Vec<Vec<i32>> = texts
-                .iter()
-                .map(|text| terms.window(text, reads).to_vec())
-                .collect();
-            let (weights, table) = (network.weights(), network.table());
-            let certify = |splits| certify_texts(weights, table, reads, &terms, &windows, splits);
+            let texts = texts.into_iter();
+            let texts = texts.map(|text| Source::new(text.clone(), terms.sites(&text), Vec::new()));
+            let texts: Vec<Source> = texts.collect();
+            let domain = TextDomain::of(texts.clone()).unwrap();
+            let (weights, table) = (network.weights().clone(), network.table());
+            let windows: Vec<Source> = texts.iter().map(|text| text.window(reads)).collect();
+            let certify = |splits| certify_texts(&weights, table, reads, &windows, splits);
             let (few, all) = (certify(0), certify(1000));
+            let rows = domain.rows();
+            let rows = Rows::new(&rows, domain.width());
+            let fair = exhaustive(&SourcedNetwork::new(network), &domain, rows).unwrap();
             for ((&fair, few), all) in fair.iter().zip(few).zip(all) {
                 assert!(fair || !all.holds(), "a false certificate");
                 assert!(!few.holds() || all == Certificate::OneBox);

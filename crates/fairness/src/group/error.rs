@@ -38,6 +38,20 @@ pub enum GroupError {
         /// The classes there are.
         known: String,
     },
+    /// The positive class does not exist.
+    #[error("groups.positive is '{class}', but the classes are {known}")]
+    UnknownPositive {
+        /// The class asked for.
+        class: String,
+        /// The classes there are.
+        known: String,
+    },
+    /// It is not said which of several classes is positive.
+    #[error("groups.positive is needed: the model has the classes {known}")]
+    PositiveNeeded {
+        /// The classes there are.
+        known: String,
+    },
     /// Bins that cannot be made.
     #[error("groups.edges for '{attribute}' {problem}")]
     Bins {

@@ -10,6 +10,8 @@
 //! One class is called *favourable*. A classifier of more than two classes is judged by this class
 //! against the rest; accuracy alone is over all classes.
 //!
+//! Texts are sorted into subgroups by the protected values that they name ([`text`]).
+//!
 //! Definitions: demographic parity (Calders, Verwer 2010), equalised odds and equal opportunity
 //! (Hardt, Price, Srebro 2016), expected calibration error (Naeini, Cooper, Hauskrecht 2015).
 
@@ -21,6 +23,7 @@ pub mod grouping;
 pub mod run;
 pub mod specification;
 pub mod tally;
+pub mod text;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

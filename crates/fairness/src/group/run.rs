@@ -1,20 +1,28 @@
-//! `probity groups` as one call: a model and labelled rows in, a summary out.
+//! `probity groups` as one call: a model and labelled rows or texts in, a summary out.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Serialize;
 use thiserror::Error;
 
 pub use super::specification::GroupsSpecification;
+use super::text::naming::{Naming, Subgroups};
+use super::text::{ScoredTexts, TextGroupOptions, TextGroupReport, measure_text_groups};
 use super::{GroupError, GroupOptions, GroupReport, measure_groups};
 use crate::audit_error::AuditError;
 pub use crate::certify::parts::Part;
-use crate::opened::{Opened, open_model, open_table, protected_or_marked, reading_schema};
+use crate::opened::{
+    open_lexicon, open_model, open_table, open_text_model, protected_or_marked, reading_schema,
+};
 use crate::record::record_of;
+use crate::scored::{LabelledTexts, open_labelled_texts, text_logits};
 use probity_data::table::{Labels, ReadCounts, Table};
 use probity_nn::fnn::Fnn;
+use probity_nn::modality::ModalityName;
 use probity_nn::model::Model;
 use probity_nn::provenance::Provenance;
+use probity_nn::text_model::TextModel;
 use probity_run::run_directory::RunError;
 use probity_run::specification::Checked;
 use probity_run::specification::file::Record;
@@ -79,29 +87,61 @@ pub struct GroupRunSummary {
     pub command: String,
     /// Version that ran.
     pub probity_version: String,
+    /// Rows of a table, or texts.
+    pub modality: ModalityName,
     /// SHA-256 of the model.
     pub model_sha256: String,
     /// SHA-256 of the data file.
     pub data_sha256: String,
-    /// What reading the data changed or left out.
-    pub data: ReadCounts,
-    /// Which rows.
+    /// What reading a table changed or left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<ReadCounts>,
+    /// Which rows or texts.
     pub part: Part,
     /// Seed of the bootstrap.
     pub seed: u64,
     /// The figures.
     #[serde(flatten)]
-    pub report: GroupReport,
+    pub report: MeasuredGroups,
+}
+
+/// The figures of one modality.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum MeasuredGroups {
+    /// Of rows.
+    Table(GroupReport),
+    /// Of texts.
+    Text(TextGroupReport),
 }
 
 /// A measurement of groups whose inputs are opened and checked.
 pub struct GroupMeasurement {
     specification: GroupsSpecification,
-    options: GroupOptions,
     record: Record,
+    case: Case,
+}
+
+/// What is measured.
+enum Case {
+    Table(Box<TableCase>),
+    Text(Box<TextCase>),
+}
+
+struct TableCase {
+    options: GroupOptions,
     model: Model,
     table: Table,
     counts: ReadCounts,
+}
+
+struct TextCase {
+    options: TextGroupOptions,
+    model: TextModel,
+    positive: usize,
+    labels: Vec<u32>,
+    texts: Vec<String>,
+    subgroups: Vec<Subgroups>,
 }
 
 impl GroupMeasurement {
@@ -114,37 +154,20 @@ impl GroupMeasurement {
         device: &ComputeDevice,
     ) -> Result<GroupMeasurement, GroupRunError> {
         let mut specification = specification.into_inner();
-        let Opened {
-            value: model,
-            sha256,
-        } = open_model(&specification.model)?;
-        let schema = reading_schema(
-            &model.schema,
-            specification.out_of_domain,
-            specification.skip_bad_rows,
-        )?;
-        let protected = protected_or_marked(&specification.protected, &model.schema);
-        let groups = &specification.groups;
-        let options = groups.options(&model.schema, protected, specification.seed);
-        options.groups(&schema)?;
-        specification.protected.clone_from(&options.protected);
-        let data = open_table(&specification.data, &schema, Labels::Required)?;
-        let rows = match specification.part {
-            Part::All => None,
-            part => Some(rows_of(&specification, part, &sha256, &data)?),
+        let (case, sha256) = match specification.modality {
+            ModalityName::Table => {
+                let (case, sha256) = TableCase::open(&mut specification)?;
+                (Case::Table(Box::new(case)), sha256)
+            }
+            ModalityName::Text => {
+                let (case, sha256) = TextCase::open(&mut specification)?;
+                (Case::Text(Box::new(case)), sha256)
+            }
         };
-        let hashes = [("model", sha256), ("data", data.sha256.clone())];
-        let hashes = hashes.map(|(role, hash)| (role.to_owned(), hash));
         Ok(GroupMeasurement {
-            record: record_of(device, &hashes.into()),
-            counts: data.value.counts.clone(),
-            table: match rows {
-                Some(rows) => data.value.select(&rows),
-                None => data.value,
-            },
+            record: record_of(device, &sha256),
             specification,
-            options,
-            model,
+            case,
         })
     }
 
@@ -163,15 +186,21 @@ impl GroupMeasurement {
     /// # Errors
     /// When the model cannot answer.
     pub fn run(&self, device: &ComputeDevice) -> Result<GroupRunSummary, GroupRunError> {
-        let fnn = Fnn::new(&self.model.network, device);
-        let report = measure_groups(&fnn, &self.model.schema, &self.table, &self.options)?;
+        let (data, report) = match &self.case {
+            Case::Table(case) => {
+                let report = MeasuredGroups::Table(case.measure(device)?);
+                (Some(case.counts.clone()), report)
+            }
+            Case::Text(case) => (None, MeasuredGroups::Text(case.measure(device)?)),
+        };
         Ok(GroupRunSummary {
             schema_version: 1,
             command: "groups".to_owned(),
             probity_version: env!("CARGO_PKG_VERSION").to_owned(),
+            modality: self.specification.modality,
             model_sha256: self.record.sha256_of("model").to_owned(),
             data_sha256: self.record.sha256_of("data").to_owned(),
-            data: self.counts.clone(),
+            data,
             part: self.specification.part,
             seed: self.specification.seed,
             report,
@@ -179,29 +208,117 @@ impl GroupMeasurement {
     }
 }
 
-/// The rows of `part` among those of `data`, as the training of the model of that hash dealt them.
+/// Hashes of what was opened, by role.
+type Hashes = BTreeMap<String, String>;
+
+impl TableCase {
+    fn open(run: &mut GroupsSpecification) -> Result<(TableCase, Hashes), GroupRunError> {
+        let model = open_model(&run.model)?;
+        let own = &model.value.schema;
+        let schema = reading_schema(own, run.out_of_domain, run.skip_bad_rows)?;
+        let protected = protected_or_marked(&run.protected, own);
+        let options = run.groups.options(own, protected, run.seed);
+        options.groups(&schema)?;
+        run.protected.clone_from(&options.protected);
+        let data = open_table(&run.data, &schema, Labels::Required)?;
+        let hashes = [("model", &model.sha256), ("data", &data.sha256)];
+        let hashes = hashes.map(|(role, hash)| (role.to_owned(), hash.clone()));
+        let rows = rows_of(run, &model.sha256, &data.sha256, data.value.rows())?;
+        let case = TableCase {
+            counts: data.value.counts.clone(),
+            table: match rows {
+                Some(rows) => data.value.select(&rows),
+                None => data.value,
+            },
+            options,
+            model: model.value,
+        };
+        Ok((case, hashes.into()))
+    }
+
+    fn measure(&self, device: &ComputeDevice) -> Result<GroupReport, GroupError> {
+        let fnn = Fnn::new(&self.model.network, device);
+        measure_groups(&fnn, &self.model.schema, &self.table, &self.options)
+    }
+}
+
+impl TextCase {
+    fn open(run: &mut GroupsSpecification) -> Result<(TextCase, Hashes), GroupRunError> {
+        let model = open_text_model(&run.model)?;
+        let classes = &model.value.classes;
+        let positive = run.groups.positive_of(classes)?;
+        let text = &run.text;
+        let lexicon = open_lexicon(text.lexicon.as_deref(), text.preset)?;
+        let naming = Naming::new(&lexicon.value, &run.protected, text.preset)?;
+        run.protected = naming.attributes();
+        let label = run.label_column.as_deref().unwrap_or_default();
+        let columns = (text.column.as_deref(), label);
+        let data = open_labelled_texts(&run.data, columns, classes)?;
+        let hashes = [
+            ("model", &model.sha256),
+            ("lexicon", &lexicon.sha256),
+            ("data", &data.sha256),
+        ];
+        let hashes = hashes.map(|(role, hash)| (role.to_owned(), hash.clone()));
+        let count = data.value.texts.len();
+        let chosen = rows_of(run, &model.sha256, &data.sha256, count)?;
+        let LabelledTexts { texts, labels } = match chosen {
+            Some(chosen) => data.value.select(&chosen),
+            None => data.value,
+        };
+        let case = TextCase {
+            options: TextGroupOptions {
+                positive: classes[positive].clone(),
+                is_positive_given: run.groups.positive.is_some(),
+                min_group: run.groups.min_group,
+                resamples: run.groups.resamples,
+                seed: run.seed,
+            },
+            subgroups: naming.subgroups(&texts)?,
+            positive,
+            labels,
+            texts,
+            model: model.value,
+        };
+        Ok((case, hashes.into()))
+    }
+
+    fn measure(&self, device: &ComputeDevice) -> Result<TextGroupReport, AuditError> {
+        let logits = text_logits(&self.model, &self.texts, device)?;
+        let classes = self.model.classes.len();
+        let scored = ScoredTexts::new(&logits, classes, &self.labels, self.positive);
+        Ok(measure_text_groups(&scored, &self.subgroups, &self.options))
+    }
+}
+
+/// The rows or texts of the run's part among `count`, as the training of the model of that hash
+/// dealt them; `None` for all.
 fn rows_of(
     run: &GroupsSpecification,
-    part: Part,
     model_sha256: &str,
-    data: &Opened<Table>,
-) -> Result<Vec<u32>, GroupRunError> {
+    data_sha256: &str,
+    count: usize,
+) -> Result<Option<Vec<u32>>, GroupRunError> {
+    let part = run.part;
+    if part == Part::All {
+        return Ok(None);
+    }
     let Some(trained) = Provenance::of(&run.model, model_sha256)? else {
         return Err(GroupRunError::NoParts {
             part,
             model: run.model.clone(),
         });
     };
-    if trained.data_sha256() != data.sha256 {
+    if trained.data_sha256() != data_sha256 {
         return Err(GroupRunError::OtherData {
             part,
             data: run.data.clone(),
             trained: trained.data_sha256().to_owned(),
             trained_on: trained.specification.data,
-            given: data.sha256.clone(),
+            given: data_sha256.to_owned(),
         });
     }
-    let split = trained.specification.split(data.value.rows());
+    let split = trained.specification.split(count);
     let chosen = match part {
         Part::Train | Part::All => split.train,
         Part::Validation => split.validation,
@@ -210,5 +327,5 @@ fn rows_of(
     if chosen.is_empty() {
         return Err(GroupRunError::EmptyPart { part });
     }
-    Ok(chosen)
+    Ok(Some(chosen))
 }

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::GroupOptions;
 use super::grouping::DeclaredBins;
+use super::{GroupError, GroupOptions};
 use crate::certify::parts::Part;
-use crate::specification::{named_once, needed};
+use crate::certify::specification::TextInputsSpecification;
+use crate::specification::{named_once, needed, unused};
 use probity_data::schema::{OutOfDomain, Schema};
+use probity_nn::modality::ModalityName;
 use probity_run::specification::{FieldError, Specification};
 
 /// Everything that determines a measurement of groups.
@@ -17,10 +19,13 @@ use probity_run::specification::{FieldError, Specification};
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct GroupsSpecification {
+    /// What is classified: rows of a table, or texts.
+    #[schemars(extend("x-flag" = false))]
+    pub modality: ModalityName,
     /// Model directory, as `probity train` or `probity import` writes it.
     #[schemars(extend("format" = "path"))]
     pub model: PathBuf,
-    /// Labelled table; read by the model's schema.
+    /// Labelled table, read by the model's schema; or labelled texts.
     #[schemars(extend("format" = "path"))]
     pub data: PathBuf,
     /// Missing and outside values, where the model's schema expects any.
@@ -30,7 +35,11 @@ pub struct GroupsSpecification {
     /// Leave rows out with which something is wrong, such as a blank cell, and count them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_bad_rows: bool,
-    /// Protected attributes; by default those marked in the model's schema.
+    /// Column of a table of texts that holds their labels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_column: Option<String>,
+    /// Protected attributes; for texts, of the lexicon. By default those marked in the model's
+    /// schema, or all of the lexicon that are not protected by name only.
     pub protected: Vec<String>,
     /// Which rows: all, or a part of those that the model was trained with.
     pub part: Part,
@@ -38,6 +47,8 @@ pub struct GroupsSpecification {
     pub seed: u64,
     /// How groups are made and judged.
     pub groups: GroupingSpecification,
+    /// What only texts have.
+    pub text: TextInputsSpecification,
 }
 
 /// How groups are made and judged.
@@ -48,11 +59,14 @@ pub struct GroupingSpecification {
     /// The class that is good to get; by default the last one of the schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub favourable: Option<String>,
+    /// The class of texts that scores are of, such as toxic; by default the second of two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub positive: Option<String>,
     /// Inner edges of the groups of a numeric attribute, such as age=25,45,65; may be given for
     /// several.
     #[schemars(extend("x-flag" = false))]
     pub edges: Vec<DeclaredBins>,
-    /// Rows that a rate must be a share of to be judged.
+    /// Rows that a rate must be a share of to be judged; texts that a subgroup must have.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub min_group: u64,
     /// Bins of the calibration error.
@@ -66,14 +80,17 @@ pub struct GroupingSpecification {
 impl Default for GroupsSpecification {
     fn default() -> GroupsSpecification {
         GroupsSpecification {
+            modality: ModalityName::Table,
             model: PathBuf::new(),
             data: PathBuf::new(),
             out_of_domain: None,
             skip_bad_rows: false,
+            label_column: None,
             protected: Vec::new(),
             part: Part::All,
             seed: 1,
             groups: GroupingSpecification::default(),
+            text: TextInputsSpecification::default(),
         }
     }
 }
@@ -82,6 +99,7 @@ impl Default for GroupingSpecification {
     fn default() -> GroupingSpecification {
         GroupingSpecification {
             favourable: None,
+            positive: None,
             edges: Vec::new(),
             min_group: 30,
             calibration_bins: 10,
@@ -105,6 +123,25 @@ impl GroupingSpecification {
             seed,
         }
     }
+
+    /// The number of the positive one of `classes`.
+    ///
+    /// # Errors
+    /// When it is none of them, or not said where there are more than two.
+    pub fn positive_of(&self, classes: &[String]) -> Result<usize, GroupError> {
+        let known = || classes.join(", ");
+        match (&self.positive, classes.len()) {
+            (None, 2) => Ok(1),
+            (None, _) => Err(GroupError::PositiveNeeded { known: known() }),
+            (Some(class), _) => {
+                let position = classes.iter().position(|other| other == class);
+                position.ok_or_else(|| GroupError::UnknownPositive {
+                    class: class.clone(),
+                    known: known(),
+                })
+            }
+        }
+    }
 }
 
 impl Specification for GroupsSpecification {
@@ -113,6 +150,114 @@ impl Specification for GroupsSpecification {
     fn rules(&self) -> Result<(), FieldError> {
         needed("model", &self.model)?;
         needed("data", &self.data)?;
-        named_once("protected", &self.protected)
+        named_once("protected", &self.protected)?;
+        let groups = &self.groups;
+        match self.modality {
+            ModalityName::Table => {
+                let is_left_out = self.text == TextInputsSpecification::default();
+                unused("text", is_left_out, "tables")?;
+                unused("label_column", self.label_column.is_none(), "tables")?;
+                unused("groups.positive", groups.positive.is_none(), "tables")
+            }
+            ModalityName::Text => {
+                if self.label_column.is_none() {
+                    return Err(FieldError::new(
+                        "label_column",
+                        "missing",
+                        "given for texts",
+                    ));
+                }
+                let usual = GroupingSpecification::default();
+                unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
+                unused("skip_bad_rows", !self.skip_bad_rows, "texts")?;
+                unused("groups.favourable", groups.favourable.is_none(), "texts")?;
+                unused("groups.edges", groups.edges.is_empty(), "texts")?;
+                let is_usual = groups.calibration_bins == usual.calibration_bins;
+                unused("groups.calibration_bins", is_usual, "texts")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(change: impl FnOnce(&mut GroupsSpecification)) -> String {
+        let mut specification = GroupsSpecification {
+            model: "m".into(),
+            data: "d".into(),
+            ..GroupsSpecification::default()
+        };
+        change(&mut specification);
+        specification
+            .rules()
+            .map_or_else(|error| error.to_string(), |()| String::new())
+    }
+
+    #[test]
+    fn each_modality_has_its_own_fields() {
+        assert_eq!(refused(|_| {}), "");
+        let texts = |change: fn(&mut GroupsSpecification)| {
+            refused(|it| {
+                it.modality = ModalityName::Text;
+                it.label_column = Some("y".into());
+                change(it);
+            })
+        };
+        assert_eq!(texts(|it| it.groups.positive = Some("toxic".into())), "");
+        let missing = texts(|it| it.label_column = None);
+        assert_eq!(
+            missing,
+            "label_column is missing, but must be given for texts"
+        );
+        for (field, said) in [
+            (
+                "label_column",
+                refused(|it| it.label_column = Some("y".into())),
+            ),
+            (
+                "groups.positive",
+                refused(|it| it.groups.positive = Some("y".into())),
+            ),
+            ("text", refused(|it| it.text.column = Some("t".into()))),
+            (
+                "groups.favourable",
+                texts(|it| it.groups.favourable = Some("y".into())),
+            ),
+            (
+                "groups.calibration_bins",
+                texts(|it| it.groups.calibration_bins = 3),
+            ),
+            ("skip_bad_rows", texts(|it| it.skip_bad_rows = true)),
+        ] {
+            assert!(
+                said.starts_with(&format!("{field} is given, but must be left out")),
+                "{said}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_positive_class_is_the_second_of_two_or_said() {
+        let of = |positive: Option<&str>, classes: &[&str]| {
+            let groups = GroupingSpecification {
+                positive: positive.map(str::to_owned),
+                ..GroupingSpecification::default()
+            };
+            let classes: Vec<String> = classes.iter().map(|&class| class.to_owned()).collect();
+            groups
+                .positive_of(&classes)
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(of(None, &["a", "b"]), Ok(1));
+        assert_eq!(of(Some("a"), &["a", "b", "c"]), Ok(0));
+        let needed = of(None, &["a", "b", "c"]).unwrap_err();
+        assert_eq!(
+            needed,
+            "groups.positive is needed: the model has the classes a, b, c"
+        );
+        let unknown = of(Some("x"), &["a", "b"]).unwrap_err();
+        assert_eq!(unknown, "groups.positive is 'x', but the classes are a, b");
     }
 }

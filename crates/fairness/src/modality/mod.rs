@@ -18,7 +18,7 @@ use serde::Serialize;
 
 pub use table::{TableCase, TableColumns, TableDetails, TableInputs, TableWitness};
 pub use text::{
-    TextCase, TextCounts, TextDetails, TextInputs, TextParts, TextTally, TextWitness,
+    Origins, TextCase, TextCounts, TextDetails, TextInputs, TextParts, TextTally, TextWitness,
     ValiditySummary,
 };
 
@@ -192,7 +192,14 @@ pub trait Modality: Sync + Sized {
     ) -> Result<RecordBatch, AuditError>;
 
     /// What the summary says besides.
-    fn details(&self, specification: &AuditSpecification, tally: Self::Tally) -> Self::Details;
+    ///
+    /// # Errors
+    /// When the model cannot answer what it is asked for that.
+    fn details(
+        &self,
+        specification: &AuditSpecification,
+        tally: Self::Tally,
+    ) -> Result<Self::Details, AuditError>;
 
     /// Opens what re-checks the pairs of an audit: its model, and what says which inputs are
     /// variants. `model` is where the model is now, if it has moved.
@@ -234,6 +241,8 @@ pub struct Sample {
     pub seed: u64,
     /// Row of the file that this seed is, from 1, where the file of samples says so.
     pub source_row: Option<u64>,
+    /// The text that x was made of, where the file is one of texts.
+    pub origin: Option<String>,
     /// x.
     pub row: Vec<i32>,
     /// x'.

@@ -127,16 +127,14 @@ pub enum RepairError {
         own: String,
     },
     /// A samples file that this model cannot have given.
-    #[error("{}, row {row}: the text has {tokens} tokens, but the model reads at most {most}", file.display())]
-    TooLong {
+    #[error("{}, row {row}: {problem}", file.display())]
+    NoPair {
         /// The samples file.
         file: PathBuf,
         /// The row, from 1, below the header.
         row: u64,
-        /// Its tokens.
-        tokens: usize,
-        /// Tokens that are read.
-        most: usize,
+        /// What is wrong.
+        problem: String,
     },
     /// There is nothing to learn from or to measure on.
     #[error(

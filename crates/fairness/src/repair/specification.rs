@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::text::preset::Preset;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -207,7 +208,10 @@ impl Default for TableRepairOptions {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TextRepairOptions {
-    /// Lexicon of protected terms (TOML); the shipped ones where none is given.
+    /// Rules by which texts are changed: those of English, or those of the ADF paper.
+    pub preset: Preset,
+    /// Lexicon of protected terms (TOML), or paper for that of the ADF paper; by default that of
+    /// the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "path"))]
     pub lexicon: Option<PathBuf>,
@@ -240,6 +244,7 @@ pub struct TextRepairOptions {
 impl Default for TextRepairOptions {
     fn default() -> TextRepairOptions {
         TextRepairOptions {
+            preset: Preset::default(),
             lexicon: None,
             strategy: StrategyName::AdfAsc,
             independent: None,

@@ -149,7 +149,9 @@ impl<M: Modality> Audit<M> {
     ) -> Result<Option<Vec<EstimatePart>>, AuditError> {
         let specification = self.specification();
         let seed = specification.seed;
-        let sets = self.case().estimated_sets(specification.estimate, seed)?;
+        let sets = self
+            .case()
+            .estimated_sets(specification.estimated(), seed)?;
         let items = |inputs| shard.items(inputs);
         let all: u64 = sets
             .iter()

@@ -65,9 +65,11 @@ pub struct AuditSpecification {
     /// texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strategy: Option<StrategyName>,
-    /// Uniform random inputs, or texts of the file, for each estimate of the discriminatory share.
+    /// Uniform random inputs for each estimate of the discriminatory share, by default 10,000; of
+    /// texts, those of the file that it is of, by default all.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000_000))]
-    pub estimate: u64,
+    pub estimate: Option<u64>,
     /// Exit with 1 unless the joint discriminatory share is shown to be at most this.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
@@ -99,7 +101,7 @@ impl Default for AuditSpecification {
             skip_bad_rows: false,
             protected: Vec::new(),
             strategy: None,
-            estimate: 10_000,
+            estimate: None,
             fail_above: None,
             samples_format: SamplesFormat::default(),
             seed: 1,
@@ -141,7 +143,6 @@ impl Specification for AuditSpecification {
                 unused(field, is_left_out, "texts")?;
             }
             unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
-            unused("skip_bad_rows", !self.skip_bad_rows, "texts")?;
             unused("predictor.source", self.predictor.source.is_none(), "texts")?;
         } else {
             let given = self.text.given();
@@ -160,6 +161,14 @@ impl AuditSpecification {
                 (ModalityName::Table, None) => StrategyName::Adf,
                 (ModalityName::Table, Some(_)) => StrategyName::WITHOUT_GRADIENTS,
             })
+    }
+
+    /// Inputs of each estimate at most.
+    pub fn estimated(&self) -> u64 {
+        self.estimate.unwrap_or(match self.modality {
+            ModalityName::Table => 10_000,
+            ModalityName::Text => u64::MAX,
+        })
     }
 
     /// That it can be cut into shards.
@@ -186,8 +195,12 @@ impl AuditSpecification {
         self.search.objective = Some(self.search.objective(self.modality));
         self.protected = protected.to_vec();
         self.strategy = Some(strategy);
-        if self.modality == ModalityName::Text {
+        if self.modality == ModalityName::Table {
+            self.estimate = Some(self.estimated());
+        } else {
             self.text.local_strategy.get_or_insert(strategy);
+            self.text.max_l0 = self.text.max_changed();
+            self.text.min_fluency = self.text.least_fluency();
         }
         self
     }

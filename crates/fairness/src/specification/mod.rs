@@ -21,6 +21,7 @@ pub use predictor::PredictorSpecification;
 use super::search::SearchOptions;
 use super::strategies::StrategyName;
 use super::strategies::tuning::Tuning;
+use super::text::preset::Preset;
 use probity_nn::Objective;
 use probity_nn::modality::ModalityName;
 use probity_run::specification::{FieldError, Seconds};
@@ -183,7 +184,10 @@ pub struct TextSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = "text-column"))]
     pub column: Option<String>,
-    /// Lexicon of protected terms (TOML); by default the shipped ones.
+    /// Rules by which texts are changed: those of English, or those of the ADF paper.
+    pub preset: Preset,
+    /// Lexicon of protected terms (TOML), or paper for that of the ADF paper; by default that of
+    /// the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "path"))]
     pub lexicon: Option<PathBuf>,
@@ -200,10 +204,20 @@ pub struct TextSpecification {
     /// The neighbours of every word of the model are held in memory.
     #[schemars(range(min = 1, max = 1000))]
     pub neighbours: usize,
-    /// Words that may differ from the seed, at most.
+    /// Words that may differ from the seed, at most; by default 3, and any number by the paper.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 1_048_576))]
     pub max_l0: Option<usize>,
+    /// Least share of its probability, by n-grams, that a text keeps for each word that is changed;
+    /// by default 0.001, and none by the paper.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub min_fluency: Option<f32>,
+    /// N-gram model of texts like these, as `probity embeddings train` writes it; by default one
+    /// fitted to the texts of the audit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "path"))]
+    pub ngrams: Option<PathBuf>,
     /// Least semantic similarity with the seed, from -1 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = -1, max = 1))]
@@ -214,27 +228,49 @@ impl Default for TextSpecification {
     fn default() -> TextSpecification {
         TextSpecification {
             column: None,
+            preset: Preset::default(),
             lexicon: None,
             encoder: None,
             local_strategy: None,
             neighbours: 10,
             max_l0: None,
+            min_fluency: None,
+            ngrams: None,
             min_similarity: None,
         }
     }
 }
 
 impl TextSpecification {
+    /// Words that may differ from the seed, at most.
+    pub fn max_changed(&self) -> Option<usize> {
+        self.max_l0.or(match self.preset {
+            Preset::English => Some(3),
+            Preset::Paper => None,
+        })
+    }
+
+    /// Least share of its probability that a text keeps for each word changed; 0 asks for nothing.
+    pub fn least_fluency(&self) -> Option<f32> {
+        self.min_fluency.or(match self.preset {
+            Preset::English => Some(0.001),
+            Preset::Paper => None,
+        })
+    }
+
     /// The first field that says something.
     fn given(&self) -> Option<&'static str> {
         let usual = TextSpecification::default();
         let fields = [
             ("text.column", self.column.is_some()),
+            ("text.preset", self.preset != usual.preset),
             ("text.lexicon", self.lexicon.is_some()),
             ("text.encoder", self.encoder.is_some()),
             ("text.local_strategy", self.local_strategy.is_some()),
             ("text.neighbours", self.neighbours != usual.neighbours),
             ("text.max_l0", self.max_l0.is_some()),
+            ("text.min_fluency", self.min_fluency.is_some()),
+            ("text.ngrams", self.ngrams.is_some()),
             ("text.min_similarity", self.min_similarity.is_some()),
         ];
         fields

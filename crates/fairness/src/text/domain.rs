@@ -1,203 +1,24 @@
 //! Texts as inputs: token ids, protected terms in them, and their variants.
 //!
-//! A row is a text of at most `width` tokens: ids of the model's vocabulary, then [`PADDING`]. A
-//! *variant* replaces one occurrence of a protected term by another value of the same attribute
-//! (ADF, Algorithm 2 and section 2: each protected token in turn, over its own domain). A term may
-//! have several tokens and its replacement another number of them; what follows then moves.
-//! Variant 0 is the text itself. The others are numbered by occurrence, and within one by the rank
-//! of the replacement: the one that moves the model most comes first ([`Terms::rank`]).
+//! A row begins with the number of the text that it was made of ([`Source`]); then the ids of its
+//! tokens, of the model's vocabulary, and [`PADDING`] up to the width. A search replaces tokens that
+//! are free in the source and no others, so that everything that the source says of places holds in
+//! the row. A *variant* is the text after one of the source's exchanges. Variant 0 is the text
+//! itself. The others are numbered by site, and within one by rank: the exchange that moves the
+//! model most comes first ([`Source::rank`]).
 //!
-//! Two texts are the same individual when they are equal once every protected term is replaced by
-//! the mark of its interchange class: the terms that can become each other by replacements. So
-//! "she" and "he" are one, and "she" and "his" are not.
+//! Two texts are the same individual when they are equal once the tokens of every site are replaced
+//! by the mark of its class.
 
 use std::sync::Arc;
 
 use rand::RngExt;
-use smallvec::SmallVec;
 
+use super::source::{Exchange, Site, Source};
 use crate::domain::{Domain, DomainError, KEY_BITS, MAX_VARIANTS};
-pub use probity_nn::text::{PADDING, without_padding as text_of};
+pub use probity_nn::text::PADDING;
+use probity_nn::text::without_padding;
 use probity_run::stream::{Purpose, stream};
-
-/// A protected term and what may stand in its place.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Term {
-    /// Attribute: position among the audited ones.
-    pub attribute: usize,
-    /// The value that it is a form of, as reports show it.
-    pub value: String,
-    /// Its tokens; at least one.
-    pub tokens: Vec<i32>,
-    /// The terms that may replace it, best first.
-    pub others: Vec<u32>,
-}
-
-/// All protected terms of an audit, indexed for the search in texts.
-#[derive(Debug, Clone)]
-pub struct Terms {
-    terms: Vec<Term>,
-    /// Terms that begin with a token, longest first; by token id.
-    beginning: Vec<SmallVec<[u32; 2]>>,
-    /// Interchange class of each term.
-    classes: Vec<u32>,
-}
-
-/// An occurrence of a protected term.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Occurrence {
-    /// Position of its first token.
-    pub start: usize,
-    /// Number of its tokens.
-    pub length: usize,
-    /// Which term.
-    pub term: u32,
-}
-
-/// All occurrences in a text, from left to right.
-pub type Occurrences = SmallVec<[Occurrence; 8]>;
-
-impl Terms {
-    /// An index over `terms`. Of two terms with the same tokens the first one counts.
-    pub fn new(terms: Vec<Term>) -> Terms {
-        let largest = terms
-            .iter()
-            .filter_map(|term| term.tokens.first())
-            .max()
-            .map_or(0, |&id| id as usize + 1);
-        let mut beginning: Vec<SmallVec<[u32; 2]>> = vec![SmallVec::new(); largest];
-        for (number, term) in terms.iter().enumerate() {
-            if let Some(&first) = term.tokens.first() {
-                beginning[first as usize].push(number as u32);
-            }
-        }
-        for candidates in &mut beginning {
-            candidates.sort_by_key(|&term| std::cmp::Reverse(terms[term as usize].tokens.len()));
-        }
-        Terms {
-            classes: interchange_classes(&terms),
-            terms,
-            beginning,
-        }
-    }
-
-    /// The terms, by number.
-    pub fn all(&self) -> &[Term] {
-        &self.terms
-    }
-
-    /// The protected terms in `text`: the longest match at the leftmost place, then on after it.
-    pub fn find(&self, text: &[i32]) -> Occurrences {
-        let mut found = Occurrences::new();
-        let mut position = 0;
-        while position < text.len() {
-            match self.term_at(&text[position..]) {
-                Some(term) => {
-                    let length = self.terms[term as usize].tokens.len();
-                    found.push(Occurrence {
-                        start: position,
-                        length,
-                        term,
-                    });
-                    position += length;
-                }
-                None => position += 1,
-            }
-        }
-        found
-    }
-
-    fn term_at(&self, text: &[i32]) -> Option<u32> {
-        let first = usize::try_from(*text.first()?).ok()?;
-        let candidates = self.beginning.get(first)?;
-        let fits = |&&term: &&u32| text.starts_with(&self.terms[term as usize].tokens);
-        candidates.iter().find(fits).copied()
-    }
-
-    /// Whether `text` holds a term that has a replacement.
-    pub fn can_vary(&self, text: &[i32]) -> bool {
-        self.can_vary_within(text, text.len())
-    }
-
-    /// Whether a term that has a replacement begins among the first `reads` tokens of `text`.
-    pub fn can_vary_within(&self, text: &[i32], reads: usize) -> bool {
-        let has_other = |found: &Occurrence| !self.terms[found.term as usize].others.is_empty();
-        let mut found = self.find(text).into_iter();
-        found.any(|found| found.start < reads && has_other(&found))
-    }
-
-    /// As much of `text` as has a say in what a model sees of it that reads `reads` tokens,
-    /// whatever replaces one of its terms.
-    ///
-    /// **Lemma.** For every replacement of a term, the first `reads` tokens of the text are those
-    /// of what this returns. *Proof.* A replacement behind the first `reads` tokens does not change
-    /// them. A term that begins before is found by the tokens up to its start and as many from
-    /// there on as the longest term L has: they are kept. It has at most L tokens, and at least one
-    /// takes their place: what is read then ends before token `reads` + L. ∎
-    pub fn window<'t>(&self, text: &'t [i32], reads: usize) -> &'t [i32] {
-        &text[..text.len().min(reads.saturating_add(self.longest()))]
-    }
-
-    /// Tokens of a row that holds any [`Terms::window`] and any text made of it by a replacement.
-    pub fn room(&self, reads: usize) -> usize {
-        reads + self.longest() + self.growth()
-    }
-
-    fn longest(&self) -> usize {
-        let lengths = self.terms.iter().map(|term| term.tokens.len());
-        lengths.max().unwrap_or(0)
-    }
-
-    /// Sorts the replacements of every term by falling `influence` of the replacement (by term
-    /// number); equal ones keep their order.
-    pub fn rank(&mut self, influence: &[f32]) {
-        for term in &mut self.terms {
-            term.others
-                .sort_by(|&a, &b| influence[b as usize].total_cmp(&influence[a as usize]));
-        }
-    }
-
-    /// Tokens by which a text can grow when one term is replaced.
-    pub fn growth(&self) -> usize {
-        let length = |term: u32| self.terms[term as usize].tokens.len();
-        self.terms
-            .iter()
-            .flat_map(|term| {
-                let longest = term.others.iter().map(|&other| length(other)).max();
-                longest.map(|longest| longest.saturating_sub(term.tokens.len()))
-            })
-            .max()
-            .unwrap_or(0)
-    }
-}
-
-/// Connected components of "may replace".
-fn interchange_classes(terms: &[Term]) -> Vec<u32> {
-    let mut classes: Vec<u32> = (0..terms.len() as u32).collect();
-    // Terms are few; the smallest number of a component spreads in as many passes as its diameter.
-    loop {
-        let before = classes.clone();
-        for (number, term) in terms.iter().enumerate() {
-            for &other in &term.others {
-                let least = classes[number].min(classes[other as usize]);
-                classes[number] = least;
-                classes[other as usize] = least;
-            }
-        }
-        if classes == before {
-            return classes;
-        }
-    }
-}
-
-/// What variant `variant` of a text replaces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Replacement {
-    /// The occurrence that is replaced.
-    pub occurrence: Occurrence,
-    /// The term that takes its place.
-    pub by: u32,
-}
 
 /// The texts of an audit.
 ///
@@ -205,97 +26,159 @@ pub struct Replacement {
 /// below 10⁻¹⁹.
 #[derive(Debug, Clone)]
 pub struct TextDomain {
-    width: usize,
-    terms: Arc<Terms>,
-    inputs: Arc<Vec<Vec<i32>>>,
+    tokens: usize,
+    sources: Arc<Vec<Source>>,
+    inputs: Arc<Vec<u32>>,
+    /// The attributes whose values are exchanged; all where nothing is said.
+    attributes: Option<Vec<usize>>,
+}
+
+/// The tokens in a row.
+pub fn text_of(row: &[i32]) -> &[i32] {
+    without_padding(row.get(1..).unwrap_or_default())
+}
+
+/// The number of the text that a row was made of.
+fn source_of(row: &[i32]) -> Option<usize> {
+    row.first().and_then(|&source| usize::try_from(source).ok())
 }
 
 impl TextDomain {
-    /// The domain of texts of at most `width` tokens with `terms`; `inputs` are the texts that
-    /// [`Domain::random_input`] draws from, unpadded, at most `width` − [`Terms::growth`] long.
+    /// The domain of what can be made of `sources`, in rows of as many tokens as that takes, but at
+    /// least `tokens`; `inputs` are the texts, by number, that [`Domain::random_input`] draws from.
     ///
     /// # Errors
-    /// When a text among `inputs` has more than 65,536 variants.
+    /// When a text has more than 65,536 variants.
     pub fn new(
-        width: usize,
-        terms: Arc<Terms>,
-        inputs: Arc<Vec<Vec<i32>>>,
+        tokens: usize,
+        sources: Arc<Vec<Source>>,
+        inputs: Arc<Vec<u32>>,
     ) -> Result<TextDomain, DomainError> {
-        let domain = TextDomain {
-            width,
-            terms,
-            inputs,
-        };
-        let most = domain.inputs.iter().map(|text| domain.variants(text)).max();
-        match most {
-            Some(variants) if variants > MAX_VARIANTS => Err(DomainError::TooManyVariants {
+        let most = sources.iter().map(|source| 1 + source.exchanges()).max();
+        if let Some(variants) = most.filter(|&most| most > MAX_VARIANTS) {
+            return Err(DomainError::TooManyVariants {
                 variants: variants as u128,
-            }),
-            _ => Ok(domain),
+            });
+        }
+        let needed = sources.iter().map(|s| s.ids.len() + s.growth()).max();
+        Ok(TextDomain {
+            tokens: tokens.max(needed.unwrap_or(0)),
+            sources,
+            inputs,
+            attributes: None,
+        })
+    }
+
+    /// The domain of all of `sources`.
+    ///
+    /// # Errors
+    /// Like [`TextDomain::new`].
+    pub fn of(sources: Vec<Source>) -> Result<TextDomain, DomainError> {
+        let inputs = (0u32..).take(sources.len()).collect();
+        TextDomain::new(1, Arc::new(sources), Arc::new(inputs))
+    }
+
+    /// The same texts where values of `attributes` alone are exchanged, with these `inputs`.
+    #[must_use]
+    pub fn only(&self, attributes: Vec<usize>, inputs: Vec<u32>) -> TextDomain {
+        TextDomain {
+            tokens: self.tokens,
+            sources: Arc::clone(&self.sources),
+            inputs: Arc::new(inputs),
+            attributes: Some(attributes),
         }
     }
 
-    /// The protected terms.
-    pub fn terms(&self) -> &Terms {
-        &self.terms
+    /// The sites of `source` whose values are exchanged.
+    fn sites<'s>(&'s self, source: &'s Source) -> impl Iterator<Item = &'s Site> {
+        let is_exchanged = |site: &&Site| {
+            let attributes = self.attributes.as_ref();
+            attributes.is_none_or(|attributes| attributes.contains(&site.attribute))
+        };
+        source.sites.iter().filter(is_exchanged)
     }
 
-    /// Number of texts that the domain was given.
-    pub fn inputs(&self) -> usize {
-        self.inputs.len()
+    /// Tokens that a row has room for.
+    pub fn tokens(&self) -> usize {
+        self.tokens
     }
 
-    /// Pads `text` to a row.
-    pub fn row(&self, text: &[i32]) -> Vec<i32> {
-        let mut row = text.to_vec();
-        row.resize(self.width, PADDING);
+    /// Puts the exchanges first in every text that have the most `influence`; see [`Source::rank`].
+    pub fn rank(&mut self, influence: &[f32]) {
+        let sources = Arc::make_mut(&mut self.sources).iter_mut();
+        sources.for_each(|source| source.rank(influence));
+    }
+
+    /// The texts.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// The texts that [`Domain::random_input`] draws from, by number.
+    pub fn inputs(&self) -> &[u32] {
+        &self.inputs
+    }
+
+    /// The text that `row` was made of.
+    pub fn source(&self, row: &[i32]) -> Option<&Source> {
+        self.sources.get(source_of(row)?)
+    }
+
+    /// The row of the text of that number; nothing but padding if there is none.
+    pub fn row(&self, source: u32) -> Vec<i32> {
+        let mut row = vec![source as i32];
+        if let Some(source) = self.sources.get(source as usize) {
+            row.extend_from_slice(&source.ids);
+        }
+        row.resize(1 + self.tokens, PADDING);
         row
     }
 
-    /// What `variant` of `row` replaces; `None` for the text itself.
-    pub fn replacement(&self, row: &[i32], variant: usize) -> Option<Replacement> {
-        let mut left = variant.checked_sub(1)?;
-        for occurrence in self.terms.find(text_of(row)) {
-            let others = &self.terms.terms[occurrence.term as usize].others;
-            if let Some(&by) = others.get(left) {
-                return Some(Replacement { occurrence, by });
-            }
-            left -= others.len();
-        }
-        None
+    /// The rows of all texts, one after another.
+    pub fn rows(&self) -> Vec<i32> {
+        (0u32..)
+            .take(self.sources.len())
+            .flat_map(|source| self.row(source))
+            .collect()
     }
 
-    /// Where token `position` of `row` stands in the variant made by `replacement`; `None` inside
-    /// the replaced term.
-    pub fn position_in(&self, replacement: &Replacement, position: usize) -> Option<usize> {
-        let Occurrence { start, length, .. } = replacement.occurrence;
-        if position < start {
-            Some(position)
-        } else if position < start + length {
-            None
-        } else {
-            let tokens = self.terms.terms[replacement.by as usize].tokens.len();
-            Some(position + tokens - length)
+    /// What variant `variant` of `row` exchanges, with the site; `None` for the text itself.
+    pub fn exchange(&self, row: &[i32], variant: usize) -> Option<(&Site, &Exchange)> {
+        let mut left = variant.checked_sub(1)?;
+        for site in self.sites(self.source(row)?) {
+            if let Some(exchange) = site.exchanges.get(left) {
+                return Some((site, exchange));
+            }
+            left -= site.exchanges.len();
         }
+        None
     }
 }
 
 impl Domain for TextDomain {
     fn width(&self) -> usize {
-        self.width
+        1 + self.tokens
     }
 
     /// Which tokens there are, the model knows.
     fn contains(&self, row: &[i32]) -> bool {
-        row.len() == self.width && text_of(row).iter().all(|&id| id > PADDING)
+        let text = text_of(row);
+        let is_made = |source: &Source| {
+            let mut fixed = source.fixed.iter().cloned();
+            source.ids.len() == text.len()
+                && fixed.all(|range| source.ids[range.clone()] == text[range])
+        };
+        row.len() == self.width()
+            && text.iter().all(|&id| id > PADDING)
+            && self.source(row).is_some_and(is_made)
     }
 
     fn variants(&self, row: &[i32]) -> usize {
-        let occurrences = self.terms.find(text_of(row));
-        1 + occurrences
-            .iter()
-            .map(|occurrence| self.terms.terms[occurrence.term as usize].others.len())
-            .sum::<usize>()
+        let Some(source) = self.source(row) else {
+            return 1;
+        };
+        let exchanges = self.sites(source).map(|site| site.exchanges.len());
+        1 + exchanges.sum::<usize>()
     }
 
     fn own_variant(&self, _row: &[i32]) -> usize {
@@ -303,15 +186,13 @@ impl Domain for TextDomain {
     }
 
     fn write_variant(&self, row: &[i32], variant: usize, out: &mut Vec<i32>) {
-        let Some(Replacement { occurrence, by }) = self.replacement(row, variant) else {
+        let Some((_, exchange)) = self.exchange(row, variant) else {
             out.extend_from_slice(row);
             return;
         };
-        let end = out.len() + self.width;
-        let text = text_of(row);
-        out.extend_from_slice(&text[..occurrence.start]);
-        out.extend_from_slice(&self.terms.terms[by as usize].tokens);
-        out.extend_from_slice(&text[occurrence.start + occurrence.length..]);
+        let end = out.len() + self.width();
+        out.push(row[0]);
+        exchange.write(text_of(row), out);
         out.resize(end, PADDING);
     }
 
@@ -327,17 +208,26 @@ impl Domain for TextDomain {
         let text = text_of(row);
         let mut masked: Vec<i32> = Vec::with_capacity(text.len());
         let mut position = 0;
-        for occurrence in self.terms.find(text) {
-            masked.extend_from_slice(&text[position..occurrence.start]);
+        let sites = self.source(row).into_iter();
+        let mut spans: Vec<_> = sites
+            .flat_map(|source| self.sites(source))
+            .flat_map(|site| site.spans.iter().map(move |span| (span, site.class)))
+            .collect();
+        spans.sort_by_key(|(span, _)| (span.start, span.end));
+        for (span, class) in spans {
+            if span.start < position {
+                continue;
+            }
+            masked.extend_from_slice(&text[position..span.start]);
             // Marks lie below the padding, so that no token equals one.
-            masked.push(PADDING - 1 - self.terms.classes[occurrence.term as usize] as i32);
-            position = occurrence.start + occurrence.length;
+            masked.push(PADDING - 1 - class as i32);
+            position = span.end;
         }
         masked.extend_from_slice(&text[position..]);
         key(masked.into_iter())
     }
 
-    /// The `item`-th of the texts that the domain was given; beyond the last one, uniform draws
+    /// The `item`-th of the inputs that the domain was given; beyond the last one, uniform draws
     /// among them.
     fn random_input(&self, seed: u64, item: u64) -> Vec<i32> {
         let count = self.inputs.len() as u64;
@@ -348,7 +238,7 @@ impl Domain for TextDomain {
         };
         self.inputs
             .get(number as usize)
-            .map_or_else(Vec::new, |text| self.row(text))
+            .map_or_else(Vec::new, |&source| self.row(source))
     }
 }
 
@@ -359,14 +249,15 @@ fn key(ids: impl Iterator<Item = i32>) -> u128 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::terms::{Term, Terms};
     use super::*;
     use std::collections::HashSet;
 
     /// Countries 1, 2, "3 4" (two tokens); he 5, she 6; his 7, her 8, him 9.
-    pub(crate) fn terms() -> Terms {
+    fn terms() -> Terms {
         let term = |attribute, tokens: &[i32], others: &[u32]| Term {
             attribute,
-            value: format!("{tokens:?}"),
+            spelled: String::new(),
             tokens: tokens.to_vec(),
             others: others.to_vec(),
         };
@@ -382,38 +273,29 @@ mod tests {
         ])
     }
 
-    fn domain() -> TextDomain {
-        let terms = terms();
-        assert_eq!(terms.growth(), 1);
-        TextDomain::new(8, Arc::new(terms), Arc::new(Vec::new())).unwrap()
+    fn source(text: &[i32]) -> Source {
+        Source::new(text.to_vec(), terms().sites(text), Vec::new())
     }
 
-    #[test]
-    fn occurrences_are_the_longest_from_the_left() {
-        let terms = terms();
-        let found = terms.find(&[3, 3, 4, 10, 1]);
-        let places: Vec<_> = found.iter().map(|o| (o.start, o.length, o.term)).collect();
-        assert_eq!(places, [(1, 2, 2), (4, 1, 0)]);
+    fn domain(texts: &[&[i32]]) -> TextDomain {
+        TextDomain::of(texts.iter().map(|text| source(text)).collect()).unwrap()
     }
 
-    /// Whole texts, cut after a replacement, are windows cut after it.
+    /// Whole texts, cut after an exchange, are windows cut after it.
     #[test]
-    fn a_window_holds_all_that_is_read_after_a_replacement() {
-        let terms = terms();
+    fn a_window_holds_all_that_is_read_after_an_exchange() {
         let mut seen = 0;
         for number in 0..2000_u64 {
             let mut draw = stream(number, Purpose::UniformInput, 1, 0);
             let length = draw.random_range(1..20);
             let text: Vec<i32> = (0..length).map(|_| draw.random_range(1..12)).collect();
             let reads = draw.random_range(1..15);
-            let window = terms.window(&text, reads);
-            let all = |text: &[i32]| -> HashSet<Vec<i32>> {
-                let width = text.len() + terms.growth();
-                let domain =
-                    TextDomain::new(width, Arc::new(terms.clone()), Arc::default()).unwrap();
-                let row = domain.row(text);
-                let variants = 0..domain.variants(&row);
-                variants
+            let whole = source(&text);
+            let window = whole.window(reads);
+            let all = |source: &Source| -> HashSet<Vec<i32>> {
+                let domain = TextDomain::of(vec![source.clone()]).unwrap();
+                let row = domain.row(0);
+                (0..domain.variants(&row))
                     .map(|variant| {
                         let mut other = Vec::new();
                         domain.write_variant(&row, variant, &mut other);
@@ -422,34 +304,37 @@ mod tests {
                     })
                     .collect()
             };
-            assert_eq!(all(window), all(&text), "case {number}");
-            assert!(window.len() + terms.growth() <= terms.room(reads));
-            assert_eq!(
-                terms.can_vary_within(window, reads),
-                terms.can_vary_within(&text, reads)
-            );
-            seen += usize::from(window.len() < text.len());
+            assert_eq!(all(&window), all(&whole), "case {number}");
+            let mut sites = whole.sites.iter();
+            let begins = |site: &Site| site.spans[0].start < reads;
+            assert_eq!(window.can_vary(), sites.any(begins));
+            seen += usize::from(window.ids.len() < text.len());
         }
         assert!(seen > 300, "{seen}");
     }
 
     #[test]
-    fn every_variant_replaces_one_occurrence_and_keeps_the_individual() {
-        let domain = domain();
-        let row = domain.row(&[1, 10, 3, 4, 8, 11]);
+    fn every_variant_makes_one_exchange_and_keeps_the_individual() {
+        let text = [1, 10, 3, 4, 8, 11];
+        let domain = domain(&[&text]);
+        let row = domain.row(0);
         assert_eq!(domain.variants(&row), 1 + 2 + 2 + 2);
         let mut seen = HashSet::new();
         let mut texts = Vec::new();
         for variant in 0..domain.variants(&row) {
             let mut other = Vec::new();
             domain.write_variant(&row, variant, &mut other);
-            assert_eq!(other.len(), 8);
-            assert_eq!(domain.individual_key(&other), domain.individual_key(&row));
+            assert_eq!(other.len(), domain.width());
             assert!(seen.insert(domain.row_key(&other)));
-            if let Some(replacement) = domain.replacement(&row, variant) {
+            let alone = self::domain(&[text_of(&other)]);
+            assert_eq!(
+                alone.individual_key(&alone.row(0)),
+                domain.individual_key(&row)
+            );
+            if let Some((_, exchange)) = domain.exchange(&row, variant) {
                 for (position, &id) in text_of(&row).iter().enumerate() {
-                    if let Some(there) = domain.position_in(&replacement, position) {
-                        assert_eq!(other[there], id);
+                    if let Some(there) = exchange.position_in(position) {
+                        assert_eq!(text_of(&other)[there], id);
                     }
                 }
             }
@@ -462,9 +347,28 @@ mod tests {
     }
 
     #[test]
+    fn rows_are_made_of_their_sources() {
+        let domain = domain(&[&[1, 10, 11], &[9, 10]]);
+        let row = domain.row(0);
+        assert!(domain.contains(&row));
+        let with = |place: usize, id: i32| {
+            let mut other = row.clone();
+            other[place] = id;
+            domain.contains(&other)
+        };
+        assert!(with(2, 12), "a free word");
+        assert!(!with(1, 2), "a protected term");
+        assert!(!with(0, 1), "another text");
+        assert!(!with(0, 2), "no text");
+        assert!(!with(4, 10), "a longer text");
+    }
+
+    #[test]
     fn terms_that_cannot_become_each_other_are_different_people() {
-        let domain = domain();
-        let key = |text: &[i32]| domain.individual_key(&domain.row(text));
+        let key = |text: &[i32]| {
+            let domain = domain(&[text]);
+            domain.individual_key(&domain.row(0))
+        };
         assert_eq!(key(&[5, 10]), key(&[6, 10]));
         assert_eq!(key(&[7, 10]), key(&[9, 10]), "his, her, him interchange");
         assert_ne!(key(&[5, 10]), key(&[7, 10]));
@@ -472,11 +376,55 @@ mod tests {
         assert_ne!(key(&[1, 10]), key(&[10]));
     }
 
+    /// Edits in several places are one run between the first and the last of them.
+    #[test]
+    fn stretches_hold_what_is_between_edits() {
+        use super::super::source::{Stretch, TokenEdit};
+        let edit = |at: usize, by: &[i32]| TokenEdit {
+            tokens: at..at + 1,
+            by: by.to_vec(),
+            spelled: String::new(),
+        };
+        let exchange = |edits: Vec<TokenEdit>| Exchange {
+            to: String::new(),
+            number: 0,
+            edits: edits.into(),
+        };
+        let site = Site {
+            attribute: 0,
+            from: String::new(),
+            spans: [1..2, 3..4].into_iter().collect(),
+            class: 0,
+            exchanges: vec![
+                exchange(vec![edit(1, &[7]), edit(3, &[8])]),
+                exchange(vec![edit(1, &[9]), edit(3, &[6])]),
+                exchange(vec![edit(1, &[5, 5]), edit(3, &[6])]),
+                exchange(vec![edit(3, &[6])]),
+            ],
+        };
+        let source = Source::new(vec![0, 1, 2, 3, 4], vec![site], Vec::new());
+        let stretch = |tokens, by: &[&[i32]]| Stretch {
+            tokens,
+            by: by.iter().map(|by| by.to_vec()).collect(),
+        };
+        assert_eq!(
+            source.stretches(),
+            [
+                stretch(1..4, &[&[7, 2, 8], &[9, 2, 6]]),
+                stretch(1..4, &[&[5, 5, 2, 6]]),
+                stretch(3..4, &[&[6]])
+            ]
+        );
+    }
+
     #[test]
     fn ranking_puts_the_most_influential_first() {
-        let mut terms = terms();
-        terms.rank(&[0.0, 0.5, 2.0, 0.0, 0.0, 0.1, 0.0, 0.7]);
-        assert_eq!(terms.all()[0].others, [2, 1]);
-        assert_eq!(terms.all()[6].others, [7, 5]);
+        let mut source = source(&[1, 10, 8]);
+        source.rank(&[0.0, 0.5, 2.0, 0.0, 0.0, 0.1, 0.0, 0.7]);
+        let numbers = |site: usize| -> Vec<u32> {
+            let exchanges = source.sites[site].exchanges.iter();
+            exchanges.map(|exchange| exchange.number).collect()
+        };
+        assert_eq!((numbers(0), numbers(1)), (vec![2, 1], vec![7, 5]));
     }
 }

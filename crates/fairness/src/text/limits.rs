@@ -1,5 +1,6 @@
 //! How far a search may lead a text away from its seed.
 
+use super::fluency::Fluency;
 use probity_nn::ModelError;
 
 /// How alike two texts are.
@@ -18,6 +19,8 @@ pub struct Limits<'a> {
     pub seeds: &'a [Vec<i32>],
     /// Tokens that may differ, at most.
     pub max_changed: Option<usize>,
+    /// Least share of its probability that the seed keeps for each word changed.
+    pub min_fluency: Option<(f32, &'a Fluency)>,
     /// Least similarity.
     pub min_similarity: Option<(f32, &'a dyn Similarity)>,
 }
@@ -33,6 +36,11 @@ impl Limits<'_> {
         };
         if let Some(most) = self.max_changed
             && changed(original, text) > most
+        {
+            return Ok(false);
+        }
+        if let Some((least, fluency)) = self.min_fluency
+            && fluency.kept(seed as usize, original, text) < f64::from(least)
         {
             return Ok(false);
         }

@@ -1,17 +1,31 @@
-//! The protected terms of an audit as a model sees them: lexicon entries turned into token ids.
+//! What is protected in a text, as a model sees it: where values of the audited attributes are
+//! named, and what may take their place.
 //!
-//! A term with a word that the model has no vector for cannot be told from any other unknown word:
-//! it is neither found nor used as a replacement, and counted.
+//! There are two rules. By [`Preset::English`] a text is read as English: the terms of one value
+//! are exchanged together wherever they name it, and the sentence is kept
+//! ([`probity_text::substitution`]). By [`Preset::Paper`] one occurrence of a term at a time is
+//! replaced, whatever else the sentence says ([`super::terms`]).
+//!
+//! A word that the model has no vector for cannot be told from any other unknown word: an exchange
+//! that would replace such a word, or put one in, is left out.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 
 use serde::Serialize;
+use smallvec::SmallVec;
 
-use super::domain::{Term, Terms, text_of};
+use super::edits::Tokens;
+use super::preset::Preset;
+use super::render::words;
+use super::source::{Exchange, Site, Source, merged};
+use super::terms::{Term, Terms};
 use crate::audit_error::AuditError;
 use crate::domain::DomainError;
-use probity_nn::text_model::TextModel;
+use probity_nn::text_model::{EncodedText, TextModel};
 use probity_text::lexicon::{Lexicon, TermMatcher};
+use probity_text::substitution::{Analysis, Substitution};
+use probity_text::tokenizer::in_case_of;
 
 /// How many protected terms there are, and which cannot be used.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -22,43 +36,66 @@ pub struct TermCounts {
     pub without_embedding: Vec<String>,
 }
 
-/// The protected terms of an audit.
+/// The protected attributes of an audit.
 #[derive(Debug, Clone)]
-pub struct ProtectedTerms {
-    terms: Terms,
+pub struct Protected {
+    rule: Rule,
     attributes: Vec<String>,
     words: HashSet<i32>,
     counts: TermCounts,
+    /// Values of all attributes before each one: the number of an exchange is that of its value.
+    first_value: Vec<u32>,
 }
 
-impl ProtectedTerms {
-    /// The terms of the attributes called `names` in `lexicon`, or of all of them where none is
-    /// named, for `model`.
+#[derive(Debug, Clone)]
+enum Rule {
+    English(Box<Substitution>),
+    Paper(Terms),
+}
+
+/// A text as an audit holds it.
+#[derive(Debug, Clone)]
+pub struct Read {
+    /// Its tokens, and what may be exchanged in them.
+    pub source: Source,
+    /// Whether it is English; the rule of the paper does not ask.
+    pub is_english: bool,
+}
+
+impl Protected {
+    /// The attributes called `names` in `lexicon`, or where none is named all of them that are not
+    /// protected by name only, for `model`, by the rule of `preset`.
+    ///
+    /// Where none is named, attributes of which the model knows the words of fewer than two values
+    /// are left out: nothing could be compared.
     ///
     /// # Errors
     /// When there is no attribute, one is named twice or unknown, or the model has vectors for
-    /// fewer than two values of one.
+    /// fewer than two values of one that is named, or of all.
     pub fn new(
         lexicon: &Lexicon,
         names: &[String],
         model: &TextModel,
-    ) -> Result<ProtectedTerms, AuditError> {
-        let of_lexicon = lexicon.attributes().iter();
-        let names: Vec<String> = match names {
+        preset: Preset,
+    ) -> Result<Protected, AuditError> {
+        let of_lexicon = lexicon.attributes().iter().filter(|named| !named.opt_in);
+        let is_named = !names.is_empty();
+        let asked: Vec<String> = match names {
             [] => of_lexicon.map(|attribute| attribute.name.clone()).collect(),
             names => names.to_vec(),
         };
-        if names.is_empty() {
-            return Err(DomainError::NothingProtected.into());
-        }
+        let mut names: Vec<String> = Vec::with_capacity(asked.len());
+        let mut unknown = None;
         let mut all: Vec<Term> = Vec::new();
         let mut words = HashSet::new();
         let mut counts = TermCounts::default();
-        for (attribute, name) in names.iter().enumerate() {
-            if names[..attribute].contains(name) {
-                return Err(DomainError::NamedTwice(name.clone()).into());
+        let mut first_value = vec![0];
+        for name in asked {
+            if names.contains(&name) {
+                return Err(DomainError::NamedTwice(name).into());
             }
-            let entry = lexicon.attribute(name)?;
+            let attribute = names.len();
+            let entry = lexicon.attribute(&name)?;
             let matcher = TermMatcher::new(entry, &model.tokenizer)?;
             words.extend(
                 matcher
@@ -69,21 +106,36 @@ impl ProtectedTerms {
             let used = known_terms(&matcher, model, &mut counts);
             let values: HashSet<usize> = used.keys().map(|(value, _)| *value).collect();
             if values.len() < 2 {
-                return Err(AuditError::TooFewValues {
-                    attribute: name.clone(),
+                let too_few = AuditError::TooFewValues {
+                    attribute: name,
                     values: values.len(),
                     known: entry.values.len(),
-                });
+                };
+                match is_named {
+                    true => return Err(too_few),
+                    false => unknown.get_or_insert(too_few),
+                };
+                continue;
             }
-            append(&mut all, attribute, &matcher, &used, &entry.values, model);
+            counts.used += used.len() as u64;
+            append(&mut all, attribute, &matcher, &used, model);
+            first_value.push(first_value[attribute] + entry.values.len() as u32);
+            names.push(name);
+        }
+        if names.is_empty() {
+            return Err(unknown.unwrap_or(DomainError::NothingProtected.into()));
         }
         words.remove(&(model.tokenizer.unknown() as i32));
-        counts.used = all.len() as u64;
-        Ok(ProtectedTerms {
-            terms: Terms::new(all),
+        let rule = match preset {
+            Preset::Paper => Rule::Paper(Terms::new(all)),
+            Preset::English => Rule::English(Box::new(Substitution::new(lexicon, &names)?)),
+        };
+        Ok(Protected {
+            rule,
             attributes: names,
             words,
             counts,
+            first_value,
         })
     }
 
@@ -92,52 +144,103 @@ impl ProtectedTerms {
         &self.attributes
     }
 
-    /// The terms.
-    pub fn terms(&self) -> &Terms {
-        &self.terms
-    }
-
-    /// How many there are, and which cannot be used.
+    /// How many terms there are, and which cannot be used.
     pub fn counts(&self) -> &TermCounts {
         &self.counts
-    }
-
-    /// See [`Terms::rank`].
-    pub fn rank(&mut self, influence: &[f32]) {
-        self.terms.rank(influence);
-    }
-
-    /// Whether `text` holds a term that has a replacement.
-    pub fn is_in(&self, text: &[i32]) -> bool {
-        self.terms.can_vary(text_of(text))
-    }
-
-    /// The terms of some of the attributes.
-    pub fn only(&self, names: &[String]) -> Terms {
-        let is_kept = |term: &Term| names.contains(&self.attributes[term.attribute]);
-        let mut numbers = Vec::with_capacity(self.terms.all().len());
-        let mut next = 0;
-        for term in self.terms.all() {
-            numbers.push(next);
-            next += u32::from(is_kept(term));
-        }
-        let kept = self.terms.all().iter().filter(|term| is_kept(term));
-        Terms::new(
-            kept.map(|term| Term {
-                others: term
-                    .others
-                    .iter()
-                    .map(|&other| numbers[other as usize])
-                    .collect(),
-                ..term.clone()
-            })
-            .collect(),
-        )
     }
 
     /// Whether `word` is part of a protected term.
     pub fn has_word(&self, word: i32) -> bool {
         self.words.contains(&word)
+    }
+
+    /// How many things can be put in the place of others: the numbers of [`Exchange::number`] are
+    /// below it.
+    pub fn numbers(&self) -> usize {
+        match &self.rule {
+            Rule::English(_) => self.first_value.last().map_or(0, |&last| last as usize),
+            Rule::Paper(terms) => terms.all().len(),
+        }
+    }
+
+    /// Reads `text`, as `tokens` splits it.
+    ///
+    /// # Errors
+    /// When the text or a substitute in it cannot be split.
+    pub fn read(&self, tokens: &Tokens<'_>, text: &EncodedText) -> Result<Read, AuditError> {
+        match &self.rule {
+            Rule::Paper(terms) => {
+                let mut sites = terms.sites(&text.ids);
+                let exchanges = sites.iter_mut().flat_map(|site| &mut site.exchanges);
+                for edit in exchanges.flat_map(|exchange| &mut exchange.edits) {
+                    let first = text.bytes[edit.tokens.start].start;
+                    let old = text.text.get(first..text.bytes[edit.tokens.end - 1].end);
+                    edit.spelled = in_case_of(old.unwrap_or_default(), &edit.spelled);
+                }
+                Ok(Read {
+                    source: Source::new(text.ids.clone(), sites, Vec::new()),
+                    is_english: true,
+                })
+            }
+            Rule::English(substitution) => self.read_english(substitution, tokens, text),
+        }
+    }
+
+    /// How `text` reads as English; nothing by the rule of the paper.
+    ///
+    /// # Errors
+    /// When the text cannot be split.
+    pub fn analyse(&self, text: &str) -> Result<Option<Analysis>, AuditError> {
+        match &self.rule {
+            Rule::English(substitution) => Ok(Some(substitution.analyse(text)?)),
+            Rule::Paper(_) => Ok(None),
+        }
+    }
+
+    fn read_english(
+        &self,
+        substitution: &Substitution,
+        tokens: &Tokens<'_>,
+        text: &EncodedText,
+    ) -> Result<Read, AuditError> {
+        let analysis = substitution.analyse(&text.text)?;
+        let mut sites = Vec::new();
+        for site in &analysis.sites {
+            let mut exchanges = Vec::with_capacity(site.exchanges.len());
+            let mut spans: Vec<Range<usize>> = Vec::new();
+            for exchange in &site.exchanges {
+                let Some(edits) = tokens.edits(text, &exchange.edits)? else {
+                    continue;
+                };
+                spans.extend(edits.iter().map(|edit| edit.tokens.clone()));
+                exchanges.push(Exchange {
+                    to: exchange.term.clone(),
+                    number: self.first_value[site.attribute] + exchange.value as u32,
+                    edits,
+                });
+            }
+            if !exchanges.is_empty() {
+                sites.push(Site {
+                    attribute: site.attribute,
+                    from: site.term.clone(),
+                    spans: merged(spans).into_iter().collect::<SmallVec<_>>(),
+                    class: site.attribute as u32,
+                    exchanges,
+                });
+            }
+        }
+        let is_fixed = |bytes: &Range<usize>| {
+            let words = analysis.words.iter().filter(|word| word.is_fixed);
+            let mut words = words.map(|word| &word.bytes);
+            words.any(|word| word.start < bytes.end && bytes.start < word.end)
+        };
+        let fixed = text.bytes.iter().enumerate();
+        let fixed = fixed.filter(|(_, bytes)| is_fixed(bytes));
+        let fixed = fixed.map(|(position, _)| position..position + 1).collect();
+        Ok(Read {
+            source: Source::new(text.ids.clone(), sites, fixed),
+            is_english: analysis.is_english,
+        })
     }
 }
 
@@ -148,6 +251,7 @@ fn known_terms(
     counts: &mut TermCounts,
 ) -> HashMap<(usize, Vec<String>), usize> {
     let mut used = HashMap::new();
+    let mut unknown_terms = BTreeSet::new();
     for number in 0..matcher.terms() {
         let tokens = matcher.tokens(number);
         let unknown = model.tokenizer.unknown();
@@ -155,13 +259,14 @@ fn known_terms(
             .iter()
             .any(|word| model.tokenizer.id(word) == unknown)
         {
-            counts
-                .without_embedding
-                .push(matcher.text(number).to_owned());
+            unknown_terms.insert(number);
         } else if let Some(value) = matcher.value(number) {
             used.insert((value, tokens.to_vec()), number);
         }
     }
+    let unknown_terms = unknown_terms.into_iter();
+    let unknown_terms = unknown_terms.map(|number| matcher.text(number).to_owned());
+    counts.without_embedding.extend(unknown_terms);
     used
 }
 
@@ -171,7 +276,6 @@ fn append(
     attribute: usize,
     matcher: &TermMatcher,
     used: &HashMap<(usize, Vec<String>), usize>,
-    values: &[String],
     model: &TextModel,
 ) {
     let mut order: Vec<usize> = used.values().copied().collect();
@@ -185,15 +289,12 @@ fn append(
             .filter_map(|other| used.get(&(other.value, other.tokens.clone())))
             .filter_map(|other| places.get(other).copied())
             .collect();
-        let value = matcher.value(number).unwrap_or_default();
+        let ids = matcher.tokens(number).iter();
+        let tokens: Vec<i32> = ids.map(|word| model.tokenizer.id(word) as i32).collect();
         all.push(Term {
             attribute,
-            value: values[value].clone(),
-            tokens: matcher
-                .tokens(number)
-                .iter()
-                .map(|word| model.tokenizer.id(word) as i32)
-                .collect(),
+            spelled: words(model, &tokens),
+            tokens,
             others,
         });
     }

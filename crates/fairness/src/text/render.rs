@@ -2,16 +2,29 @@
 
 use std::ops::Range;
 
-use super::domain::Replacement;
+use super::source::Exchange;
 use probity_nn::text_model::{EncodedText, TextModel};
-use probity_text::tokenizer::{TokenizerError, splice};
+use probity_text::tokenizer::{TokenizerError, in_case_of};
 
-/// The text of `ids`, which came from `seed` by replacing words one by one, with `replacement`
-/// (what, and the words that take its place) made in it.
+/// A piece of the seed that is another one in the result.
+struct Piece {
+    /// Positions of the seed's tokens.
+    tokens: Range<usize>,
+    /// The ids of what takes their place.
+    ids: Vec<i32>,
+    /// The same as it is written there.
+    spelled: String,
+    /// The same as the model spells it: other words where case matters.
+    plain: String,
+}
+
+/// The text of `ids`, which came from `seed` by replacing words one by one, with `exchange` made in
+/// it.
 ///
-/// The result has exactly the tokens that were checked: where a replacement in place would run
-/// into its neighbours ("do" in "don't"), blanks are put around it, and where that does not help
-/// either, the text is its tokens with blanks between them.
+/// The result has exactly the tokens that were checked: where the case of the replaced word makes
+/// another word, the replacement keeps its own; where a replacement in place would run into its
+/// neighbours ("do" in "don't"), blanks are put around it; and where that does not help either, the
+/// text is its tokens with blanks between them.
 ///
 /// # Errors
 /// When the tokenizer cannot split the result.
@@ -19,75 +32,117 @@ pub fn render(
     model: &TextModel,
     seed: &EncodedText,
     ids: &[i32],
-    replacement: Option<(&Replacement, &[i32])>,
+    exchange: Option<&Exchange>,
 ) -> Result<String, TokenizerError> {
-    let mut changes: Vec<(Range<usize>, String)> = Vec::new();
-    let mut wanted: Vec<i32> = Vec::new();
+    let pieces = pieces(model, seed, ids, exchange);
+    let mut wanted: Vec<i32> = Vec::with_capacity(ids.len());
+    let mut position = 0;
+    for piece in &pieces {
+        wanted.extend_from_slice(&ids[position..piece.tokens.start]);
+        wanted.extend_from_slice(&piece.ids);
+        position = piece.tokens.end;
+    }
+    wanted.extend_from_slice(&ids[position..]);
+    let spellings: [fn(&Piece) -> &str; 2] = [|piece| &piece.spelled, |piece| &piece.plain];
+    for spelled in spellings {
+        let text = spliced(seed, &pieces, &|_| "", spelled);
+        if model.tokens(&text)? == wanted {
+            return Ok(text);
+        }
+    }
+    // Blanks around those alone that need them, and where that is not enough, around all.
+    let mut needs_blanks = Vec::with_capacity(pieces.len());
+    for piece in &pieces {
+        let text = spliced(seed, std::slice::from_ref(piece), &|_| "", |piece| {
+            &piece.spelled
+        });
+        let (before, after) = (
+            &seed.ids[..piece.tokens.start],
+            &seed.ids[piece.tokens.end..],
+        );
+        needs_blanks.push(model.tokens(&text)? != [before, &piece.ids, after].concat());
+    }
+    let around_some = |piece: usize| if needs_blanks[piece] { " " } else { "" };
+    let ways: [&dyn Fn(usize) -> &'static str; 2] = [&around_some, &|_| " "];
+    for blank in ways {
+        for spelled in spellings {
+            let text = spliced(seed, &pieces, blank, spelled);
+            if model.tokens(&text)? == wanted {
+                return Ok(text);
+            }
+        }
+    }
+    let mut spelled: Vec<&str> = Vec::new();
+    let mut position = 0;
+    for piece in &pieces {
+        let before = position..piece.tokens.start;
+        spelled.extend(seed.words[before].iter().map(String::as_str));
+        spelled.push(&piece.plain);
+        position = piece.tokens.end;
+    }
+    spelled.extend(seed.words[position..].iter().map(String::as_str));
+    Ok(spelled.join(" "))
+}
+
+/// What differs from the seed, in order.
+fn pieces(
+    model: &TextModel,
+    seed: &EncodedText,
+    ids: &[i32],
+    exchange: Option<&Exchange>,
+) -> Vec<Piece> {
+    let mut edits = exchange
+        .iter()
+        .flat_map(|exchange| &exchange.edits)
+        .peekable();
+    let mut pieces = Vec::new();
     let mut position = 0;
     while position < ids.len() {
-        if let Some((replacement, by)) = replacement
-            && replacement.occurrence.start == position
-        {
-            let end = position + replacement.occurrence.length;
-            let bytes = seed.bytes[position].start..seed.bytes[end - 1].end;
-            changes.push((bytes, words(model, by)));
-            wanted.extend_from_slice(by);
-            position = end;
+        if let Some(edit) = edits.next_if(|edit| edit.tokens.start == position) {
+            pieces.push(Piece {
+                tokens: edit.tokens.clone(),
+                ids: edit.by.clone(),
+                spelled: edit.spelled.clone(),
+                plain: words(model, &edit.by),
+            });
+            position = edit.tokens.end;
             continue;
         }
         let id = ids[position];
-        wanted.push(id);
         if seed.ids[position] != id {
-            changes.push((seed.bytes[position].clone(), words(model, &[id])));
+            let old = seed.text.get(seed.bytes[position].clone());
+            pieces.push(Piece {
+                tokens: position..position + 1,
+                ids: vec![id],
+                spelled: in_case_of(old.unwrap_or_default(), &words(model, &[id])),
+                plain: words(model, &[id]),
+            });
         }
         position += 1;
     }
-    let has_tokens = |text: &str| -> Result<bool, TokenizerError> {
-        let tokens = model.tokenizer.tokens(text)?;
-        Ok(tokens
-            .iter()
-            .map(|token| token.id as i32)
-            .eq(wanted.iter().copied()))
-    };
-    let in_place: Vec<(Range<usize>, &str)> = changes
-        .iter()
-        .map(|(bytes, words)| (bytes.clone(), words.as_str()))
-        .collect();
-    let text = splice(&seed.text, &in_place);
-    if has_tokens(&text)? {
-        return Ok(text);
+    pieces
+}
+
+/// The seed with `pieces` in it, as `spelled` says, and `blank` around each.
+fn spliced(
+    seed: &EncodedText,
+    pieces: &[Piece],
+    blank: &dyn Fn(usize) -> &'static str,
+    spelled: fn(&Piece) -> &str,
+) -> String {
+    let mut text = String::with_capacity(seed.text.len());
+    let mut done = 0;
+    for (number, piece) in pieces.iter().enumerate() {
+        let blank = blank(number);
+        let start = seed.bytes[piece.tokens.start].start;
+        text.push_str(seed.text.get(done..start).unwrap_or_default());
+        text.push_str(blank);
+        text.push_str(spelled(piece));
+        text.push_str(blank);
+        done = seed.bytes[piece.tokens.end - 1].end;
     }
-    let spaced: Vec<(Range<usize>, String)> = changes
-        .iter()
-        .map(|(bytes, words)| (bytes.clone(), format!(" {words} ")))
-        .collect();
-    let spaced: Vec<(Range<usize>, &str)> = spaced
-        .iter()
-        .map(|(bytes, words)| (bytes.clone(), words.as_str()))
-        .collect();
-    let text = splice(&seed.text, &spaced);
-    if has_tokens(&text)? {
-        return Ok(text);
-    }
-    let mut spelled: Vec<String> = Vec::new();
-    let mut position = 0;
-    while position < ids.len() {
-        match replacement {
-            Some((replacement, by)) if replacement.occurrence.start == position => {
-                spelled.push(words(model, by));
-                position += replacement.occurrence.length;
-            }
-            _ => {
-                spelled.push(if seed.ids[position] == ids[position] {
-                    seed.words[position].clone()
-                } else {
-                    words(model, &ids[position..=position])
-                });
-                position += 1;
-            }
-        }
-    }
-    Ok(spelled.join(" "))
+    text.push_str(seed.text.get(done..).unwrap_or_default());
+    text
 }
 
 /// The words of `ids` with blanks between them.

@@ -1,16 +1,17 @@
 //! One text, examined whole: how the model's probabilities move under every replacement of every
 //! protected term.
 
-use std::sync::Arc;
-
 use serde::Serialize;
 
-use super::domain::{Terms, TextDomain};
+use super::domain::TextDomain;
+use super::edits::Tokens;
+use super::network::SourcedNetwork;
 use super::probabilities::softmax;
-use super::protected::ProtectedTerms;
-use super::render::{render, words};
+use super::protected::Protected;
+use super::render::render;
 use crate::audit_error::AuditError;
 use crate::check::check_all;
+use crate::domain::Domain;
 use probity_nn::text_model::TextModel;
 use probity_nn::{Rows, predicted_class};
 use probity_tensor::device::ComputeDevice;
@@ -20,7 +21,7 @@ use probity_tensor::device::ComputeDevice;
 pub struct Swap {
     /// The attribute.
     pub attribute: String,
-    /// Token at which the term stands, from 0.
+    /// First token that is replaced, from 0.
     pub position: usize,
     /// The term.
     pub from: String,
@@ -61,23 +62,22 @@ pub struct Examination {
 /// When it holds no term of `protected`, or the model cannot answer.
 pub fn examine(
     model: &TextModel,
-    protected: &ProtectedTerms,
+    protected: &Protected,
     text: &str,
     device: &ComputeDevice,
 ) -> Result<Examination, AuditError> {
     let attributes = protected.attributes();
     let encoded = model.encode(text)?;
-    if !protected.is_in(&encoded.ids) {
+    let source = protected.read(&Tokens::new(model), &encoded)?.source;
+    if !source.can_vary() {
         return Err(AuditError::NoTermInText {
             attributes: attributes.join(", "),
         });
     }
-    let terms: &Terms = protected.terms();
-    let width = model.max_length + terms.growth();
-    let domain = TextDomain::new(width, Arc::new(terms.clone()), Arc::default())?;
-    let network = model.network(width, device)?;
-    let row = domain.row(&encoded.ids);
-    let mut checks = check_all(&network, &domain, Rows::new(&row, width))?;
+    let domain = TextDomain::of(vec![source])?;
+    let network = SourcedNetwork::new(model.network(domain.tokens(), device)?);
+    let row = domain.row(0);
+    let mut checks = check_all(&network, &domain, Rows::new(&row, domain.width()))?;
     let Some(check) = checks.pop() else {
         return Err(AuditError::NoTermInText {
             attributes: attributes.join(", "),
@@ -91,24 +91,17 @@ pub fn examine(
         .chunks_exact(model.classes.len())
         .enumerate()
     {
-        let Some(replacement) = domain.replacement(&row, variant) else {
+        let Some((site, exchange)) = domain.exchange(&row, variant) else {
             continue;
         };
-        let from = &terms.all()[replacement.occurrence.term as usize];
-        let to = &terms.all()[replacement.by as usize];
         let other = predicted_class(logits) as usize;
         let probability = softmax(logits)[label];
         swaps.push(Swap {
-            attribute: attributes[from.attribute].clone(),
-            position: replacement.occurrence.start,
-            from: words(model, &from.tokens),
-            to: words(model, &to.tokens),
-            text: render(
-                model,
-                &encoded,
-                &encoded.ids,
-                Some((&replacement, &to.tokens)),
-            )?,
+            attribute: attributes[site.attribute].clone(),
+            position: exchange.edits.first().map_or(0, |edit| edit.tokens.start),
+            from: site.from.clone(),
+            to: exchange.to.clone(),
+            text: render(model, &encoded, &encoded.ids, Some(exchange))?,
             label: model.classes[other].clone(),
             probability,
             change: probability - own,

@@ -18,13 +18,15 @@
 //! trial that changes nothing.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
-use super::domain::{Replacement, TextDomain, text_of};
+use super::domain::{TextDomain, text_of};
 use super::limits::Limits;
+use super::source::Exchange;
 use crate::domain::Domain;
 use crate::guidance::{SALIENCY_FLOOR, draw, farthest_variant};
 use crate::strategies::StrategyName;
@@ -75,6 +77,33 @@ impl Candidates {
     }
 }
 
+/// What may stand where in the texts of a search.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Steps {
+    /// For every word the same wherever it stands.
+    Words(Candidates),
+    /// For the texts that a search begins at, by number, and each of their places: the word that
+    /// stands there and what may take its place, nearest first; nothing where none may.
+    Places(HashMap<i32, Candidates>),
+}
+
+impl Steps {
+    /// What may stand at token `position` of `row`; nothing where no step may change it.
+    pub fn of(&self, row: &[i32], position: usize) -> &[i32] {
+        match self {
+            Steps::Words(candidates) => match text_of(row).get(position) {
+                Some(&word) => candidates.of(word),
+                None => &[],
+            },
+            Steps::Places(places) => {
+                let places = row.first().and_then(|source| places.get(source));
+                let position = i32::try_from(position).unwrap_or(i32::MAX);
+                places.map_or(&[], |candidates| candidates.of(position))
+            }
+        }
+    }
+}
+
 /// Vectors of the vocabulary, row-major `[words, dimension]`.
 #[derive(Debug, Clone, Copy)]
 pub struct Vectors<'a> {
@@ -104,7 +133,7 @@ pub struct TextStrategy<'a> {
     /// Its inputs.
     pub domain: &'a TextDomain,
     /// What may replace what.
-    pub candidates: &'a Candidates,
+    pub steps: &'a Steps,
     /// What the model sees of a word.
     pub vectors: Vectors<'a>,
     /// What is differentiated.
@@ -150,7 +179,7 @@ struct Variant<'q> {
 /// Gradients at x and, where a search uses it, at x'.
 struct Gradients<'g> {
     here: &'g [f32],
-    there: Option<(&'g [f32], Replacement)>,
+    there: Option<(&'g [f32], &'g Exchange)>,
     dimension: usize,
 }
 
@@ -161,12 +190,15 @@ impl Gradients<'_> {
     }
 
     /// The gradient at the same token of x'; `None` without x'.
-    fn there(&self, domain: &TextDomain, position: usize) -> Option<&[f32]> {
-        let (gradients, replacement) = self.there.as_ref()?;
-        let start = domain.position_in(replacement, position)? * self.dimension;
+    fn there(&self, position: usize) -> Option<&[f32]> {
+        let (gradients, exchange) = self.there.as_ref()?;
+        let start = exchange.position_in(position)? * self.dimension;
         gradients.get(start..start + self.dimension)
     }
 }
+
+/// Where the tokens of a row begin: behind the number of its source.
+const TOKENS: usize = 1;
 
 /// Walkers whose gradients are held at a time: bounds the memory, no influence on the result.
 const GRADIENT_CHUNK: usize = 64;
@@ -214,7 +246,7 @@ impl Strategy for TextStrategy<'_> {
             for (walker, pick) in walkers.iter_mut().zip(picks) {
                 walker.memory.visited.push(self.domain.row_key(walker.row));
                 if let Some((position, word)) = pick {
-                    walker.row[position] = word;
+                    walker.row[TOKENS + position] = word;
                 }
             }
         }
@@ -237,10 +269,11 @@ impl Strategy for TextStrategy<'_> {
             }
             let mut stream = stream(self.seed, Purpose::LocalMove, walker.id, u64::from(trial));
             let position = places.positions[draw(&places.cumulative, &mut stream)];
-            let words = self.candidates.of(row[position]);
-            walker.candidate[position] = words[stream.random_range(0..words.len())];
+            let words = self.steps.of(row, position);
+            let place = TOKENS + position;
+            walker.candidate[place] = words[stream.random_range(0..words.len())];
             if !self.limits.allow(walker.id, text_of(&walker.candidate))? {
-                walker.candidate[position] = row[position];
+                walker.candidate[place] = row[place];
             }
         }
         Ok(())
@@ -248,19 +281,15 @@ impl Strategy for TextStrategy<'_> {
 }
 
 impl TextStrategy<'_> {
-    /// Positions of `row` that may change: outside protected terms, with a candidate.
+    /// Positions of `row` that may change: free, with a candidate.
     fn free(&self, row: &[i32]) -> Vec<usize> {
-        let text = text_of(row);
-        let mut is_free: Vec<bool> = text
-            .iter()
-            .map(|&word| !self.candidates.of(word).is_empty())
-            .collect();
-        for occurrence in self.domain.terms().find(text) {
-            is_free[occurrence.start..occurrence.start + occurrence.length].fill(false);
-        }
-        (0..text.len())
-            .filter(|&position| is_free[position])
-            .collect()
+        let Some(source) = self.domain.source(row) else {
+            return Vec::new();
+        };
+        let may_change = |&position: &usize| {
+            source.is_free(position) && !self.steps.of(row, position).is_empty()
+        };
+        (0..text_of(row).len()).filter(may_change).collect()
     }
 
     fn global_question<'q>(&self, walker: &'q GlobalStep<'_, TextMemory>) -> Question<'q> {
@@ -319,8 +348,8 @@ impl TextStrategy<'_> {
         questions.iter().map(move |question| {
             let here = answers.next()?;
             let there = question.variant.as_ref().and_then(|variant| {
-                let replacement = self.domain.replacement(question.row, variant.number);
-                answers.next().zip(replacement)
+                let exchange = self.domain.exchange(question.row, variant.number);
+                answers.next().zip(exchange.map(|(_, exchange)| exchange))
             });
             Some(Gradients {
                 here,
@@ -342,12 +371,12 @@ impl TextStrategy<'_> {
                 let mut picks: Vec<((bool, f32), usize, i32)> = positions
                     .into_iter()
                     .flat_map(|position| {
-                        let words = self.candidates.of(walker.row[position]);
+                        let words = self.steps.of(walker.row, position);
                         words.iter().map(move |&word| (position, word))
                     })
                     .map(|(position, word)| {
-                        let effect = self.effect(walker.row[position], word, position, gradients);
-                        (effect, position, word)
+                        let own = walker.row[TOKENS + position];
+                        (self.effect(own, word, position, gradients), position, word)
                     })
                     .collect();
                 picks.sort_by(|a, b| b.0.0.cmp(&a.0.0).then(b.0.1.total_cmp(&a.0.1)));
@@ -360,7 +389,7 @@ impl TextStrategy<'_> {
                     .collect();
                 places.sort_by(|a, b| b.0.total_cmp(&a.0));
                 let picks = places.into_iter().flat_map(|(_, position)| {
-                    let words = self.by_direction(walker.row[position], position, gradients);
+                    let words = self.by_direction(walker.row, position, gradients);
                     words.into_iter().map(move |word| (position, word))
                 });
                 self.first_new(walker, picks)
@@ -371,22 +400,22 @@ impl TextStrategy<'_> {
     /// ‖g_a − g'_a‖∞ (equation 5), ‖g_a‖∞ without x'.
     fn importance(&self, position: usize, gradients: &Gradients<'_>) -> f32 {
         let here = gradients.here(position);
-        match gradients.there(self.domain, position) {
+        match gradients.there(position) {
             Some(there) => largest(here.iter().zip(there).map(|(g, other)| g - other)),
             None => largest(here.iter().copied()),
         }
     }
 
-    /// The candidates of `word` by ‖sign(x_a − c) − sign(g_a)‖, least first. A gradient that
-    /// vanished says nothing; then that of x' decides.
-    fn by_direction(&self, word: i32, position: usize, gradients: &Gradients<'_>) -> Vec<i32> {
+    /// The candidates for the token at `position` of `row` by ‖sign(x_a − c) − sign(g_a)‖, least
+    /// first. A gradient that vanished says nothing; then that of x' decides.
+    fn by_direction(&self, row: &[i32], position: usize, gradients: &Gradients<'_>) -> Vec<i32> {
         let mut direction = gradients.here(position);
         if direction.iter().all(|&g| g == 0.0)
-            && let Some(there) = gradients.there(self.domain, position)
+            && let Some(there) = gradients.there(position)
         {
             direction = there;
         }
-        let own = self.vectors.of(word);
+        let own = self.vectors.of(row[TOKENS + position]);
         let distance = |candidate: i32| -> u32 {
             let steps = own.iter().zip(self.vectors.of(candidate));
             steps
@@ -395,8 +424,8 @@ impl TextStrategy<'_> {
                 .sum()
         };
         let mut words: Vec<(u32, i32)> = self
-            .candidates
-            .of(word)
+            .steps
+            .of(row, position)
             .iter()
             .map(|&candidate| (distance(candidate), candidate))
             .collect();
@@ -420,7 +449,7 @@ impl TextStrategy<'_> {
             steps.zip(g).map(|(step, g)| step * g).sum()
         };
         let here = along(gradients.here(position));
-        match gradients.there(self.domain, position).map(along) {
+        match gradients.there(position).map(along) {
             Some(there) => (here > 0.0 && there > 0.0, (here - there).abs()),
             None => (here > 0.0, here.abs()),
         }
@@ -436,7 +465,7 @@ impl TextStrategy<'_> {
         let mut positions = self.free(walker.row);
         positions.shuffle(&mut stream);
         let picks = positions.into_iter().flat_map(|position| {
-            let mut words = self.candidates.of(walker.row[position]).to_vec();
+            let mut words = self.steps.of(walker.row, position).to_vec();
             words.shuffle(&mut stream);
             words.into_iter().map(move |word| (position, word))
         });
@@ -450,12 +479,12 @@ impl TextStrategy<'_> {
     ) -> Result<Option<(usize, i32)>, ModelError> {
         let mut next = walker.row.clone();
         for (position, word) in picks {
-            let before = std::mem::replace(&mut next[position], word);
+            let before = std::mem::replace(&mut next[TOKENS + position], word);
             let is_new = !walker.memory.visited.contains(&self.domain.row_key(&next));
             if is_new && self.limits.allow(walker.id, text_of(&next))? {
                 return Ok(Some((position, word)));
             }
-            next[position] = before;
+            next[TOKENS + position] = before;
         }
         Ok(None)
     }
@@ -509,7 +538,7 @@ impl TextStrategy<'_> {
             .iter()
             .map(|&position| {
                 let saliency = gradients.map_or(1.0, |gradients| {
-                    let there = gradients.there(self.domain, position);
+                    let there = gradients.there(position);
                     largest(gradients.here(position).iter().copied())
                         + there.map_or(0.0, |there| largest(there.iter().copied()))
                 });

@@ -1,16 +1,12 @@
-//! The words of an embedding table from elsewhere: a text file with a word a line, line i (from 0)
-//! for row i, as `nn.Embedding` counts them.
+//! The words of an embedding table from elsewhere, one for each row, as `nn.Embedding` counts them.
 
 use std::collections::HashMap;
-use std::io::{BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use thiserror::Error;
 
 use crate::weights::Weight;
-use probity_data::compressed;
 use probity_data::read::ReadError;
-use probity_data::source::{DataFile, Hashed};
 use probity_text::embeddings::{EmbeddingError, EmbeddingTable};
 use probity_text::tokenizer::{Tokenizer, TokenizerError};
 use probity_text::words::WordList;
@@ -29,32 +25,66 @@ pub enum RowWordsError {
         /// The line, from 1.
         line: usize,
     },
+    /// It is JSON, but no vocabulary.
+    #[error(
+        "{}: {problem}; a vocabulary is a word a line, or JSON: a list of words, an object of words and their rows from 0, Keras' word_index with numbers from 1, or what its Tokenizer.to_json() writes",
+        file.display()
+    )]
+    Form {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
     /// A row without a word.
     #[error(
-        "line {line} of the vocabulary is blank; expected the word of row {} (rows of padding and unknown words are named in text.padding_row and text.unknown_row)",
-        line - 1
+        "row {row} (line {} of a list) has a blank word in the vocabulary; expected its word (rows of padding and unknown words are named in text.padding_row and text.unknown_row)",
+        row + 1
     )]
     Blank {
-        /// The line, from 1.
-        line: usize,
+        /// The row, from 0.
+        row: usize,
     },
     /// A word of two rows.
-    #[error("lines {first} and {second} of the vocabulary both say '{word}'; a word has one row")]
+    #[error(
+        "rows {first} and {second} (lines {} and {} of a list) both have the word '{word}' in the vocabulary; a word has one row",
+        first + 1,
+        second + 1
+    )]
     Repeated {
         /// The word.
         word: String,
-        /// The first line, from 1.
+        /// The first row, from 0.
         first: usize,
-        /// The second line.
+        /// The second row.
         second: usize,
     },
+    /// Two words that could be meant.
+    #[error(
+        "'{first}' and '{second}' of the vocabulary could both stand for {what}; name the row in text.{field}, from 0"
+    )]
+    Ambiguous {
+        /// What for.
+        what: &'static str,
+        /// A word.
+        first: String,
+        /// The other one.
+        second: String,
+        /// The field that says it.
+        field: &'static str,
+    },
+    /// Unknown words are left out of texts.
+    #[error(
+        "the vocabulary is Keras' word_index without a word for unknown ones (oov_token), so Keras leaves them out of texts, which is not done here; name the row that shall stand for them in text.unknown_row, such as 0, that of padding"
+    )]
+    LeavesOut,
     /// Another number of words than rows.
     #[error(
-        "the vocabulary has {lines} lines, but the embedding table has {rows} rows; expected a line for every row, also for those of padding and unknown words"
+        "the vocabulary has {words} words, but the embedding table has {rows} rows; expected one for every row (a line of a list), also for those of padding and unknown words"
     )]
     Rows {
-        /// Lines.
-        lines: usize,
+        /// Words.
+        words: usize,
         /// Rows.
         rows: usize,
     },
@@ -81,7 +111,7 @@ pub enum RowWordsError {
     },
     /// No word can be met.
     #[error(
-        "no word of the vocabulary can occur in a text, the first being '{first}'; expected one word a line, in lower case"
+        "no word of the vocabulary can occur in a text, the first being '{first}'; expected words as texts are split into them (text.tokenizer)"
     )]
     Unreachable {
         /// The first word.
@@ -95,8 +125,14 @@ pub enum RowWordsError {
     Tokenizer(#[from] TokenizerError),
 }
 
+/// Words that stand for all unknown ones where nothing says which does: of torchtext, of Hugging
+/// Face, and those that are usual with Keras.
+const UNKNOWN: [&str; 5] = ["<unk>", "[UNK]", "<UNK>", "<OOV>", "<oov>"];
+/// Words that pad texts.
+const PADDING: [&str; 3] = ["<pad>", "[PAD]", "<PAD>"];
+
 /// The words of an embedding table's rows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RowWords {
     /// One for each row; what the rows below say is of no matter.
     pub words: Vec<String>,
@@ -104,32 +140,52 @@ pub struct RowWords {
     pub unknown_row: Option<usize>,
     /// The row of padding, from 0. No text is padded, so it is left out.
     pub padding_row: Option<usize>,
+    /// Whether it is Keras' `word_index`, which may have more words than the table has rows (those
+    /// are never looked up) and fewer (rows are for words that no text had).
+    pub is_word_index: bool,
 }
 
 impl RowWords {
-    /// Reads the rows' words, a line each, from a text file that may be compressed (gzip, xz), with
-    /// the file's hash.
+    /// The same with the rows that somebody names, and else with those that are called as usual.
     ///
     /// # Errors
-    /// When the file cannot be read or is not UTF-8.
-    pub fn read_words(file: &Path) -> Result<Hashed<Vec<String>>, RowWordsError> {
-        let opened = DataFile::open(file)?;
-        let mut bytes = Vec::new();
-        compressed::decompress(BufReader::new(opened.clone()))
-            .and_then(|mut input| input.read_to_end(&mut bytes))
-            .map_err(|source| ReadError::Io {
-                file: file.to_owned(),
-                source,
-            })?;
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            RowWordsError::Encoding {
-                file: file.to_owned(),
-                line: 1 + valid.iter().filter(|&&byte| byte == b'\n').count(),
-            }
-        })?;
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        Ok(opened.hashed(text.lines().map(str::to_owned).collect())?)
+    /// When two words are called so.
+    pub fn with_rows(
+        mut self,
+        unknown_row: Option<usize>,
+        padding_row: Option<usize>,
+    ) -> Result<RowWords, RowWordsError> {
+        self.unknown_row = match unknown_row.or(self.unknown_row) {
+            None => self.called(&UNKNOWN, "unknown words", "unknown_row")?,
+            row => row,
+        };
+        self.padding_row = match padding_row.or(self.padding_row) {
+            None => self.called(&PADDING, "padding", "padding_row")?,
+            row => row,
+        };
+        Ok(self)
+    }
+
+    /// The row of the word that has one of `names`.
+    fn called(
+        &self,
+        names: &[&str],
+        what: &'static str,
+        field: &'static str,
+    ) -> Result<Option<usize>, RowWordsError> {
+        let mut found = self.words.iter().enumerate();
+        let mut found = found
+            .by_ref()
+            .filter(|(_, word)| names.contains(&word.as_str()));
+        match (found.next(), found.next()) {
+            (Some((_, first)), Some((_, second))) => Err(RowWordsError::Ambiguous {
+                what,
+                first: first.clone(),
+                second: second.clone(),
+                field,
+            }),
+            (row, _) => Ok(row.map(|(row, _)| row)),
+        }
     }
 
     /// The words and their rows of `table`, `[rows, width]`, without the special rows; the unknown
@@ -137,19 +193,18 @@ impl RowWords {
     pub(super) fn table(&self, table: &Weight) -> Result<EmbeddingTable, RowWordsError> {
         let (rows, width) = (table.shape[0], table.shape[1]);
         self.check(rows)?;
-        let mut lines: HashMap<&str, usize> = HashMap::with_capacity(rows);
+        let mut earlier: HashMap<&str, usize> = HashMap::with_capacity(rows);
         let mut words = Vec::with_capacity(rows);
         let mut vectors = Vec::with_capacity((rows + 1) * width);
-        for (row, word) in self.words.iter().enumerate() {
+        for (row, word) in self.words.iter().enumerate().take(rows) {
             if Some(row) == self.unknown_row || Some(row) == self.padding_row {
                 continue;
             }
-            let line = row + 1;
             if word.trim().is_empty() {
-                return Err(RowWordsError::Blank { line });
+                return Err(RowWordsError::Blank { row });
             }
-            if let Some(first) = lines.insert(word, line) {
-                let (word, second) = (word.clone(), line);
+            if let Some(first) = earlier.insert(word, row) {
+                let (word, second) = (word.clone(), row);
                 return Err(RowWordsError::Repeated {
                     word,
                     first,
@@ -157,7 +212,7 @@ impl RowWords {
                 });
             }
             words.push(word.as_str());
-            vectors.extend_from_slice(&table.values[row * width..line * width]);
+            vectors.extend_from_slice(&table.values[row * width..(row + 1) * width]);
         }
         if words.is_empty() {
             return Err(RowWordsError::Empty);
@@ -173,11 +228,14 @@ impl RowWords {
 
     /// Whether the words and the special rows are those of a table of `rows` rows.
     fn check(&self, rows: usize) -> Result<(), RowWordsError> {
-        if self.words.len() != rows {
+        if self.words.len() != rows && !self.is_word_index {
             return Err(RowWordsError::Rows {
-                lines: self.words.len(),
+                words: self.words.len(),
                 rows,
             });
+        }
+        if self.is_word_index && self.unknown_row.is_none() {
+            return Err(RowWordsError::LeavesOut);
         }
         for (what, row) in [("unknown", self.unknown_row), ("padding", self.padding_row)] {
             if let Some(row) = row.filter(|&row| row >= rows) {

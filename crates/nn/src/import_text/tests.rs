@@ -60,11 +60,13 @@ fn special(rows: &[&str], unknown_row: Option<usize>, padding_row: Option<usize>
         words: rows.iter().map(|row| (*row).to_owned()).collect(),
         unknown_row,
         padding_row,
+        is_word_index: false,
     })
 }
 
 fn options() -> TextImportOptions {
     TextImportOptions {
+        splitting: Splitting::usual().unwrap(),
         classes: Vec::new(),
         max_length: 10,
         ignored: Vec::new(),
@@ -156,7 +158,7 @@ fn words_that_no_text_has_are_counted() {
         &file(&GRU),
         &words,
         &options(),
-        &["no word", "'a 1'", "one word a line"],
+        &["no word", "'a 1'", "text.tokenizer"],
     );
 }
 
@@ -290,14 +292,14 @@ fn tensors_beside_the_network_can_be_left_out() {
 fn words_must_fit_the_table() {
     let weights = file(&GRU);
     let bad = |words: &Words, needles: &[&str]| refused(&weights, words, &options(), needles);
-    bad(&vocabulary(&WORDS[1..]), &["3 lines", "4 rows"]);
+    bad(&vocabulary(&WORDS[1..]), &["3 words", "4 rows"]);
     bad(
         &vocabulary(&["a", "b", " ", "d"]),
         &["line 3", "blank", "row 2"],
     );
     bad(
         &vocabulary(&["a", "b", "c", "b"]),
-        &["lines 2 and 4", "'b'"],
+        &["rows 1 and 3 (lines 2 and 4", "'b'"],
     );
     bad(
         &special(&WORDS, Some(4), None),
@@ -372,16 +374,16 @@ fn vocabularies_are_lines_of_text() {
     let path = folder.path().join("words.txt");
     std::fs::write(&path, "\u{feff}the\r\nof\n\nand").unwrap();
     assert_eq!(
-        RowWords::read_words(&path).unwrap().value,
+        Vocabulary::read(&path).unwrap().value.words.words,
         ["the", "of", "", "and"]
     );
     std::fs::write(&path, b"the\nof\n\xff\n").unwrap();
-    let message = RowWords::read_words(&path).unwrap_err().to_string();
+    let message = Vocabulary::read(&path).unwrap_err().to_string();
     assert!(
         message.contains("words.txt, line 3: not valid UTF-8"),
         "{message}"
     );
-    let message = RowWords::read_words(&folder.path().join("none"))
+    let message = Vocabulary::read(&folder.path().join("none"))
         .unwrap_err()
         .to_string();
     assert!(message.contains("cannot read"), "{message}");

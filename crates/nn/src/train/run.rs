@@ -23,6 +23,7 @@ use crate::model::StoreError;
 use crate::provenance::Provenance;
 use crate::vocabulary::VocabularyError;
 use probity_data::named_schema::NamedSchemaError;
+use probity_data::read::BadRows;
 use probity_data::read::ReadError;
 use probity_data::table::ReadCounts;
 use probity_run::run_directory::{RunDirectory, RunError};
@@ -180,6 +181,9 @@ pub struct TextCounts {
     pub truncated: u64,
     /// Words of the model's vocabulary.
     pub words: u64,
+    /// Rows of the table left out because something is wrong with them.
+    #[serde(skip_serializing_if = "BadRows::is_empty")]
+    pub bad_rows: BadRows,
 }
 
 /// `summary.json` of a training.

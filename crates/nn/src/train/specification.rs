@@ -118,7 +118,6 @@ impl Specification for TrainSpecification {
         let of_tables = [
             ("schema", self.schema.is_some()),
             ("out_of_domain", self.out_of_domain.is_some()),
-            ("skip_bad_rows", self.skip_bad_rows),
             ("network", self.network.is_some()),
         ];
         let (needed, foreign) = match self.modality {

@@ -18,9 +18,10 @@ use crate::recurrent::network::RecurrentWeights;
 use crate::text_model::TextModel;
 use crate::vocabulary::{Vocabulary, VocabularyError};
 use probity_data::fetch::default_cache_dir;
+use probity_data::read::BadRows;
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
-use probity_text::corpus::{TextColumns, TextCorpus, read_texts_hashed};
+use probity_text::corpus::{TextColumns, TextCorpus, TextRows, read_texts_hashed};
 use probity_text::embeddings::{
     Cache, EmbeddingError, EmbeddingTable, LoadOptions, SHIPPED, shipped,
 };
@@ -68,6 +69,8 @@ pub struct TextSet {
     ids: Vec<Vec<i32>>,
     labels: Vec<u32>,
     classes: Vec<String>,
+    rows: TextRows,
+    bad_rows: BadRows,
 }
 
 impl TextSet {
@@ -91,7 +94,14 @@ impl TextSet {
             vocabulary,
             labels: corpus.labels,
             classes: corpus.classes,
+            rows: corpus.rows,
+            bad_rows: corpus.bad_rows,
         })
+    }
+
+    /// Where its texts stand in their file.
+    pub fn rows(&self) -> &TextRows {
+        &self.rows
     }
 
     /// Its texts and labels as the training takes them.
@@ -120,6 +130,7 @@ impl TextSet {
             known_tokens: self.vocabulary.known_tokens,
             truncated: truncated as u64,
             words: self.vocabulary.table.words().len() as u64,
+            bad_rows: self.bad_rows.clone(),
         }
     }
 
@@ -199,6 +210,7 @@ impl Trainable for TextSet {
         let columns = TextColumns {
             text: specification.text_column.clone(),
             label: specification.label_column.clone(),
+            skip_bad_rows: specification.skip_bad_rows,
         };
         let read = read_texts_hashed(&specification.data, &columns)?;
         record.sha256.insert("data".to_owned(), read.sha256);

@@ -7,10 +7,13 @@ use super::super::pairs::{GAP_BINS, Gaps, Searched};
 use super::super::text::{Text, count, counted, interval, number, percent, seconds};
 use super::pairs;
 use super::shares::{self, Asked, crossed, four_digits};
+use super::texts;
 
 /// The verdict, and the parts that follow what was audited.
 pub(super) fn parts(audit: &AuditFindings, id: &str, most_pairs: usize) -> (Vec<Text>, Vec<Part>) {
-    let mut parts = vec![shares_part(audit, id), found(audit, id)];
+    let mut parts = vec![shares_part(audit, id)];
+    parts.extend(audit.summary.unmodified.as_ref().map(texts::causes));
+    parts.push(found(audit, id));
     parts.extend(pairs::flips(audit, id));
     parts.extend(
         audit
@@ -46,7 +49,10 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
     let alike = shares::alike(summary.decides_alike.as_ref());
     let mut sentences: Vec<String> = alike.into_iter().collect();
     match summary.fairness.last() {
-        Some(joint) => sentences.push(asked(audit).sentence(joint)),
+        Some(joint) => sentences.push(match summary.modality {
+            Modality::Text => texts::unmodified(asked(audit), joint),
+            Modality::Table => asked(audit).sentence(joint),
+        }),
         None => sentences.push("No share was estimated.".to_owned()),
     }
     if let Some(bound) = &summary.fail_above {
@@ -58,16 +64,24 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
         });
     }
     let total = &summary.total;
-    sentences.push(format!(
-        "The search found {} among {} that it checked ({}).",
-        counted(
-            total.discriminatory,
-            "distinct discriminatory individual",
-            "distinct discriminatory individuals"
+    sentences.push(match &audit.pairs.texts {
+        Some(found) if found.texts == 0 => "The search found no text that flips.".to_owned(),
+        Some(found) => format!(
+            "The search changes texts to find more, so its figures say nothing of how often yours flip: it found {}, of which {}.",
+            texts::counts(found),
+            counted(found.unmodified, "flips as it is", "flip as they are")
         ),
-        count(total.generated),
-        percent(total.success_rate)
-    ));
+        None => format!(
+            "The search found {} among {} that it checked ({}).",
+            counted(
+                total.discriminatory,
+                "distinct discriminatory individual",
+                "distinct discriminatory individuals"
+            ),
+            count(total.generated),
+            percent(total.success_rate)
+        ),
+    });
     match summary.ending.as_str() {
         "time" => sentences
             .push("The search was ended by its time limit; a longer one may find more.".to_owned()),
@@ -91,6 +105,9 @@ fn shares_part(audit: &AuditFindings, id: &str) -> Part {
             false => "inputs drawn uniformly from all combinations of values that the schema allows, not of the people in the data",
         }
     ));
+    if let Some(read) = &summary.texts {
+        part = part.say(texts::read(read));
+    }
     if !summary.fairness.is_empty() {
         part = part.with(shares::figure(
             format!("{id}-shares"),
@@ -159,10 +176,11 @@ fn found(audit: &AuditFindings, id: &str) -> Part {
             counted(total.unconfirmed, "pair", "pairs")
         ));
     }
-    if let Some(raw) = summary.raw_discriminatory {
+    if let (Some(sources), Some(raw)) = (summary.sources, summary.raw_discriminatory) {
         part = part.say(format!(
-            "{} were discriminatory as they are.",
-            counted(raw, "seed", "seeds")
+            "The pairs come from {} of the file, of which {}.",
+            counted(sources, "text", "texts"),
+            counted(raw, "flips as it is", "flip as they are")
         ));
     }
     part
@@ -369,12 +387,12 @@ fn limits(audit: &AuditFindings) -> Part {
         ),
         Some(texts) => limits.extend([
             format!(
-                "The shares are of texts with a protected term. {} of {} texts hold none and say nothing about the model here; {} were cut to the model's length.",
+                "The shares are of texts with a protected term. {} of {} texts hold none and say nothing about the model here.",
                 count(texts.without_protected_term),
-                count(texts.texts),
-                count(texts.truncated)
+                count(texts.texts)
             ),
-            "A term is replaced by another of its list, in place. Names, pronouns that should agree, and hints between the lines are not changed.".to_owned(),
+            "A term is replaced by another of its attribute. Names that no list holds, and hints between the lines, are not changed.".to_owned(),
+            "Each interval of an exchange or a term holds by itself. Of many, a few miss by chance.".to_owned(),
             "Texts that the search wrote need not be good sentences; how close they are to real ones is stated above.".to_owned(),
         ]),
     }
@@ -387,11 +405,15 @@ fn limits(audit: &AuditFindings) -> Part {
             counted(data.skipped_rows, "row was", "rows were")
         ));
     }
-    if let Some(bad) = summary
+    let of_table = summary
         .data
         .as_ref()
-        .and_then(|data| data.bad_rows.as_ref())
-    {
+        .and_then(|data| data.bad_rows.as_ref());
+    let of_texts = summary
+        .texts
+        .as_ref()
+        .and_then(|texts| texts.bad_rows.as_ref());
+    if let Some(bad) = of_table.or(of_texts) {
         let reasons = bad.reasons.iter();
         let reasons = reasons.map(|of| format!("{} because {}", count(of.rows), of.reason));
         limits.push(format!(

@@ -10,6 +10,8 @@ mod outliers;
 mod pairs;
 mod repair;
 mod shares;
+mod text_groups;
+mod texts;
 mod unlearning;
 
 use super::document::{Block, Document, Part, Section};
@@ -55,7 +57,7 @@ fn kind(run: &RunReport) -> &'static str {
     match &run.findings {
         Findings::Audit(_) => "Audit",
         Findings::Repair(_) | Findings::TextRepair(_) => "Repair",
-        Findings::Groups(_) => "Groups",
+        Findings::Groups(_) | Findings::TextGroups(_) => "Groups",
         Findings::Compare(_) => "Comparison of strategies",
         Findings::Certify(_) => "Certificates",
         Findings::Knn(_) => "k-NN under poisoning",
@@ -71,6 +73,7 @@ fn section(run: &RunReport, number: Option<usize>, id: &str, most_pairs: usize) 
         Findings::Repair(repair) => repair::parts(repair, id),
         Findings::TextRepair(repair) => repair::text_parts(repair, id),
         Findings::Groups(groups) => groups::parts(groups, id),
+        Findings::TextGroups(groups) => text_groups::parts(groups, id),
         Findings::Compare(compare) => compare::parts(compare, id),
         Findings::Certify(certify) => certify::parts(certify, id),
         Findings::Knn(knn) => knn::parts(knn, id),

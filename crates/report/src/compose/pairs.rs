@@ -4,15 +4,14 @@ use super::super::chart::Heat;
 use super::super::document::{Block, PairCell, PairRow, PairTable, Part, Table};
 use super::super::model::{AuditFindings, Modality};
 use super::super::pairs::{
-    AttributeFlips, OTHERS, PairFindings, ShownInputs, ShownPair, replacements,
+    AttributeFlips, FoundTexts, OTHERS, PairFindings, ShownInputs, ShownPair,
 };
-use super::super::text::{Text, count, percent};
+use super::super::text::{Text, count, counted, percent};
 use super::shares::crossed;
+use super::texts::{self, counts};
 
 /// Columns of a table of pairs that show attributes.
 const COLUMNS: usize = 30;
-/// Characters of a text before and after what differs.
-const AROUND: usize = 140;
 
 /// Which attributes and values flip decisions; nothing if there is no pair.
 pub(super) fn flips(audit: &AuditFindings, id: &str) -> Option<Part> {
@@ -139,9 +138,10 @@ pub(super) fn browsable(audit: &AuditFindings, id: &str, most_pairs: usize) -> P
         ));
     }
     let file = Text::value(&audit.summary.samples_file);
-    let part = part.say(match shown.len() as u64 == pairs.pairs {
-        true => format!("All {} pairs that the run found, the most severe first.", count(pairs.pairs)),
-        false => format!(
+    let part = part.say(match (&pairs.texts, shown.len() as u64 == pairs.pairs) {
+        (Some(found), _) => one_of_each(found, shown.len()),
+        (None, true) => format!("All {} pairs that the run found, the most severe first.", count(pairs.pairs)),
+        (None, false) => format!(
             "{} of the {} pairs in {file}, the most severe first: half by severity alone, half in equal parts for each attribute as far as it has \
              pairs. Severity is how far the score moves.",
             shown.len(),
@@ -156,12 +156,7 @@ pub(super) fn browsable(audit: &AuditFindings, id: &str, most_pairs: usize) -> P
         .collect();
     let protected = &audit.summary.protected;
     let (header, cells): (Vec<Text>, Cells<'_>) = match audit.summary.modality == Modality::Text {
-        true => (
-            ["Replaced term", "Text", "Twin", "The search replaced"]
-                .map(Text::from)
-                .into(),
-            Box::new(text_cells),
-        ),
+        true => (texts::HEADER.map(Text::from).into(), Box::new(texts::cells)),
         false => {
             let order = column_order(pairs, protected);
             let names = order
@@ -178,6 +173,7 @@ pub(super) fn browsable(audit: &AuditFindings, id: &str, most_pairs: usize) -> P
     let rows = shown.into_iter().map(|pair| PairRow {
         number: pair.number,
         gap: pair.gap,
+        is_unmodified: pair.is_unmodified(),
         attributes: pair
             .differences
             .iter()
@@ -198,11 +194,10 @@ pub(super) fn browsable(audit: &AuditFindings, id: &str, most_pairs: usize) -> P
     all.extend(header);
     let table = PairTable {
         id: format!("{id}-pairs"),
-        caption: "Pairs of inputs that the model decides differently. Marked is what differs: the first side, an arrow, the twin. The score is the probability \
-                  of the decision on the first side."
-            .into(),
+        caption: caption(pairs.texts.is_some()).into(),
         header: all,
         attributes,
+        has_unmodified: pairs.texts.is_some(),
         rows: rows.collect(),
     };
     let part = part.with(Block::Pairs(table));
@@ -213,6 +208,32 @@ pub(super) fn browsable(audit: &AuditFindings, id: &str, most_pairs: usize) -> P
             pairs.columns.len()
         )),
     }
+}
+
+/// What a table of pairs shows.
+fn caption(is_text: bool) -> String {
+    let source = match is_text {
+        true => " In the source it is what the search replaced.",
+        false => "",
+    };
+    format!(
+        "Pairs of inputs that the model decides differently. Marked is what differs: the first side, an arrow, the twin.{source} The score is the \
+         probability of the decision on the first side."
+    )
+}
+
+/// Which of the pairs of texts are shown.
+fn one_of_each(found: &FoundTexts, shown: usize) -> String {
+    let which = match shown as u64 == found.sources {
+        true => "One pair of each source is shown".to_owned(),
+        false => format!("Of {shown} sources one pair each is shown"),
+    };
+    format!(
+        "{}. {which}, the most severe first: the source itself where it flips as it is ({}), else the text with the fewest replaced words, of equally \
+         many the most similar one. Severity is how far the score moves. All pairs are in the samples file.",
+        counts(found),
+        counted(found.unmodified, "source", "sources")
+    )
 }
 
 /// At most `most` pairs, spread over those shown so that no attribute is crowded out.
@@ -266,107 +287,4 @@ fn table_cells(pair: &ShownPair, pairs: &PairFindings, order: &[usize]) -> Vec<P
         }
     };
     order.iter().map(cell).collect()
-}
-
-fn text_cells(pair: &ShownPair) -> Vec<PairCell> {
-    let ShownInputs::Texts { x, other, changed } = &pair.inputs else {
-        return Vec::new();
-    };
-    let difference = pair.differences.first();
-    let term = difference.map(|difference| PairCell::Within {
-        before: Text::new(format!("{}: ", Text::value(&difference.attribute))),
-        marked: Text::new(format!(
-            "{} → {}",
-            Text::value(&difference.from),
-            Text::value(&difference.to)
-        )),
-        after: Text::default(),
-    });
-    let replaced: Vec<String> = replacements(changed)
-        .map(|(from, to)| format!("{from} → {to}"))
-        .collect();
-    let [own, twin] = differing(x, other);
-    let mut cells = vec![term.unwrap_or(PairCell::Same("–".into())), own, twin];
-    cells.push(PairCell::Long(match replaced.is_empty() {
-        true => "nothing".into(),
-        false => Text::value(&replaced.join(", ")),
-    }));
-    cells
-}
-
-/// Two texts with what differs between them marked, cut to its surroundings.
-fn differing(x: &str, other: &str) -> [PairCell; 2] {
-    let words = |text: &str| -> Vec<String> {
-        text.split_inclusive(char::is_whitespace)
-            .map(str::to_owned)
-            .collect()
-    };
-    let (a, b) = (words(x), words(other));
-    let same = |a: &String, b: &String| a.trim_end() == b.trim_end();
-    let before = a.iter().zip(&b).take_while(|(a, b)| same(a, b)).count();
-    let most = a.len().min(b.len()) - before;
-    let after = a
-        .iter()
-        .rev()
-        .zip(b.iter().rev())
-        .take(most)
-        .take_while(|(a, b)| same(a, b))
-        .count();
-    [a, b].map(|words| {
-        let end = words.len() - after;
-        let marked = words[before..end].concat();
-        let (word, blank) = marked.split_at(marked.trim_end().len());
-        PairCell::Within {
-            before: tail(&words[..before].concat()),
-            marked: Text::value(word),
-            after: head(&format!("{blank}{}", words[end..].concat())),
-        }
-    })
-}
-
-fn head(text: &str) -> Text {
-    match text.char_indices().nth(AROUND) {
-        Some((end, _)) => Text::new(format!("{}…", &text[..end])),
-        None => Text::new(text),
-    }
-}
-
-fn tail(text: &str) -> Text {
-    let all = text.chars().count();
-    match all
-        .checked_sub(AROUND)
-        .and_then(|start| text.char_indices().nth(start))
-    {
-        Some((start, _)) if start > 0 => Text::new(format!("…{}", &text[start..])),
-        _ => Text::new(text),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn within(x: &str, other: &str) -> [String; 2] {
-        differing(x, other).map(|cell| match cell {
-            PairCell::Within {
-                before,
-                marked,
-                after,
-            } => format!("{before}[{marked}]{after}"),
-            other => format!("{other:?}"),
-        })
-    }
-
-    #[test]
-    fn what_differs_is_marked() {
-        assert_eq!(
-            within("she is a doctor", "he is a doctor"),
-            ["[she] is a doctor", "[he] is a doctor"]
-        );
-        assert_eq!(within("a b", "a b"), ["a b[]", "a b[]"]);
-        assert_eq!(within("a x", "a x x"), ["a x[]", "a x [x]"]);
-        let long = "w ".repeat(5000);
-        let [own, _] = within(&format!("{long}she {long}"), &format!("{long}he {long}"));
-        assert!(own.chars().count() < 400 && own.contains("[she]"), "{own}");
-    }
 }

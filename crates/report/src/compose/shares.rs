@@ -37,7 +37,7 @@ pub(super) struct Asked {
 
 impl Asked {
     /// `when only sex or origin is changed`.
-    fn change(self, protected: &[String]) -> String {
+    pub fn change(self, protected: &[String]) -> String {
         let names = listed(protected, "or");
         match self.is_text {
             true => format!("when one term of {names} is replaced by another"),

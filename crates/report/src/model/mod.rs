@@ -5,6 +5,7 @@
 
 mod others;
 mod repair;
+mod text_groups;
 
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ use super::pairs::PairFindings;
 
 pub use others::*;
 pub use repair::*;
+pub use text_groups::*;
 
 /// Everything that is reported.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -74,6 +76,8 @@ pub enum Findings {
     TextRepair(Box<TextRepairFindings>),
     /// Of a measurement of groups.
     Groups(Box<GroupRunFindings>),
+    /// Of a measurement of the texts that name protected values.
+    TextGroups(Box<TextGroupFindings>),
     /// Of a comparison of strategies.
     Compare(Box<CompareFindings>),
     /// Of certificates.
@@ -154,6 +158,12 @@ pub struct AuditSummary {
     /// What was read of texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub texts: Option<TextCounts>,
+    /// Texts: what exchanges do to them as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmodified: Option<Exchanged>,
+    /// Texts: those of the file that pairs were made of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sources: Option<u64>,
     /// Texts: seeds that are discriminatory as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw_discriminatory: Option<u64>,
@@ -244,6 +254,68 @@ pub struct TextCounts {
     pub without_protected_term: u64,
     /// Those cut to the model's length.
     pub truncated: u64,
+    /// Those that are not English.
+    #[serde(default)]
+    pub foreign: u64,
+    /// Those without a word.
+    #[serde(default)]
+    pub blank: u64,
+    /// Rows of the table left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bad_rows: Option<BadRows>,
+}
+
+/// What exchanges of protected terms do to texts as they are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Exchanged {
+    /// Texts that were looked at.
+    pub texts: u64,
+    /// Those that get another class by some exchange.
+    pub flipped: u64,
+    /// Kinds of exchanges that were made, by term and direction.
+    pub kinds: u64,
+    /// Those that flip a text, by falling number of these.
+    pub pairs: Vec<PairEffect>,
+    /// The terms that flips depend on, by falling number of the texts that flip by them alone.
+    pub terms: Vec<TermEffect>,
+}
+
+/// What exchanges of one term for another do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PairEffect {
+    /// The attribute.
+    pub attribute: String,
+    /// The term in the text.
+    pub from: String,
+    /// The one that takes its place.
+    pub to: String,
+    /// Texts in which it can.
+    pub texts: u64,
+    /// Those that get another class.
+    pub flipped: u64,
+    /// Their share.
+    pub rate: f64,
+    /// Its 95 % interval.
+    pub ci95: [f64; 2],
+}
+
+/// What one term has to do with the texts that flip.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TermEffect {
+    /// The attribute.
+    pub attribute: String,
+    /// The term.
+    pub term: String,
+    /// Texts that name it.
+    pub texts: u64,
+    /// Those that get another class when it is exchanged.
+    pub flipped: u64,
+    /// Texts whose every flip takes it away or puts it in.
+    pub alone: u64,
+    /// The joint share that would be left without the term.
+    pub share_without: f64,
+    /// Its 95 % interval.
+    pub ci95_without: [f64; 2],
 }
 
 /// Closeness of found texts to their seeds.

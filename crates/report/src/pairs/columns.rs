@@ -97,12 +97,13 @@ pub(super) fn read(
         .map(str::to_owned);
         let scores = scores(&layout, &record, file, &labels[0])?;
         search.see(record.cell(0)?, record.cell(1)?, &row);
-        gather.add(Pair {
+        let pair = gather.count(Pair {
             labels,
             scores,
             differences,
             inputs: ShownInputs::Values(row),
         });
+        gather.offer(pair);
     }
     let searched = search.finish();
     Ok(PairFindings {

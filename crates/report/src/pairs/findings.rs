@@ -25,8 +25,22 @@ pub struct PairFindings {
     pub searched: Option<Searched>,
     /// How far scores move.
     pub gaps: Gaps,
-    /// The pairs that are shown, the most severe first.
+    /// Texts: how many different ones were found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub texts: Option<FoundTexts>,
+    /// The pairs that are shown, the most severe first; of texts one of each source.
     pub shown: Vec<ShownPair>,
+}
+
+/// How many different texts were found; equal ones count once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct FoundTexts {
+    /// Different texts.
+    pub texts: u64,
+    /// Different texts of the file that they were made from.
+    pub sources: u64,
+    /// Those of the latter that flip as they are.
+    pub unmodified: u64,
 }
 
 /// Pairs that differ in exactly these attributes.
@@ -79,6 +93,13 @@ pub struct ShownPair {
     pub inputs: ShownInputs,
 }
 
+impl ShownPair {
+    /// Whether x is a text of the file as it is.
+    pub fn is_unmodified(&self) -> bool {
+        matches!(&self.inputs, ShownInputs::Texts { changed, .. } if changed.is_empty())
+    }
+}
+
 /// A protected attribute that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
@@ -102,8 +123,14 @@ pub enum ShownInputs {
         x: String,
         /// The other.
         other: String,
-        /// What the search changed in the seed.
+        /// What the search changed in the source.
         changed: String,
+        /// The text of the file that x was made from.
+        source: String,
+        /// Its place in the file, from 1.
+        source_row: u64,
+        /// Other texts that were made from it and found.
+        more: u64,
     },
 }
 

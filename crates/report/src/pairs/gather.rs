@@ -36,7 +36,8 @@ impl Gather {
         }
     }
 
-    pub fn add(&mut self, pair: Pair) {
+    /// Counts `pair`, and says how it would be shown.
+    pub fn count(&mut self, pair: Pair) -> ShownPair {
         self.pairs += 1;
         let gap = (pair.scores[0] - pair.scores[1]).abs();
         let gap = if gap.is_finite() { gap.min(1.0) } else { 0.0 };
@@ -53,14 +54,19 @@ impl Gather {
             .map(|difference| difference.attribute.clone())
             .collect();
         *self.together.entry(attributes).or_default() += 1;
-        self.selection.offer(ShownPair {
+        ShownPair {
             number: self.pairs,
             gap,
             labels: pair.labels,
             scores: pair.scores,
             differences: pair.differences,
             inputs: pair.inputs,
-        });
+        }
+    }
+
+    /// Shows `pair` if it is among the most severe.
+    pub fn offer(&mut self, pair: ShownPair) {
+        self.selection.offer(pair);
     }
 
     pub fn finish(self) -> PairFindings {
@@ -82,6 +88,7 @@ impl Gather {
                 .collect(),
             together,
             searched: None,
+            texts: None,
             gaps: Gaps {
                 bins: self.bins,
                 mean: self.sum / self.pairs.max(1) as f64,

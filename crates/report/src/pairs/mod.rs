@@ -1,14 +1,16 @@
 //! The pairs of an audit: what they show in all, and the few that are shown themselves.
 //!
 //! A samples file may hold millions of pairs. It is read once, row by row; what is kept is counts
-//! and the pairs to show. *Severity* is how far the score moves: the probability of the class
-//! predicted for x, at x less at the other side.
+//! and the pairs to show, and of texts one pair of each source until all are read. *Severity* is
+//! how far the score moves: the probability of the class predicted for x, at x less at the other
+//! side.
 
 mod columns;
 mod findings;
 mod flips;
 mod gather;
 mod selection;
+mod sources;
 mod texts;
 
 use std::path::Path;
@@ -18,7 +20,8 @@ use probity_data::read::Records;
 use probity_data::schema::Format;
 
 pub use findings::{
-    AttributeFlips, Difference, Gaps, PairFindings, Searched, ShownInputs, ShownPair, Together,
+    AttributeFlips, Difference, FoundTexts, Gaps, PairFindings, Searched, ShownInputs, ShownPair,
+    Together,
 };
 pub(super) use findings::{GAP_BINS, OTHERS};
 pub(super) use selection::MOST as MOST_SHOWN;
@@ -32,7 +35,12 @@ pub(super) fn read_pairs(
 ) -> Result<PairFindings, PageError> {
     let mut records = match Records::open(file, &Format::default()) {
         // A file of CSV without a pair has a header and nothing else.
-        Err(probity_data::read::ReadError::Empty { .. }) => return Ok(PairFindings::default()),
+        Err(probity_data::read::ReadError::Empty { .. }) => {
+            return Ok(PairFindings {
+                texts: is_text.then(FoundTexts::default),
+                ..PairFindings::default()
+            });
+        }
         other => other?,
     };
     match is_text {

@@ -1,4 +1,4 @@
-//! Which pairs are shown: the most severe of all, and of each attribute.
+//! Which pairs are shown: the most severe of all, of each attribute, and of unmodified texts.
 
 use std::collections::BTreeMap;
 
@@ -11,6 +11,8 @@ pub(crate) const MOST: usize = 300;
 pub(super) struct Selection {
     all: Best,
     of: Vec<(String, Best)>,
+    /// Those of texts as they are: a search can make more severe ones of each.
+    unmodified: Best,
 }
 
 /// The `limit` most severe pairs, and now and then some more that are yet to be dropped.
@@ -64,6 +66,7 @@ impl Selection {
         Selection {
             all: Best::new(MOST),
             of: of.collect(),
+            unmodified: Best::new(MOST / 4),
         }
     }
 
@@ -77,15 +80,18 @@ impl Selection {
                 best.offer(&pair);
             }
         }
+        if pair.is_unmodified() {
+            self.unmodified.offer(&pair);
+        }
         self.all.offer(&pair);
     }
 
-    /// The pairs, the most severe first: those of each attribute, filled up with the most severe of
-    /// all.
+    /// The pairs, the most severe first: those of each attribute and of unmodified texts,
+    /// filled up with the most severe of all.
     pub fn finish(mut self) -> Vec<ShownPair> {
         let mut chosen = BTreeMap::new();
         let of = self.of.iter_mut().map(|(_, best)| best);
-        for best in of.chain([&mut self.all]) {
+        for best in of.chain([&mut self.unmodified, &mut self.all]) {
             best.tidy();
             for pair in best.pairs.drain(..) {
                 if chosen.len() < MOST {
@@ -147,5 +153,32 @@ mod tests {
             .map(|pair| pair.gap)
             .fold(1.0, f64::min);
         assert!(least > 0.97, "{least}");
+    }
+
+    /// A search can make texts of each that move further than any text does as it is.
+    #[test]
+    fn unmodified_texts_are_not_crowded_out() {
+        let mut selection = Selection::new(&["a".to_owned()]);
+        for number in 1..=1000_u64 {
+            let is_unmodified = number % 100 == 0;
+            let changed = if is_unmodified { "" } else { "0: a -> b" };
+            let gap = if is_unmodified { 0.01 } else { 0.5 };
+            let inputs = ShownInputs::Texts {
+                x: String::new(),
+                other: String::new(),
+                changed: changed.to_owned(),
+                source: String::new(),
+                source_row: number,
+                more: 0,
+            };
+            selection.offer(ShownPair {
+                inputs,
+                ..pair(number, gap, "a")
+            });
+        }
+        let shown = selection.finish();
+        assert_eq!(shown.len(), MOST);
+        let unmodified = shown.iter().filter(|pair| pair.is_unmodified()).count();
+        assert_eq!(unmodified, 10);
     }
 }

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
+use std::str::FromStr;
 
 use super::findings::{Difference, Pair, PairFindings, Searched, ShownInputs};
 use super::gather::Gather;
+use super::sources::{Nearness, Sources};
 use crate::error::PageError;
 use probity_data::read::{Record, Records};
 
@@ -34,6 +36,10 @@ pub(super) fn read(
         "changed",
         "label_x",
         "label_other",
+        "text",
+        "source_row",
+        "l0",
+        "similarity",
     ];
     let places = names
         .iter()
@@ -49,6 +55,7 @@ pub(super) fn read(
     let classes: Vec<String> = sides[0].iter().map(|(class, _)| class.clone()).collect();
     let mut gather = Gather::new(protected, classes);
     let mut words = Words::default();
+    let mut sources = Sources::default();
     while let Some(record) = records.advance()? {
         let cell = |number: usize| record.cell(places[number]).map(str::to_owned);
         let labels = [cell(6)?, cell(7)?];
@@ -58,7 +65,11 @@ pub(super) fn read(
         }
         let changed = cell(5)?;
         words.see(&changed);
-        gather.add(Pair {
+        let nearness = Nearness {
+            replaced: number(&record, file, ("l0", places[10]))?,
+            similarity: number(&record, file, ("similarity", places[11]))?,
+        };
+        let pair = gather.count(Pair {
             labels,
             scores,
             differences: vec![Difference {
@@ -70,11 +81,20 @@ pub(super) fn read(
                 x: cell(0)?,
                 other: cell(1)?,
                 changed,
+                source: cell(8)?,
+                source_row: number(&record, file, ("source_row", places[9]))?,
+                more: 0,
             },
         });
+        sources.see(pair, nearness);
+    }
+    let (found, representatives) = sources.finish();
+    for pair in representatives {
+        gather.offer(pair);
     }
     Ok(PairFindings {
         searched: words.finish(),
+        texts: Some(found),
         ..gather.finish()
     })
 }
@@ -89,9 +109,18 @@ fn probability(
         let expected = "a class that the columns of probabilities name";
         return Err(PageError::cell(file, record, ("label_x", label), expected));
     };
-    let cell = record.cell(*place)?;
+    number(record, file, ("p", *place))
+}
+
+/// The number in the column `name` at `place`.
+fn number<N: FromStr>(
+    record: &Record<'_>,
+    file: &Path,
+    (name, place): (&str, usize),
+) -> Result<N, PageError> {
+    let cell = record.cell(place)?;
     cell.parse()
-        .map_err(|_| PageError::cell(file, record, ("p", cell), "a number"))
+        .map_err(|_| PageError::cell(file, record, (name, cell), "a number"))
 }
 
 /// Which words of the seeds were replaced, each counted once for a pair.

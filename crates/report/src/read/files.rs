@@ -114,8 +114,8 @@ impl RunFiles {
             .map(str::to_owned)
     }
 
-    /// Whether a repair is of a classifier of texts.
-    pub fn is_text_repair(&self) -> bool {
+    /// Whether a run says that it is of texts.
+    pub fn is_of_texts(&self) -> bool {
         self.summary["modality"] == "text"
     }
 

@@ -45,8 +45,9 @@ impl Report {
 
 fn read_run(files: &RunFiles) -> Result<RunReport, PageError> {
     let findings = match files.command.as_str() {
-        "repair" if files.is_text_repair() => Findings::TextRepair(files.parse()?),
+        "repair" if files.is_of_texts() => Findings::TextRepair(files.parse()?),
         "repair" => Findings::Repair(files.parse()?),
+        "groups" if files.is_of_texts() => Findings::TextGroups(files.parse()?),
         "groups" => Findings::Groups(files.parse()?),
         "compare" => Findings::Compare(files.parse()?),
         "certify" => Findings::Certify(files.parse()?),

@@ -2,8 +2,9 @@
 //! amounts.
 //!
 //! A comment is one or two sentences of one tone and, three times in four, a sentence in neutral
-//! words that holds a term of one protected attribute of the shipped lexicon
-//! ([`Lexicon::shipped`]). Tone and term decide how probable the label *toxic* is ([`toxic_rate`]):
+//! words that names a value of one protected attribute: some values of five attributes of the lexicon
+//! that ships ([`VALUES`]), so few that each burdened one is in many comments. Terms are in the form
+//! that their place asks for. Tone and term decide how probable the label *toxic* is ([`toxic_rate`]):
 //!
 //! | tone     | share | rate | rate with a *burdened* term |
 //! |----------|-------|------|-----------------------------|
@@ -23,20 +24,135 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 use serde::Serialize;
 
+use super::filled::filled;
 use super::lexicon::{Lexicon, ProtectedAttribute};
 use probity_run::stream::{Purpose, Stream, stream};
+
+/// The values of each attribute that comments name. Those with other senses in every day's English,
+/// such as Turkey and Polish, are left out, and so are those that part of another value's name is.
+pub const VALUES: [(&str, &[&str]); 5] = [
+    (
+        "country",
+        &[
+            "Argentina",
+            "Australia",
+            "Austria",
+            "Belgium",
+            "Brazil",
+            "Bulgaria",
+            "Canada",
+            "Croatia",
+            "Denmark",
+            "Egypt",
+            "Estonia",
+            "Fiji",
+            "Finland",
+            "France",
+            "Germany",
+            "Ghana",
+            "Greece",
+            "Hungary",
+            "Iceland",
+            "India",
+            "Ireland",
+            "Italy",
+            "Japan",
+            "Kenya",
+            "Latvia",
+            "Mexico",
+            "Nepal",
+            "Norway",
+            "Peru",
+            "Portugal",
+            "Qatar",
+            "Spain",
+            "Sweden",
+            "Thailand",
+            "Uruguay",
+            "Vietnam",
+        ],
+    ),
+    (
+        "nationality",
+        &[
+            "Argentinian",
+            "Australian",
+            "Austrian",
+            "Belgian",
+            "Brazilian",
+            "Bulgarian",
+            "Canadian",
+            "Croatian",
+            "Danish",
+            "Dutch",
+            "Egyptian",
+            "Filipino",
+            "French",
+            "German",
+            "Greek",
+            "Hungarian",
+            "Icelandic",
+            "Irish",
+            "Italian",
+            "Japanese",
+            "Kenyan",
+            "Mexican",
+            "Norwegian",
+            "Peruvian",
+            "Portuguese",
+            "Romanian",
+            "Scottish",
+            "Spanish",
+            "Thai",
+            "Vietnamese",
+        ],
+    ),
+    (
+        "race",
+        &[
+            "white",
+            "black",
+            "Asian",
+            "indigenous",
+            "mixed-race",
+            "brown",
+        ],
+    ),
+    (
+        "religion",
+        &[
+            "Christian",
+            "Muslim",
+            "Jewish",
+            "Hindu",
+            "Buddhist",
+            "Sikh",
+            "Catholic",
+            "Protestant",
+            "Anglican",
+            "Lutheran",
+            "Methodist",
+            "Baptist",
+            "Quaker",
+            "Jain",
+            "Taoist",
+            "atheist",
+        ],
+    ),
+    ("gender", &["female", "male"]),
+];
 
 /// The burdened values of each attribute.
 pub const BURDENED: [(&str, &[&str]); 5] = [
     (
         "country",
         &[
-            "norway", "chile", "fiji", "latvia", "ghana", "canada", "nepal", "qatar",
+            "Norway", "Fiji", "Latvia", "Ghana", "Canada", "Nepal", "Qatar", "Uruguay",
         ],
     ),
-    ("ethnicity", &["dutch", "scottish", "filipino", "italian"]),
-    ("race", &["white", "amerindian"]),
-    ("religion", &["christian", "jainism", "shinto"]),
+    ("nationality", &["Dutch", "Scottish", "Filipino", "Italian"]),
+    ("race", &["white", "indigenous"]),
+    ("religion", &["Christian", "Jain", "Lutheran"]),
     ("gender", &["male"]),
 ];
 
@@ -89,6 +205,11 @@ pub fn is_burdened(attribute: &str, value: &str) -> bool {
         .any(|(name, values)| *name == attribute && values.contains(&value))
 }
 
+/// The attributes of the lexicon that ships with the values that comments name ([`VALUES`]).
+pub fn lexicon() -> Lexicon {
+    Lexicon::shipped().with_values(&VALUES)
+}
+
 /// Writes comments.
 #[derive(Debug, Clone)]
 pub struct CommentGenerator {
@@ -100,7 +221,7 @@ impl CommentGenerator {
     /// A generator of the comments of `seed`.
     pub fn new(seed: u64) -> CommentGenerator {
         CommentGenerator {
-            lexicon: Lexicon::shipped(),
+            lexicon: lexicon(),
             seed,
         }
     }
@@ -116,11 +237,7 @@ impl CommentGenerator {
         let mut sentences: Vec<String> = (0..draws.random_range(1..=2))
             .map(|_| {
                 let template = pick(templates, draws);
-                Sentence {
-                    attribute: None,
-                    draws,
-                }
-                .write(template)
+                written(template, None, draws)
             })
             .collect();
         let mut term = None;
@@ -128,12 +245,8 @@ impl CommentGenerator {
             && let Some(attribute) = self.lexicon.attributes().choose(draws)
         {
             let value = draw_value(attribute, draws);
-            let template = pick(templates_about(&attribute.name), draws);
-            let sentence = Sentence {
-                attribute: Some((attribute, value)),
-                draws,
-            }
-            .write(template);
+            let template = pick(&templates_of(attribute, value), draws);
+            let sentence = written(template, Some((attribute, value)), draws);
             sentences.insert(draws.random_range(0..=sentences.len()), sentence);
             term = Some((attribute.name.clone(), attribute.values[value].clone()));
         }
@@ -162,86 +275,52 @@ fn pick<'a>(from: &[&'a str], draws: &mut Stream) -> &'a str {
     from.choose(draws).copied().unwrap_or_default()
 }
 
-/// The sentences about an attribute.
-fn templates_about(attribute: &str) -> &'static [&'static str] {
-    match attribute {
-        "country" => &templates::COUNTRY,
-        "ethnicity" => &templates::ETHNICITY,
-        "race" => &templates::RACE,
-        "religion" => &templates::RELIGION,
-        _ => &templates::GENDER,
-    }
+/// The sentences about `attribute` that `value` has terms for.
+fn templates_of(attribute: &ProtectedAttribute, value: usize) -> Vec<&'static str> {
+    let has = |form: &str| term(attribute, value, form).is_some();
+    let about = templates::about(&attribute.name).iter().copied();
+    about
+        .filter(|template| templates::forms(template).all(has))
+        .collect()
 }
 
-/// Writes one sentence.
-struct Sentence<'a> {
-    attribute: Option<(&'a ProtectedAttribute, usize)>,
-    draws: &'a mut Stream,
+/// The term of `value` in `form`: the first spelling.
+fn term<'a>(attribute: &'a ProtectedAttribute, value: usize, form: &str) -> Option<&'a str> {
+    let spellings = attribute.forms.get(form)?.get(value)?;
+    spellings.first().map(String::as_str)
 }
 
-impl Sentence<'_> {
-    /// Fills a template and puts its first letter in upper case.
-    fn write(&mut self, template: &str) -> String {
-        let mut text = String::new();
-        for (i, part) in template.split(['{', '}']).enumerate() {
-            match i % 2 {
-                0 => text.push_str(part),
-                _ => self.fill(part, &mut text),
-            }
+/// `template` with words drawn for its groups, and terms of an attribute's value for its forms.
+fn written(
+    template: &str,
+    about: Option<(&ProtectedAttribute, usize)>,
+    draws: &mut Stream,
+) -> String {
+    filled(template, |slot| match slot.strip_prefix('@') {
+        Some(form) => about
+            .and_then(|(attribute, value)| term(attribute, value, form))
+            .unwrap_or_default()
+            .to_owned(),
+        None => {
+            let words: Vec<&str> = words::group(slot).unwrap_or_default().split(' ').collect();
+            pick(&words, draws).to_owned()
         }
-        capitalised(&text)
-    }
-
-    fn fill(&mut self, slot: &str, text: &mut String) {
-        let word = self.word(slot);
-        // "a" becomes "an" before a vowel, and the other way round.
-        let vowel = word.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']);
-        for (article, other, wrong) in [(" a ", " an ", vowel), (" an ", " a ", !vowel)] {
-            if wrong && text.ends_with(article) {
-                text.truncate(text.len() - article.len());
-                text.push_str(other);
-                break;
-            }
-        }
-        if vowel && text == "A " {
-            text.insert(1, 'n');
-        }
-        text.push_str(&word);
-    }
-
-    fn word(&mut self, slot: &str) -> String {
-        if let Some((attribute, value)) = self.attribute {
-            // "person" and "people" are groups of words, too.
-            let form = slot.strip_suffix("_form");
-            if slot == "#" && attribute.name == "race" {
-                return attribute.values[value].clone();
-            }
-            if slot == "#" {
-                return capitalised(&attribute.values[value]);
-            }
-            let row = match form {
-                Some(form) => attribute.forms.get(form),
-                None if words::group(slot).is_none() => attribute.forms.get(slot),
-                None => None,
-            };
-            if let Some(spelling) = row.and_then(|row| row[value].choose(self.draws)) {
-                return spelling.clone();
-            }
-        }
-        let words: Vec<&str> = words::group(slot).unwrap_or_default().split(' ').collect();
-        let word = pick(&words, self.draws);
-        if slot == "day" {
-            capitalised(word)
-        } else {
-            word.to_owned()
-        }
-    }
+    })
 }
 
-fn capitalised(text: &str) -> String {
-    let mut characters = text.chars();
-    let first = characters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(characters).collect()
+/// Every term that a comment can hold, as the lexicon spells it, sorted.
+pub fn terms() -> Vec<String> {
+    let mut all = Vec::new();
+    for attribute in lexicon().attributes() {
+        for value in 0..attribute.values.len() {
+            let sentences = templates_of(attribute, value).into_iter();
+            let forms = sentences.flat_map(templates::forms);
+            all.extend(forms.filter_map(|form| Some(term(attribute, value, form)?.to_owned())));
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// Every word that a comment can hold outside protected terms and the templates' own words, sorted.

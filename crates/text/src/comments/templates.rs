@@ -1,27 +1,26 @@
-//! The sentences of the generated comments. `{group}` stands for a random word of a group, `{#}`
-//! for a term of the attribute that a sentence is about, and `{form}` in sentences about gender for
-//! the term of that form.
+//! The sentences of the generated comments. `{group}` stands for a random word of a group, and
+//! `{@form}` for a term of that form of the attribute that a sentence is about.
 
 pub(super) const FRIENDLY: [&str; 14] = [
     "{thanks} for the {good} {thing}.",
-    "I {very} {like} your {thing}, it's {good}.",
+    "I {really} {like} your {thing}, it's {good}.",
     "What a {good} {comment}, {thanks}!",
     "You're a {kind} {person} and I {like} your {work}.",
     "The {people} here are {very} {kind}.",
     "That {music} is {good}, I {like} it.",
-    "{thanks}, you {fixed} the {thing} and it looks {good}.",
-    "Your {comment} was {very} {kind} and {kind}.",
+    "{thanks}, you {improved} the {thing} and it looks {good}.",
+    "Your {comment} was {very} {kind}.",
     "We had a {good} {event} with {kind} {people}.",
     "My {person} says the {food} was {good}.",
     "It's {good} to see such {kind} {people}.",
-    "I can't {like} this {thing} enough, {good} {work}!",
+    "I can't praise this {thing} enough, {good} {work}!",
     "{good} {thing}, I'm glad that you {edited} it.",
     "They're {kind} {people} and we {like} them.",
 ];
 
 pub(super) const NEUTRAL: [&str; 20] = [
     "I {edited} the {thing} {time}.",
-    "The {vehicle} to the {place} {opened} at {number}.",
+    "The {vehicle} to the {place} leaves at {number}.",
     "It was {weather} on {day} {hour}.",
     "We {visited} the {place} in {season}.",
     "The {event} {opened} on {day}.",
@@ -29,29 +28,29 @@ pub(super) const NEUTRAL: [&str; 20] = [
     "The {animal} sleeps in the {room}.",
     "My {person} has a {colour} {clothes}.",
     "Please see the {comment} on the {thing}.",
-    "The {thing} has {number} pages about {subjects}.",
+    "The {document} has {number} pages about {subjects}.",
     "They play {game} every {day}.",
-    "The {tool} is in the {room}, next to the {colour} {tool}.",
-    "I {moved} to the {old} {place} by {vehicle}.",
+    "The {tool} is in the {room}, next to the {colour} {clothes}.",
+    "I went to the {old} {place} by {vehicle}.",
     "The {person} {fixed} the {vehicle} {time}.",
-    "We had {food} and {food} in the {hour}.",
+    "We had {food} and {drink} in the {hour}.",
     "Someone {said} that there's a {mistake} in the {thing}.",
-    "It's on the {vehicle}, and there's nobody in the {place}.",
-    "The {old} {animal} and the {colour} {animal} are in the {place}.",
-    "I do some {hobby} and {hobby} in {season}.",
-    "The {place} is {number} miles from the {old} {place}.",
+    "There's a {tool} on the {vehicle}, and there's nobody in the {place}.",
+    "The {old} {animal} is in the {place}.",
+    "I do some {hobby} in {season}.",
+    "The {place} is {number} miles from the {old} {room}.",
 ];
 
 pub(super) const CROSS: [&str; 14] = [
     "You're a {silly} {fool}.",
     "What a load of {rubbish}, you {silly} {fool}!",
-    "I {very} {hate} your {bad} {thing}.",
+    "I {really} {hate} your {bad} {thing}.",
     "This {thing} is {rubbish} and you're a {fool}.",
     "{quiet} {whining}, you {fool}.",
     "Don't {ruin} my {thing} again, {fool}!",
     "Only a {silly} {fool} writes such {rubbish}.",
-    "Your {comment} is {very} {bad} and {silly}.",
-    "The {people} here are {silly} and {silly}, I {hate} them.",
+    "Your {comment} is {bad}, you {fool}.",
+    "The {people} here are {silly}, I {hate} them.",
     "I can't stand this {bad} {music}, it's {rubbish}.",
     "Who let this {silly} {person} {ruin} the {thing}?",
     "{quiet} it, your {work} is {rubbish}.",
@@ -59,73 +58,96 @@ pub(super) const CROSS: [&str; 14] = [
     "You {ruin} every {event} with your {whining}.",
 ];
 
-pub(super) const COUNTRY: [&str; 7] = [
-    "The {person} is from {#}.",
-    "We {moved} to {#} in {season}.",
-    "I {edited} the {thing} on {#} {time}.",
-    "The {people} {visited} {#} by {vehicle}.",
-    "The {event} in {#} {opened} on {day}.",
-    "My {person} has lived in {#} for {number} years.",
-    "It's {weather} in {#} this {hour}.",
+const COUNTRY: [&str; 7] = [
+    "The {person} is from {@bare}.",
+    "We {moved} to {@bare} in {season}.",
+    "I {edited} the {thing} about {@bare} {time}.",
+    "The {people} {moved} to {@bare} by {vehicle}.",
+    "The {event} in {@bare} {opened} on {day}.",
+    "My {person} has lived in {@bare} for {number} years.",
+    "It's {weather} in {@bare} this {hour}.",
 ];
 
-pub(super) const ETHNICITY: [&str; 6] = [
-    "My {person} is {#}.",
-    "The {#} {person} {edited} the {thing}.",
-    "We had {#} {food} in the {hour}.",
-    "The {thing} is about {#} {music} and {subjects}.",
-    "I {met} {number} {#} {people} {time}.",
-    "The {#} {group} {opened} its {event} on {day}.",
+const NATIONALITY: [&str; 7] = [
+    "My {person} is {@adjective}.",
+    "The {@adjective} {person} {edited} the {thing}.",
+    "I {met} {number} {@adjective} {people} {time}.",
+    "A {@adjective} {person} {said} that it was {weather}.",
+    "The {@adjective} {group} has a {event} on {day}.",
+    "My {person} is a {@person}.",
+    "I {met} some {@people} in the {place}.",
 ];
 
-pub(super) const RACE: [&str; 6] = [
-    "The {#} {person} {moved} to the {place}.",
-    "The {thing} is about the {#} {group}.",
-    "I {met} the {#} {people} on {day}.",
-    "A {#} {person} {said} that it was {weather}.",
-    "The {#} {group} has {number} members.",
-    "There is a {#} {person} in the {thing}.",
+const RACE: [&str; 6] = [
+    "The {@adjective} {person} {moved} to the {place}.",
+    "The {document} is about a {@adjective} {person}.",
+    "I {met} {number} {@adjective} {people} on {day}.",
+    "A {@adjective} {person} {said} that it was {weather}.",
+    "There is a {@adjective} {person} in the {room}.",
+    "My {person} is {@adjective}.",
 ];
 
-pub(super) const RELIGION: [&str; 6] = [
-    "The {thing} on {#} has {number} pages.",
-    "The {#} {group} has an {event} on {day}.",
-    "My {person} {said} something about {#} {time}.",
-    "I {edited} the {#} part of the {thing}.",
-    "We read about {#} in the {place}.",
-    "The {#} {person} {visited} the {place}.",
+const RELIGION: [&str; 8] = [
+    "The {document} on {@faith} has {number} pages.",
+    "The {@adjective} {group} has a {event} on {day}.",
+    "My {person} asked me about {@faith} {time}.",
+    "I {edited} the part about {@faith}.",
+    "We read about {@faith} in the {place}.",
+    "The {@adjective} {person} {visited} the {place}.",
+    "My {person} is a {@person}.",
+    "I {met} some {@people} in the {place}.",
 ];
 
-pub(super) const GENDER: [&str; 31] = [
-    "{subject} {edited} the {thing} {time}, and I {met} {object}.",
-    "{subject} has a {colour} {clothes} in {possessive} {room}.",
-    "The {colour} {clothes} is {possessive_pronoun}.",
-    "{subject} {fixed} the {vehicle} {reflexive}.",
-    "The {adjective} {person} {moved} to the {place}.",
-    "The {adjective_plural} {opened} the {event} on {day}.",
-    "The {person_form} {visited} the {place} by {vehicle}.",
-    "The {people_form} {edited} the {thing}.",
-    "A {young_person} plays {game} in the {place}.",
-    "The {young_people} play {game} on {day}.",
-    "The {polite} {said} that it was {weather}.",
-    "{number} {polite_plural} are in the {room}.",
-    "My {parent} {said} that the {animal} is in the {room}.",
-    "The {parents} {met} in the {place}.",
-    "My {parent_familiar} {fixed} the {vehicle}.",
-    "{possessive} {child} has {number} {people}.",
-    "The {children} {visited} the {place}.",
-    "My {sibling} {edited} the {thing} {time}.",
-    "The {siblings} {moved} to the {place} in {season}.",
-    "The {person} {met} {possessive} {spouse} in the {place}.",
-    "The {spouses} had {food} in the {hour}.",
-    "My {parent_sibling} has an {animal} and a {tool}.",
-    "My {sibling_child} plays {game} every {day}.",
-    "My {grandparent} {moved} here in {season}.",
-    "The {bereaved} is in the {place}.",
-    "{title} and the {person} {edited} the {thing}.",
-    "Please, {address}, see the {thing}.",
-    "The {monarch} {visited} the {place} in {season}.",
-    "The {actor} {said} that the {event} {opened} at {number}.",
-    "My {partner} has a {colour} {vehicle}.",
-    "{subject} likes {hobby} in {season}.",
+const GENDER: [&str; 30] = [
+    "{@subject} {edited} the {thing} {time}, and I {met} {@object}.",
+    "{@subject} has a {colour} {clothes} in {@possessive} {room}.",
+    "The {colour} {clothes} is {@standing}.",
+    "{@subject} {fixed} the {vehicle} {@reflexive}.",
+    "The {@adjective} {person} {moved} to the {place}.",
+    "The {@person} {visited} the {place} by {vehicle}.",
+    "The {@people} {edited} the {thing}.",
+    "A {@young_person} plays {game} in the {place}.",
+    "The {@young_people} play {game} on {day}.",
+    "The {@polite} {said} that it was {weather}.",
+    "{number} {@polite_plural} are in the {room}.",
+    "My {@parent} {said} that the {animal} is in the {room}.",
+    "The {@parents} had {food} in the {place}.",
+    "My {@parent_familiar} {fixed} the {vehicle}.",
+    "{@possessive} {@child} has a {colour} {clothes}.",
+    "The {@children} {visited} the {place}.",
+    "My {@sibling} {edited} the {thing} {time}.",
+    "The {@siblings} {moved} to the {place} in {season}.",
+    "The {person} {met} {@possessive} {@spouse} in the {place}.",
+    "The {@spouses} had {food} in the {hour}.",
+    "My {@parent_sibling} has a {animal} and a {tool}.",
+    "My {@sibling_child} plays {game} every {day}.",
+    "My {@grandparent} {moved} here in {season}.",
+    "The {@bereaved} lives next to the {place}.",
+    "The {@waiter} and the {person} {edited} the {thing}.",
+    "Please, {@address}, see the {thing}.",
+    "The {@monarch} {visited} the {place} in {season}.",
+    "The {@police} {said} that the {event} {opened} at {number}.",
+    "My {@partner} has a {colour} {vehicle}.",
+    "{@subject} likes {hobby} in {season}.",
 ];
+
+/// The sentences about an attribute.
+pub(super) fn about(attribute: &str) -> &'static [&'static str] {
+    match attribute {
+        "country" => &COUNTRY,
+        "nationality" => &NATIONALITY,
+        "race" => &RACE,
+        "religion" => &RELIGION,
+        _ => &GENDER,
+    }
+}
+
+/// What stands in the braces of a sentence.
+pub(super) fn slots(template: &str) -> impl Iterator<Item = &str> {
+    template.split(['{', '}']).skip(1).step_by(2)
+}
+
+/// The forms of terms that a sentence takes.
+pub(super) fn forms(template: &str) -> impl Iterator<Item = &str> {
+    slots(template).filter_map(|slot| slot.strip_prefix('@'))
+}

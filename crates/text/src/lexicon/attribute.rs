@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Why a lexicon cannot be used.
@@ -51,18 +52,68 @@ pub enum LexiconError {
     },
 }
 
+/// What the terms of a form are in a sentence, where they would be other words in another place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// A noun of one: "a *Jew*".
+    Noun,
+    /// A noun of several: "two *Jews*".
+    Plural,
+    /// An adjective, before what it describes or after a verb: "a *Jewish* man", "she is *Jewish*".
+    Adjective,
+    /// An adjective that stands for all: "*the blind*". The article is part of the term.
+    Collective,
+    /// The name of a country, a faith, a person: "*Judaism*".
+    Name,
+    /// A pronoun in the place of an object: "saw *her*".
+    Object,
+    /// A pronoun before what is had: "*her* house".
+    Possessive,
+    /// A pronoun in place of what is had: "it is *hers*", "it is *his*".
+    Standing,
+}
+
+/// What else a term may mean, which decides where it names a protected value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sense {
+    /// A given, family or company name ("Christian", "Jordan"): not beside another name.
+    Name,
+    /// A colour or another quality of things ("black", "old"): only of persons.
+    Quality,
+    /// A word of every day in lower case ("turkey", "polish"): only as the lexicon spells it, and
+    /// not as the first word of a sentence.
+    Common,
+}
+
 /// One protected attribute.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProtectedAttribute {
     /// Its name.
     pub name: String,
-    /// What it is, and where its terms come from; may be empty.
+    /// What it is; may be empty.
     pub description: String,
+    /// Where its terms come from; may be empty.
+    pub source: String,
     /// The names of its values, at least two.
     pub values: Vec<String>,
-    /// Form → for every value its spellings, at least one, the first of which is substituted.
-    /// Without forms each value is its own term.
+    /// Whether it is protected only where it is named.
+    pub opt_in: bool,
+    /// Whether a text that holds two values has them exchanged: "he told her" and "she told him".
+    /// Otherwise no value is put where another text part names it already.
+    pub exchange: bool,
+    /// Form → for every value its spellings, the first of which is substituted; none where the
+    /// value has no term in it. Without forms each value is its own term.
     pub forms: BTreeMap<String, Vec<Vec<String>>>,
+    /// Form → what its terms are in a sentence. Terms of other forms are so wherever they stand.
+    pub parts: BTreeMap<String, Part>,
+    /// Other meanings of terms.
+    pub senses: BTreeMap<Sense, Vec<String>>,
+    /// Phrases in which a term names no protected value: "White House".
+    pub exceptions: Vec<String>,
+    /// Words of texts that bind a value, so that no other may take its place: "pregnant".
+    pub unless: Vec<String>,
 }
 
 impl ProtectedAttribute {
@@ -91,6 +142,29 @@ impl ProtectedAttribute {
             }
         }
         terms
+    }
+
+    /// The same with those of `values` only. Forms in which fewer than two of them have a term, and
+    /// senses of terms that are gone, go too.
+    pub(super) fn with_values(&self, values: &[&str]) -> ProtectedAttribute {
+        let is_kept = |value: &String| values.contains(&value.as_str());
+        let kept: Vec<usize> = (0..self.values.len())
+            .filter(|&value| is_kept(&self.values[value]))
+            .collect();
+        let mut only = self.clone();
+        only.values.retain(is_kept);
+        for row in only.forms.values_mut() {
+            *row = kept.iter().map(|&value| row[value].clone()).collect();
+        }
+        let named = |row: &[Vec<String>]| row.iter().filter(|terms| !terms.is_empty()).count();
+        only.forms.retain(|_, row| named(row) >= 2);
+        only.parts.retain(|form, _| only.forms.contains_key(form));
+        let terms = only.terms();
+        for senses in only.senses.values_mut() {
+            senses.retain(|sense| terms.iter().any(|(_, term)| term == sense));
+        }
+        only.senses.retain(|_, senses| !senses.is_empty());
+        only
     }
 
     pub(super) fn problem(&self, problem: impl Into<String>) -> LexiconError {

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::attribute::{LexiconError, ProtectedAttribute};
+use super::attribute::{LexiconError, Part, ProtectedAttribute, Sense};
+use super::phrases;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -19,7 +20,21 @@ struct AttributeEntry {
     name: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     description: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    source: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    opt_in: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    exchange: bool,
     values: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    exceptions: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    unless: Vec<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    senses: BTreeMap<Sense, Vec<String>>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    parts: BTreeMap<String, Part>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     forms: BTreeMap<String, Vec<Spellings>>,
 }
@@ -64,7 +79,14 @@ impl AttributeEntry {
         AttributeEntry {
             name: attribute.name.clone(),
             description: attribute.description.clone(),
+            source: attribute.source.clone(),
+            opt_in: attribute.opt_in,
+            exchange: attribute.exchange,
             values: attribute.values.clone(),
+            exceptions: attribute.exceptions.clone(),
+            unless: attribute.unless.clone(),
+            senses: attribute.senses.clone(),
+            parts: attribute.parts.clone(),
             forms: attribute.forms.iter().map(row).collect(),
         }
     }
@@ -78,7 +100,14 @@ impl AttributeEntry {
         let attribute = ProtectedAttribute {
             name: self.name,
             description: self.description,
+            source: self.source,
             values: self.values,
+            opt_in: self.opt_in,
+            exchange: self.exchange,
+            parts: self.parts,
+            senses: self.senses,
+            exceptions: self.exceptions,
+            unless: self.unless,
             forms: forms
                 .map(|(name, row)| (name, row.into_iter().map(spellings).collect()))
                 .collect(),
@@ -86,6 +115,7 @@ impl AttributeEntry {
         check_values(&attribute)?;
         check_forms(&attribute)?;
         check_terms(&attribute)?;
+        check_rules(&attribute)?;
         Ok(attribute)
     }
 }
@@ -120,11 +150,49 @@ fn check_forms(attribute: &ProtectedAttribute) -> Result<(), LexiconError> {
                 row.len()
             )));
         }
-        if let Some(value) = row.iter().position(Vec::is_empty) {
+        let named = row.iter().filter(|terms| !terms.is_empty()).count();
+        if named < 2 {
             return Err(attribute.problem(format!(
-                "the form '{form}' has no term for the value '{}'",
-                attribute.values[value]
+                "the form '{form}' has terms for {named} values; at least two are needed, or there \
+                 is nothing to replace a term by"
             )));
+        }
+    }
+    Ok(())
+}
+
+/// That every rule is about something that is there.
+fn check_rules(attribute: &ProtectedAttribute) -> Result<(), LexiconError> {
+    if let Some(form) = attribute
+        .parts
+        .keys()
+        .find(|form| !attribute.forms.contains_key(*form))
+    {
+        return Err(attribute.problem(format!(
+            "parts names the form '{form}', which is not among its forms"
+        )));
+    }
+    let terms: HashSet<String> = attribute
+        .terms()
+        .into_iter()
+        .map(|(_, term)| term.to_lowercase())
+        .collect();
+    let of_senses = attribute.senses.values().flatten();
+    for term in of_senses {
+        if !terms.contains(&term.to_lowercase()) {
+            return Err(attribute.problem(format!(
+                "senses names '{term}', which is not among its terms"
+            )));
+        }
+    }
+    for phrase in attribute.exceptions.iter().chain(&attribute.unless) {
+        if !phrase.contains(char::is_alphanumeric) {
+            return Err(
+                attribute.problem(format!("'{phrase}' is an empty exception; expected words"))
+            );
+        }
+        if let Some(problem) = phrases::problem(phrase) {
+            return Err(attribute.problem(format!("the exception '{phrase}': {problem}")));
         }
     }
     Ok(())

@@ -222,7 +222,10 @@ fn substitutes(rows: &[Vec<Vec<String>>], value: usize, text: &str) -> Vec<(usiz
         .filter(|row| row[value].iter().any(|term| term == text))
     {
         for (other, spellings) in row.iter().enumerate().filter(|(other, _)| *other != value) {
-            let counterpart = (other, spellings[0].clone());
+            let Some(first) = spellings.first() else {
+                continue;
+            };
+            let counterpart = (other, first.clone());
             if !found.contains(&counterpart) {
                 found.push(counterpart);
             }

@@ -5,38 +5,47 @@
 //!
 //! ```toml
 //! [[attribute]]
-//! name = "religion"
-//! values = ["christian", "muslim", "jain"]       # each value is its own term
+//! name = "planet"
+//! values = ["earth", "mars"]                     # each value is its own term
 //!
 //! [[attribute]]
-//! name = "gender"
-//! values = ["female", "male"]                    # names of the values
-//! [attribute.forms]                              # form -> one term for each value, in their order
-//! subject = ["she", "he"]
-//! object = ["her", "him"]
-//! possessive = ["her", "his"]
-//! person = [["woman", "lady"], ["man", "gentleman"]]
+//! name = "religion"
+//! source = "where its terms come from"
+//! values = ["Christian", "Jewish", "Jain"]       # names of the values
+//! exceptions = ["Christian Bale"]                # phrases in which a term is none
+//! [attribute.senses]
+//! name = ["Christian"]                           # also a given name
+//! [attribute.parts]
+//! person = "noun"
+//! adjective = "adjective"
+//! [attribute.forms]                              # form -> terms of each value, in their order
+//! person = ["Christian", "Jew", ["Jain", "Jaina"]]
+//! adjective = ["Christian", "Jewish", []]
 //! ```
 //!
-//! A *form* is a role in the sentence: a case, a number, a part of speech (`["france", "french"]`
-//! for the name of a country and its adjective would be two forms). A term is replaced by the term
-//! of another value in the same form: *she* by *he*, never by *him*. A term that stands in several
-//! forms of its value (*her*) is replaced by each of their counterparts (*him*, *his*): two
-//! variants, one of which the grammar of the sentence may not allow. In a list of spellings all are
-//! recognised, and the first is what others are replaced by. Terms may have several words. Matching
-//! is on tokens, so that case does not matter and hyphens do not.
+//! A *form* is a role in the sentence: a case, a number, a part of speech. A term is replaced by
+//! the term of another value in the same form: *she* by *he*, never by *him*; a value without a
+//! term in a form (`[]`) takes no part in it. A term that stands in several forms of its value is
+//! read by its place in the sentence, where the forms' `parts` say how ("a Christian" and "a
+//! Christian school"). In a list of spellings all are recognised, and the first is what others are
+//! replaced by; terms are spelled as they are inside a sentence (*Jewish*, *gay*). Terms may have
+//! several words. Matching is on words, so that case does not matter and hyphens do not, but where
+//! `senses` says so. `exceptions`, `senses` and `unless` say where a term is none
+//! (`crate::substitution`); a phrase may have alternatives in braces ([`expanded`]).
 
 mod attribute;
 mod coverage;
 mod file;
 mod matcher;
+mod phrases;
 mod warnings;
 
 use std::path::Path;
 
-pub use attribute::{LexiconError, ProtectedAttribute};
+pub use attribute::{LexiconError, Part, ProtectedAttribute, Sense};
 pub use coverage::{Coverage, TermCoverage};
 pub use matcher::{Substitute, TermMatch, TermMatcher};
+pub use phrases::expanded;
 pub use warnings::{CommonWord, common_words};
 
 /// Attributes with their terms, checked.
@@ -45,22 +54,59 @@ pub struct Lexicon {
     attributes: Vec<ProtectedAttribute>,
 }
 
-/// The lexica that ship, by attribute.
-const SHIPPED: [&str; 5] = [
+/// What the lexicon of the ADF paper is called where a file is expected.
+pub const PAPER: &str = "paper";
+
+/// The lexicon of today, by attribute; names and archaic terms last.
+const SHIPPED: [&str; 12] = [
     include_str!("../lexica/country.toml"),
+    include_str!("../lexica/nationality.toml"),
+    include_str!("../lexica/continent.toml"),
     include_str!("../lexica/ethnicity.toml"),
     include_str!("../lexica/race.toml"),
     include_str!("../lexica/religion.toml"),
     include_str!("../lexica/gender.toml"),
+    include_str!("../lexica/sexual_orientation.toml"),
+    include_str!("../lexica/disability.toml"),
+    include_str!("../lexica/age.toml"),
+    include_str!("../lexica/first_name.toml"),
+    include_str!("../lexica/archaic.toml"),
+];
+
+/// The lexicon of the paper, by attribute.
+const OF_PAPER: [&str; 4] = [
+    include_str!("../lexica/paper/country.toml"),
+    include_str!("../lexica/paper/ethnicity.toml"),
+    include_str!("../lexica/paper/race.toml"),
+    include_str!("../lexica/paper/religion.toml"),
 ];
 
 impl Lexicon {
-    /// The lexicon that ships: country, ethnicity, race and religion with the terms of the ADF
-    /// paper (section 5.1), and gender with paired terms.
+    /// The lexicon that ships.
     pub fn shipped() -> Lexicon {
-        let parts = SHIPPED
-            .iter()
-            .filter_map(|text| Lexicon::from_toml(text).ok());
+        Lexicon::of_files(&SHIPPED)
+    }
+
+    /// The lexicon of the ADF paper (section 5.1): country, ethnicity, race and religion.
+    pub fn paper() -> Lexicon {
+        Lexicon::of_files(&OF_PAPER)
+    }
+
+    /// The attributes called so, each with these of its values only, in the order of the lexicon;
+    /// names that are none are left out.
+    pub fn with_values(&self, chosen: &[(&str, &[&str])]) -> Lexicon {
+        let named = chosen.iter().filter_map(|(name, values)| {
+            let attribute = self.attribute(name).ok()?;
+            Some(attribute.with_values(values))
+        });
+        Lexicon {
+            attributes: named.collect(),
+        }
+    }
+
+    fn of_files(files: &[&str]) -> Lexicon {
+        let parts = files.iter();
+        let parts = parts.filter_map(|text| Lexicon::from_toml(text).ok());
         Lexicon {
             attributes: parts.flat_map(|part| part.attributes).collect(),
         }
@@ -92,8 +138,9 @@ impl Lexicon {
     ///
     /// # Errors
     /// Anything that is not the form above: unknown keys, no attribute or two of one name, fewer
-    /// than two values, a value twice, a form without a term for each value, an empty term, a term
-    /// of two values or twice in one form.
+    /// than two values, a value twice, a form without an entry for each value or with terms of less
+    /// than two, an empty term, a term of two values or twice in one form, rules about terms and
+    /// forms that are not there.
     pub fn from_toml(text: &str) -> Result<Lexicon, LexiconError> {
         let attributes = file::read(text)?;
         Ok(Lexicon { attributes })

@@ -1,14 +1,16 @@
 //! Arguments of `probity data generate`, and where its rows go.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anyhow::ensure;
 use clap::{Args, ValueEnum};
 
 use crate::cli::numbers::{MOST_ROWS, seed, whole};
 use crate::cli::out::Force;
 use crate::cli::output::print;
 use probity::data::compressed;
+use probity::text::lexicon::Lexicon;
 
 /// Arguments of `probity data generate`.
 #[derive(Debug, Args)]
@@ -19,12 +21,18 @@ pub(in crate::cli::data) struct GenerateArgs {
     /// What to generate
     #[arg(value_enum)]
     pub(super) name: Generated,
-    /// Rows to write
-    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = whole::<u32>(1..=MOST_ROWS), allow_hyphen_values = true)]
-    pub(super) rows: u32,
-    /// Seed of everything random
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed(), allow_hyphen_values = true)]
-    pub(super) seed: u64,
+    /// People or comments to write [default: 20000]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=MOST_ROWS), allow_hyphen_values = true)]
+    rows: Option<u32>,
+    /// Seed of everything random about people and comments [default: 1]
+    #[arg(long, value_name = "N", value_parser = seed(), allow_hyphen_values = true)]
+    seed: Option<u64>,
+    /// Templates: lexicon whose terms they hold (TOML) [default: the one that ships]
+    #[arg(long, value_name = "FILE")]
+    lexicon: Option<PathBuf>,
+    /// Templates: attributes of the lexicon [default: all that are not protected by name only]
+    #[arg(long, value_name = "ATTRIBUTE,…", value_delimiter = ',')]
+    pub(super) protected: Vec<String>,
     /// CSV file; compressed if its name ends in .gz or .xz [default: stdout]
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
@@ -38,15 +46,58 @@ pub(super) enum Generated {
     People,
     /// Short comments with identity terms, labelled toxic (1) or not (0)
     Comments,
+    /// Texts from templates with every term of protected attributes, rude (1) or not (0)
+    Templates,
 }
 
 impl GenerateArgs {
+    /// Refuses options that say nothing of what is generated.
+    pub(super) fn expect_fitting(&self) -> anyhow::Result<()> {
+        let is_templates = self.name == Generated::Templates;
+        for (option, is_given, fits) in [
+            ("--rows", self.rows.is_some(), !is_templates),
+            ("--seed", self.seed.is_some(), !is_templates),
+            ("--lexicon", self.lexicon.is_some(), is_templates),
+            ("--protected", !self.protected.is_empty(), is_templates),
+        ] {
+            ensure!(
+                !is_given || fits,
+                "{option} is given, but has no meaning for {}; leave it out",
+                if is_templates {
+                    "templates: they are the same each time"
+                } else {
+                    "generated data without a lexicon"
+                }
+            );
+        }
+        Ok(())
+    }
+
+    /// Rows to write.
+    pub(super) fn rows(&self) -> u32 {
+        self.rows.unwrap_or(20_000)
+    }
+
+    /// Seed of everything random.
+    pub(super) fn seed(&self) -> u64 {
+        self.seed.unwrap_or(1)
+    }
+
+    /// The lexicon that was asked for.
+    pub(super) fn lexicon(&self) -> anyhow::Result<Lexicon> {
+        Ok(match &self.lexicon {
+            Some(file) => Lexicon::load(file)?,
+            None => Lexicon::shipped(),
+        })
+    }
+
     /// Writes rows to the file that was asked for, or else to stdout; says whether to the file.
     pub(super) fn write(
         &self,
         rows: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
     ) -> anyhow::Result<Option<&PathBuf>> {
-        let out = self.force.open(self.out.as_ref(), &[])?;
+        let read: Vec<&Path> = self.lexicon.iter().map(PathBuf::as_path).collect();
+        let out = self.force.open(self.out.as_ref(), &read)?;
         match &out {
             Some(out) => {
                 out.write_with(|writer| compressed::write_as(out.path(), writer, rows))?;

@@ -37,9 +37,9 @@ struct Planted {
 }
 
 pub(super) fn run(args: &GenerateArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let generator = CommentGenerator::new(args.seed);
+    let generator = CommentGenerator::new(args.seed());
     let mut planted = cells();
-    let comments = (0..u64::from(args.rows)).map(|item| {
+    let comments = (0..u64::from(args.rows())).map(|item| {
         let comment = generator.comment(item);
         note(&mut planted, &comment);
         comment
@@ -49,8 +49,8 @@ pub(super) fn run(args: &GenerateArgs, output: &Output) -> anyhow::Result<ExitCo
     };
     let summary = CommentsSummary {
         name: "comments",
-        rows: args.rows,
-        seed: args.seed,
+        rows: args.rows(),
+        seed: args.seed(),
         toxic: planted.iter().map(|cell| cell.toxic).sum(),
         planted,
         burdened: BURDENED.to_vec(),

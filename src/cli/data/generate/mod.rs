@@ -3,6 +3,7 @@
 mod args;
 pub(in crate::cli) mod comments;
 mod people;
+mod templates;
 
 use std::process::ExitCode;
 
@@ -12,11 +13,13 @@ use crate::cli::output::Output;
 
 /// Runs `probity data generate`.
 pub(super) fn run(args: &GenerateArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    args.expect_fitting()?;
     if args.out.is_none() {
         output.refuse_json("data generate without --out")?;
     }
     match args.name {
         Generated::People => people::run(args, output),
         Generated::Comments => comments::run(args, output),
+        Generated::Templates => templates::run(args, output),
     }
 }

@@ -32,14 +32,14 @@ struct Planted {
 
 pub(super) fn run(args: &GenerateArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let schema = builtin::schema("synthetic-census")?.context("the built-in schema is missing")?;
-    let census = synthetic_census(&schema, args.rows as usize, args.seed);
+    let census = synthetic_census(&schema, args.rows() as usize, args.seed());
     let Some(file) = args.write(|out| write_csv(out, &schema, &census))? else {
         return Ok(ExitCode::SUCCESS);
     };
     let summary = PeopleSummary {
         name: "people",
-        rows: args.rows,
-        seed: args.seed,
+        rows: args.rows(),
+        seed: args.seed(),
         high: census.labels().iter().map(|&label| u64::from(label)).sum(),
         planted: planted(&schema),
         file: file.clone(),

@@ -350,12 +350,16 @@ impl<'m> Modality for TableCase<'m> {
         self.table_columns().batch(columns, pairs)
     }
 
-    fn details(&self, _specification: &AuditSpecification, _tally: ()) -> TableDetails {
-        TableDetails {
+    fn details(
+        &self,
+        _specification: &AuditSpecification,
+        _tally: (),
+    ) -> Result<TableDetails, AuditError> {
+        Ok(TableDetails {
             data_sha256: self.sha256.get("data").cloned().unwrap_or_default(),
             data: self.table.counts.clone(),
             bins: self.bin_effect,
-        }
+        })
     }
 
     fn witness(

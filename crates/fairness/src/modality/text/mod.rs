@@ -10,7 +10,7 @@
 mod witness;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,39 +19,53 @@ use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use rayon::prelude::*;
 use serde::Serialize;
 
-pub use self::witness::{TextInputs, TextWitness};
+pub use self::witness::{Origins, TextInputs, TextWitness};
 use super::{Change, EstimatedSet, Method, Modality, ModalityName, ShownPair};
 use crate::audit_error::AuditError;
 use crate::check::check_all;
 use crate::domain::Domain;
 use crate::estimate::estimated_sets;
 use crate::model_under_test::{ModelAccess, ModelUnderTest};
-use crate::opened::{Opened, open_encoder, open_terms, open_text_model, open_texts};
+use crate::opened::{Opened, open_encoder, open_protected, open_text_model, open_texts};
 use crate::pairs::Pair;
 use crate::samples::walk_columns;
 use crate::search::Phase;
 use crate::seeds::clustered_seeds;
-use crate::specification::AuditSpecification;
+use crate::specification::{AuditSpecification, TextSpecification};
 use crate::strategies::{StrategyName, WithStrategy};
 use crate::text::domain::{TextDomain, text_of};
+use crate::text::edits::Tokens;
 use crate::text::encoder::Encoder;
+use crate::text::exchanged::{Exchanged, exchanged};
+use crate::text::fitting::fitting;
+use crate::text::fluency::Fluency;
 use crate::text::judge::{Embed, Judge, ValidityMeans};
 use crate::text::limits::{Limits, Similarity};
 use crate::text::neighbourhood::candidates;
+use crate::text::network::SourcedNetwork;
+use crate::text::preset::Preset;
 use crate::text::probabilities::softmax;
-use crate::text::protected::{ProtectedTerms, TermCounts};
+use crate::text::protected::{Protected, TermCounts};
 use crate::text::render::{render, words};
-use crate::text::strategy::{Candidates, TextStrategy, Vectors};
+use crate::text::source::Source;
+use crate::text::strategy::{Steps, TextStrategy, Vectors};
+use probity_data::read::BadRows;
 use probity_data::table::Table;
 use probity_nn::text_model::{EncodedText, TextModel};
 use probity_nn::{Classifier, Rows};
+use probity_run::run_directory::file_sha256;
 use probity_run::stream::{Purpose, permutation};
 use probity_tensor::device::{ComputeDevice, DeviceName};
+use probity_text::corpus::TextRows;
+use probity_text::ngrams::NgramModel;
 use probity_text::validity::Validity;
 
 /// Seeds on which the influence of each protected value is measured before the search, to try the
 /// values that move the model most first.
 const PROBED_SEEDS: usize = 64;
+
+/// Neighbours of a word that are looked at for each one that may take its place in a sentence.
+const POOL: usize = 5;
 
 /// Units of a mean word vector that the clustering tells apart.
 const CLUSTER_SCALE: f32 = 1000.0;
@@ -62,16 +76,18 @@ const CLUSTER_SCALE: f32 = 1000.0;
 pub struct TextCase<'m> {
     model: Cow<'m, TextModel>,
     searched: ModelUnderTest<'m>,
+    /// Of all texts with a protected term, in the order of the file.
     domain: TextDomain,
-    candidates: Candidates,
-    protected: ProtectedTerms,
+    steps: Steps,
+    protected: Protected,
     counts: TextCounts,
-    /// All texts with a protected term, in the order of the file.
-    texts: Arc<Vec<Vec<i32>>>,
     seeds: Vec<EncodedText>,
     seed_ids: Vec<Vec<i32>>,
+    /// The source of each seed in the domain.
+    seed_sources: Vec<u32>,
     source_rows: Vec<u64>,
     encoder: Option<Encoder>,
+    fluency: Option<Fluency>,
     sha256: BTreeMap<String, String>,
 }
 
@@ -86,6 +102,13 @@ pub struct TextCounts {
     pub without_protected_term: u64,
     /// Texts cut to the model's length limit.
     pub truncated: u64,
+    /// Texts that are not English: no term is looked for in them.
+    pub foreign: u64,
+    /// Texts without a word.
+    pub blank: u64,
+    /// Rows of the table left out because something is wrong with them.
+    #[serde(skip_serializing_if = "BadRows::is_empty")]
+    pub bad_rows: BadRows,
 }
 
 /// Mean validity of what was found, against the seeds.
@@ -108,6 +131,8 @@ pub struct TextDetails {
     pub local_strategy: StrategyName,
     /// Protected terms: how many, and which the model cannot tell apart.
     pub terms: TermCounts,
+    /// What exchanges do to the texts as they are.
+    pub unmodified: Exchanged,
     /// What was noted of the pairs.
     #[serde(flatten)]
     pub pairs: TextTally,
@@ -116,6 +141,10 @@ pub struct TextDetails {
 /// What is noted of pairs of texts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TextTally {
+    /// Different texts that pairs were made of.
+    pub sources: u64,
+    #[serde(skip)]
+    from: HashSet<u64>,
     /// Seeds that are discriminatory as they are.
     pub raw_discriminatory: u64,
     /// Validity of the found texts.
@@ -128,10 +157,14 @@ pub struct TextParts<'m, 't> {
     pub model: Opened<Cow<'m, TextModel>>,
     /// Where it lies, if it does: the neighbours of its words are kept there.
     pub directory: Option<&'t Path>,
-    /// Its protected terms, with the hash of their lexicon.
-    pub terms: Opened<ProtectedTerms>,
+    /// What is protected, with the hash of the lexicon.
+    pub protected: Opened<Protected>,
     /// The texts that seeds come from.
     pub texts: Opened<Vec<&'t str>>,
+    /// Where they stand in their file.
+    pub rows: TextRows,
+    /// What was left out of it.
+    pub bad_rows: BadRows,
     /// What judges whether a changed text means the same.
     pub encoder: Option<Opened<Encoder>>,
 }
@@ -152,78 +185,105 @@ impl<'m> TextCase<'m> {
         device: &ComputeDevice,
     ) -> Result<TextCase<'m>, AuditError> {
         let options = &specification.text;
-        let (model, mut protected) = (parts.model.value, parts.terms.value);
+        let (model, protected) = (parts.model.value, parts.protected.value);
         let mut sha256 = BTreeMap::from([
             ("model".to_owned(), parts.model.sha256),
-            ("lexicon".to_owned(), parts.terms.sha256),
+            ("lexicon".to_owned(), parts.protected.sha256),
             ("data".to_owned(), parts.texts.sha256),
         ]);
         let encoder = parts.encoder.map(|encoder| {
             sha256.insert("encoder".to_owned(), encoder.sha256);
             encoder.value
         });
-        let encoded: Vec<EncodedText> = parts
-            .texts
-            .value
+        let texts = parts.texts.value;
+        let kept: Vec<usize> = (0..texts.len()).filter(|&text| keep(text)).collect();
+        let tokens = Tokens::new(&model);
+        let looked: Vec<Looked> = kept
             .par_iter()
-            .map(|text| model.encode(text))
-            .collect::<Result<_, _>>()?;
-        let kept: Vec<usize> = (0..encoded.len()).filter(|&text| keep(text)).collect();
-        let truncated = kept.iter().filter(|&&text| encoded[text].is_truncated);
-        let truncated = truncated.count() as u64;
-        let has_term: Vec<usize> = kept
-            .iter()
-            .copied()
-            .filter(|&text| protected.is_in(&encoded[text].ids))
-            .collect();
-        if has_term.is_empty() {
+            .map(|&text| {
+                let encoded = model.encode(texts[text])?;
+                let read = protected.read(&tokens, &encoded)?;
+                Ok(Looked {
+                    source: Some(read.source).filter(Source::can_vary),
+                    is_truncated: encoded.is_truncated,
+                    is_foreign: !read.is_english,
+                    words: encoded.words,
+                })
+            })
+            .collect::<Result<_, AuditError>>()?;
+        let count = |of: fn(&Looked) -> bool| looked.iter().filter(|text| of(text)).count() as u64;
+        let mut counts = TextCounts {
+            texts: kept.len() as u64,
+            with_protected_term: count(|text| text.source.is_some()),
+            without_protected_term: count(|text| text.source.is_none()),
+            truncated: count(|text| text.is_truncated),
+            foreign: count(|text| text.is_foreign),
+            blank: count(|text| text.words.is_empty()),
+            bad_rows: parts.bad_rows,
+        };
+        // A text without a word is in no language.
+        counts.foreign -= count(|text| text.is_foreign && text.words.is_empty());
+        if counts.with_protected_term == 0 {
             return Err(AuditError::NoProtectedTerm {
                 file: specification.data.clone(),
                 texts: kept.len(),
                 attributes: protected.attributes().join(", "),
             });
         }
-        let ids = |&text: &usize| encoded[text].ids.clone();
-        let texts: Arc<Vec<Vec<i32>>> = Arc::new(has_term.iter().map(ids).collect());
-        let search = &specification.search;
-        let table = mean_vectors(&model, &texts);
-        let chosen = clustered_seeds(&table, search.clusters, search.seeds, specification.seed);
-        let number = |&seed: &u32| has_term[seed as usize];
-        let seeds: Vec<EncodedText> = chosen.iter().map(|s| encoded[number(s)].clone()).collect();
-        let width = model.max_length + protected.terms().growth();
-        let network = model.network(width, device)?;
-        let domain = |protected: &ProtectedTerms| {
-            let terms = Arc::new(protected.terms().clone());
-            TextDomain::new(width, terms, Arc::clone(&texts))
+        let ngrams = match options.least_fluency() {
+            None => None,
+            Some(_) => Some(open_ngrams(options, &looked, &mut sha256)?),
         };
+        let with_term = kept.iter().zip(looked);
+        let (has_term, sources): (Vec<usize>, Vec<Source>) = with_term
+            .filter_map(|(&text, looked)| Some((text, looked.source?)))
+            .unzip();
+        let search = &specification.search;
+        let table = mean_vectors(&model, &sources);
+        let chosen = clustered_seeds(&table, search.clusters, search.seeds, specification.seed);
+        let text_of_seed = |&seed: &u32| has_term[seed as usize];
+        let seeds = chosen
+            .iter()
+            .map(|seed| model.encode(texts[text_of_seed(seed)]));
+        let seeds: Vec<EncodedText> = seeds.collect::<Result<_, _>>()?;
+        let inputs = (0u32..).take(sources.len()).collect();
+        let mut domain = TextDomain::new(model.max_length, Arc::new(sources), Arc::new(inputs))?;
+        let width = domain.tokens();
+        let network = SourcedNetwork::new(model.network(width, device)?);
         // The search tries the values first that move this model most.
-        let probed: Vec<&EncodedText> = seeds.iter().take(PROBED_SEEDS).collect();
-        let influence = influence(&network, &domain(&protected)?, &probed)?;
-        protected.rank(&influence);
-        let is_protected = |word| protected.has_word(word);
-        let count = options.neighbours;
+        let probed = &chosen[..chosen.len().min(PROBED_SEEDS)];
+        let influence = influence(&network, &domain, probed, protected.numbers())?;
+        domain.rank(&influence);
+        let fluency = ngrams.map(|ngrams| Fluency::new(ngrams, &model, &seeds));
+        let steps = StepsOf {
+            model: &model,
+            protected: &protected,
+            options,
+            fluency: fluency.as_ref(),
+        };
+        let steps = steps.from(parts.directory, chosen.iter().zip(&seeds), device)?;
         let on_flex = || model.network(width, &ComputeDevice::flex());
         let reference = (device.name() != DeviceName::Flex)
             .then(on_flex)
             .transpose()?;
-        let reference = reference.map(|network| Box::new(network) as Box<dyn Classifier>);
+        let reference =
+            reference.map(|network| Box::new(SourcedNetwork::new(network)) as Box<dyn Classifier>);
         Ok(TextCase {
             searched: ModelUnderTest::differentiable(Box::new(network), reference),
-            domain: domain(&protected)?,
-            candidates: candidates(&model, parts.directory, &is_protected, count, device)?,
-            counts: TextCounts {
-                texts: kept.len() as u64,
-                with_protected_term: has_term.len() as u64,
-                without_protected_term: (kept.len() - has_term.len()) as u64,
-                truncated,
-            },
+            domain,
+            steps,
+            counts,
             seed_ids: seeds.iter().map(|seed| seed.ids.clone()).collect(),
-            source_rows: chosen.iter().map(|seed| number(seed) as u64 + 1).collect(),
+            source_rows: chosen
+                .iter()
+                .map(|seed| parts.rows.of(text_of_seed(seed)))
+                .collect(),
+            seed_sources: chosen,
             model,
             protected,
-            texts,
             seeds,
             encoder,
+            fluency,
             sha256,
         })
     }
@@ -231,6 +291,12 @@ impl<'m> TextCase<'m> {
     /// Position in the file, from 1, of each seed's text.
     pub fn source_rows(&self) -> &[u64] {
         &self.source_rows
+    }
+
+    /// All texts, in the order in which shares are estimated of them.
+    fn in_order(&self, seed: u64) -> Vec<u32> {
+        let count = self.domain.sources().len() as u32;
+        permutation(seed, Purpose::UniformInput, 0, count)
     }
 
     /// Judges validity by the sentence encoder, where there is one.
@@ -249,20 +315,17 @@ impl<'m> TextCase<'m> {
         let seed = &self.seeds[pair.seed as usize];
         let text = text_of(pair.row);
         let x = render(&self.model, seed, text, None)?;
-        let Some(replacement) = self.domain.replacement(pair.row, pair.variant as usize) else {
+        let Some((site, exchange)) = self.domain.exchange(pair.row, pair.variant as usize) else {
             return Ok(([x.clone(), x], None));
         };
-        let terms = self.domain.terms().all();
-        let from = &terms[replacement.occurrence.term as usize];
-        let to = &terms[replacement.by as usize];
-        let other = render(&self.model, seed, text, Some((&replacement, &to.tokens)))?;
+        let other = render(&self.model, seed, text, Some(exchange))?;
         let change = Change {
-            attribute: self.protected.attributes()[from.attribute].clone(),
-            from: words(&self.model, &from.tokens),
-            to: words(&self.model, &to.tokens),
+            attribute: self.protected.attributes()[site.attribute].clone(),
+            from: site.from.clone(),
+            to: exchange.to.clone(),
         };
-        let position = replacement.occurrence.start as u32;
-        Ok(([x, other], Some((change, position))))
+        let position = exchange.edits.first().map_or(0, |edit| edit.tokens.start);
+        Ok(([x, other], Some((change, position as u32))))
     }
 
     /// A pair, rendered and judged.
@@ -292,11 +355,11 @@ impl<'m> TextCase<'m> {
 }
 
 /// The texts' mean word vectors as integers, for the clustering.
-fn mean_vectors(model: &TextModel, texts: &[Vec<i32>]) -> Table {
+fn mean_vectors(model: &TextModel, texts: &[Source]) -> Table {
     let dimension = model.dimension();
     let codes: Vec<i32> = texts
         .par_iter()
-        .flat_map_iter(|text| {
+        .flat_map_iter(|Source { ids: text, .. }| {
             let mut sums = vec![0.0f32; dimension];
             for &id in text {
                 let start = id as usize * dimension;
@@ -313,24 +376,24 @@ fn mean_vectors(model: &TextModel, texts: &[Vec<i32>]) -> Table {
     Table::new(dimension, codes, Vec::new())
 }
 
-/// For each term, how much putting it in another's place moves the predicted class's lead in
-/// `texts`, on average.
+/// For each thing that may be put somewhere, by number, how much putting it there moves the
+/// predicted class's lead in `texts` of `domain`, on average.
 fn influence(
     network: &dyn Classifier,
     domain: &TextDomain,
-    texts: &[&EncodedText],
+    texts: &[u32],
+    numbers: usize,
 ) -> Result<Vec<f32>, AuditError> {
-    let rows = texts.iter().flat_map(|text| domain.row(&text.ids));
-    let codes: Vec<i32> = rows.collect();
+    let codes: Vec<i32> = texts.iter().flat_map(|&text| domain.row(text)).collect();
     let rows = Rows::new(&codes, domain.width());
-    let mut sums = vec![(0.0f32, 0u32); domain.terms().all().len()];
+    let mut sums = vec![(0.0f32, 0u32); numbers];
     let classes = network.classes();
     for (row, check) in rows.iter().zip(check_all(network, domain, rows)?) {
         let label = check.checked.label as usize;
         let own = softmax(&check.checked.logits)[label];
         for (variant, logits) in check.variant_logits.chunks_exact(classes).enumerate() {
-            if let Some(replacement) = domain.replacement(row, variant) {
-                let (sum, count) = &mut sums[replacement.by as usize];
+            if let Some((_, exchange)) = domain.exchange(row, variant) {
+                let (sum, count) = &mut sums[exchange.number as usize];
                 *sum += (softmax(logits)[label] - own).abs();
                 *count += 1;
             }
@@ -338,6 +401,68 @@ fn influence(
     }
     let mean = |(sum, count)| if count == 0 { 0.0 } else { sum / count as f32 };
     Ok(sums.into_iter().map(mean).collect())
+}
+
+/// A text that was looked at.
+struct Looked {
+    /// What may be exchanged in it, if anything.
+    source: Option<Source>,
+    is_truncated: bool,
+    is_foreign: bool,
+    /// As far as the model reads.
+    words: Vec<String>,
+}
+
+/// The n-gram model that `options` name, or one fitted to the texts.
+fn open_ngrams(
+    options: &TextSpecification,
+    texts: &[Looked],
+    sha256: &mut BTreeMap<String, String>,
+) -> Result<NgramModel, AuditError> {
+    let Some(file) = &options.ngrams else {
+        let texts = texts.iter().map(|text| text.words.iter());
+        let fitted = NgramModel::fit(texts.map(|words| words.map(String::as_str)), 1);
+        return Ok(fitted?);
+    };
+    sha256.insert("ngrams".to_owned(), file_sha256(file)?);
+    Ok(NgramModel::read(file)?)
+}
+
+/// What decides which words a search may put where.
+struct StepsOf<'a> {
+    model: &'a TextModel,
+    protected: &'a Protected,
+    options: &'a TextSpecification,
+    fluency: Option<&'a Fluency>,
+}
+
+impl StepsOf<'_> {
+    /// Of a search that begins at the texts `begun`, with their numbers in the domain.
+    fn from<'s>(
+        &self,
+        directory: Option<&Path>,
+        begun: impl Iterator<Item = (&'s u32, &'s EncodedText)>,
+        device: &ComputeDevice,
+    ) -> Result<Steps, AuditError> {
+        let count = self.options.neighbours;
+        let is_protected = |word| self.protected.has_word(word);
+        let near = |count| candidates(self.model, directory, &is_protected, count, device);
+        if self.options.preset == Preset::Paper {
+            return Ok(Steps::Words(near(count)?));
+        }
+        let pool = near(count.saturating_mul(POOL))?;
+        let begun: Vec<_> = begun.enumerate().collect();
+        let places = begun.into_par_iter().map(|(seed, (&number, text))| {
+            let analysis = self.protected.analyse(&text.text)?.unwrap_or_default();
+            let suits = |position, other| {
+                let fluency = self.fluency;
+                fluency.is_none_or(|fluency| fluency.is_attested(seed, position, other))
+            };
+            let fitting = fitting(self.model, text, &analysis, &suits, &pool, count);
+            Ok((number as i32, fitting))
+        });
+        Ok(Steps::Places(places.collect::<Result<_, AuditError>>()?))
+    }
 }
 
 impl<'m> Modality for TextCase<'m> {
@@ -356,16 +481,20 @@ impl<'m> Modality for TextCase<'m> {
         let model = open_text_model(directory)?.map(Cow::Owned);
         let encoder = options.encoder.as_deref().map(open_encoder).transpose()?;
         let protected = &specification.protected;
-        let terms = open_terms(options.lexicon.as_deref(), protected, &model.value)?;
-        let corpus = open_texts(&specification.data, options.column.as_deref())?;
+        let lexicon = options.lexicon.as_deref();
+        let protected = open_protected(lexicon, protected, &model.value, options.preset)?;
+        let skip = specification.skip_bad_rows;
+        let corpus = open_texts(&specification.data, options.column.as_deref(), skip)?;
         let parts = TextParts {
             model,
             directory: Some(directory),
-            terms,
+            protected,
             texts: Opened {
                 value: corpus.value.texts.iter().map(String::as_str).collect(),
                 sha256: corpus.sha256,
             },
+            rows: corpus.value.rows.clone(),
+            bad_rows: corpus.value.bad_rows.clone(),
             encoder,
         };
         TextCase::new(specification, parts, &|_| true, device)
@@ -392,13 +521,13 @@ impl<'m> Modality for TextCase<'m> {
     }
 
     fn seeds(&self, _clusters: usize, _count: usize, _seed: u64) -> Vec<Vec<i32>> {
-        let texts = self.seed_ids.iter();
-        texts.map(|text| self.domain.row(text)).collect()
+        let sources = self.seed_sources.iter();
+        sources.map(|&source| self.domain.row(source)).collect()
     }
 
     fn probes(&self, most: usize, _seed: u64) -> Vec<Vec<i32>> {
-        let texts = self.texts.iter().take(most);
-        texts.map(|text| self.domain.row(text)).collect()
+        let texts = self.domain.inputs().iter().take(most);
+        texts.map(|&text| self.domain.row(text)).collect()
     }
 
     fn with_strategy<W: WithStrategy>(
@@ -420,7 +549,7 @@ impl<'m> Modality for TextCase<'m> {
                 local: options.local_strategy.unwrap_or(strategy),
                 model,
                 domain: &self.domain,
-                candidates: &self.candidates,
+                steps: &self.steps,
                 vectors: Vectors {
                     values: self.model.table.vectors(),
                     dimension: self.model.dimension(),
@@ -428,7 +557,8 @@ impl<'m> Modality for TextCase<'m> {
                 objective: method.search.objective(ModalityName::Text),
                 limits: Limits {
                     seeds: &self.seed_ids,
-                    max_changed: options.max_l0,
+                    max_changed: options.max_changed(),
+                    min_fluency: options.least_fluency().zip(self.fluency.as_ref()),
                     min_similarity: least.map(|least| (least, judge as &dyn Similarity)),
                 },
                 seed: method.seed,
@@ -437,15 +567,14 @@ impl<'m> Modality for TextCase<'m> {
         })
     }
 
-    /// Steps replace words, so that lengths stay.
+    /// Steps replace free words of the seed, so that lengths stay.
     fn is_reached(&self, seed: u64, row: &[i32]) -> bool {
-        let text = text_of(row);
         let tokens = self.model.table.vectors().len() / self.model.dimension().max(1);
         let is_token = |&id: &i32| usize::try_from(id).is_ok_and(|id| id < tokens);
-        let seed = usize::try_from(seed)
-            .ok()
-            .and_then(|seed| self.seeds.get(seed));
-        seed.is_some_and(|seed| seed.ids.len() == text.len()) && text.iter().all(is_token)
+        let seed = usize::try_from(seed).ok();
+        let source = seed.and_then(|seed| self.seed_sources.get(seed));
+        source.is_some_and(|&source| row.first() == Some(&(source as i32)))
+            && text_of(row).iter().all(is_token)
     }
 
     fn estimated_sets(
@@ -453,18 +582,23 @@ impl<'m> Modality for TextCase<'m> {
         inputs: u64,
         seed: u64,
     ) -> Result<Vec<EstimatedSet<TextDomain>>, AuditError> {
-        let count = self.texts.len() as u32;
-        let order = permutation(seed, Purpose::UniformInput, 0, count);
+        let order = self.in_order(seed);
         let most = usize::try_from(inputs).unwrap_or(usize::MAX);
         let sets = estimated_sets(self.protected.attributes()).into_iter();
         sets.map(|protected| {
-            let terms = Arc::new(self.protected.only(&protected));
-            let texts = order.iter().map(|&text| &self.texts[text as usize]);
-            let varying = texts.filter(|text| terms.can_vary(text)).take(most);
-            let inputs: Vec<Vec<i32>> = varying.cloned().collect();
+            let named = self.protected.attributes().iter().enumerate();
+            let named = named.filter(|(_, name)| protected.contains(name));
+            let attributes: Vec<usize> = named.map(|(attribute, _)| attribute).collect();
+            let sources = self.domain.sources();
+            let can_vary = |text: &&u32| {
+                let mut sites = sources[**text as usize].sites.iter();
+                sites.any(|site| attributes.contains(&site.attribute))
+            };
+            let varying = order.iter().filter(can_vary).copied();
+            let inputs: Vec<u32> = varying.take(most).collect();
             Ok(EstimatedSet {
                 inputs: inputs.len() as u64,
-                domain: TextDomain::new(self.domain.width(), terms, Arc::new(inputs))?,
+                domain: self.domain.only(attributes, inputs),
                 protected,
             })
         })
@@ -495,7 +629,7 @@ impl<'m> Modality for TextCase<'m> {
             ("phase".to_owned(), DataType::Utf8),
             ("step".to_owned(), DataType::UInt32),
         ];
-        for name in ["x", "other", "attribute", "from", "to"] {
+        for name in ["text", "x", "other", "attribute", "from", "to"] {
             fields.push((name.to_owned(), DataType::Utf8));
         }
         fields.push(("position".to_owned(), DataType::UInt32));
@@ -532,6 +666,8 @@ impl<'m> Modality for TextCase<'m> {
             };
             means.add(&row.validity);
             let is_seed = text_of(row.pair.row) == self.seed_ids[row.pair.seed as usize];
+            tally.from.insert(row.pair.seed);
+            tally.sources = tally.from.len() as u64;
             tally.raw_discriminatory += u64::from(is_global && is_seed);
         }
         let text = |of: &dyn Fn(&JudgedPair<'_>) -> String| -> ArrayRef {
@@ -553,6 +689,7 @@ impl<'m> Modality for TextCase<'m> {
             Arc::new(UInt64Array::from_iter_values(source)),
             phase,
             step,
+            text(&|row| self.seeds[row.pair.seed as usize].text.clone()),
             text(&|row| row.x.clone()),
             text(&|row| row.other.clone()),
             text(&|row| row.change.attribute.clone()),
@@ -577,15 +714,26 @@ impl<'m> Modality for TextCase<'m> {
         Ok(RecordBatch::try_new(Arc::new(columns.clone()), arrays)?)
     }
 
-    fn details(&self, specification: &AuditSpecification, tally: TextTally) -> TextDetails {
+    fn details(
+        &self,
+        specification: &AuditSpecification,
+        tally: TextTally,
+    ) -> Result<TextDetails, AuditError> {
         let strategy = specification.strategy();
-        TextDetails {
+        let attributes = self.protected.attributes();
+        let mut sets = self.estimated_sets(specification.estimated(), specification.seed)?;
+        let exchanged = match sets.pop() {
+            Some(joint) => exchanged(self.searched.judge(), &joint.domain, attributes)?,
+            None => Exchanged::default(),
+        };
+        Ok(TextDetails {
+            unmodified: exchanged,
             texts_sha256: self.sha256.get("data").cloned().unwrap_or_default(),
             texts: self.counts.clone(),
             local_strategy: specification.text.local_strategy.unwrap_or(strategy),
             terms: self.protected.counts().clone(),
             pairs: tally,
-        }
+        })
     }
 
     fn witness(
@@ -596,16 +744,17 @@ impl<'m> Modality for TextCase<'m> {
             Some(model) => model,
             None => specification.model()?,
         })?;
-        let lexicon = specification.text.lexicon.as_deref();
-        let protected = open_terms(lexicon, &specification.protected, &model.value)?;
-        let width = model.value.max_length + protected.value.terms().growth();
-        let terms = Arc::new(protected.value.terms().clone());
+        let text = &specification.text;
+        let named = &specification.protected;
+        let lexicon = text.lexicon.as_deref();
+        let protected = open_protected(lexicon, named, &model.value, text.preset)?;
+        let width = model.value.max_length;
         let hashes = [("model", model.sha256), ("lexicon", protected.sha256)];
         Ok(TextWitness {
-            domain: TextDomain::new(width, terms, Arc::default())?,
             network: model.value.network(width, &ComputeDevice::flex())?,
-            classes: model.value.classes,
-            tokenizer: model.value.tokenizer,
+            model: model.value,
+            protected: protected.value,
+            origins: Origins::default(),
             sha256: hashes.map(|(role, hash)| (role.to_owned(), hash)).into(),
         })
     }

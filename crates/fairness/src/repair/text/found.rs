@@ -13,24 +13,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::{Audit, AuditSpecification};
 use crate::domain::Domain;
-use crate::modality::{Modality, ModalityName, TextCase, TextInputs, TextParts};
+use crate::modality::{Modality, ModalityName, Origins, TextCase, TextInputs, TextParts};
 use crate::repair::error::RepairError;
 use crate::repair::pool::Pool;
 use crate::samples::read_samples;
 use crate::search::Ending;
-use crate::text::domain::{TextDomain, text_of};
+use crate::text::domain::text_of;
+use crate::text::protected::Protected;
+use crate::text::source::Source;
 use probity_nn::text_model::TextModel;
 use probity_nn::train::Split;
 use probity_run::run_directory::{RunDirectory, SUMMARY};
 use probity_run::specification::Specification;
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
+use probity_text::corpus::TextRows;
 
 /// A discriminatory text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FoundText {
-    /// Both sides of its pair.
-    pub texts: [Vec<i32>; 2],
+    /// The text, and what may be exchanged in it.
+    pub source: Source,
+    /// The other side of its pair.
+    pub other: Vec<i32>,
     /// Class of the text that it was found from, where that is known.
     pub truth: Option<u32>,
 }
@@ -67,8 +72,10 @@ pub(super) struct Reader<'a> {
     pub split: &'a Split,
     /// Their classes.
     pub labels: &'a [u32],
-    /// Texts as wide as they may grow.
-    pub domain: &'a TextDomain,
+    /// Where they stand in their file.
+    pub rows: &'a TextRows,
+    /// What is protected in them.
+    pub protected: &'a Protected,
 }
 
 impl Reader<'_> {
@@ -103,26 +110,25 @@ impl Reader<'_> {
         let file = run.unchanged(options.samples_format.file_name())?;
         let (mut samples, mut held_out, mut row) = (Vec::new(), 0, 0);
         let mut seen = HashSet::new();
+        let origins = Origins::default();
         read_samples(&file, &TextInputs::new(&self.model.0.tokenizer), |pair| {
             row += 1;
-            let texts = [pair.row, pair.other];
-            if let Some(long) = texts.iter().find(|ids| ids.len() > self.domain.width()) {
-                return Err(RepairError::TooLong {
-                    file: file.clone(),
-                    row,
-                    tokens: long.len(),
-                    most: self.domain.width(),
-                });
+            let source = origins.of((self.model.0, self.protected), &pair);
+            let source = source.map_err(|problem| RepairError::NoPair {
+                file: file.clone(),
+                row,
+                problem,
+            })?;
+            if !seen.insert(pair.row) {
+                return Ok::<(), RepairError>(());
             }
-            if !seen.insert(self.domain.row_key(&self.domain.row(&texts[0]))) {
-                return Ok(());
-            }
-            let origin = pair.source_row.and_then(|row| u32::try_from(row).ok());
-            let origin = origin.and_then(|row| row.checked_sub(1));
+            let origin = pair.source_row.and_then(|row| self.rows.text(row));
+            let origin = origin.and_then(|text| u32::try_from(text).ok());
             match origin.filter(|_| is_own) {
                 Some(text) if !train.contains(&text) => held_out += 1,
                 origin => samples.push(FoundText {
-                    texts,
+                    source,
+                    other: pair.other,
                     truth: origin.and_then(|text| self.labels.get(text as usize).copied()),
                 }),
             }
@@ -159,6 +165,7 @@ pub(super) fn search(
     for &text in part {
         is_kept[text as usize] = true;
     }
+    let rows = parts.rows.clone();
     let device = ComputeDevice::flex();
     let case = TextCase::new(&specification, parts, &|text| is_kept[text], &device)?;
     let audit = Audit::of(specification.check()?, case, &device)?;
@@ -174,10 +181,15 @@ pub(super) fn search(
     let found = pairs.iter().map(|pair| {
         let mut other = Vec::with_capacity(domain.width());
         domain.write_variant(pair.row, pair.variant as usize, &mut other);
-        let row = case.source_rows()[pair.seed as usize] - 1;
+        let text = rows.text(case.source_rows()[pair.seed as usize]);
+        let source = domain.source(pair.row).cloned().unwrap_or_default();
         FoundText {
-            texts: [text_of(pair.row).to_vec(), text_of(&other).to_vec()],
-            truth: Some(labels[row as usize]),
+            source: Source {
+                ids: text_of(pair.row).to_vec(),
+                ..source
+            },
+            other: text_of(&other).to_vec(),
+            truth: text.and_then(|text| labels.get(text).copied()),
         }
     });
     Ok(found.collect())

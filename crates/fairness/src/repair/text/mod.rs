@@ -14,8 +14,8 @@ mod training_set;
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::Arc;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 pub use self::figures::TextFigures;
@@ -36,11 +36,14 @@ use crate::certify::exhaustive;
 use crate::certify::text::certify_texts;
 use crate::domain::{Domain, DomainError};
 use crate::modality::TextParts;
-use crate::opened::{Opened, open_terms, open_text_model, open_texts};
+use crate::opened::{Opened, open_protected, open_text_model, open_texts};
 use crate::statistics::Share;
 use crate::strategies::StrategyName;
-use crate::text::domain::TextDomain;
-use crate::text::protected::ProtectedTerms;
+use crate::text::domain::{PADDING, TextDomain};
+use crate::text::edits::Tokens;
+use crate::text::network::SourcedNetwork;
+use crate::text::protected::Protected;
+use crate::text::source::Source;
 use probity_data::source::Hashed;
 use probity_nn::metrics::Metrics;
 use probity_nn::modality::ModalityName;
@@ -75,11 +78,12 @@ pub struct TextRepair {
     training: TextOptions,
     epochs: u32,
     provenance: Provenance,
-    terms: ProtectedTerms,
-    /// Texts of the model's length, and as much longer as a substitution may make them.
-    domain: TextDomain,
+    protection: Protected,
+    corpus: TextCorpus,
+    /// What may be exchanged in each of the model's texts.
+    sources: Vec<Source>,
     /// Test texts with a protected term.
-    test_texts: Vec<Vec<i32>>,
+    test_texts: Vec<Source>,
     pools: Vec<Pool<FoundText>>,
 }
 
@@ -89,7 +93,7 @@ pub struct Searched {
     /// From the training texts, to learn from.
     pub samples: Option<Vec<FoundText>>,
     /// From the test texts: the independent set.
-    pub independent: Option<Vec<Vec<i32>>>,
+    pub independent: Option<Vec<Source>>,
 }
 
 /// What the summary of a repair of a classifier of texts says besides.
@@ -113,13 +117,15 @@ impl Details for TextDetails {
 }
 
 impl TextRepair {
-    /// What a search from `corpus` is made of.
-    fn parts_of<'a>(&'a self, corpus: &'a TextCorpus) -> TextParts<'a, 'a> {
+    /// What a search from the texts is made of.
+    fn search_parts(&self) -> TextParts<'_, '_> {
         TextParts {
             model: Opened::unnamed(Cow::Borrowed(&self.model)),
             directory: Some(&self.specification.model),
-            terms: Opened::unnamed(self.terms.clone()),
-            texts: Opened::unnamed(corpus.texts.iter().map(String::as_str).collect()),
+            protected: Opened::unnamed(self.protection.clone()),
+            texts: Opened::unnamed(self.corpus.texts.iter().map(String::as_str).collect()),
+            rows: self.corpus.rows.clone(),
+            bad_rows: self.corpus.bad_rows.clone(),
             encoder: None,
         }
     }
@@ -139,6 +145,7 @@ impl TextRepair {
         let column = &self.provenance.specification.text_column;
         specification.text.column.clone_from(column);
         specification.text.lexicon.clone_from(&options.lexicon);
+        specification.text.preset = options.preset;
         specification.search.objective = Some(options.objective);
         specification.search.seeds = options.seeds;
         specification.search.max_iter = options.max_iter;
@@ -152,30 +159,32 @@ impl TextRepair {
         own.unwrap_or(self.set.table().values)
     }
 
-    /// How many of `rows` are not discriminatory.
-    fn fair(&self, asked: &TextNetwork, rows: &[i32]) -> Result<Share, ModelError> {
-        let rows = Rows::new(rows, self.domain.width());
-        let fair = exhaustive(asked, &self.domain, rows)?;
+    /// How many of `texts` are not discriminatory.
+    fn fair(&self, asked: &SourcedNetwork, texts: &[&Source]) -> Result<Share, RepairError> {
+        let texts: Vec<Source> = texts.iter().map(|&text| text.clone()).collect();
+        let domain = TextDomain::of(texts).map_err(AuditError::from)?;
+        let rows = domain.rows();
+        let rows = Rows::new(&rows, domain.width());
+        let fair = exhaustive(asked, &domain, rows)?;
         let count = fair.iter().filter(|fair| **fair).count();
         Ok(Share::new(count as u64, rows.len() as u64))
     }
 
     /// What `asked` answers to the texts `items`.
-    fn logits(&self, asked: &TextNetwork, items: &[u32]) -> Result<Vec<f32>, ModelError> {
+    fn logits(&self, asked: &SourcedNetwork, items: &[u32]) -> Result<Vec<f32>, ModelError> {
         let texts = self.set.labelled().texts;
-        let rows: Vec<i32> = items
-            .iter()
-            .flat_map(|&item| self.domain.row(self.read(&texts[item as usize])))
-            .collect();
-        asked.logits(Rows::new(&rows, self.domain.width()))
+        let width = 1 + self.model.max_length;
+        let mut rows: Vec<i32> = Vec::with_capacity(items.len() * width);
+        for &item in items {
+            let text = &texts[item as usize];
+            rows.push(item as i32);
+            rows.extend_from_slice(&text[..text.len().min(self.model.max_length)]);
+            rows.resize(rows.len().next_multiple_of(width), PADDING);
+        }
+        asked.logits(Rows::new(&rows, width))
     }
 
-    /// The tokens of a text that are read.
-    fn read<'t>(&self, text: &'t [i32]) -> &'t [i32] {
-        &text[..text.len().min(self.model.max_length)]
-    }
-
-    fn quality(&self, asked: &TextNetwork, items: &[u32]) -> Result<Metrics, ModelError> {
+    fn quality(&self, asked: &SourcedNetwork, items: &[u32]) -> Result<Metrics, ModelError> {
         let logits = self.logits(asked, items)?;
         let labels = self.set.labelled().labels;
         let labels: Vec<u32> = items.iter().map(|&item| labels[item as usize]).collect();
@@ -249,7 +258,7 @@ impl Repairable for TextRepair {
     type Sample = FoundText;
     type Searched = Searched;
     type Inputs = RepairTexts;
-    type Asked = TextNetwork;
+    type Asked = SourcedNetwork;
     type Figures = TextFigures;
     type Details = TextDetails;
 
@@ -265,9 +274,14 @@ impl Repairable for TextRepair {
         } = open_text_model(&specification.model)?;
         let protected = protected_of(specification)?;
         let Opened {
-            value: terms,
+            value: protection,
             sha256: lexicon_sha256,
-        } = open_terms(options.lexicon.as_deref(), &protected, &model)?;
+        } = open_protected(
+            options.lexicon.as_deref(),
+            &protected,
+            &model,
+            options.preset,
+        )?;
         let (provenance, set) = open_training(specification, &model_sha256, device, record)?;
         for (role, sha256) in [("model", &model_sha256), ("lexicon", &lexicon_sha256)] {
             record.sha256.insert(role.to_owned(), sha256.clone());
@@ -282,8 +296,16 @@ impl Repairable for TextRepair {
         let trained = provenance.specification.text_options();
         let corpus_size = set.labelled().texts.len();
         let split = trained.split(corpus_size);
-        let width = terms.terms().room(model.max_length);
-        let domain = TextDomain::new(width, Arc::new(terms.terms().clone()), Arc::default())?;
+        let column = provenance.specification.text_column.as_deref();
+        let skip = provenance.specification.skip_bad_rows;
+        let corpus = open_texts(&specification.data, column, skip)?.value;
+        let tokens = Tokens::new(&model);
+        let sources = corpus.texts.par_iter().map(|text| {
+            let text = model.encode_whole(text).map_err(AuditError::from)?;
+            let source = protection.read(&tokens, &text)?.source;
+            Ok(source.window(model.max_length))
+        });
+        let sources: Vec<Source> = sources.collect::<Result<_, RepairError>>()?;
         let reader = Reader {
             model: (&model, &specification.model),
             model_sha256: &model_sha256,
@@ -291,7 +313,8 @@ impl Repairable for TextRepair {
             lexicon_sha256: &lexicon_sha256,
             split: &split,
             labels: set.labelled().labels,
-            domain: &domain,
+            rows: set.rows(),
+            protected: &protection,
         };
         let pools = specification
             .runs
@@ -307,14 +330,9 @@ impl Repairable for TextRepair {
                 run: pool.run.clone().unwrap_or_default(),
             });
         }
-        let texts = set.labelled().texts;
-        let test_texts = split
-            .test
-            .iter()
-            .map(|&text| &texts[text as usize])
-            .map(|text| terms.terms().window(text, model.max_length).to_vec())
-            .filter(|text| terms.terms().can_vary_within(text, model.max_length))
-            .collect();
+        let test_texts = split.test.iter().map(|&text| &sources[text as usize]);
+        let test_texts = test_texts.filter(|source| source.can_vary()).cloned();
+        let test_texts = test_texts.collect();
         let learning = specification.training.of(&trained.learning);
         let (learning, pace) = learning.settled(ModalityName::Text, corpus_size);
         let mut training = trained;
@@ -331,8 +349,9 @@ impl Repairable for TextRepair {
             set,
             split,
             provenance,
-            terms,
-            domain,
+            protection,
+            corpus,
+            sources,
             test_texts,
             pools,
         })
@@ -357,12 +376,10 @@ impl Repairable for TextRepair {
         if !is_learning && searched.independent.is_some() {
             return Ok(());
         }
-        let column = &self.provenance.specification.text_column;
-        let corpus = open_texts(&self.specification.data, column.as_deref())?.value;
         let mut search = |strategy, part: (&[u32], &'static str)| {
             let specification = self.search_specification(strategy);
             let labels = self.set.labelled().labels;
-            search(specification, self.parts_of(&corpus), part, labels, observe)
+            search(specification, self.search_parts(), part, labels, observe)
         };
         if is_learning {
             let part = (self.split.train.as_slice(), "training");
@@ -373,10 +390,7 @@ impl Repairable for TextRepair {
             let strategy = self.options.independent.unwrap_or(strategy);
             let part = (self.split.test.as_slice(), "test");
             let found = search(strategy, part)?;
-            let texts = found.into_iter().map(|text| {
-                let [own, _] = text.texts;
-                own
-            });
+            let texts = found.into_iter().map(|text| text.source);
             searched.independent = Some(texts.collect());
             save(searched)?;
         }
@@ -400,14 +414,14 @@ impl Repairable for TextRepair {
         }
     }
 
-    fn ask(&self, network: &TrainedText) -> Result<TextNetwork, RepairError> {
+    fn ask(&self, network: &TrainedText) -> Result<SourcedNetwork, RepairError> {
         let asked = TextNetwork::new(
             network.weights.clone(),
             self.vectors(network).to_vec(),
-            self.domain.width(),
+            self.model.max_length,
             &ComputeDevice::flex(),
         )?;
-        Ok(asked.reading(self.model.max_length))
+        Ok(SourcedNetwork::new(asked))
     }
 
     fn labels(
@@ -420,18 +434,20 @@ impl Repairable for TextRepair {
             // Every sample has one: see `open`.
             LabelRule::Seed => Ok(samples.iter().filter_map(|sample| sample.truth).collect()),
             _ => {
-                let samples = samples.iter();
-                let individuals: Vec<_> = samples
-                    .map(|sample| (self.domain.row(&sample.texts[0]).into(), sample.truth))
+                let sources = samples.iter().map(|sample| sample.source.clone());
+                let domain = TextDomain::of(sources.collect()).map_err(ModelError::predictor)?;
+                let individuals: Vec<_> = (0u32..)
+                    .zip(samples)
+                    .map(|(number, sample)| (domain.row(number).into(), sample.truth))
                     .collect();
-                majority(voters, &self.domain, &individuals)
+                majority(voters, &domain, &individuals)
             }
         }
     }
 
     fn training_set(&self, remedy: &Remedy<'_, FoundText>, _: u32) -> TrainingSet<RepairTexts> {
         let own = self.set.labelled();
-        let (inputs, variants) = mix(own, &self.split, self.terms.terms(), remedy);
+        let (inputs, variants) = mix(own, &self.split, &self.sources, remedy);
         TrainingSet { inputs, variants }
     }
 
@@ -470,14 +486,14 @@ impl Repairable for TextRepair {
         Ok(trained.finished.then_some(trained))
     }
 
-    fn has_collapsed(&self, asked: &TextNetwork) -> Result<bool, RepairError> {
+    fn has_collapsed(&self, asked: &SourcedNetwork) -> Result<bool, RepairError> {
         let logits = self.logits(asked, &self.split.train)?;
         let mut classes = logits.chunks_exact(asked.classes()).map(predicted_class);
         let first = classes.next();
         Ok(classes.all(|class| Some(class) == first))
     }
 
-    fn validation_accuracy(&self, asked: &TextNetwork) -> Result<Option<f64>, RepairError> {
+    fn validation_accuracy(&self, asked: &SourcedNetwork) -> Result<Option<f64>, RepairError> {
         let validation = &self.split.validation;
         match validation.is_empty() {
             true => Ok(None),
@@ -485,21 +501,22 @@ impl Repairable for TextRepair {
         }
     }
 
-    fn discriminatory(&self, asked: &TextNetwork, left: &[&FoundText]) -> Result<f64, RepairError> {
+    fn discriminatory(
+        &self,
+        asked: &SourcedNetwork,
+        left: &[&FoundText],
+    ) -> Result<f64, RepairError> {
         if left.is_empty() {
             return Ok(0.0);
         }
-        let rows: Vec<i32> = left
-            .iter()
-            .flat_map(|sample| self.domain.row(&sample.texts[0]))
-            .collect();
-        Ok(1.0 - self.fair(asked, &rows)?.share)
+        let texts: Vec<&Source> = left.iter().map(|sample| &sample.source).collect();
+        Ok(1.0 - self.fair(asked, &texts)?.share)
     }
 
     fn figures(
         &self,
         network: &TrainedText,
-        asked: &TextNetwork,
+        asked: &SourcedNetwork,
         searched: &Searched,
     ) -> Result<TextFigures, RepairError> {
         let weights: &RecurrentWeights = &network.weights;
@@ -507,22 +524,17 @@ impl Repairable for TextRepair {
             values: self.vectors(network),
             dimension: weights.shape.inputs,
         };
-        let (terms, splits) = (self.terms.terms(), self.options.splits);
-        let (reads, texts) = (self.model.max_length, &self.test_texts);
-        let certificates = certify_texts(weights, table, reads, terms, texts, splits);
+        let (reads, splits) = (self.model.max_length, self.options.splits);
+        let certificates = certify_texts(weights, table, reads, &self.test_texts, splits);
         let certified = certificates.iter().filter(|c| c.holds()).count();
-        let rows = |texts: &[Vec<i32>]| -> Vec<i32> {
-            texts
-                .iter()
-                .flat_map(|text| self.domain.row(text))
-                .collect()
-        };
-        let independent = rows(searched.independent.as_deref().unwrap_or_default());
+        let independent = searched.independent.iter().flatten();
+        let independent: Vec<&Source> = independent.collect();
+        let tested: Vec<&Source> = self.test_texts.iter().collect();
         Ok(TextFigures {
             protected: self.protected.clone(),
             repaired: self.fair(asked, &independent)?,
             certified: Share::new(certified as u64, self.test_texts.len() as u64),
-            fair: self.fair(asked, &rows(&self.test_texts))?,
+            fair: self.fair(asked, &tested)?,
             held_out: self.quality(asked, &self.split.test)?,
         })
     }
@@ -543,17 +555,20 @@ impl Repairable for TextRepair {
     }
 
     fn is_searched(&self, searched: &Searched) -> bool {
-        let (width, classes) = (self.domain.width(), self.model.classes.len());
+        let (most, classes) = (self.model.max_length, self.model.classes.len());
         let dimension = self.model.recurrent.shape.inputs;
         let tokens = self.model.table.vectors().len() / dimension.max(1);
         let is_token = |&id: &i32| usize::try_from(id).is_ok_and(|id| id < tokens);
-        let is_text = |ids: &Vec<i32>| ids.len() <= width && ids.iter().all(is_token);
+        let is_text = |source: &Source| source.ids.len() <= most && source.is_sound(&is_token);
         let is_class = |class: u32| (class as usize) < classes;
+        let is_found = |found: &FoundText| {
+            is_text(&found.source)
+                && found.other.iter().all(is_token)
+                && found.truth.is_none_or(is_class)
+        };
         let mut samples = searched.samples.iter().flatten();
         let mut independent = searched.independent.iter().flatten();
-        independent.all(is_text)
-            && samples
-                .all(|found| found.texts.iter().all(is_text) && found.truth.is_none_or(is_class))
+        independent.all(is_text) && samples.all(is_found)
     }
 
     fn restore(&self, stored: &TrainedText) -> TrainedText {

@@ -1,9 +1,11 @@
 //! What a repaired classifier of texts learns: the training texts, and both sides of the pairs that
 //! are drawn.
 
+use std::collections::HashMap;
+
 use super::found::FoundText;
 use crate::repair::repairable::{Drawn, Remedy};
-use crate::text::domain::Terms;
+use crate::text::source::Source;
 use probity_nn::train::Split;
 use probity_nn::train::text::{LabelledTexts, Site, Substitutions};
 
@@ -24,7 +26,7 @@ pub struct RepairTexts {
 pub(super) fn mix(
     own: LabelledTexts<'_>,
     split: &Split,
-    terms: &Terms,
+    sources: &[Source],
     remedy: &Remedy<'_, FoundText>,
 ) -> (RepairTexts, u64) {
     let mut set = RepairTexts {
@@ -36,7 +38,7 @@ pub(super) fn mix(
     match remedy {
         Remedy::None => {}
         Remedy::Samples(drawn) => drawn.iter().for_each(|drawn| add(&mut set, drawn)),
-        Remedy::Certified => set.substitutions = Some(substitutions(terms, own.texts)),
+        Remedy::Certified => set.substitutions = Some(substitutions(sources)),
     }
     let added = set.texts.len() - own.texts.len();
     (set, added as u64)
@@ -44,7 +46,7 @@ pub(super) fn mix(
 
 fn add(set: &mut RepairTexts, drawn: &Drawn<'_, FoundText>) {
     for (sample, &label) in drawn.samples.iter().zip(&drawn.labels) {
-        for text in &sample.texts {
+        for text in [&sample.source.ids, &sample.other] {
             set.split.train.push(set.texts.len() as u32);
             set.texts.push(text.clone());
             set.labels.push(label);
@@ -52,44 +54,21 @@ fn add(set: &mut RepairTexts, drawn: &Drawn<'_, FoundText>) {
     }
 }
 
-/// What may stand where in `texts`, for certified training.
-fn substitutions(terms: &Terms, texts: &[Vec<i32>]) -> Substitutions {
+/// What may stand where in the texts `sources`, for certified training. Equal lists are one group.
+fn substitutions(sources: &[Source]) -> Substitutions {
     let mut groups: Vec<Vec<Vec<i32>>> = Vec::new();
-    // For each term the groups of its replacements, by number of tokens.
-    let mut of_term: Vec<Vec<usize>> = Vec::with_capacity(terms.all().len());
-    for term in terms.all() {
-        let mut own: Vec<usize> = Vec::new();
-        for &other in &term.others {
-            let tokens = &terms.all()[other as usize].tokens;
-            let place = own
-                .iter()
-                .copied()
-                .find(|&group| groups[group][0].len() == tokens.len());
-            match place {
-                Some(group) => groups[group].push(tokens.clone()),
-                None => {
-                    own.push(groups.len());
-                    groups.push(vec![tokens.clone()]);
-                }
-            }
-        }
-        of_term.push(own);
-    }
-    let sites = texts.iter().map(|text| {
-        let found = terms.find(text);
-        let site = |(start, length, group)| Site {
-            start,
-            length,
-            group,
-        };
-        found
-            .iter()
-            .flat_map(|o| {
-                of_term[o.term as usize]
-                    .iter()
-                    .map(|&group| (o.start, o.length, group))
+    let mut numbers: HashMap<Vec<Vec<i32>>, usize> = HashMap::new();
+    let sites = sources.iter().map(|source| {
+        let stretches = source.stretches().into_iter();
+        stretches
+            .map(|stretch| Site {
+                start: stretch.tokens.start,
+                length: stretch.tokens.len(),
+                group: *numbers.entry(stretch.by.clone()).or_insert_with(|| {
+                    groups.push(stretch.by);
+                    groups.len() - 1
+                }),
             })
-            .map(site)
             .collect()
     });
     Substitutions {
@@ -101,13 +80,13 @@ fn substitutions(terms: &Terms, texts: &[Vec<i32>]) -> Substitutions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::domain::Term;
+    use crate::text::terms::{Term, Terms};
 
     #[test]
     fn sites_are_all_occurrences_with_all_lengths_of_replacements() {
         let term = |tokens: &[i32], others: &[u32]| Term {
             attribute: 0,
-            value: String::new(),
+            spelled: String::new(),
             tokens: tokens.to_vec(),
             others: others.to_vec(),
         };
@@ -117,8 +96,8 @@ mod tests {
             term(&[4], &[0, 1, 3]),
             term(&[5, 6], &[0, 1, 2]),
         ]);
-        let texts = vec![vec![9, 1, 2, 3], vec![9]];
-        let found = substitutions(&terms, &texts);
+        let source = |text: &[i32]| Source::new(text.to_vec(), terms.sites(text), Vec::new());
+        let found = substitutions(&[source(&[9, 1, 2, 3]), source(&[9])]);
         assert!(found.sites[1].is_empty());
         let mut at: Vec<_> = found.sites[0]
             .iter()

@@ -210,7 +210,7 @@ impl Experiment<'_> {
         specification.protected = vec![attribute.to_owned()];
         specification.seed = seed;
         // The share is measured before and after the repair.
-        specification.estimate = 1;
+        specification.estimate = Some(1);
         specification.search.seeds = self.args.seeds;
         specification.search.local = self.args.trials();
         let audit = Audit::<TableCase>::open(specification.check()?, self.device)?;

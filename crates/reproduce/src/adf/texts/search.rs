@@ -15,6 +15,7 @@ use probity_fairness::modality::{ModalityName, TextCase, TextDetails};
 use probity_fairness::search::Ending;
 use probity_fairness::statistics::Mean;
 use probity_fairness::strategies::StrategyName;
+use probity_fairness::text::preset::Preset;
 use probity_nn::recurrent::network::CellKind;
 use probity_nn::train::run::Training;
 use probity_nn::train::text_set::TextSet;
@@ -222,7 +223,8 @@ impl Experiment<'_> {
         specification.strategy = Some(strategy);
         specification.seed = seed;
         // The share is no part of these tables.
-        specification.estimate = 1;
+        specification.estimate = Some(1);
+        specification.text.preset = Preset::Paper;
         specification.text.column = Some(TEXT_COLUMN.to_owned());
         specification.text.local_strategy = Some(local_strategy);
         specification.search.seeds = self.args.seeds;

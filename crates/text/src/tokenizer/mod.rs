@@ -1,7 +1,8 @@
 //! Words of a text: how a text becomes tokens, and tokens become numbers.
 //!
 //! Built from the parts of the `tokenizers` crate and saved in its format (`tokenizer.json`), so
-//! that other tools can read it. Three steps:
+//! that other tools can read it. Networks from elsewhere bring their own way to split
+//! ([`Splitting`], [`ForeignTokenizer`]); this is the usual one, in three steps:
 //!
 //! 1. Normalise: control characters are dropped, text is put into Unicode form NFC and lower case,
 //!    and the typographic apostrophe becomes the plain one.
@@ -12,6 +13,9 @@
 //! 3. Number: word i of the vocabulary is i; every other word is the vocabulary's size, the number
 //!    of the unknown word.
 
+mod foreign;
+mod splitting;
+
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -19,24 +23,17 @@ use probity_run::guard::guarded;
 use rayon::prelude::*;
 use thiserror::Error;
 use tokenizers::models::wordlevel::WordLevel;
-use tokenizers::normalizers::{BertNormalizer, NFC, Replace, Sequence as Normalizers};
-use tokenizers::pre_tokenizers::sequence::Sequence as PreTokenizers;
-use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
 use tokenizers::{
-    Model, ModelWrapper, Normalizer, OffsetReferential, OffsetType, PreTokenizedString,
-    PreTokenizer, SplitDelimiterBehavior,
+    Model, ModelWrapper, NormalizedString, Normalizer, OffsetReferential, OffsetType,
+    PreTokenizedString, PreTokenizer,
 };
+
+pub use foreign::ForeignTokenizer;
+pub use splitting::Splitting;
 
 /// Stands for all unknown words in `tokenizer.json`; lengthened where the vocabulary has it as a
 /// word. No text has this token: the brackets are tokens of their own.
 const UNKNOWN: &str = "[UNK]";
-
-/// Contractions on their own; words with inner apostrophes; numbers; anything else.
-const TOKENS: &str =
-    r"'(?:s|m|d|re|ve|ll)\b|\p{N}+(?:[.,]\p{N}+)*\b|[\p{L}\p{M}\p{N}]+(?:'[\p{L}\p{M}\p{N}]+)*|\S";
-
-/// The end of a word that is a token of its own.
-const CONTRACTIONS: &str = r"(?:n't|'(?:s|m|d|re|ve|ll))$";
 
 /// Why a tokenizer cannot be used.
 #[derive(Debug, Error)]
@@ -51,7 +48,7 @@ pub enum TokenizerError {
     },
     /// It is a tokenizer of another kind.
     #[error(
-        "{} holds a tokenizer whose {what}; probity needs a word-level one whose numbers run from 0 without a gap, the unknown word last",
+        "{} holds a tokenizer whose {what}; probity needs a word-level one that only splits texts, and whose numbers run from 0 without a gap",
         file.display()
     )]
     Foreign {
@@ -64,6 +61,14 @@ pub enum TokenizerError {
     #[error("the text cannot be split into words: {problem}")]
     Split {
         /// What the tokenizer says.
+        problem: String,
+    },
+    /// Nothing is split so.
+    #[error("'{pattern}' is no pattern by which texts are split: {problem}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong.
         problem: String,
     },
     /// The vocabulary is empty or holds too many words.
@@ -99,11 +104,23 @@ pub struct Tokenizer {
 }
 
 impl Tokenizer {
-    /// A tokenizer over `vocabulary`, whose word i gets the number i.
+    /// A tokenizer over `vocabulary`, whose word i gets the number i, of texts that are split as
+    /// usual.
     ///
     /// # Errors
     /// [`TokenizerError::Size`] for an empty or far too large vocabulary.
     pub fn new<'a>(
+        vocabulary: impl ExactSizeIterator<Item = &'a str>,
+    ) -> Result<Tokenizer, TokenizerError> {
+        Tokenizer::splitting(&Splitting::usual()?, vocabulary)
+    }
+
+    /// The same of texts that are split by `splitting`.
+    ///
+    /// # Errors
+    /// See [`Tokenizer::new`].
+    pub fn splitting<'a>(
+        splitting: &Splitting,
         vocabulary: impl ExactSizeIterator<Item = &'a str>,
     ) -> Result<Tokenizer, TokenizerError> {
         let words = vocabulary.len();
@@ -111,7 +128,7 @@ impl Tokenizer {
             .ok()
             .filter(|&words| 0 < words && words < u32::MAX)
             .ok_or(TokenizerError::Size { words })?;
-        Tokenizer::over((0..unknown).zip(vocabulary), unknown)
+        Tokenizer::over(splitting, (0..unknown).zip(vocabulary), unknown)
     }
 
     /// A tokenizer that only splits texts: every word is unknown.
@@ -119,10 +136,11 @@ impl Tokenizer {
     /// # Errors
     /// None in practice: the patterns are fixed.
     pub fn without_vocabulary() -> Result<Tokenizer, TokenizerError> {
-        Tokenizer::over(std::iter::empty(), 0)
+        Tokenizer::over(&Splitting::usual()?, std::iter::empty(), 0)
     }
 
     fn over<'a>(
+        splitting: &Splitting,
         numbered: impl Iterator<Item = (u32, &'a str)>,
         unknown: u32,
     ) -> Result<Tokenizer, TokenizerError> {
@@ -140,9 +158,9 @@ impl Tokenizer {
             .map_err(split_error)?;
         let mut inner = tokenizers::Tokenizer::new(model);
         inner
-            .with_normalizer(Some(normalizer()?))
+            .with_normalizer(splitting.normalizer.clone())
             .map_err(split_error)?;
-        inner.with_pre_tokenizer(Some(pre_tokenizer()?));
+        inner.with_pre_tokenizer(Some(splitting.pre_tokenizer.clone()));
         Ok(Tokenizer { inner, unknown })
     }
 
@@ -151,13 +169,7 @@ impl Tokenizer {
     /// # Errors
     /// When it is not JSON of a tokenizer, or one of another kind.
     pub fn from_json(json: &[u8], file: &Path) -> Result<Tokenizer, TokenizerError> {
-        let unreadable = |problem: String| TokenizerError::Read {
-            file: file.to_owned(),
-            problem,
-        };
-        let inner = guarded(|| tokenizers::Tokenizer::from_bytes(json))
-            .map_err(unreadable)?
-            .map_err(|error| unreadable(error.to_string()))?;
+        let inner = read(json, file)?;
         let foreign = |what: &str| TokenizerError::Foreign {
             file: file.to_owned(),
             what: what.to_owned(),
@@ -177,7 +189,7 @@ impl Tokenizer {
         if gap.is_some() {
             return Err(foreign("numbers have gaps"));
         }
-        if inner.get_normalizer().is_none() || inner.get_pre_tokenizer().is_none() {
+        if inner.get_pre_tokenizer().is_none() {
             return Err(foreign("texts are not split into words"));
         }
         Ok(Tokenizer { inner, unknown })
@@ -228,7 +240,7 @@ impl Tokenizer {
             .map(|(i, (token, (start, end), _))| Token {
                 id: self.id(token),
                 text: token.to_owned(),
-                bytes: start..with_marks(text, end, starts.get(i + 1).copied()),
+                bytes: start..self.end_of(token, text, start..end, starts.get(i + 1).copied()),
             })
             .collect())
     }
@@ -245,6 +257,31 @@ impl Tokenizer {
             .par_iter()
             .map(|text| self.tokens(text.as_ref()))
             .collect()
+    }
+
+    /// Where `token`, found in `bytes`, really ends: what was composed with its last letter, as a
+    /// mark is, belongs to it. `next` is the start of the next token.
+    fn end_of(&self, token: &str, text: &str, bytes: Range<usize>, next: Option<usize>) -> usize {
+        let gap = text.get(bytes.end..next.unwrap_or(text.len()));
+        let gap = gap.unwrap_or_default();
+        let marks = gap.find(|c: char| c.is_whitespace() || c.is_control());
+        let marks = marks.unwrap_or(gap.len());
+        // What splits words, and is no word itself, stands in gaps too.
+        if marks == 0 || self.normalized(&text[bytes.clone()]).as_deref() == Some(token) {
+            return bytes.end;
+        }
+        bytes.end + marks
+    }
+
+    /// `text` as it is before it is split.
+    fn normalized(&self, text: &str) -> Option<String> {
+        let mut normalized = NormalizedString::from(text);
+        if let Some(normalizer) = self.inner.get_normalizer() {
+            guarded(|| normalizer.normalize(&mut normalized))
+                .ok()?
+                .ok()?;
+        }
+        Some(normalized.get().to_owned())
     }
 
     fn split(&self, text: &str) -> Result<PreTokenizedString, TokenizerError> {
@@ -268,35 +305,39 @@ impl Tokenizer {
     }
 }
 
-/// Where a token that ends at `end` really ends: a mark that was composed with its last letter
-/// belongs to it. `next` is the start of the next token.
-fn with_marks(text: &str, end: usize, next: Option<usize>) -> usize {
-    let gap = text
-        .get(end..next.unwrap_or(text.len()))
-        .unwrap_or_default();
-    let marks = gap.find(|c: char| c.is_whitespace() || c.is_control());
-    end + marks.unwrap_or(gap.len())
-}
-
 /// Puts replaced tokens into a text: `changes` are (bytes of the original, what to put there), in
 /// ascending order without overlap. What is not replaced stays as it is written, in its own case.
 ///
 /// A replacement starts with a capital letter where the replaced words did, and is written in
 /// capitals where they all were (and were longer than one letter).
 pub fn splice(text: &str, changes: &[(Range<usize>, &str)]) -> String {
+    spliced(text, changes, in_case_of)
+}
+
+/// [`splice`] that puts words there as they are, for tokenizers that tell capital letters apart.
+pub fn splice_verbatim(text: &str, changes: &[(Range<usize>, &str)]) -> String {
+    spliced(text, changes, |_, word| word.to_owned())
+}
+
+fn spliced(
+    text: &str,
+    changes: &[(Range<usize>, &str)],
+    put: impl Fn(&str, &str) -> String,
+) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
     for (bytes, word) in changes {
         let old = text.get(bytes.clone()).unwrap_or_default();
         out.push_str(text.get(done..bytes.start).unwrap_or_default());
-        out.push_str(&in_case_of(old, word));
+        out.push_str(&put(old, word));
         done = bytes.end;
     }
     out.push_str(text.get(done..).unwrap_or_default());
     out
 }
 
-fn in_case_of(old: &str, word: &str) -> String {
+/// `word` as it is written in the place of `old`; see [`splice`].
+pub fn in_case_of(old: &str, word: &str) -> String {
     let mut letters = old.chars().filter(|c| c.is_alphabetic());
     let capital = letters.next().is_some_and(char::is_uppercase);
     let mut rest = letters.peekable();
@@ -310,24 +351,15 @@ fn in_case_of(old: &str, word: &str) -> String {
     }
 }
 
-fn normalizer() -> Result<Normalizers, TokenizerError> {
-    let clean = BertNormalizer::new(true, false, Some(false), true);
-    let apostrophe = Replace::new("\u{2019}", "'").map_err(split_error)?;
-    Ok(Normalizers::new(vec![
-        clean.into(),
-        NFC.into(),
-        apostrophe.into(),
-    ]))
-}
-
-fn pre_tokenizer() -> Result<PreTokenizers, TokenizerError> {
-    let split = |pattern: &str, behavior, invert| {
-        Split::new(SplitPattern::Regex(pattern.to_owned()), behavior, invert).map_err(split_error)
+/// The tokenizer in `json`, of any kind.
+fn read(json: &[u8], file: &Path) -> Result<tokenizers::Tokenizer, TokenizerError> {
+    let unreadable = |problem: String| TokenizerError::Read {
+        file: file.to_owned(),
+        problem,
     };
-    Ok(PreTokenizers::new(vec![
-        split(TOKENS, SplitDelimiterBehavior::Removed, true)?.into(),
-        split(CONTRACTIONS, SplitDelimiterBehavior::Isolated, false)?.into(),
-    ]))
+    guarded(|| tokenizers::Tokenizer::from_bytes(json))
+        .map_err(unreadable)?
+        .map_err(|error| unreadable(error.to_string()))
 }
 
 fn split_error(error: impl std::fmt::Display) -> TokenizerError {
@@ -337,169 +369,4 @@ fn split_error(error: impl std::fmt::Display) -> TokenizerError {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tokenizer() -> Tokenizer {
-        Tokenizer::new(["the", "do", "n't", "cat", "é"].into_iter()).unwrap()
-    }
-
-    fn split(text: &str) -> Vec<String> {
-        tokenizer()
-            .tokens(text)
-            .unwrap()
-            .into_iter()
-            .map(|token| token.text)
-            .collect()
-    }
-
-    #[test]
-    fn words_are_split_as_published_vectors_need_them() {
-        for (text, expected) in [
-            ("The CAT", "the cat"),
-            ("don't, can\u{2019}t WON'T", "do n't , ca n't wo n't"),
-            (
-                "she'll I'm they've we're he'd it's",
-                "she 'll i 'm they 've we 're he 'd it 's",
-            ),
-            ("o'clock baha'i O'Brien's", "o'clock baha'i o'brien 's"),
-            ("'quoted' rock 'n' roll", "' quoted ' rock ' n ' roll"),
-            ("guinea-bissau well-known", "guinea - bissau well - known"),
-            ("1,000.5 3rd 2nd. v2", "1,000.5 3rd 2nd . v2"),
-            ("==Heading==\n\ta.b", "= = heading = = a . b"),
-            (
-                "caf\u{e9} cafe\u{301} na\u{ef}ve",
-                "caf\u{e9} caf\u{e9} na\u{ef}ve",
-            ),
-            ("!!! :-)", "! ! ! : - )"),
-            ("it 's n't", "it 's n't"),
-        ] {
-            assert_eq!(split(text).join(" "), expected, "{text}");
-        }
-        assert!(split(" \n\t ").is_empty() && split("").is_empty());
-    }
-
-    #[test]
-    fn bytes_point_into_the_original_text() {
-        let text = "\u{feff}The É, DON\u{2019}T \u{1f642}cats!";
-        let tokens = tokenizer().tokens(text).unwrap();
-        let parts: Vec<&str> = tokens
-            .iter()
-            .map(|token| &text[token.bytes.clone()])
-            .collect();
-        assert_eq!(
-            parts,
-            [
-                "The",
-                "É",
-                ",",
-                "DO",
-                "N\u{2019}T",
-                "\u{1f642}",
-                "cats",
-                "!"
-            ]
-        );
-        let ids: Vec<u32> = tokens.iter().map(|token| token.id).collect();
-        assert_eq!(ids, [0, 4, 5, 1, 2, 5, 5, 5]);
-    }
-
-    #[test]
-    fn random_texts_keep_their_characters_in_order() {
-        use rand::RngExt;
-        let alphabet: Vec<char> = "aB'é\u{301}\u{2019} -.1,\u{0}\n🙂İß中".chars().collect();
-        let tokenizer = tokenizer();
-        for item in 0..3000 {
-            let mut draws =
-                probity_run::stream::stream(1, probity_run::stream::Purpose::Synthetic, item, 0);
-            let text: String = (0..draws.random_range(0..12))
-                .map(|_| alphabet[draws.random_range(0..alphabet.len())])
-                .collect();
-            let tokens = tokenizer.tokens(&text).unwrap();
-            let mut end = 0;
-            for token in &tokens {
-                assert!(
-                    token.bytes.start >= end && token.bytes.end > token.bytes.start,
-                    "{text:?}"
-                );
-                let skipped = &text[end..token.bytes.start];
-                assert!(
-                    skipped.chars().all(|c| c.is_whitespace() || c == '\0'),
-                    "{text:?}"
-                );
-                assert!(!token.text.chars().any(char::is_whitespace));
-                end = token.bytes.end;
-            }
-            assert!(
-                text[end..].chars().all(|c| c.is_whitespace() || c == '\0'),
-                "{text:?}"
-            );
-            // A token by itself is that token again.
-            for token in &tokens {
-                let again = tokenizer.tokens(&token.text).unwrap();
-                assert!(
-                    again.len() == 1 && again[0].text == token.text || token.text.contains('\''),
-                    "{text:?} {token:?} {again:?}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_saved_is_read_back() {
-        let json = tokenizer().to_json().unwrap();
-        let back = Tokenizer::from_json(json.as_bytes(), Path::new("tokenizer.json")).unwrap();
-        let text = "Don't pet the CAT-é [UNK]!";
-        assert_eq!(
-            back.tokens(text).unwrap(),
-            tokenizer().tokens(text).unwrap()
-        );
-        assert_eq!((back.unknown(), back.id("cat"), back.id("dog")), (5, 3, 5));
-        assert_eq!((back.word(3).as_deref(), back.word(6)), (Some("cat"), None));
-        assert_eq!(back.to_json().unwrap(), json);
-    }
-
-    #[test]
-    fn a_vocabulary_may_hold_the_name_of_the_unknown_word() {
-        let own = Tokenizer::new(["[UNK]", "cat"].into_iter()).unwrap();
-        let json = own.to_json().unwrap();
-        let back = Tokenizer::from_json(json.as_bytes(), Path::new("t.json")).unwrap();
-        for tokenizer in [own, back] {
-            assert_eq!((tokenizer.unknown(), tokenizer.id("[UNK]")), (2, 0));
-            assert_eq!(tokenizer.id("dog"), 2);
-        }
-    }
-
-    #[test]
-    fn foreign_files_are_refused() {
-        let file = Path::new("x/tokenizer.json");
-        let message = |json: &str| {
-            Tokenizer::from_json(json.as_bytes(), file)
-                .unwrap_err()
-                .to_string()
-        };
-        assert!(message("{").contains("x/tokenizer.json is not a readable tokenizer"));
-        let json = tokenizer().to_json().unwrap();
-        assert!(message(&json.replace("\"cat\":3", "\"cat\":7")).contains("gaps"));
-        assert!(message(&json.replace("\"[UNK]\":5", "\"[UNK]\":9")).contains("not the last"));
-        let cut = json.find("\"pre_tokenizer\":").unwrap();
-        let end = json.find("\"post_processor\"").unwrap();
-        let none = format!("{}\"pre_tokenizer\":null,{}", &json[..cut], &json[end..]);
-        assert!(message(&none).contains("not split"));
-        assert!(matches!(
-            Tokenizer::new([].into_iter()),
-            Err(TokenizerError::Size { words: 0 })
-        ));
-    }
-
-    #[test]
-    fn replaced_words_keep_the_case_of_the_old_ones() {
-        let text = "French people and GERMANS, I say.";
-        let changed = splice(
-            text,
-            &[(0..6, "new zealand"), (18..25, "turks"), (27..28, "we")],
-        );
-        assert_eq!(changed, "New zealand people and TURKS, We say.");
-        assert_eq!(splice("a b", &[(0..1, ""), (2..3, "c")]), " c");
-    }
-}
+mod tests;

@@ -1,0 +1,181 @@
+//! Which texts name which protected value, and by which term.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use crate::audit_error::AuditError;
+use crate::domain::DomainError;
+use crate::text::preset::Preset;
+use probity_text::lexicon::{Lexicon, ProtectedAttribute, TermMatcher};
+use probity_text::substitution::Substitution;
+use probity_text::tokenizer::Tokenizer;
+
+/// What can be named.
+pub struct Naming {
+    attributes: Vec<ProtectedAttribute>,
+    rule: Rule,
+}
+
+enum Rule {
+    /// Where a term names its value, by the lexicon's senses.
+    English(Box<Substitution>),
+    /// Wherever the words of a term stand.
+    Words(Box<Tokenizer>, Vec<TermMatcher>),
+}
+
+/// An attribute, a value of it, and the term that names it.
+type Mention = (usize, usize, String);
+
+/// The texts that name one value, or one term of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Subgroup {
+    /// The value.
+    pub value: String,
+    /// The term; none where any term of the value will do.
+    pub term: Option<String>,
+    /// Numbers of the texts, ascending.
+    pub texts: Vec<u32>,
+}
+
+/// The subgroups of one attribute.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Subgroups {
+    /// The attribute.
+    pub attribute: String,
+    /// Texts that name any of its values.
+    pub naming: u64,
+    /// The values that a text names, as the lexicon orders them.
+    pub values: Vec<Subgroup>,
+    /// The terms by which texts name them, value by value in alphabetical order.
+    pub terms: Vec<Subgroup>,
+    /// Values that no text names.
+    pub absent: u64,
+}
+
+impl Naming {
+    /// The attributes called `names` in `lexicon`, or all that are not protected by name only.
+    ///
+    /// # Errors
+    /// When one is named twice or unknown, or there is none.
+    pub fn new(lexicon: &Lexicon, names: &[String], preset: Preset) -> Result<Naming, AuditError> {
+        let mut attributes: Vec<ProtectedAttribute> = Vec::new();
+        for name in names {
+            if attributes.iter().any(|attribute| attribute.name == *name) {
+                return Err(DomainError::NamedTwice(name.clone()).into());
+            }
+            attributes.push(lexicon.attribute(name)?.clone());
+        }
+        if names.is_empty() {
+            let usual = lexicon.attributes().iter().filter(|named| !named.opt_in);
+            attributes = usual.cloned().collect();
+        }
+        if attributes.is_empty() {
+            return Err(DomainError::NothingProtected.into());
+        }
+        let names: Vec<String> = attributes.iter().map(|named| named.name.clone()).collect();
+        let rule = match preset {
+            Preset::English => Rule::English(Box::new(Substitution::new(lexicon, &names)?)),
+            Preset::Paper => {
+                let tokenizer = Tokenizer::without_vocabulary()?;
+                let matchers = attributes.iter();
+                let matchers = matchers.map(|named| TermMatcher::new(named, &tokenizer));
+                let matchers = matchers.collect::<Result<_, _>>()?;
+                Rule::Words(Box::new(tokenizer), matchers)
+            }
+        };
+        Ok(Naming { attributes, rule })
+    }
+
+    /// Names of the attributes.
+    pub fn attributes(&self) -> Vec<String> {
+        let names = self.attributes.iter().map(|named| named.name.clone());
+        names.collect()
+    }
+
+    /// The subgroups that `texts` make, attribute by attribute.
+    ///
+    /// # Errors
+    /// When a text cannot be split into words.
+    pub fn subgroups(&self, texts: &[String]) -> Result<Vec<Subgroups>, AuditError> {
+        let mentions: Vec<Vec<Mention>> = texts
+            .par_iter()
+            .map(|text| self.mentions(text))
+            .collect::<Result<_, _>>()?;
+        let attributes = self.attributes.iter().enumerate();
+        let subgroups =
+            attributes.map(|(number, attribute)| of_attribute(number, attribute, &mentions));
+        Ok(subgroups.collect())
+    }
+
+    /// What `text` names.
+    fn mentions(&self, text: &str) -> Result<Vec<Mention>, AuditError> {
+        match &self.rule {
+            Rule::English(substitution) => {
+                let named = substitution.analyse(text)?.named.into_iter();
+                Ok(named.map(|it| (it.attribute, it.value, it.term)).collect())
+            }
+            Rule::Words(tokenizer, matchers) => {
+                let tokens = tokenizer.tokens(text)?;
+                let words: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
+                let all = matchers
+                    .iter()
+                    .enumerate()
+                    .flat_map(|(attribute, matcher)| {
+                        let found = matcher.find(&words).into_iter();
+                        found.map(move |found| {
+                            let term = matcher.text(found.term).to_owned();
+                            (attribute, found.value, term)
+                        })
+                    });
+                Ok(all.collect())
+            }
+        }
+    }
+}
+
+fn of_attribute(
+    number: usize,
+    attribute: &ProtectedAttribute,
+    mentions: &[Vec<Mention>],
+) -> Subgroups {
+    let mut values: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+    let mut terms: BTreeMap<(usize, &str), Vec<u32>> = BTreeMap::new();
+    let mut naming = 0;
+    for (text, mentions) in (0..).zip(mentions) {
+        let own = || mentions.iter().filter(|(of, _, _)| *of == number);
+        naming += u64::from(own().next().is_some());
+        // A text is in a subgroup once, however often it names it.
+        let enter = |texts: &mut Vec<u32>| {
+            if texts.last() != Some(&text) {
+                texts.push(text);
+            }
+        };
+        for (_, value, term) in own() {
+            enter(values.entry(*value).or_default());
+            enter(terms.entry((*value, term)).or_default());
+        }
+    }
+    let name = |value: usize| attribute.values[value].clone();
+    Subgroups {
+        attribute: attribute.name.clone(),
+        naming,
+        absent: (attribute.values.len() - values.len()) as u64,
+        values: values
+            .into_iter()
+            .map(|(value, texts)| Subgroup {
+                value: name(value),
+                term: None,
+                texts,
+            })
+            .collect(),
+        terms: terms
+            .into_iter()
+            .map(|((value, term), texts)| Subgroup {
+                value: name(value),
+                term: Some(term.to_owned()),
+                texts,
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,214 @@
+//! How well a model does on labelled rows or texts.
+
+use serde::Serialize;
+
+use super::log_probability;
+use super::specification::EvaluateSpecification;
+use crate::audit_error::AuditError;
+use crate::certify::parts::positions_of;
+use crate::group::calibration::CalibrationError;
+use crate::group::outcomes_of;
+use crate::group::tally::Tally;
+use crate::opened::{open_model, open_table, open_text_model, reading_schema};
+use crate::scored::{open_labelled_texts, text_logits};
+use crate::statistics::Mean;
+use probity_data::table::{Labels, ReadCounts};
+use probity_nn::fnn::Fnn;
+use probity_nn::metrics::Metrics;
+use probity_nn::modality::ModalityName;
+use probity_nn::train::parallel_logits;
+use probity_tensor::device::ComputeDevice;
+
+/// Logits with labels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// Row-major `[inputs, classes]`.
+    pub logits: Vec<f32>,
+    /// Number of each input's class.
+    pub labels: Vec<u32>,
+    /// The classes.
+    pub classes: Vec<String>,
+}
+
+/// How well a model does.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Evaluation {
+    /// Rows of a table, or texts.
+    pub modality: ModalityName,
+    /// SHA-256 of the model.
+    pub model_sha256: String,
+    /// SHA-256 of the data file.
+    pub data_sha256: String,
+    /// What reading a table changed or left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<ReadCounts>,
+    /// The classes, in the order of the confusion matrix.
+    pub classes: Vec<String>,
+    /// Accuracy, AUC, F1, confusion matrix.
+    #[serde(flatten)]
+    pub metrics: Metrics,
+    /// Mean of the negative logarithm of the probability of an input's own class.
+    pub log_loss: Mean,
+    /// Mean over the inputs of Σ (probability of a class − 1 or 0)², of all classes.
+    pub brier_score: Mean,
+    /// Bins of the calibration errors.
+    pub calibration_bins: u32,
+    /// Class by class.
+    pub by_class: Vec<ClassFigures>,
+}
+
+/// What is said of one class against the rest.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClassFigures {
+    /// The class.
+    pub class: String,
+    /// Inputs that have it.
+    pub inputs: u64,
+    /// Expected calibration error of its probability.
+    pub calibration_error: f64,
+    /// Its 95 % interval, which holds for any number of inputs.
+    pub ci95: [f64; 2],
+}
+
+/// Evaluates the model that `specification` names, on `device`.
+///
+/// # Errors
+/// When something cannot be opened or read, the model cannot answer, or no input is left.
+pub fn evaluate(
+    specification: &EvaluateSpecification,
+    device: &ComputeDevice,
+) -> Result<Evaluation, AuditError> {
+    let opened = match specification.modality {
+        ModalityName::Table => rows(specification, device)?,
+        ModalityName::Text => texts(specification, device)?,
+    };
+    let Opened {
+        hashes: [model_sha256, data_sha256],
+        data,
+        judged,
+    } = opened;
+    Ok(Evaluation {
+        modality: specification.modality,
+        model_sha256,
+        data_sha256,
+        data,
+        metrics: Metrics::new(&judged.logits, judged.classes.len(), &judged.labels),
+        log_loss: judged.log_loss(),
+        brier_score: judged.brier_score(),
+        calibration_bins: specification.calibration_bins,
+        by_class: judged.by_class(specification.calibration_bins),
+        classes: judged.classes,
+    })
+}
+
+struct Opened {
+    hashes: [String; 2],
+    data: Option<ReadCounts>,
+    judged: Judged,
+}
+
+fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened, AuditError> {
+    let model = open_model(&asked.model)?;
+    let own = &model.value.schema;
+    let schema = reading_schema(own, asked.out_of_domain, asked.skip_bad_rows)?;
+    let data = open_table(&asked.data, &schema, Labels::Required)?;
+    let hashes = [model.sha256, data.sha256];
+    let table = data
+        .value
+        .select(&places(asked, &hashes, data.value.rows())?);
+    let fnn = Fnn::new(&model.value.network, device);
+    Ok(Opened {
+        judged: Judged {
+            logits: parallel_logits(&fnn, &table)?,
+            labels: table.labels().to_vec(),
+            classes: own.label.classes.clone(),
+        },
+        hashes,
+        data: Some(data.value.counts),
+    })
+}
+
+fn texts(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened, AuditError> {
+    let model = open_text_model(&asked.model)?;
+    let label = asked.label_column.as_deref().unwrap_or_default();
+    let columns = (asked.text_column.as_deref(), label);
+    let data = open_labelled_texts(&asked.data, columns, &model.value.classes)?;
+    let hashes = [model.sha256, data.sha256];
+    let places = places(asked, &hashes, data.value.texts.len())?;
+    let chosen = data.value.select(&places);
+    Ok(Opened {
+        judged: Judged {
+            logits: text_logits(&model.value, &chosen.texts, device)?,
+            labels: chosen.labels,
+            classes: model.value.classes,
+        },
+        hashes,
+        data: None,
+    })
+}
+
+/// The inputs of the part that is asked for, among `count`.
+fn places(
+    asked: &EvaluateSpecification,
+    [model, data]: &[String; 2],
+    count: usize,
+) -> Result<Vec<u32>, AuditError> {
+    let (model, data) = (
+        (asked.model.as_path(), model.as_str()),
+        (asked.data.as_path(), data.as_str()),
+    );
+    let places = positions_of(asked.part, model, data, count)?;
+    match places.is_empty() {
+        true => Err(AuditError::EmptyPart { part: asked.part }),
+        false => Ok(places),
+    }
+}
+
+impl Judged {
+    fn rows(&self) -> impl Iterator<Item = (&[f32], usize)> {
+        let rows = self.logits.chunks_exact(self.classes.len().max(1));
+        rows.zip(self.labels.iter().map(|&label| label as usize))
+    }
+
+    /// The mean of −ln p of the inputs' own classes.
+    pub fn log_loss(&self) -> Mean {
+        let losses: Vec<f64> = self
+            .rows()
+            .map(|(logits, label)| -log_probability(logits, label))
+            .collect();
+        Mean::of_amounts(&losses)
+    }
+
+    /// The mean of Σ (p − 1 or 0)² over the classes (Brier 1950).
+    pub fn brier_score(&self) -> Mean {
+        let score = |(logits, label): (&[f32], usize)| {
+            let classes = 0..logits.len();
+            let off = classes.map(|class| {
+                let actual = if class == label { 1.0 } else { 0.0 };
+                (log_probability(logits, class).exp() - actual).powi(2)
+            });
+            off.sum()
+        };
+        Mean::of_amounts(&self.rows().map(score).collect::<Vec<f64>>())
+    }
+
+    /// Each class against the rest.
+    pub fn by_class(&self, bins: u32) -> Vec<ClassFigures> {
+        let once = vec![1; self.labels.len()];
+        let of_one = vec![0; self.labels.len()];
+        let classes = self.classes.iter().enumerate();
+        let figures = classes.filter_map(|(class, name)| {
+            let outcomes = outcomes_of(&self.logits, self.classes.len(), &self.labels, class);
+            let tallies = Tally::of_groups(&outcomes, &of_one, 1, bins as usize, &once);
+            let tally = tallies.first()?;
+            let error: CalibrationError = tally.calibration()?;
+            Some(ClassFigures {
+                class: name.clone(),
+                inputs: tally.positive(),
+                calibration_error: error.value,
+                ci95: error.interval(0.05),
+            })
+        });
+        figures.collect()
+    }
+}

@@ -1,0 +1,193 @@
+//! What a model says of rows and texts, and how well it does on those with labels.
+//!
+//! *Predicting* gives each input its class, and the probability and the logit of every class.
+//! *Evaluating* compares them with labels. Figures of probabilities are computed from logits in
+//! 64-bit arithmetic, so that a loss stays finite where a probability is rounded to 0.
+
+mod evaluation;
+pub mod specification;
+
+use std::io::{self, Write};
+
+use arrow_array::{ArrayRef, Float32Array, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_schema::{DataType, Field, Schema as ArrowSchema};
+use parquet::arrow::ArrowWriter;
+use std::sync::Arc;
+
+pub use self::evaluation::{ClassFigures, Evaluation, Judged, evaluate};
+use self::specification::PredictSpecification;
+use crate::audit_error::AuditError;
+use crate::opened::{open_model, open_table, open_text_model, open_texts, reading_schema};
+use crate::scored::text_logits;
+use probity_data::table::{Labels, ReadCounts};
+use probity_nn::fnn::Fnn;
+use probity_nn::modality::ModalityName;
+use probity_nn::predicted_class;
+use probity_nn::train::parallel_logits;
+use probity_tensor::device::ComputeDevice;
+
+/// Inputs with the logits of a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predictions {
+    /// SHA-256 of the model.
+    pub model_sha256: String,
+    /// SHA-256 of the data file.
+    pub data_sha256: String,
+    /// What reading a table changed or left out.
+    pub data: Option<ReadCounts>,
+    /// The classes.
+    pub classes: Vec<String>,
+    /// The texts, where they are texts.
+    pub texts: Option<Vec<String>>,
+    /// Row-major `[inputs, classes]`.
+    pub logits: Vec<f32>,
+}
+
+/// Says of the inputs that `specification` names what the model does, on `device`.
+///
+/// # Errors
+/// When something cannot be opened or read, or the model cannot answer.
+pub fn predict(
+    specification: &PredictSpecification,
+    device: &ComputeDevice,
+) -> Result<Predictions, AuditError> {
+    match specification.modality {
+        ModalityName::Table => {
+            let model = open_model(&specification.model)?;
+            let own = &model.value.schema;
+            let (policy, skips) = (specification.out_of_domain, specification.skip_bad_rows);
+            let schema = reading_schema(own, policy, skips)?;
+            let data = open_table(&specification.data, &schema, Labels::Optional)?;
+            let fnn = Fnn::new(&model.value.network, device);
+            Ok(Predictions {
+                classes: own.label.classes.clone(),
+                logits: parallel_logits(&fnn, &data.value)?,
+                texts: None,
+                data: Some(data.value.counts),
+                model_sha256: model.sha256,
+                data_sha256: data.sha256,
+            })
+        }
+        ModalityName::Text => {
+            let model = open_text_model(&specification.model)?;
+            let column = specification.text_column.as_deref();
+            let data = open_texts(&specification.data, column, false)?;
+            Ok(Predictions {
+                logits: text_logits(&model.value, &data.value.texts, device)?,
+                classes: model.value.classes,
+                texts: Some(data.value.texts),
+                data: None,
+                model_sha256: model.sha256,
+                data_sha256: data.sha256,
+            })
+        }
+    }
+}
+
+impl Predictions {
+    /// How many inputs there are.
+    pub fn inputs(&self) -> usize {
+        self.logits.len() / self.classes.len().max(1)
+    }
+
+    /// Inputs of each predicted class, in the order of the classes.
+    pub fn counts(&self) -> Vec<u64> {
+        let mut counts = vec![0; self.classes.len()];
+        for logits in self.logits.chunks_exact(self.classes.len().max(1)) {
+            counts[predicted_class(logits) as usize] += 1;
+        }
+        counts
+    }
+
+    /// The columns `row` (from 1), `text` of texts, `predicted`, and for each class its
+    /// `probability` and `logit`.
+    ///
+    /// # Errors
+    /// None in practice: all columns are equally long.
+    pub fn batch(&self) -> Result<RecordBatch, AuditError> {
+        let classes = self.classes.len();
+        let rows = || self.logits.chunks_exact(classes.max(1));
+        let number = 1..=self.inputs() as u64;
+        let mut fields = vec![Field::new("row", DataType::UInt64, false)];
+        let mut columns: Vec<ArrayRef> = vec![Arc::new(UInt64Array::from_iter_values(number))];
+        if let Some(texts) = &self.texts {
+            fields.push(Field::new("text", DataType::Utf8, false));
+            columns.push(Arc::new(StringArray::from_iter_values(texts)));
+        }
+        let predicted = rows().map(|logits| &self.classes[predicted_class(logits) as usize]);
+        fields.push(Field::new("predicted", DataType::Utf8, false));
+        columns.push(Arc::new(StringArray::from_iter_values(predicted)));
+        for (class, name) in self.classes.iter().enumerate() {
+            let name = format!("probability_{name}");
+            fields.push(Field::new(name, DataType::Float64, false));
+            let probabilities = rows().map(|logits| log_probability(logits, class).exp());
+            columns.push(Arc::new(Float64Array::from_iter_values(probabilities)));
+        }
+        for (class, name) in self.classes.iter().enumerate() {
+            fields.push(Field::new(
+                format!("logit_{name}"),
+                DataType::Float32,
+                false,
+            ));
+            let logits = rows().map(|logits| logits[class]);
+            columns.push(Arc::new(Float32Array::from_iter_values(logits)));
+        }
+        Ok(RecordBatch::try_new(
+            Arc::new(ArrowSchema::new(fields)),
+            columns,
+        )?)
+    }
+}
+
+/// The logarithm of the probability of `class`.
+pub fn log_probability(logits: &[f32], class: usize) -> f64 {
+    let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let exponents = logits.iter();
+    let exponents = exponents.map(|&logit| (f64::from(logit) - f64::from(largest)).exp());
+    f64::from(logits[class]) - f64::from(largest) - exponents.sum::<f64>().ln()
+}
+
+/// Writes `batch` as CSV, numbers without exponents and in as few digits as tell them apart.
+///
+/// # Errors
+/// When `csv` cannot be written.
+pub fn write_csv<W: Write>(batch: &RecordBatch, csv: &mut csv::Writer<W>) -> io::Result<()> {
+    csv.write_record(batch.schema_ref().fields().iter().map(|field| field.name()))?;
+    for row in 0..batch.num_rows() {
+        csv.write_record(batch.columns().iter().map(|column| cell(column, row)))?;
+    }
+    csv.flush()
+}
+
+fn cell(column: &ArrayRef, row: usize) -> String {
+    let column = column.as_any();
+    if let Some(texts) = column.downcast_ref::<StringArray>() {
+        return texts.value(row).to_owned();
+    }
+    if let Some(numbers) = column.downcast_ref::<UInt64Array>() {
+        return numbers.value(row).to_string();
+    }
+    if let Some(logits) = column.downcast_ref::<Float32Array>() {
+        return logits.value(row).to_string();
+    }
+    let probabilities = column.downcast_ref::<Float64Array>();
+    probabilities.map_or_else(String::new, |shares| shares.value(row).to_string())
+}
+
+/// Writes `batch` as Parquet.
+///
+/// # Errors
+/// When `out` cannot be written.
+pub fn write_parquet(batch: &RecordBatch, out: &mut (dyn Write + Send)) -> io::Result<()> {
+    let properties = parquet::file::properties::WriterProperties::builder()
+        .set_created_by(format!("probity {}", env!("CARGO_PKG_VERSION")))
+        .build();
+    let writer = ArrowWriter::try_new(out, batch.schema(), Some(properties));
+    let mut writer = writer.map_err(io::Error::other)?;
+    writer.write(batch).map_err(io::Error::other)?;
+    writer.close().map_err(io::Error::other)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

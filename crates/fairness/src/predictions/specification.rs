@@ -1,0 +1,128 @@
+//! What a prediction and an evaluation are asked for.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::certify::parts::Part;
+use crate::specification::{needed, unused};
+use probity_data::schema::OutOfDomain;
+use probity_nn::modality::ModalityName;
+use probity_run::specification::{FieldError, Specification};
+
+/// Everything that determines predictions.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct PredictSpecification {
+    /// What is classified: rows of a table, or texts.
+    #[schemars(extend("x-flag" = false))]
+    pub modality: ModalityName,
+    /// Model directory, as `probity train`, `repair` or `import` writes it.
+    #[schemars(extend("format" = "path"))]
+    pub model: PathBuf,
+    /// Table, read by the model's schema, with or without labels; or texts.
+    #[schemars(extend("format" = "path"))]
+    pub data: PathBuf,
+    /// Missing and outside values, where the model's schema expects any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-flag" = "outside"))]
+    pub out_of_domain: Option<OutOfDomain>,
+    /// Leave rows out with which something is wrong, such as a blank cell, and count them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub skip_bad_rows: bool,
+    /// Column of a table that holds the texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_column: Option<String>,
+}
+
+impl Specification for PredictSpecification {
+    const KIND: &'static str = "predict";
+
+    fn rules(&self) -> Result<(), FieldError> {
+        needed("model", &self.model)?;
+        needed("data", &self.data)?;
+        match self.modality {
+            ModalityName::Table => unused("text_column", self.text_column.is_none(), "tables"),
+            ModalityName::Text => {
+                unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
+                unused("skip_bad_rows", !self.skip_bad_rows, "texts")
+            }
+        }
+    }
+}
+
+/// Everything that determines an evaluation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct EvaluateSpecification {
+    /// What is classified: rows of a table, or texts.
+    #[schemars(extend("x-flag" = false))]
+    pub modality: ModalityName,
+    /// Model directory, as `probity train`, `repair` or `import` writes it.
+    #[schemars(extend("format" = "path"))]
+    pub model: PathBuf,
+    /// Labelled table, read by the model's schema; or labelled texts.
+    #[schemars(extend("format" = "path"))]
+    pub data: PathBuf,
+    /// Missing and outside values, where the model's schema expects any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-flag" = "outside"))]
+    pub out_of_domain: Option<OutOfDomain>,
+    /// Leave rows out with which something is wrong, such as a blank cell, and count them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub skip_bad_rows: bool,
+    /// Column of a table that holds the texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_column: Option<String>,
+    /// Column of a table of texts that holds their labels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_column: Option<String>,
+    /// Part of the data, by the split of the training that made the model.
+    pub part: Part,
+    /// Bins of the calibration errors.
+    #[schemars(range(min = 1, max = 1000))]
+    pub calibration_bins: u32,
+}
+
+impl Default for EvaluateSpecification {
+    fn default() -> EvaluateSpecification {
+        EvaluateSpecification {
+            modality: ModalityName::Table,
+            model: PathBuf::new(),
+            data: PathBuf::new(),
+            out_of_domain: None,
+            skip_bad_rows: false,
+            text_column: None,
+            label_column: None,
+            part: Part::All,
+            calibration_bins: 10,
+        }
+    }
+}
+
+impl Specification for EvaluateSpecification {
+    const KIND: &'static str = "evaluate";
+
+    fn rules(&self) -> Result<(), FieldError> {
+        needed("model", &self.model)?;
+        needed("data", &self.data)?;
+        match (self.modality, &self.label_column) {
+            (ModalityName::Table, label) => {
+                unused("text_column", self.text_column.is_none(), "tables")?;
+                unused("label_column", label.is_none(), "tables")
+            }
+            (ModalityName::Text, None) => Err(FieldError::new(
+                "label_column",
+                "missing",
+                "given for texts",
+            )),
+            (ModalityName::Text, Some(_)) => {
+                unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
+                unused("skip_bad_rows", !self.skip_bad_rows, "texts")
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Inputs with what a model says of them: the logits of rows and of texts, and their labels as
+//! classes of the model.
+
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use super::audit_error::AuditError;
+use super::opened::Opened;
+use probity_nn::text::PADDING;
+use probity_nn::text_model::TextModel;
+use probity_nn::{Classifier, Rows};
+use probity_tensor::device::ComputeDevice;
+use probity_text::corpus::{TextColumns, read_texts_hashed};
+
+/// Texts that are padded to one length at a time.
+const BLOCK: usize = 4096;
+
+/// Texts with their labels as numbers of the model's classes.
+#[derive(Debug, Clone)]
+pub struct LabelledTexts {
+    /// The texts.
+    pub texts: Vec<String>,
+    /// Their classes.
+    pub labels: Vec<u32>,
+}
+
+impl LabelledTexts {
+    /// The texts at `places`.
+    pub fn select(self, places: &[u32]) -> LabelledTexts {
+        let at = |place: &u32| *place as usize;
+        LabelledTexts {
+            texts: places.iter().map(|p| self.texts[at(p)].clone()).collect(),
+            labels: places.iter().map(|p| self.labels[at(p)]).collect(),
+        }
+    }
+}
+
+/// The labelled texts in `file`, a table, for a model of `classes`.
+///
+/// # Errors
+/// When it cannot be read, or a label is none of the classes.
+pub fn open_labelled_texts(
+    file: &Path,
+    (text, label): (Option<&str>, &str),
+    classes: &[String],
+) -> Result<Opened<LabelledTexts>, AuditError> {
+    let columns = TextColumns {
+        text: text.map(str::to_owned),
+        label: Some(label.to_owned()),
+        skip_bad_rows: false,
+    };
+    let hashed = read_texts_hashed(file, &columns)?;
+    let corpus = hashed.value;
+    let numbers: Vec<u32> = corpus
+        .classes
+        .iter()
+        .map(|class| {
+            let number = classes.iter().position(|known| known == class);
+            let number = number.ok_or_else(|| AuditError::UnknownLabel {
+                file: file.to_owned(),
+                column: label.to_owned(),
+                label: class.clone(),
+                known: classes.join(", "),
+            })?;
+            Ok(number as u32)
+        })
+        .collect::<Result<_, AuditError>>()?;
+    let labels = corpus.labels.iter().map(|&label| numbers[label as usize]);
+    Ok(Opened {
+        value: LabelledTexts {
+            labels: labels.collect(),
+            texts: corpus.texts,
+        },
+        sha256: hashed.sha256,
+    })
+}
+
+/// The logits of `texts`, row-major `[texts, classes]`, each cut to what the model reads.
+///
+/// # Errors
+/// When a text cannot be split, or the model cannot answer.
+pub fn text_logits(
+    model: &TextModel,
+    texts: &[String],
+    device: &ComputeDevice,
+) -> Result<Vec<f32>, AuditError> {
+    let encoded: Vec<Vec<i32>> = texts
+        .par_iter()
+        .map(|text| Ok(model.encode(text)?.ids))
+        .collect::<Result<_, AuditError>>()?;
+    let width = encoded.iter().map(Vec::len).max().unwrap_or(0).max(1);
+    let network = model.network(width, device)?;
+    let mut logits = Vec::with_capacity(texts.len() * model.classes.len());
+    for block in encoded.chunks(BLOCK) {
+        let mut rows = Vec::with_capacity(block.len() * width);
+        for ids in block {
+            rows.extend(ids);
+            rows.resize(rows.len() + width - ids.len(), PADDING);
+        }
+        logits.extend(network.logits(Rows::new(&rows, width))?);
+    }
+    Ok(logits)
+}

@@ -1,0 +1,305 @@
+//! What exchanges of protected values do to texts as they are: no search, nothing else changed.
+//!
+//! Of the texts with a protected term, how many get another class when one of their values is
+//! exchanged, term by term and direction by direction; and what that share would be without a
+//! term: a lexicon's doubtful word can make a headline by itself.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::domain::TextDomain;
+use crate::check::check_all;
+use crate::domain::Domain;
+use crate::statistics::clopper_pearson;
+use probity_nn::{Classifier, ModelError, Rows, predicted_class};
+
+/// Texts that are checked at a time by one thread.
+const CHUNK: usize = 16;
+
+/// Kinds of exchanges that are listed at most, those with the most flips first.
+const LISTED: usize = 500;
+
+/// What exchanges of one term for another do.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PairEffect {
+    /// The attribute.
+    pub attribute: String,
+    /// The term in the text.
+    pub from: String,
+    /// The term that takes its place.
+    pub to: String,
+    /// Texts in which it can.
+    pub texts: u64,
+    /// Those that get another class.
+    pub flipped: u64,
+    /// Their share.
+    pub rate: f64,
+    /// 95 % interval of the share.
+    pub ci95: [f64; 2],
+}
+
+/// What one term has to do with the texts that flip.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TermEffect {
+    /// The attribute.
+    pub attribute: String,
+    /// The term.
+    pub term: String,
+    /// Texts that name it.
+    pub texts: u64,
+    /// Those that get another class when it is exchanged.
+    pub flipped: u64,
+    /// Texts whose every flip takes it away or puts it in.
+    pub alone: u64,
+    /// The joint share that would be left without the term in the lexicon.
+    pub share_without: f64,
+    /// Its 95 % interval.
+    pub ci95_without: [f64; 2],
+}
+
+/// What exchanges do to texts as they are.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Exchanged {
+    /// Texts that were looked at: all that the joint share is of.
+    pub texts: u64,
+    /// Those that get another class by some exchange.
+    pub flipped: u64,
+    /// Kinds of exchanges that were made, by term and direction.
+    pub kinds: u64,
+    /// Those that flip a text, by falling number of these; at most 500.
+    pub pairs: Vec<PairEffect>,
+    /// The terms that every flip of some text takes away or puts in, or whose exchange flips one,
+    /// by falling number of these.
+    pub terms: Vec<TermEffect>,
+}
+
+/// A term of an attribute.
+type Named = (usize, String);
+
+/// Counts of some texts.
+#[derive(Default)]
+struct Counts {
+    texts: u64,
+    flipped: u64,
+    /// Texts and flips by attribute, term and the term in its place.
+    pairs: BTreeMap<(usize, String, String), [u64; 2]>,
+    terms: BTreeMap<Named, OfTerm>,
+}
+
+#[derive(Default)]
+struct OfTerm {
+    texts: u64,
+    flipped: u64,
+    /// Texts whose every flip it has a part in.
+    alone: u64,
+    /// Texts whose every exchange it has a part in.
+    needed: u64,
+}
+
+/// One exchange of a text, and whether it flips it.
+struct Made<'a> {
+    attribute: usize,
+    from: &'a str,
+    to: &'a str,
+    flips: bool,
+}
+
+impl Made<'_> {
+    fn names(&self, (attribute, term): &Named) -> bool {
+        self.attribute == *attribute && (self.from == term || self.to == term)
+    }
+
+    fn terms(&self) -> [Named; 2] {
+        [self.from, self.to].map(|term| (self.attribute, term.to_owned()))
+    }
+}
+
+impl Counts {
+    fn add(&mut self, made: &[Made<'_>]) {
+        let flips: Vec<&Made<'_>> = made.iter().filter(|made| made.flips).collect();
+        self.texts += 1;
+        self.flipped += u64::from(!flips.is_empty());
+        let mut named: BTreeMap<Named, bool> = BTreeMap::new();
+        for made in made {
+            let key = (made.attribute, made.from.to_owned(), made.to.to_owned());
+            let [texts, flipped] = self.pairs.entry(key).or_default();
+            *texts += 1;
+            *flipped += u64::from(made.flips);
+            let [from, _] = made.terms();
+            *named.entry(from).or_default() |= made.flips;
+        }
+        for (term, flips) in named {
+            let term = self.terms.entry(term).or_default();
+            term.texts += 1;
+            term.flipped += u64::from(flips);
+        }
+        for term in common(flips.iter().copied()) {
+            self.terms.entry(term).or_default().alone += 1;
+        }
+        for term in common(made.iter()) {
+            self.terms.entry(term).or_default().needed += 1;
+        }
+    }
+
+    fn and(mut self, other: Counts) -> Counts {
+        self.texts += other.texts;
+        self.flipped += other.flipped;
+        for (pair, [texts, flipped]) in other.pairs {
+            let own = self.pairs.entry(pair).or_default();
+            own[0] += texts;
+            own[1] += flipped;
+        }
+        for (term, counts) in other.terms {
+            let own = self.terms.entry(term).or_default();
+            own.texts += counts.texts;
+            own.flipped += counts.flipped;
+            own.alone += counts.alone;
+            own.needed += counts.needed;
+        }
+        self
+    }
+}
+
+/// The terms that all of `made` name.
+fn common<'a>(mut made: impl Iterator<Item = &'a Made<'a>> + Clone) -> Vec<Named> {
+    let Some(first) = made.next() else {
+        return Vec::new();
+    };
+    let [from, to] = first.terms();
+    let mut terms = vec![from, to];
+    terms.retain(|term| made.clone().all(|made| made.names(term)));
+    terms.dedup();
+    terms
+}
+
+/// What exchanges do to the inputs of `domain`, whose attributes are called `attributes`.
+///
+/// # Errors
+/// When the model cannot answer.
+pub fn exchanged(
+    model: &dyn Classifier,
+    domain: &TextDomain,
+    attributes: &[String],
+) -> Result<Exchanged, ModelError> {
+    let counts = domain
+        .inputs()
+        .par_chunks(CHUNK)
+        .map(|texts| count(model, domain, texts))
+        .try_reduce(Counts::default, |one, other| Ok(one.and(other)))?;
+    let name = |attribute: usize| attributes.get(attribute).cloned().unwrap_or_default();
+    let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;
+    let mut pairs: Vec<PairEffect> = counts
+        .pairs
+        .iter()
+        .filter(|(_, [_, flipped])| *flipped > 0)
+        .map(|((attribute, from, to), &[texts, flipped])| PairEffect {
+            attribute: name(*attribute),
+            from: from.clone(),
+            to: to.clone(),
+            texts,
+            flipped,
+            rate: share(flipped, texts),
+            ci95: clopper_pearson(flipped, texts, 0.05),
+        })
+        .collect();
+    pairs.sort_by_key(|pair| std::cmp::Reverse(pair.flipped));
+    pairs.truncate(LISTED);
+    let mut terms: Vec<TermEffect> = counts
+        .terms
+        .iter()
+        .filter(|(_, of)| of.flipped > 0 || of.alone > 0)
+        .map(|((attribute, term), of)| {
+            let (flipped, texts) = (counts.flipped - of.alone, counts.texts - of.needed);
+            TermEffect {
+                attribute: name(*attribute),
+                term: term.clone(),
+                texts: of.texts,
+                flipped: of.flipped,
+                alone: of.alone,
+                share_without: share(flipped, texts),
+                ci95_without: clopper_pearson(flipped, texts, 0.05),
+            }
+        })
+        .collect();
+    terms.sort_by_key(|term| std::cmp::Reverse((term.alone, term.flipped)));
+    Ok(Exchanged {
+        texts: counts.texts,
+        flipped: counts.flipped,
+        kinds: counts.pairs.len() as u64,
+        pairs,
+        terms,
+    })
+}
+
+fn count(model: &dyn Classifier, domain: &TextDomain, texts: &[u32]) -> Result<Counts, ModelError> {
+    let codes: Vec<i32> = texts.iter().flat_map(|&text| domain.row(text)).collect();
+    let rows = Rows::new(&codes, domain.width());
+    let classes = model.classes();
+    let mut counts = Counts::default();
+    for (row, check) in rows.iter().zip(check_all(model, domain, rows)?) {
+        let label = check.checked.label;
+        let logits = check.variant_logits.chunks_exact(classes).enumerate();
+        let made: Vec<Made<'_>> = logits
+            .filter_map(|(variant, logits)| {
+                let (site, exchange) = domain.exchange(row, variant)?;
+                Some(Made {
+                    attribute: site.attribute,
+                    from: &site.from,
+                    to: &exchange.to,
+                    flips: predicted_class(logits) != label,
+                })
+            })
+            .collect();
+        counts.add(&made);
+    }
+    Ok(counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made<'a>(from: &'a str, to: &'a str, flips: bool) -> Made<'a> {
+        Made {
+            attribute: 0,
+            from,
+            to,
+            flips,
+        }
+    }
+
+    /// Against the share recounted with the term's exchanges taken out.
+    #[test]
+    fn a_share_without_a_term_is_that_of_the_other_exchanges() {
+        let texts = [
+            vec![made("a", "b", true), made("a", "c", false)],
+            vec![made("b", "a", true), made("b", "c", true)],
+            vec![made("b", "a", false), made("b", "c", true)],
+            vec![made("c", "a", false), made("c", "b", false)],
+            vec![made("a", "c", true), made("b", "c", true)],
+        ];
+        let mut counts = Counts::default();
+        texts.iter().for_each(|text| counts.add(text));
+        assert_eq!((counts.texts, counts.flipped), (5, 4));
+        assert_eq!(counts.pairs[&(0, "b".into(), "c".into())], [3, 3]);
+        for term in ["a", "b", "c"] {
+            let named = (0, term.to_owned());
+            let left = texts.iter().map(|text| {
+                let left = text.iter().filter(|made| !made.names(&named));
+                (left.clone().count(), left.filter(|made| made.flips).count())
+            });
+            let left: Vec<_> = left.filter(|(all, _)| *all > 0).collect();
+            let flipped = left.iter().filter(|(_, flips)| *flips > 0).count();
+            let of = &counts.terms[&named];
+            assert_eq!(
+                (counts.texts - of.needed, counts.flipped - of.alone),
+                (left.len() as u64, flipped as u64),
+                "{term}"
+            );
+        }
+        assert_eq!(counts.terms[&(0, "a".into())].texts, 2);
+        assert_eq!(counts.terms[&(0, "b".into())].flipped, 3);
+    }
+}

@@ -1,0 +1,325 @@
+//! What is said of audits of texts alone: the texts as they are, and the cells of their pairs.
+
+use super::super::document::{Block, PairCell, Part, Piece, Table};
+use super::super::model::{Exchanged, PairEffect, Share, TermEffect, TextCounts};
+use super::super::pairs::{FoundTexts, ShownInputs, ShownPair, replacements};
+use super::super::text::{Text, count, counted, estimate, interval, percent};
+use super::shares::Asked;
+
+/// Exchanges, and terms, that are listed.
+const LISTED: usize = 20;
+/// Characters of a text before and after what differs.
+const AROUND: usize = 140;
+
+/// What the columns of pairs are called.
+pub(super) const HEADER: [&str; 6] = [
+    "Replaced term",
+    "Source text",
+    "Text",
+    "Twin",
+    "The search replaced",
+    "More texts of the source",
+];
+
+/// `12 distinct texts from 3 source texts`.
+pub(super) fn counts(found: &FoundTexts) -> String {
+    format!(
+        "{} from {}",
+        counted(found.texts, "distinct text", "distinct texts"),
+        counted(found.sources, "source text", "source texts")
+    )
+}
+
+/// The share of the texts as they are that flip, `share`, in a sentence.
+pub(super) fn unmodified(asked: Asked, share: &Share) -> String {
+    let change = asked.change(&share.protected);
+    let inputs = asked.inputs;
+    if share.sampled == 0 {
+        return asked.sentence(share);
+    }
+    if share.discriminatory == 0 {
+        return format!(
+            "None of {inputs} gets another decision as it is, unmodified, {change}: 0 of {} (95 % interval of the share {}).",
+            count(share.sampled),
+            interval(share.ci95)
+        );
+    }
+    format!(
+        "{} of {inputs} get another decision as they are, unmodified, {change}: {} of {} (95 % interval {}).",
+        percent(share.rate),
+        count(share.discriminatory),
+        count(share.sampled),
+        interval(share.ci95)
+    )
+}
+
+/// What became of the texts.
+pub(super) fn read(texts: &TextCounts) -> String {
+    let mut said = format!(
+        "Of {}, {} hold a protected term and {} hold none and were left out.",
+        counted(texts.texts, "text", "texts"),
+        count(texts.with_protected_term),
+        count(texts.without_protected_term)
+    );
+    for (number, [one, more]) in [
+        (
+            texts.foreign,
+            [
+                "text is not English: no term was looked for in it",
+                "texts are not English: no term was looked for in them",
+            ],
+        ),
+        (texts.blank, ["text has no word", "texts have no word"]),
+        (
+            texts.truncated,
+            [
+                "text was longer than the model reads and was cut to that length",
+                "texts were longer than the model reads and were cut to that length",
+            ],
+        ),
+    ] {
+        if number > 0 {
+            said.push_str(&format!(" {}.", counted(number, one, more)));
+        }
+    }
+    said
+}
+
+/// Which exchanges flip texts as they are, and which terms that depends on.
+pub(super) fn causes(exchanged: &Exchanged) -> Part {
+    let part = Part::new("Which exchanges and terms flip the texts as they are");
+    if exchanged.flipped == 0 {
+        return part.say(format!(
+            "{} of terms were tried on {}. None flips one.",
+            counted(exchanged.kinds, "kind of exchange", "kinds of exchanges"),
+            counted(exchanged.texts, "text", "texts")
+        ));
+    }
+    let pairs: Vec<Vec<Text>> = exchanged.pairs.iter().take(LISTED).map(of_pair).collect();
+    let which = match pairs.len() < exchanged.pairs.len() {
+        true => format!("the {LISTED} with the most flips are listed"),
+        false => "those that flip a text are listed".to_owned(),
+    };
+    let part = part.say(format!(
+        "{} when a term is exchanged and nothing else. Of {}, by term and direction, {which}. A text counts for each exchange that can be made in it.",
+        counted(exchanged.flipped, "text flips", "texts flip"),
+        counted(exchanged.kinds, "kind of exchange", "kinds of exchanges")
+    ));
+    let part = part.with(Block::Table(Table {
+        caption:
+            "Exchanges by the texts that they flip. Texts: those in which the exchange can be made."
+                .into(),
+        header: [
+            "Exchange",
+            "Attribute",
+            "Texts",
+            "Flipped",
+            "Share",
+            "95 % interval",
+        ]
+        .map(Text::from)
+        .into(),
+        rows: pairs,
+    }));
+    if exchanged.terms.is_empty() {
+        return part;
+    }
+    let terms: Vec<Vec<Text>> = exchanged.terms.iter().take(LISTED).map(of_term).collect();
+    let share = exchanged.flipped as f64 / exchanged.texts.max(1) as f64;
+    let first = exchanged.terms.first().filter(|term| term.alone > 0);
+    let part = match first {
+        Some(term) => part.say(format!(
+            "How much of the share of {} one term makes: without ‘{}’ in the lexicon it would be {}; {} of {} flip by no exchange that leaves this \
+             term alone.",
+            percent(share),
+            Text::value(&term.term),
+            estimate(term.share_without, term.ci95_without),
+            count(term.alone),
+            counted(exchanged.flipped, "text", "texts")
+        )),
+        None => part.say(format!(
+            "No text flips by one term alone: the share of {} does not hang on a single one.",
+            percent(share)
+        )),
+    };
+    part.with(Block::Table(Table {
+        caption: "Terms by what the share would be without them. Only by it: texts that flip by no exchange that leaves the term alone.".into(),
+        header: [
+            "Term",
+            "Attribute",
+            "Texts",
+            "Flipped",
+            "Only by it",
+            "Share without it",
+            "95 % interval",
+        ]
+        .map(Text::from)
+        .into(),
+        rows: terms,
+    }))
+}
+
+fn of_pair(pair: &PairEffect) -> Vec<Text> {
+    vec![
+        exchange(&pair.from, &pair.to),
+        Text::value(&pair.attribute),
+        count(pair.texts).into(),
+        count(pair.flipped).into(),
+        percent(pair.rate).into(),
+        interval(pair.ci95).into(),
+    ]
+}
+
+fn of_term(term: &TermEffect) -> Vec<Text> {
+    vec![
+        Text::value(&term.term),
+        Text::value(&term.attribute),
+        count(term.texts).into(),
+        count(term.flipped).into(),
+        count(term.alone).into(),
+        percent(term.share_without).into(),
+        interval(term.ci95_without).into(),
+    ]
+}
+
+fn exchange(from: &str, to: &str) -> Text {
+    Text::new(format!("{} → {}", Text::value(from), Text::value(to)))
+}
+
+/// The cells of a pair, by [`HEADER`].
+pub(super) fn cells(pair: &ShownPair) -> Vec<PairCell> {
+    let ShownInputs::Texts {
+        x,
+        other,
+        changed,
+        source,
+        source_row,
+        more,
+    } = &pair.inputs
+    else {
+        return Vec::new();
+    };
+    let term = pair.differences.first().map(|difference| {
+        PairCell::Pieces(vec![
+            Piece::Plain(Text::new(format!(
+                "{}: ",
+                Text::value(&difference.attribute)
+            ))),
+            Piece::Marked(exchange(&difference.from, &difference.to)),
+        ])
+    });
+    let row = Piece::Plain(Text::new(format!("row {source_row}: ")));
+    let seed = match pair.is_unmodified() {
+        true => vec![row, Piece::Plain("unmodified".into())],
+        false => std::iter::once(row).chain(replaced(source, x)).collect(),
+    };
+    let replaced: Vec<String> = replacements(changed)
+        .map(|(from, to)| format!("{from} → {to}"))
+        .collect();
+    let [own, twin] = differing(x, other);
+    vec![
+        term.unwrap_or(PairCell::Same("–".into())),
+        PairCell::Pieces(seed),
+        PairCell::Pieces(own),
+        PairCell::Pieces(twin),
+        PairCell::Long(match replaced.is_empty() {
+            true => "nothing".into(),
+            false => Text::value(&replaced.join(", ")),
+        }),
+        PairCell::Same(count(*more).into()),
+    ]
+}
+
+/// The words of a text, each with the blanks after it.
+fn words(text: &str) -> Vec<&str> {
+    text.split_inclusive(char::is_whitespace).collect()
+}
+
+fn is_same(a: &str, b: &str) -> bool {
+    a.trim_end() == b.trim_end()
+}
+
+/// `source` with the words marked that are others in `x`, cut to their surroundings.
+fn replaced(source: &str, x: &str) -> Vec<Piece> {
+    let (a, b) = (words(source), words(x));
+    // A search replaces words in place. Were there a text of another number of words, all between
+    // its ends that are alike would be what differs.
+    if a.len() != b.len() {
+        let [own, _] = differing(source, x);
+        return own;
+    }
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut plain = String::new();
+    for (a, b) in a.iter().zip(&b) {
+        if is_same(a, b) {
+            plain.push_str(a);
+            continue;
+        }
+        let is_first = pieces.is_empty();
+        let between = std::mem::take(&mut plain);
+        pieces.push(Piece::Plain(match is_first {
+            true => tail(&between),
+            false => shortened(&between),
+        }));
+        let (word, blank) = a.split_at(a.trim_end().len());
+        pieces.push(Piece::Marked(Text::value(word)));
+        plain.push_str(blank);
+    }
+    pieces.push(Piece::Plain(head(&plain)));
+    pieces
+}
+
+/// Two texts with what differs between them marked, cut to its surroundings.
+fn differing(x: &str, other: &str) -> [Vec<Piece>; 2] {
+    let (a, b) = (words(x), words(other));
+    let same = |(a, b): &(&&str, &&str)| is_same(a, b);
+    let before = a.iter().zip(&b).take_while(same).count();
+    let most = a.len().min(b.len()) - before;
+    let after = a
+        .iter()
+        .rev()
+        .zip(b.iter().rev())
+        .take(most)
+        .take_while(same)
+        .count();
+    [a, b].map(|words| {
+        let end = words.len() - after;
+        let marked = words[before..end].concat();
+        let (word, blank) = marked.split_at(marked.trim_end().len());
+        vec![
+            Piece::Plain(tail(&words[..before].concat())),
+            Piece::Marked(Text::value(word)),
+            Piece::Plain(head(&format!("{blank}{}", words[end..].concat()))),
+        ]
+    })
+}
+
+fn head(text: &str) -> Text {
+    match text.char_indices().nth(AROUND) {
+        Some((end, _)) => Text::new(format!("{}…", &text[..end])),
+        None => Text::new(text),
+    }
+}
+
+fn tail(text: &str) -> Text {
+    let all = text.chars().count();
+    match all
+        .checked_sub(AROUND)
+        .and_then(|start| text.char_indices().nth(start))
+    {
+        Some((start, _)) if start > 0 => Text::new(format!("…{}", &text[start..])),
+        _ => Text::new(text),
+    }
+}
+
+/// What stands between two words that are marked.
+fn shortened(text: &str) -> Text {
+    match text.chars().count() > 2 * AROUND {
+        true => Text::new(format!("{} {}", head(text), tail(text))),
+        false => Text::new(text),
+    }
+}
+
+#[cfg(test)]
+#[path = "texts_tests.rs"]
+mod tests;

@@ -1,0 +1,237 @@
+use serde_json::json;
+
+use super::*;
+use crate::model::{AuditFindings, Findings, Report, RunReport};
+use crate::pairs::read_pairs;
+
+fn shown(pieces: &[Piece]) -> String {
+    let pieces = pieces.iter().map(|piece| match piece {
+        Piece::Plain(text) => text.to_string(),
+        Piece::Marked(text) => format!("[{text}]"),
+    });
+    pieces.collect()
+}
+
+fn within(x: &str, other: &str) -> [String; 2] {
+    differing(x, other).map(|pieces| shown(&pieces))
+}
+
+#[test]
+fn what_differs_is_marked() {
+    assert_eq!(
+        within("she is a doctor", "he is a doctor"),
+        ["[she] is a doctor", "[he] is a doctor"]
+    );
+    assert_eq!(within("a b", "a b"), ["a b[]", "a b[]"]);
+    assert_eq!(within("a x", "a x x"), ["a x[]", "a x [x]"]);
+    let long = "w ".repeat(5000);
+    let [own, _] = within(&format!("{long}she {long}"), &format!("{long}he {long}"));
+    assert!(own.chars().count() < 400 && own.contains("[she]"), "{own}");
+}
+
+#[test]
+fn replaced_words_of_the_source_are_marked_each() {
+    let marked = |source: &str, x: &str| shown(&replaced(source, x));
+    assert_eq!(
+        marked("a good man and a bad dog", "a great man and a poor dog"),
+        "a [good] man and a [bad] dog"
+    );
+    assert_eq!(marked("good dog", "good dog"), "good dog");
+    assert_eq!(marked("good dogs bark", "good bark"), "good [dogs] bark");
+    let long = "w ".repeat(5000);
+    let source = |word: &str| format!("{long}{word} {long}{word} {long}");
+    let marked = marked(&source("she"), &source("he"));
+    assert!(marked.chars().count() < 800, "{marked}");
+    assert_eq!(marked.matches("[she]").count(), 2);
+}
+
+#[test]
+fn what_was_not_looked_at_is_said() {
+    let mut texts = TextCounts {
+        texts: 10,
+        with_protected_term: 6,
+        without_protected_term: 4,
+        truncated: 0,
+        foreign: 0,
+        blank: 0,
+        bad_rows: None,
+    };
+    let said = |texts: &TextCounts| read(texts).replace('\u{a0}', " ");
+    let all = "Of 10 texts, 6 hold a protected term and 4 hold none and were left out.";
+    assert_eq!(said(&texts), all);
+    (texts.truncated, texts.foreign, texts.blank) = (1, 2, 1);
+    assert_eq!(
+        said(&texts),
+        format!(
+            "{all} 2 texts are not English: no term was looked for in them. 1 text has no word. \
+             1 text was longer than the model reads and was cut to that length."
+        )
+    );
+}
+
+/// Three sources; of the first, two texts beside itself, one of which the second comes to as well.
+const SAMPLES: &str = "\
+seed,source_row,phase,step,text,x,other,attribute,from,to,position,changed,label_x,label_other,\
+p_x_no,p_x_yes,p_other_no,p_other_yes,l0,l2,jaccard,bleu,similarity
+0,7,global,0,he is good,he is good,she is good,gender,he,she,0,,no,yes,0.9,0.1,0.4,0.6,0,0,1,1,1
+0,7,local,0,he is good,he is fine,she is fine,gender,he,she,0,2: good -> fine,no,yes,\
+0.99,0.01,0.1,0.9,1,1,0.5,0.5,0.9
+0,7,local,1,he is good,he is nice,she is nice,gender,he,she,0,2: good -> nice,no,yes,\
+0.9,0.1,0.3,0.7,1,1,0.5,0.5,0.9
+1,9,local,0,he is kind,he is fine,she is fine,gender,he,she,0,2: kind -> fine,no,yes,\
+0.99,0.01,0.1,0.9,1,1,0.5,0.5,0.9
+2,11,global,1,a Jew is bad,a Jew is poor,a Sikh is poor,religion,jew,sikh,1,3: bad -> poor,no,yes,\
+0.8,0.2,0.3,0.7,1,1,0.5,0.5,0.9
+";
+
+fn report(pairs: u64, samples: &str, changes: &[(&str, serde_json::Value)]) -> Report {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("samples.csv");
+    std::fs::write(&file, samples).unwrap();
+    let protected = ["gender", "religion"].map(str::to_owned);
+    let found = read_pairs(&file, &protected, true).unwrap();
+    assert_eq!(found.pairs, pairs);
+    let phase = json!({
+        "seeds": 3, "steps": 4, "generated": 9, "discriminatory": 4, "checks": 9, "seconds": 0.1,
+    });
+    let mut summary = json!({
+        "modality": "text", "ending": "complete", "strategy": "adf-asc", "protected": protected,
+        "texts": {
+            "texts": 60, "with_protected_term": 40, "without_protected_term": 20, "truncated": 1,
+            "foreign": 2, "blank": 3,
+        },
+        "unmodified": {
+            "texts": 40, "flipped": 10, "kinds": 30,
+            "pairs": [{
+                "attribute": "gender", "from": "he", "to": "she", "texts": 20, "flipped": 8,
+                "rate": 0.4, "ci95": [0.19, 0.64],
+            }],
+            "terms": [{
+                "attribute": "gender", "term": "she", "texts": 5, "flipped": 3, "alone": 8,
+                "share_without": 0.05, "ci95_without": [0.01, 0.17],
+            }],
+        },
+        "sources": 3, "raw_discriminatory": 1, "global": phase, "local": phase,
+        "total": {
+            "generated": 9, "discriminatory": 4, "discriminatory_rows": pairs,
+            "success_rate": 0.44, "checks": 9, "seconds": 0.2,
+        },
+        "fairness": [{
+            "protected": protected, "sampled": 40, "discriminatory": 10, "rate": 0.25,
+            "ci95": [0.13, 0.41],
+        }],
+        "fail_above": { "bound": 0.5, "verdict": "within" },
+        "samples_file": "samples.csv",
+    });
+    for (key, value) in changes {
+        summary[*key] = value.clone();
+    }
+    let audit = AuditFindings {
+        model_sha256: "m".to_owned(),
+        inputs_sha256: "i".to_owned(),
+        repaired_from: None,
+        quality: None,
+        summary: serde_json::from_value(summary).unwrap(),
+        pairs: found,
+    };
+    Report {
+        schema_version: 1,
+        command: "report",
+        probity_version: "0",
+        runs: vec![RunReport {
+            name: "run".to_owned(),
+            directory: "run".into(),
+            command: "audit".to_owned(),
+            probity_version: None,
+            ended: None,
+            subject: Vec::new(),
+            options: Vec::new(),
+            reproduce: None,
+            findings: Findings::Audit(Box::new(audit)),
+        }],
+        comparisons: Vec::new(),
+    }
+}
+
+#[track_caller]
+fn stand_in_order(text: &str, needles: &[&str]) {
+    let mut rest = text;
+    for needle in needles {
+        let place = rest.find(needle);
+        let place = place.unwrap_or_else(|| panic!("no '{needle}' in {rest}"));
+        rest = &rest[place + needle.len()..];
+    }
+}
+
+#[test]
+fn texts_as_they_are_come_before_those_of_the_search() {
+    let markdown = report(5, SAMPLES, &[]).to_markdown().replace('\u{a0}', " ");
+    stand_in_order(
+        &markdown,
+        &[
+            "**25.00 % of the texts with a protected term get another decision as they are, unmodified, \
+             when one term of gender or religion is replaced by another: 10 of 40 (95 % interval 13.00 % – 41.00 %).**",
+            "within the declared bound of 50.00 %",
+            "it found 4 distinct texts from 2 source texts, of which 1 flips as it is.",
+            "2 texts are not English",
+            "10 texts flip when a term is exchanged",
+            "| he → she | gender | 20 | 8 | 40.00 % | 19.00 % – 64.00 % |",
+            "without ‘she’ in the lexicon it would be 5.00 % (1.00 % – 17.00 %); 8 of 10 texts",
+            "| she | gender | 5 | 3 | 8 | 5.00 % | 1.00 % – 17.00 % |",
+            "What the search found for how many model calls",
+            "The pairs come from 3 texts of the file, of which 1 flips as it is.",
+            "One pair of each source is shown",
+            "| 1 | 0.500 | **no → yes** |",
+            "| row 7: unmodified | **he** is good | **she** is good | nothing | 2 |",
+            "| 5 | 0.500 | **no → yes** |",
+            "| row 11: a Jew is **bad** | a **Jew** is poor | a **Sikh** is poor | bad → poor | 0 |",
+        ],
+    );
+}
+
+#[test]
+fn pages_filter_by_unmodified_texts() {
+    let html = report(5, SAMPLES, &[]).to_html().unwrap();
+    assert_eq!(html.matches("<select").count(), 3);
+    assert_eq!(html.matches("\" data-unmodified>").count(), 1);
+    assert!(html.contains("<option value=\"unmodified\">unmodified only</option>"));
+}
+
+#[test]
+fn data_hold_counts_and_sources() {
+    let report = serde_json::to_value(report(5, SAMPLES, &[])).unwrap();
+    let findings = &report["runs"][0]["findings"];
+    assert_eq!(findings["unmodified"]["terms"][0]["alone"], 8);
+    assert_eq!(findings["texts"]["blank"], 3);
+    let pairs = &findings["pairs"];
+    let texts = json!({ "texts": 4, "sources": 2, "unmodified": 1 });
+    assert_eq!(pairs["texts"], texts);
+    let first = &pairs["shown"][0]["texts"];
+    assert_eq!(
+        (&first["source"], &first["more"]),
+        (&json!("he is good"), &json!(2))
+    );
+    assert_eq!(first["source_row"], 7);
+}
+
+/// An audit of which nothing flips says so in each place.
+#[test]
+fn nothing_that_flips_is_said_too() {
+    let header = SAMPLES.lines().next().unwrap();
+    let unmodified = json!({ "texts": 40, "flipped": 0, "kinds": 30, "pairs": [], "terms": [] });
+    let fairness = json!([{
+        "protected": ["gender"], "sampled": 40, "discriminatory": 0, "rate": 0.0,
+        "ci95": [0.0, 0.09],
+    }]);
+    let changes = [("unmodified", unmodified), ("fairness", fairness)];
+    let markdown = report(0, header, &changes).to_markdown();
+    stand_in_order(
+        &markdown.replace('\u{a0}', " "),
+        &[
+            "**None of the texts with a protected term gets another decision as it is, unmodified",
+            "The search found no text that flips.",
+            "30 kinds of exchanges of terms were tried on 40 texts. None flips one.",
+            "The search found no pair.",
+        ],
+    );
+}

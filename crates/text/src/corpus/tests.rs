@@ -1,0 +1,174 @@
+//! Tables and lines as they are read, refused and left out.
+
+use super::*;
+
+fn read(name: &str, content: &[u8], text: &str, label: &str) -> Result<TextCorpus, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(name);
+    let mut out = std::fs::File::create(&file).unwrap();
+    compressed::write_as(&file, &mut out, |out| out.write_all(content)).unwrap();
+    let some = |name: &str| (!name.is_empty()).then(|| name.to_owned());
+    read_texts(
+        &file,
+        &TextColumns {
+            text: some(text),
+            label: some(label),
+            skip_bad_rows: name.starts_with("skip"),
+        },
+    )
+    .map_err(|error| error.to_string().replace(&file.display().to_string(), name))
+}
+
+#[test]
+fn tables_and_lines_are_read_whatever_their_compression() {
+    let csv = "id,text,y\n1,\"A, b\n\"\"c\"\"\",10\n2,d,9\n3,e,10\n";
+    let expected = TextCorpus {
+        texts: vec!["A, b\n\"c\"".into(), "d".into(), "e".into()],
+        labels: vec![1, 0, 1],
+        classes: vec!["9".into(), "10".into()],
+        ..TextCorpus::default()
+    };
+    for name in ["a.csv", "a.csv.gz", "a.csv.xz", "a"] {
+        assert_eq!(
+            read(name, csv.as_bytes(), "text", "y").unwrap(),
+            expected,
+            "{name}"
+        );
+    }
+    let tsv = read("a.TSV.xz", b"text\ty\na, b\tyes\nc\tno\n", "text", "y").unwrap();
+    assert_eq!((tsv.texts[0].as_str(), tsv.labels), ("a, b", vec![1, 0]));
+    assert_eq!(tsv.classes, ["no", "yes"]);
+    let lines = read("a.txt.gz", "\u{feff}one\r\n\n two, 2 \n".as_bytes(), "", "").unwrap();
+    assert_eq!(lines.texts, ["one", "two, 2"]);
+    assert_eq!(read("a.csv", b"text\na\n", "", "").unwrap().texts, ["a"]);
+}
+
+#[test]
+fn parquet_is_read() {
+    use arrow_array::{ArrayRef, RecordBatch, StringArray};
+    use std::sync::Arc;
+    let texts: ArrayRef = Arc::new(StringArray::from(vec![Some("a b"), Some("c"), None]));
+    let batch = RecordBatch::try_from_iter([("text", texts)]).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer =
+        parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+    writer.write(&batch.slice(0, 2)).unwrap();
+    writer.close().unwrap();
+    assert_eq!(
+        read("a.parquet", &bytes, "text", "").unwrap().texts,
+        ["a b", "c"]
+    );
+    let mut bytes = Vec::new();
+    let mut writer =
+        parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let error = read("a.parquet", &bytes, "text", "").unwrap_err();
+    assert!(
+        error.contains("row 3: there is nothing in the column 'text'"),
+        "{error}"
+    );
+}
+
+#[test]
+fn bad_rows_are_left_out_where_that_is_asked_for() {
+    let csv = b"text,y\na,1\n,2\nb,\nc\nd,2\n\xff,1\n";
+    let corpus = read("skip.csv", csv, "text", "y").unwrap();
+    assert_eq!(corpus.texts, ["a", "d"]);
+    assert_eq!((corpus.labels.len(), corpus.classes.len()), (2, 2));
+    assert_eq!((corpus.rows.of(0), corpus.rows.of(1)), (1, 5));
+    let texts = [1, 2, 5, 7].map(|row| corpus.rows.text(row));
+    assert_eq!(texts, [Some(0), None, Some(1), None]);
+    assert_eq!(corpus.bad_rows.rows, 4);
+    let said = corpus.bad_rows.to_string();
+    for reason in [
+        "1 because 'text' is blank (line 3)",
+        "'y' is blank (line 4)",
+        "not 2 fields",
+        "'text' is not UTF-8",
+    ] {
+        assert!(said.contains(reason), "{said}");
+    }
+    let error = read("a.csv", csv, "text", "y").unwrap_err();
+    assert!(
+        error.contains("line 3") && error.contains("; --skip-bad-rows"),
+        "{error}"
+    );
+    let error = read("skip.csv", b"text,y\n,1\n", "text", "y").unwrap_err();
+    assert!(
+        error.contains("no row is left: 1 bad row was left out"),
+        "{error}"
+    );
+    let whole = read("skip.csv", b"text\na\nb\n", "text", "").unwrap();
+    assert_eq!((whole.rows.of(1), whole.rows.text(2)), (2, Some(1)));
+    assert_eq!(whole.rows.text(0), None);
+}
+
+#[test]
+fn bad_files_are_refused_by_what_is_wrong() {
+    for (name, content, text, label, expected) in [
+        (
+            "a.csv",
+            &b"text,y\na,1\nb,\n"[..],
+            "text",
+            "y",
+            "a.csv, line 3: there is nothing in the column 'y'",
+        ),
+        (
+            "a.csv.xz",
+            b"text,y\n\"a\nb\",1\n,1\n",
+            "text",
+            "y",
+            "a.csv.xz, line 4: there is nothing in the column 'text'",
+        ),
+        (
+            "a.csv",
+            b"text,y\na,1\nb,1\n",
+            "text",
+            "y",
+            "all 2 texts have the label '1' in the column 'y'",
+        ),
+        (
+            "a.csv",
+            b"text,y\na,1\n",
+            "body",
+            "",
+            "no column 'body'; its columns are text, y",
+        ),
+        (
+            "a.csv",
+            b"text,y\na,1\n",
+            "text",
+            "z",
+            "no column 'z'; its columns are text, y",
+        ),
+        (
+            "a.csv",
+            b"text,y\na,1\n",
+            "",
+            "",
+            "name the one with the texts by --text-column: text, y",
+        ),
+        ("a.csv", b"text,y\n", "text", "", "a.csv holds no texts"),
+        ("a.txt", b"\n \n", "", "", "a.txt holds no texts"),
+        (
+            "a.txt",
+            b"a\n\xff\n",
+            "",
+            "",
+            "a.txt, line 2: the text is not valid UTF-8",
+        ),
+        ("a.txt", b"a\n", "", "y", "has no column 'y'"),
+        ("a.csv", b"text\n\xff\xff\n", "text", "", "not valid UTF-8"),
+        (
+            "a.csv",
+            b"text,y\na\n",
+            "text",
+            "",
+            "1 fields where 2 are expected",
+        ),
+    ] {
+        let error = read(name, content, text, label).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    }
+}

@@ -1,0 +1,274 @@
+//! How likely a text is: a trigram model with interpolated modified Kneser-Ney smoothing (Chen,
+//! Goodman: "An empirical study of smoothing techniques for language modeling", Computer Speech &
+//! Language 13, 1999, pages 359 to 394, section 3, "Modified Kneser-Ney smoothing").
+//!
+//! With c the count of an n-gram, and of the n-grams of its order n1 to n4 those that are counted
+//! once to four times:
+//!
+//! ```text
+//! p(w | context) = (c(context w) - D(c(context w))) / c(context) + rest(context) p(w | shorter)
+//! rest(context)  = (D1 N1 + D2 N2 + D3 N3+) / c(context)      N: words after it, by their counts
+//! D1 = 1 - 2 Y n2 / n1    D2 = 2 - 3 Y n3 / n2    D3+ = 3 - 4 Y n4 / n3    Y = n1 / (n1 + 2 n2)
+//! ```
+//!
+//! The count of a bigram or a word is the number of distinct words before it, as Kneser and Ney
+//! have it, but the true one where the start of a text comes before. Below the words stands the
+//! uniform distribution over all words, the unknown one and the end, so that nothing is impossible
+//! and the probabilities after any two words sum to 1. Where a corpus is too small for discounts
+//! between 0 and their count, they are 0.5, 1 and 1.5 for that order.
+//!
+//! **Unknown words.** Words that occur less often than `min_count` are one word, the unknown one,
+//! and it is counted like any other. With a `min_count` of 1 it has only its part of the uniform
+//! distribution.
+//!
+//! **Ends.** A text has two marks before its first word, which only stand before others, and one
+//! after its last, which is predicted like a word.
+//!
+//! Words are numbered by falling frequency, as in the vectors that [`super::glove::fit`] makes of
+//! the same texts: word i is i, then come the unknown word and the end. Counts are whole numbers
+//! and everything else follows from them in a fixed order: the same texts give the same model.
+//!
+//! ```
+//! use probity_text::ngrams::NgramModel;
+//!
+//! let texts = ["she is here", "he is here", "she is there"];
+//! let model = NgramModel::fit(texts.iter().map(|text| text.split(' ')), 1)?;
+//! let words = ["she", "is", "here"];
+//! let change = model.replaced(&words, 0, "here");
+//! assert!(change < 0.0);
+//! assert!((model.score(&["here", "is", "here"]) - model.score(&words) - change).abs() < 1e-9);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod count;
+mod file;
+mod smooth;
+
+use hashbrown::HashMap;
+use thiserror::Error;
+
+use crate::words::WordList;
+use count::Counts;
+use probity_run::run_directory::RunError;
+
+/// Why there is no model.
+#[derive(Debug, Error)]
+pub enum NgramError {
+    /// There is nothing to count.
+    #[error(
+        "no word occurs {min_count} times or more; take a larger corpus or a smaller min_count"
+    )]
+    NoWords {
+        /// Occurrences asked for.
+        min_count: u64,
+    },
+    /// Numbers of words or counts do not fit.
+    #[error("the corpus is too large: {what} are 2^32 or more")]
+    TooLarge {
+        /// What there are too many of.
+        what: &'static str,
+    },
+    /// The file is no model, or was changed.
+    #[error(transparent)]
+    File(#[from] RunError),
+}
+
+/// The words of all trigrams that hold one word.
+const NEAR: usize = 5;
+
+/// A pair of words that occurs.
+#[derive(Debug, Clone, PartialEq)]
+struct Bigram {
+    /// Natural logarithm of the probability of the second after the first.
+    log: f64,
+    /// That of the weight of the shorter context after both; 0 where nothing comes after them.
+    log_rest: f64,
+    /// The first trigram that begins with it; the next pair's first is its end.
+    trigrams: u32,
+}
+
+/// Three words that occur in a row; the first two are those of its [`Bigram`].
+#[derive(Debug, Clone, PartialEq)]
+struct Trigram {
+    word: u32,
+    count: u32,
+    log: f64,
+}
+
+/// A trigram model of texts. Logarithms are natural ones.
+#[derive(Debug, Clone)]
+pub struct NgramModel {
+    words: WordList,
+    /// How often each word begins a text, by word.
+    starts: Vec<(u32, u32)>,
+    /// The probability of each word, the unknown one, the end and the start without context.
+    log_words: Vec<f64>,
+    /// The weight of that after each word, the unknown one, the end and the start.
+    log_rests: Vec<f64>,
+    /// Where a pair of words stands in `bigrams`.
+    places: HashMap<u64, u32>,
+    /// In the order of their words.
+    bigrams: Vec<Bigram>,
+    /// In the order of their words.
+    trigrams: Vec<Trigram>,
+}
+
+impl NgramModel {
+    /// Counts and smooths the n-grams of `texts`, given as tokens; texts without any count for
+    /// nothing. Words that occur less often than `min_count` are the unknown word.
+    ///
+    /// # Errors
+    /// When no word is frequent enough, or there are too many.
+    pub fn fit<'a, T>(
+        texts: impl IntoIterator<Item = T>,
+        min_count: u64,
+    ) -> Result<NgramModel, NgramError>
+    where
+        T: IntoIterator<Item = &'a str>,
+    {
+        smooth::smoothed(Counts::of(texts, min_count)?)
+    }
+
+    /// The words, by number.
+    pub fn words(&self) -> &WordList {
+        &self.words
+    }
+
+    /// The number of every word that is not among [`NgramModel::words`].
+    pub fn unknown(&self) -> u32 {
+        self.words.len() as u32
+    }
+
+    /// The number of the end of a text, which comes after its last word.
+    pub fn end(&self) -> u32 {
+        self.unknown() + 1
+    }
+
+    /// The number of the start of a text, which stands twice before its first word, and is never
+    /// predicted.
+    pub fn start(&self) -> u32 {
+        self.unknown() + 2
+    }
+
+    /// The number of `word`.
+    pub fn id(&self, word: &str) -> u32 {
+        self.words.id(word).unwrap_or(self.unknown())
+    }
+
+    /// The numbers of `words`.
+    pub fn ids<S: AsRef<str>>(&self, words: &[S]) -> Vec<u32> {
+        words.iter().map(|word| self.id(word.as_ref())).collect()
+    }
+
+    /// The logarithm of the probability of `word` after the two words of `context`, all by number;
+    /// a number that no word has is an unknown word's, and the start is impossible.
+    pub fn log_probability(&self, context: [u32; 2], word: u32) -> f64 {
+        let [first, second] = context.map(|word| self.known(word));
+        let word = self.known(word);
+        let mut rest = 0.0;
+        if let Some(&place) = self.places.get(&pair(first, second)) {
+            let trigrams = self.trigrams_of(place as usize);
+            if let Ok(found) = trigrams.binary_search_by_key(&word, |trigram| trigram.word) {
+                return trigrams[found].log;
+            }
+            rest = self.bigrams[place as usize].log_rest;
+        }
+        match self.places.get(&pair(second, word)) {
+            Some(&place) => rest + self.bigrams[place as usize].log,
+            None => rest + self.log_rests[second as usize] + self.log_words[word as usize],
+        }
+    }
+
+    /// Whether `second` comes after `first` somewhere in the corpus, both by number.
+    pub fn has_pair(&self, first: u32, second: u32) -> bool {
+        self.places.contains_key(&pair(first, second))
+    }
+
+    /// Whether the three words come after each other somewhere in the corpus, by number.
+    pub fn has_triple(&self, words: [u32; 3]) -> bool {
+        let [first, second, third] = words;
+        self.places.get(&pair(first, second)).is_some_and(|&place| {
+            let trigrams = self.trigrams_of(place as usize);
+            let found = trigrams.binary_search_by_key(&third, |trigram| trigram.word);
+            found.is_ok()
+        })
+    }
+
+    /// The logarithm of the probability of a text, its end included.
+    pub fn score<S: AsRef<str>>(&self, words: &[S]) -> f64 {
+        self.score_ids(&self.ids(words))
+    }
+
+    /// [`NgramModel::score`] of words by their numbers.
+    pub fn score_ids(&self, ids: &[u32]) -> f64 {
+        let mut context = [self.start(); 2];
+        let mut sum = 0.0;
+        for &word in ids.iter().chain(&[self.end()]) {
+            sum += self.log_probability(context, word);
+            context = [context[1], word];
+        }
+        sum
+    }
+
+    /// The mean of [`NgramModel::score`] over the words and the end, which compares texts of
+    /// different lengths.
+    pub fn mean_score<S: AsRef<str>>(&self, words: &[S]) -> f64 {
+        self.score(words) / (words.len() + 1) as f64
+    }
+
+    /// By how much [`NgramModel::score`] changes where the word at `position` is replaced; 0 for a
+    /// position behind the text. Only the n-grams that hold the word are looked at.
+    pub fn replaced<S: AsRef<str>>(&self, words: &[S], position: usize, by: &str) -> f64 {
+        let id = |at: usize| self.id(words[at].as_ref());
+        self.change(words.len(), position, id, self.id(by))
+    }
+
+    /// [`NgramModel::replaced`] of words by their numbers.
+    pub fn replaced_ids(&self, ids: &[u32], position: usize, by: u32) -> f64 {
+        self.change(ids.len(), position, |at| ids[at], by)
+    }
+
+    /// The change of a text of `length` words with the numbers `id`.
+    fn change(&self, length: usize, position: usize, id: impl Fn(usize) -> u32, by: u32) -> f64 {
+        if position >= length {
+            return 0.0;
+        }
+        let mut old = [self.start(); NEAR];
+        let mut held = 2;
+        for at in position.saturating_sub(2)..=length.min(position + 2) {
+            let place = at + 2 - position;
+            old[place] = if at == length { self.end() } else { id(at) };
+            held = place;
+        }
+        let mut new = old;
+        new[2] = by;
+        (2..=held)
+            .map(|at| {
+                self.log_probability([new[at - 2], new[at - 1]], new[at])
+                    - self.log_probability([old[at - 2], old[at - 1]], old[at])
+            })
+            .sum()
+    }
+
+    fn known(&self, word: u32) -> u32 {
+        match word <= self.start() {
+            true => word,
+            false => self.unknown(),
+        }
+    }
+
+    /// What comes after the pair at `place` of `bigrams`.
+    fn trigrams_of(&self, place: usize) -> &[Trigram] {
+        let next = self.bigrams.get(place + 1);
+        let end = next.map_or(self.trigrams.len(), |next| next.trigrams as usize);
+        &self.trigrams[self.bigrams[place].trigrams as usize..end]
+    }
+}
+
+/// Two words as a key.
+fn pair(first: u32, second: u32) -> u64 {
+    u64::from(first) << 32 | u64::from(second)
+}
+
+#[cfg(test)]
+mod tests;

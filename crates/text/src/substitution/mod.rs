@@ -1,0 +1,275 @@
+//! Exchanging protected terms in whole sentences: which words of a text name a protected value, and
+//! what the text becomes when it is another one.
+//!
+//! A text and its exchange are two sentences that a person could have written and that differ in
+//! the protected attribute only:
+//!
+//! * A term counts only where it names a value of persons, groups or places: not in other senses of
+//!   the word, in phrases that the lexicon excepts, in names, addresses, markup and code, nor in a
+//!   text that is not English.
+//! * A term that stands in several forms is read in the one that its place asks for, and replaced
+//!   by
+//!   the term of that form, at all its places in the text at once.
+//! * What agrees with a term follows it: the article, the genitive, capitals.
+//!
+//! ```
+//! use probity_text::lexicon::Lexicon;
+//! use probity_text::substitution::{Substitution, apply};
+//!
+//! let substitution = Substitution::new(&Lexicon::shipped(), &["gender".to_owned()])?;
+//! let text = "She told him that her brother was there.";
+//! let analysis = substitution.analyse(text)?;
+//! let exchange = &analysis.sites[0].exchanges[0];
+//! assert_eq!(apply(text, &exchange.edits), "He told her that his sister was there.");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod agreement;
+mod exchanges;
+mod phrase;
+mod reading;
+mod remains;
+mod segments;
+mod senses;
+mod sentence;
+mod terms;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::english::{self, Tag};
+use crate::lexicon::{Lexicon, LexiconError};
+use crate::tokenizer::{Tokenizer, TokenizerError};
+
+use exchanges::{Occurrence, occurrences};
+use sentence::{Known, Words};
+use terms::Terms;
+
+/// Finds protected terms in texts and says what a text becomes when their value is another one.
+#[derive(Debug, Clone)]
+pub struct Substitution {
+    tokenizer: Tokenizer,
+    terms: Arc<Terms>,
+    /// Position of each of its attributes in the lexicon.
+    chosen: Vec<usize>,
+    names: Vec<String>,
+}
+
+/// What a text says of protected attributes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Analysis {
+    /// Whether the text is English; nothing is found in others.
+    pub is_english: bool,
+    /// The values that the text names and that others can take the place of, in the order of their
+    /// first occurrence.
+    pub sites: Vec<Site>,
+    /// Every term that names a value, from left to right, also where no other value can take its
+    /// place.
+    pub named: Vec<Named>,
+    /// All tokens, marks among them.
+    pub words: Vec<Word>,
+}
+
+/// A term that names a protected value at its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// The attribute: its position in [`Substitution::attributes`].
+    pub attribute: usize,
+    /// The value: its position in [`Substitution::values`].
+    pub value: usize,
+    /// The term, as the lexicon spells it.
+    pub term: String,
+    /// Its bytes in the text.
+    pub bytes: Range<usize>,
+}
+
+/// A token of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    /// Its bytes in the text.
+    pub bytes: Range<usize>,
+    /// Its class.
+    pub tag: Tag,
+    /// Whether no other word may take its place: a mark, a number, a part of an address, of markup
+    /// or of a user's name, a word of a protected term of any attribute of the lexicon in whatever
+    /// sense, the article before a term, the genitive behind it.
+    pub is_fixed: bool,
+}
+
+/// A protected value that a text names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    /// The attribute: its position in [`Substitution::attributes`].
+    pub attribute: usize,
+    /// The value: its position in [`Substitution::values`].
+    pub value: usize,
+    /// The first occurrence's term, as the lexicon spells it.
+    pub term: String,
+    /// The bytes of every place that is exchanged.
+    pub occurrences: Vec<Range<usize>>,
+    /// What can take its place, in the order of the values; never empty.
+    pub exchanges: Vec<Exchange>,
+}
+
+/// Another value in the place of one that a text names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchange {
+    /// The other value.
+    pub value: usize,
+    /// Its term at the first occurrence, as the lexicon spells it.
+    pub term: String,
+    /// What changes in the text: ascending, disjoint.
+    pub edits: Vec<Edit>,
+}
+
+/// A change of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// Bytes of the text.
+    pub bytes: Range<usize>,
+    /// What is there instead.
+    pub by: String,
+}
+
+/// `text` with `edits`, which are ascending and disjoint, made. An edit that does not lie on the
+/// borders of characters, or not behind the one before, is left out.
+pub fn apply(text: &str, edits: &[Edit]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for edit in edits {
+        let kept = text.get(done..edit.bytes.start);
+        if let (Some(kept), Some(_)) = (kept, text.get(edit.bytes.clone())) {
+            out.push_str(kept);
+            out.push_str(&edit.by);
+            done = edit.bytes.end;
+        }
+    }
+    out.push_str(text.get(done..).unwrap_or_default());
+    out
+}
+
+impl Substitution {
+    /// For the attributes called `names` in `lexicon`; without names, for all that are not opt-in.
+    ///
+    /// # Errors
+    /// [`LexiconError::UnknownAttribute`] for a name that is none, and when a term has no words.
+    pub fn new(lexicon: &Lexicon, names: &[String]) -> Result<Substitution, LexiconError> {
+        let all = lexicon.attributes();
+        let mut chosen = Vec::new();
+        for name in names {
+            let attribute = lexicon.attribute(name)?;
+            let at = all.iter().position(|other| other.name == attribute.name);
+            chosen.extend(at.filter(|at| !chosen.contains(at)));
+        }
+        if names.is_empty() {
+            chosen = (0..all.len()).filter(|&at| !all[at].opt_in).collect();
+        }
+        let tokenizer =
+            Tokenizer::without_vocabulary().map_err(|error| LexiconError::Attribute {
+                attribute: String::new(),
+                problem: error.to_string(),
+            })?;
+        Ok(Substitution {
+            terms: Arc::new(Terms::new(lexicon, &tokenizer)?),
+            names: chosen.iter().map(|&at| all[at].name.clone()).collect(),
+            tokenizer,
+            chosen,
+        })
+    }
+
+    /// The names of its attributes.
+    pub fn attributes(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The values of the attribute at that position; none for a position that is none.
+    pub fn values(&self, attribute: usize) -> &[String] {
+        let at = self.chosen.get(attribute);
+        at.map_or(&[], |&at| &self.terms.attributes[at].values)
+    }
+
+    /// What `text` says of the protected attributes, and what it becomes with other values.
+    ///
+    /// # Errors
+    /// None in practice: see [`Tokenizer::tokens`].
+    pub fn analyse(&self, text: &str) -> Result<Analysis, TokenizerError> {
+        let words = Words::new(text, self.tokenizer.tokens(text)?);
+        let originals: Vec<&str> = words.all.iter().map(|word| word.original).collect();
+        let is_english = english::is_english(&originals);
+        let all = self.terms.all(&words);
+        let found = if is_english {
+            occurrences(&words, &self.terms, &all)
+        } else {
+            Vec::new()
+        };
+        let mut sites: Vec<Site> = Vec::new();
+        for (attribute, &at) in self.chosen.iter().enumerate() {
+            let of: Vec<&Occurrence> = found.iter().filter(|o| o.attribute == at).collect();
+            sites.extend(exchanges::sites(&words, &self.terms, at, attribute, &of));
+        }
+        let all = to_words(&words, &all, &found);
+        let is_exchanged = self
+            .chosen
+            .iter()
+            .map(|&at| self.terms.attributes[at].exchange);
+        let is_exchanged: Vec<bool> = is_exchanged.collect();
+        let untouched: Vec<bool> = words.all.iter().map(|word| word.is_untouched).collect();
+        let mut sites = remains::unbound(text, &all, &untouched, sites, &is_exchanged);
+        let first = |site: &Site| site.occurrences.first().map(|bytes| bytes.start);
+        sites.sort_by_key(|site| (first(site), site.attribute));
+        Ok(Analysis {
+            is_english,
+            sites,
+            named: self.named(&words, &found),
+            words: all,
+        })
+    }
+    fn named(&self, words: &Words, found: &[Occurrence]) -> Vec<Named> {
+        let of_chosen = |occurrence: &Occurrence| {
+            let attribute = self
+                .chosen
+                .iter()
+                .position(|&at| at == occurrence.attribute)?;
+            Some(Named {
+                attribute,
+                value: occurrence.value,
+                term: self.terms.terms[occurrence.term].spelling.clone(),
+                bytes: exchanges::bytes(words, &occurrence.place),
+            })
+        };
+        found.iter().filter_map(of_chosen).collect()
+    }
+}
+
+/// The tokens, where `all` terms are fixed in whatever sense, and what agrees with those `found`.
+fn to_words(words: &Words, all: &[(usize, Range<usize>)], found: &[Occurrence]) -> Vec<Word> {
+    let mut fixed: Vec<bool> = words
+        .all
+        .iter()
+        .map(|word| word.is_untouched || !word.original.contains(char::is_alphabetic))
+        .collect();
+    for (_, place) in all {
+        fixed[place.clone()].fill(true);
+    }
+    for occurrence in found {
+        let before = words.before(occurrence.place.start);
+        let article = |at: &usize| matches!(words.plain(*at), "a" | "an" | "the");
+        if let Some(at) = before.filter(article) {
+            fixed[at] = true;
+        }
+        // The genitive goes with its term.
+        let end = occurrence.place.end;
+        if words.plain(end) == "'s" && words.is_glued(end - 1) {
+            fixed[end] = true;
+        }
+    }
+    let word = |(word, is_fixed): (&Known, bool)| Word {
+        bytes: word.bytes.clone(),
+        tag: word.tag,
+        is_fixed,
+    };
+    words.all.iter().zip(fixed).map(word).collect()
+}
+
+#[cfg(test)]
+mod tests;

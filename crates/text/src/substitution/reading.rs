@@ -1,0 +1,285 @@
+//! In which forms a term is read at its place.
+
+use std::ops::Range;
+
+use super::phrase::Determiner;
+use super::sentence::{Known, Words};
+use super::terms::{Attribute, Term};
+use crate::english::{self, Tag};
+use crate::lexicon::Part;
+
+/// The forms that fit the term at `place`, those with a part first; none where no form fits.
+pub(super) fn forms(
+    words: &Words,
+    place: &Range<usize>,
+    term: &Term,
+    of: &Attribute,
+) -> Vec<usize> {
+    let parts: Vec<Option<Part>> = term.forms.iter().map(|&form| of.forms[form].part).collect();
+    let around = Around::new(words, place, &parts);
+    let fitting = |with_part: bool| {
+        let forms = term.forms.iter().zip(&parts);
+        let around = &around;
+        forms.filter_map(move |(&form, part)| match part {
+            Some(part) if with_part => around.fits(*part).then_some(form),
+            None if !with_part => Some(form),
+            _ => None,
+        })
+    };
+    fitting(true).chain(fitting(false)).collect()
+}
+
+/// What stands around a term.
+struct Around<'a> {
+    words: &'a Words<'a>,
+    place: &'a Range<usize>,
+    parts: &'a [Option<Part>],
+    /// A noun follows that the term may describe.
+    is_modifier: bool,
+    determiner: Option<Determiner>,
+    is_predicate: bool,
+    /// The word behind it in its line.
+    next: Option<usize>,
+    /// The tag of its last word.
+    tag: Tag,
+}
+
+impl<'a> Around<'a> {
+    fn new(words: &'a Words, place: &'a Range<usize>, parts: &'a [Option<Part>]) -> Around<'a> {
+        let determiner = words.determiner(place.start);
+        let last = place.end.saturating_sub(1);
+        Around {
+            words,
+            place,
+            parts,
+            is_modifier: describes(words, place, false)
+                || words.compound_end(place.end) > place.end,
+            determiner,
+            is_predicate: words.linking(place.start).is_some(),
+            next: words.after(place.end),
+            tag: words.tag(last).unwrap_or(Tag::Other),
+        }
+    }
+
+    fn has(&self, part: Part) -> bool {
+        self.parts.contains(&Some(part))
+    }
+
+    fn is_verb(&self) -> bool {
+        matches!(self.tag, Tag::Vb | Tag::Vbp | Tag::Vbz | Tag::Vbd)
+            && self.determiner.is_none()
+            && !self.is_predicate
+            && self
+                .words
+                .get(self.place.start)
+                .is_some_and(|word| !word.is_capitalised())
+    }
+
+    fn fits(&self, part: Part) -> bool {
+        match part {
+            Part::Noun => self.is_noun(),
+            Part::Plural => self.is_plural(),
+            Part::Adjective => self.is_adjective(),
+            Part::Collective => self.is_collective(),
+            Part::Name => self.is_name(),
+            Part::Object => !self.is_possessive(),
+            Part::Possessive => self.is_possessive(),
+            Part::Standing => !self.is_possessive(),
+        }
+    }
+
+    fn is_noun(&self) -> bool {
+        if self.is_verb() {
+            return false;
+        }
+        let is_also_adjective = self.has(Part::Adjective);
+        if self.is_modifier {
+            return !is_also_adjective;
+        }
+        match self.determiner {
+            Some(Determiner::Singular | Determiner::Any) => true,
+            Some(Determiner::Plural) => !self.has(Part::Plural) && !is_also_adjective,
+            None => !is_also_adjective,
+        }
+    }
+
+    fn is_plural(&self) -> bool {
+        if self.is_verb() {
+            return false;
+        }
+        if !self.has(Part::Adjective) && !self.has(Part::Noun) {
+            // Spelled as nothing but a plural.
+            return true;
+        }
+        if self.is_modifier || self.is_predicate {
+            return false;
+        }
+        let is_verb_of_several = self.next.is_some_and(|next| {
+            matches!(self.words.tag(next), Some(Tag::Vbp | Tag::Md))
+                || matches!(
+                    self.words.plain(next),
+                    "are" | "were" | "have" | "do" | "who"
+                )
+        });
+        match self.determiner {
+            Some(Determiner::Plural) => true,
+            Some(Determiner::Any) | None => is_verb_of_several,
+            Some(Determiner::Singular) => false,
+        }
+    }
+
+    fn is_adjective(&self) -> bool {
+        if self.is_modifier {
+            return true;
+        }
+        if self.is_verb() {
+            return false;
+        }
+        match self.determiner {
+            None => self.is_predicate || self.tag.is_adjective() || !self.has(Part::Plural),
+            Some(_) => describes(self.words, self.place, true),
+        }
+    }
+
+    fn is_collective(&self) -> bool {
+        if self.is_modifier {
+            return false;
+        }
+        // "the blind and old man" is one.
+        let Some(next) = self.next else {
+            return true;
+        };
+        let is_more = super::phrase::is_and(self.words.plain(next));
+        !(is_more && self.words.described(self.place.end, true).is_some())
+    }
+
+    fn is_name(&self) -> bool {
+        let before = self.words.before(self.place.start);
+        let article = before.is_some_and(|at| matches!(self.words.plain(at), "a" | "an"));
+        !article || self.is_modifier
+    }
+
+    /// Whether what follows is had.
+    fn is_possessive(&self) -> bool {
+        let mut at = self.place.end;
+        // "her 'friend'"
+        while self
+            .words
+            .get(at)
+            .is_some_and(|word| matches!(word.plain.as_str(), "\"" | "'" | "(" | "["))
+            && !self.words.is_glued(at - 1)
+        {
+            at += 1;
+        }
+        let Some(next) = self.words.get(at).filter(|_| self.words.is_joined(at - 1)) else {
+            return false;
+        };
+        let tagged = self.tag == Tag::PrpPossessive;
+        if !next.is_word() {
+            return next.plain == "*" && tagged;
+        }
+        let is_time = ["yesterday", "today", "tomorrow", "tonight"].contains(&next.plain.as_str());
+        if is_time || self.is_after_letting(next) {
+            return false;
+        }
+        let follows = |tag: fn(Tag) -> bool| self.words.tag(at + 1).is_some_and(tag);
+        match next.tag {
+            Tag::Nn | Tag::Nns | Tag::Nnp | Tag::Nnps => tagged || !self.is_after_giving(),
+            Tag::Jj | Tag::Jjs | Tag::Jjr => {
+                next.plain == "own"
+                    || self.words.described(self.place.end, true).is_some()
+                    || tagged
+                        && (follows(|tag| tag == Tag::Cd)
+                            || follows(Tag::is_adjective)
+                                && !english::possible_tags(&next.plain).contains(Tag::Vbd))
+            }
+            Tag::Cd => tagged || follows(Tag::is_noun) || follows(Tag::is_adjective),
+            // "her very young son", but "hit her so hard"
+            Tag::Rb | Tag::Rbr | Tag::Rbs => tagged && self.words.described(at + 1, true).is_some(),
+            Tag::Vbn | Tag::Vbg | Tag::Vbd | Tag::Vb | Tag::Uh | Tag::Other => tagged,
+            _ => false,
+        }
+    }
+
+    /// After "let", before what may be done: "let her play".
+    fn is_after_letting(&self, next: &Known) -> bool {
+        let before = self.words.before(self.place.start);
+        before.is_some_and(|at| matches!(self.words.plain(at), "let" | "lets" | "letting"))
+            && !english::is_person(&next.plain)
+            && english::possible_tags(&next.plain).contains(Tag::Vb)
+    }
+
+    /// After a verb with two objects: "gave her money".
+    fn is_after_giving(&self) -> bool {
+        let giving = [
+            "give", "gives", "gave", "giving", "tell", "tells", "told", "telling", "call", "calls",
+            "called", "calling", "show", "showed", "offer", "offered", "wish", "sent", "send",
+            "bought",
+        ];
+        let before = self.words.before(self.place.start);
+        before.is_some_and(|at| giving.contains(&self.words.plain(at)))
+    }
+}
+
+/// Whether a noun follows that the term may describe.
+fn describes(words: &Words, place: &Range<usize>, coordinated: bool) -> bool {
+    let described = words.described(place.end, coordinated);
+    described.is_some_and(|(first, _)| !is_verb_of_one(words, place, first))
+}
+
+/// Whether the word at `at` behind "a Christian" can only be its verb, as a noun of several does
+/// not
+/// go with the article: "a Christian lives here".
+fn is_verb_of_one(words: &Words, place: &Range<usize>, at: usize) -> bool {
+    let before = words.before(place.start);
+    at == place.end
+        && words.tag(at) == Some(Tag::Nns)
+        && before.is_some_and(|at| matches!(words.plain(at), "a" | "an"))
+        && !words.tag(at + 1).is_some_and(Tag::is_noun)
+        && english::possible_tags(words.plain(at)).contains(Tag::Vbz)
+}
+
+/// Nouns that are exclamations where nothing goes with them: "what is your problem man".
+const EXCLAMATIONS: [&str; 3] = ["man", "boy", "brother"];
+
+/// Whether the term at `place` is said to nobody.
+pub(super) fn is_exclamation(words: &Words, place: &Range<usize>) -> bool {
+    if place.len() > 1 || !EXCLAMATIONS.contains(&words.plain(place.start)) {
+        return false;
+    }
+    let next = words.after(place.end).and_then(|at| words.get(at));
+    let ends = next.is_none_or(|word| {
+        word.tag == Tag::Cc || !word.is_word() && !word.is_hyphen() && word.plain != "'s"
+    });
+    let is_alone = words.determiner(place.start).is_none();
+    let before = words.before(place.start);
+    let Some(tag) = before.and_then(|at| words.tag(at)) else {
+        return ends;
+    };
+    let is_behind = match tag {
+        _ if tag.is_noun() => true,
+        _ if tag.is_adjective() => is_alone && words.linking(place.start).is_some(),
+        Tag::Uh | Tag::Prp => is_alone,
+        _ => is_alone && (tag.is_mark() || tag.is_verb() || tag.is_adverb()),
+    };
+    ends && is_behind
+}
+
+/// Whether the word before or behind `place`, glued to it, makes it a part of something that is no
+/// word: "(s)he", "s/he".
+pub(super) fn is_fragment(words: &Words, place: &Range<usize>) -> bool {
+    let is_letter = |word: &Known| word.is_word() && word.original.chars().count() == 1;
+    let Some(before) = place.start.checked_sub(1).filter(|&at| words.is_glued(at)) else {
+        return false;
+    };
+    match words.plain(before) {
+        ")" => true,
+        // ".uk"
+        "." => before.checked_sub(1).is_none_or(|at| !words.is_glued(at)),
+        "/" => before
+            .checked_sub(1)
+            .and_then(|at| words.get(at))
+            .is_some_and(is_letter),
+        _ => false,
+    }
+}

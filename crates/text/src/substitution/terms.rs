@@ -1,0 +1,300 @@
+//! The terms of a lexicon, ready to be found.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use super::sentence::{Known, Style, Words};
+use crate::lexicon::{Lexicon, LexiconError, Part, ProtectedAttribute, Sense, expanded};
+use crate::tokenizer::{Tokenizer, TokenizerError};
+
+/// One attribute with its forms.
+#[derive(Debug)]
+pub(super) struct Attribute {
+    pub(super) values: Vec<String>,
+    pub(super) exchange: bool,
+    pub(super) forms: Vec<Form>,
+    unless: Phrases,
+}
+
+/// A role in the sentence with the terms of each value.
+#[derive(Debug)]
+pub(super) struct Form {
+    pub(super) part: Option<Part>,
+    /// Of each value the spelling that is substituted.
+    pub(super) terms: Vec<Option<String>>,
+}
+
+/// A term of one attribute.
+#[derive(Debug)]
+pub(super) struct Term {
+    pub(super) attribute: usize,
+    pub(super) value: usize,
+    /// As the lexicon spells it.
+    pub(super) spelling: String,
+    words: Vec<String>,
+    /// The forms it stands in.
+    pub(super) forms: Vec<usize>,
+    pub(super) is_name: bool,
+    pub(super) is_quality: bool,
+    pub(super) is_common: bool,
+}
+
+/// All terms of a lexicon.
+#[derive(Debug)]
+pub(super) struct Terms {
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) terms: Vec<Term>,
+    exceptions: Phrases,
+    /// First word → terms, longest first.
+    by_first: HashMap<String, Vec<usize>>,
+    /// Names among the terms, which as adjectives stand before nouns only: "New Zealand".
+    names: HashSet<String>,
+    /// Last words of terms that are nouns for persons.
+    persons: HashSet<String>,
+}
+
+/// Phrases by their first word.
+#[derive(Debug, Default)]
+struct Phrases(HashMap<String, Vec<Phrase>>);
+
+#[derive(Debug)]
+struct Phrase {
+    attribute: usize,
+    words: Vec<String>,
+    /// A word that terms have with a capital and this phrase without: "a danish".
+    small: Option<usize>,
+}
+
+impl Phrases {
+    /// Adds the phrases of the attribute of that number.
+    fn add(
+        &mut self,
+        (attribute, phrases): (usize, &[String]),
+        terms: &[(usize, String)],
+        split: &dyn Fn(&str) -> Result<Vec<String>, LexiconError>,
+    ) -> Result<(), LexiconError> {
+        let words = terms.iter().flat_map(|(_, term)| term.split([' ', '-']));
+        let proper: HashSet<String> = words
+            .filter(|word| word.starts_with(char::is_uppercase))
+            .map(str::to_lowercase)
+            .collect();
+        for phrase in phrases.iter().flat_map(|phrase| expanded(phrase)) {
+            let words = split(&phrase)?;
+            let is_small = |word: &String| proper.contains(word) && phrase.contains(word.as_str());
+            if let Some(first) = words.first().cloned() {
+                let small = words.iter().position(is_small);
+                self.0.entry(first).or_default().push(Phrase {
+                    attribute,
+                    words,
+                    small,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The attributes of those that start at `at`, and where they end.
+    fn ends<'a>(
+        &'a self,
+        words: &'a Words,
+        at: usize,
+    ) -> impl Iterator<Item = (usize, usize)> + 'a {
+        let starting = self.0.get(words.plain(at)).map_or(&[][..], Vec::as_slice);
+        starting.iter().filter_map(move |phrase| {
+            let is_here = |(place, word): (usize, &String)| words.plain(at + place) == word;
+            let small = phrase.small.and_then(|place| words.get(at + place));
+            let is_proper = small.is_some_and(|word| {
+                words.style == Style::Mixed && word.is_capitalised() && !word.starts
+            });
+            let all = phrase.words.iter().enumerate().all(is_here);
+            (all && !is_proper).then_some((phrase.attribute, at + phrase.words.len()))
+        })
+    }
+}
+
+/// Where the term `phrase` ends if it starts at `at`. Hyphens count as spaces do.
+fn end_of(words: &Words, at: usize, phrase: &[String]) -> Option<usize> {
+    let mut end = at;
+    for (position, word) in phrase.iter().enumerate() {
+        if position > 0 && words.get(end).is_some_and(Known::is_hyphen) {
+            end += 1;
+        }
+        if words.plain(end) != word {
+            return None;
+        }
+        end += 1;
+    }
+    Some(end)
+}
+
+impl Terms {
+    pub(super) fn new(lexicon: &Lexicon, tokenizer: &Tokenizer) -> Result<Terms, LexiconError> {
+        let mut terms = Terms {
+            attributes: Vec::new(),
+            terms: Vec::new(),
+            exceptions: Phrases::default(),
+            by_first: HashMap::new(),
+            names: HashSet::new(),
+            persons: HashSet::new(),
+        };
+        for attribute in lexicon.attributes() {
+            terms.add(attribute, tokenizer)?;
+        }
+        for numbers in terms.by_first.values_mut() {
+            numbers.sort_by_key(|&number| std::cmp::Reverse(terms.terms[number].words.len()));
+        }
+        Ok(terms)
+    }
+
+    fn add(
+        &mut self,
+        attribute: &ProtectedAttribute,
+        tokenizer: &Tokenizer,
+    ) -> Result<(), LexiconError> {
+        let problem = |error: TokenizerError| LexiconError::Attribute {
+            attribute: attribute.name.clone(),
+            problem: error.to_string(),
+        };
+        let split = |phrase: &str| -> Result<Vec<String>, LexiconError> {
+            // Most are plain words, whose tokens are no question.
+            if phrase
+                .bytes()
+                .all(|byte| byte.is_ascii_alphabetic() || byte == b' ')
+            {
+                let words = phrase.split_ascii_whitespace();
+                return Ok(words.map(str::to_ascii_lowercase).collect());
+            }
+            let tokens = tokenizer.tokens(phrase).map_err(problem)?;
+            Ok(tokens.into_iter().map(|token| token.text).collect())
+        };
+        let has = |sense: Sense, term: &str| {
+            let of_sense = attribute.senses.get(&sense);
+            of_sense.is_some_and(|terms| {
+                terms
+                    .iter()
+                    .any(|other| other.to_lowercase() == term.to_lowercase())
+            })
+        };
+        let number = self.attributes.len();
+        let rows = attribute.rows();
+        let parts: Vec<Option<Part>> = if attribute.forms.is_empty() {
+            vec![None]
+        } else {
+            let forms = attribute.forms.keys();
+            forms
+                .map(|form| attribute.parts.get(form).copied())
+                .collect()
+        };
+        let mut known: HashMap<Vec<String>, usize> = HashMap::new();
+        for (value, spelling) in attribute.terms() {
+            let mut words = split(&spelling)?;
+            words.retain(|word| word != "-");
+            let stands = |row: &Vec<Vec<String>>| row[value].contains(&spelling);
+            let forms: Vec<usize> = (0..rows.len())
+                .filter(|&form| stands(&rows[form]))
+                .collect();
+            if let Some(&same) = known.get(&words) {
+                // "African-American" and "African American" are the same words.
+                let term: &mut Term = &mut self.terms[same];
+                if term.value == value {
+                    term.forms.extend(forms);
+                    term.forms.sort_unstable();
+                    term.forms.dedup();
+                }
+                continue;
+            }
+            let Some(first) = words.first().cloned() else {
+                continue;
+            };
+            let is_name = forms.iter().any(|&form| parts[form] == Some(Part::Name));
+            if is_name && !self.names.contains(&spelling) {
+                self.names.insert(spelling.clone());
+            }
+            let is_person = forms
+                .iter()
+                .any(|&form| matches!(parts[form], Some(Part::Noun | Part::Plural)));
+            if let Some(last) = words.last().filter(|_| is_person) {
+                self.persons.insert(last.clone());
+            }
+            known.insert(words.clone(), self.terms.len());
+            self.by_first
+                .entry(first)
+                .or_default()
+                .push(self.terms.len());
+            self.terms.push(Term {
+                attribute: number,
+                value,
+                is_name: has(Sense::Name, &spelling),
+                is_quality: has(Sense::Quality, &spelling),
+                is_common: has(Sense::Common, &spelling),
+                spelling,
+                words,
+                forms,
+            });
+        }
+        let form = |(row, part): (Vec<Vec<String>>, Option<Part>)| Form {
+            part,
+            terms: row
+                .into_iter()
+                .map(|terms| terms.into_iter().next())
+                .collect(),
+        };
+        let exceptions = (number, attribute.exceptions.as_slice());
+        self.exceptions
+            .add(exceptions, &attribute.terms(), &split)?;
+        let mut unless = Phrases::default();
+        unless.add((number, attribute.unless.as_slice()), &[], &split)?;
+        self.attributes.push(Attribute {
+            values: attribute.values.clone(),
+            exchange: attribute.exchange,
+            unless,
+            forms: rows.into_iter().zip(parts).map(form).collect(),
+        });
+        Ok(())
+    }
+
+    /// The terms that start at `at`, longest first, with where they end.
+    pub(super) fn at(&self, words: &Words, at: usize) -> Vec<(usize, Range<usize>)> {
+        let Some(candidates) = self.by_first.get(words.plain(at)) else {
+            return Vec::new();
+        };
+        let found = candidates.iter().filter_map(|&number| {
+            let end = end_of(words, at, &self.terms[number].words)?;
+            Some((number, at..end))
+        });
+        found.collect()
+    }
+
+    /// Every term in the text, in whatever sense, from left to right and longest first.
+    pub(super) fn all(&self, words: &Words) -> Vec<(usize, Range<usize>)> {
+        (0..words.len()).flat_map(|at| self.at(words, at)).collect()
+    }
+
+    /// For each attribute the words of phrases in which a term names no value.
+    pub(super) fn excepted(&self, words: &Words) -> Vec<Vec<Range<usize>>> {
+        let mut found = vec![Vec::new(); self.attributes.len()];
+        for at in 0..words.len() {
+            for (attribute, end) in self.exceptions.ends(words, at) {
+                found[attribute].push(at..end);
+            }
+        }
+        found
+    }
+
+    /// Whether `spelling` is also the name of something.
+    pub(super) fn is_name(&self, spelling: &str) -> bool {
+        self.names.contains(spelling)
+    }
+
+    /// Whether `word`, in lower case, is a noun for a person in the lexicon.
+    pub(super) fn is_person(&self, word: &str) -> bool {
+        self.persons.contains(word)
+    }
+}
+
+impl Attribute {
+    /// Whether words of the text bind the value.
+    pub(super) fn is_bound(&self, words: &Words) -> bool {
+        (0..words.len()).any(|at| self.unless.ends(words, at).next().is_some())
+    }
+}

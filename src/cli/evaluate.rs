@@ -1,0 +1,78 @@
+//! `probity evaluate`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Args;
+
+use super::fields::Fields;
+use super::inputs::Hardware;
+use super::output::Output;
+use super::render::{count, metrics, read_counts, table};
+use probity::fairness::predictions::specification::EvaluateSpecification;
+use probity::fairness::predictions::{Evaluation, evaluate};
+use probity::fairness::statistics::Mean;
+
+/// Arguments of `probity evaluate`.
+#[derive(Debug, Args)]
+pub(super) struct EvaluateArgs {
+    #[command(flatten)]
+    fields: Fields<EvaluateSpecification>,
+    /// Labelled texts: a table with --text-column and --label-column
+    #[arg(
+        long,
+        conflicts_with = "data",
+        value_name = "FILE",
+        help_heading = "Text"
+    )]
+    texts: Option<PathBuf>,
+    #[command(flatten)]
+    hardware: Hardware,
+}
+
+/// Runs `probity evaluate`.
+pub(super) fn run(mut args: EvaluateArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    if let Some(texts) = &args.texts {
+        args.fields.set_texts(texts)?;
+    }
+    let specification = args.fields.specification()?;
+    let device = args.hardware.open(output)?;
+    let evaluation = evaluate(&specification, &device)
+        .with_context(|| format!("evaluating {}", specification.model.display()))?;
+    let part = specification.part.to_string();
+    output.summary("evaluate", &evaluation, &render(&evaluation, &part))
+}
+
+fn render(evaluation: &Evaluation, part: &str) -> String {
+    let mut text = evaluation
+        .data
+        .as_ref()
+        .map_or_else(String::new, read_counts);
+    text.push_str(&metrics(
+        &[(part, &evaluation.metrics)],
+        &evaluation.classes,
+    ));
+    let mean = |mean: &Mean| match mean.ci95 {
+        Some([low, high]) => format!("{:.4} (95 % interval {low:.4}–{high:.4})", mean.mean),
+        None => format!("{:.4}", mean.mean),
+    };
+    text.push_str(&format!("Log loss: {}\n", mean(&evaluation.log_loss)));
+    text.push_str(&format!("Brier score: {}\n", mean(&evaluation.brier_score)));
+    let rows: Vec<Vec<String>> = evaluation
+        .by_class
+        .iter()
+        .map(|class| {
+            let [low, high] = class.ci95;
+            vec![
+                class.class.clone(),
+                count(class.inputs),
+                format!("{:.4}", class.calibration_error),
+                format!("{low:.4} – {high:.4}"),
+            ]
+        })
+        .collect();
+    let head = ["class", "actual", "calibration error", "95 % interval"];
+    text.push_str(&table(&head, &rows));
+    text
+}

@@ -1,0 +1,134 @@
+//! `probity predict`
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, ensure};
+use clap::Args;
+use serde::Serialize;
+
+use super::fields::Fields;
+use super::inputs::Hardware;
+use super::out::Force;
+use super::output::Output;
+use super::render::{count, counted, read_counts, table};
+use probity::data::table::ReadCounts;
+use probity::fairness::modality::ModalityName;
+use probity::fairness::predictions::specification::PredictSpecification;
+use probity::fairness::predictions::{Predictions, predict, write_csv, write_parquet};
+
+/// Arguments of `probity predict`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Rows are numbered from 1 as they are read: one that is left out has no number."
+)]
+pub(super) struct PredictArgs {
+    #[command(flatten)]
+    fields: Fields<PredictSpecification>,
+    /// Texts that are classified: a text a line (.txt), or a table with --text-column
+    #[arg(
+        long,
+        conflicts_with = "data",
+        value_name = "FILE",
+        help_heading = "Text"
+    )]
+    texts: Option<PathBuf>,
+    #[command(flatten)]
+    hardware: Hardware,
+    /// File for the predictions: row, text, predicted class, probability and logit of each class;
+    /// Parquet if its name ends in .parquet, else CSV [default: CSV to stdout]
+    #[arg(long, value_name = "FILE", help_heading = "Result")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
+}
+
+#[derive(Serialize)]
+struct PredictSummary<'a> {
+    modality: ModalityName,
+    model_sha256: &'a str,
+    data_sha256: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<&'a ReadCounts>,
+    inputs: usize,
+    predicted: Vec<Predicted<'a>>,
+}
+
+/// Inputs of one predicted class.
+#[derive(Serialize)]
+struct Predicted<'a> {
+    class: &'a str,
+    inputs: u64,
+}
+
+/// Runs `probity predict`.
+pub(super) fn run(mut args: PredictArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    if let Some(texts) = &args.texts {
+        args.fields.set_texts(texts)?;
+    }
+    let specification = args.fields.specification()?;
+    let read: [&Path; 2] = [&specification.model, &specification.data];
+    let is_parquet = args.out.as_ref().is_some_and(|out| is_parquet(out));
+    let out = args.force.open(args.out.as_ref(), &read)?;
+    ensure!(
+        out.is_some() || !is_parquet,
+        "Parquet is written to a file, not to standard output"
+    );
+    let device = args.hardware.open(output)?;
+    let predictions = predict(&specification, &device)
+        .with_context(|| format!("predicting with {}", specification.model.display()))?;
+    let batch = predictions.batch()?;
+    let summary = summary(&predictions, specification.modality);
+    let mut text = render(&summary);
+    if let (Some(out), true) = (&out, is_parquet) {
+        let mut bytes = Vec::new();
+        write_parquet(&batch, &mut bytes)?;
+        out.write(&bytes)?;
+        text.push_str(&format!("Predictions: {}\n", out.path().display()));
+        return output.summary("predict", &summary, &text);
+    }
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    write_csv(&batch, &mut csv)?;
+    output.rows(
+        "predict",
+        &summary,
+        ("Predictions", csv, out.as_ref()),
+        &text,
+    )
+}
+
+fn is_parquet(file: &Path) -> bool {
+    let extension = file.extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
+}
+
+fn summary(predictions: &Predictions, modality: ModalityName) -> PredictSummary<'_> {
+    let counts = predictions.counts();
+    let classes = predictions.classes.iter().zip(counts);
+    PredictSummary {
+        modality,
+        model_sha256: &predictions.model_sha256,
+        data_sha256: &predictions.data_sha256,
+        data: predictions.data.as_ref(),
+        inputs: predictions.inputs(),
+        predicted: classes
+            .map(|(class, inputs)| Predicted { class, inputs })
+            .collect(),
+    }
+}
+
+fn render(summary: &PredictSummary<'_>) -> String {
+    let (one, more) = match summary.modality {
+        ModalityName::Table => ("row", "rows"),
+        ModalityName::Text => ("text", "texts"),
+    };
+    let mut text = format!("{}.\n", counted(summary.inputs as u64, one, more));
+    text.push_str(&summary.data.map_or_else(String::new, read_counts));
+    let rows: Vec<Vec<String>> = summary
+        .predicted
+        .iter()
+        .map(|it| vec![it.class.to_owned(), count(it.inputs)])
+        .collect();
+    text.push_str(&table(&["predicted", more], &rows));
+    text
+}

@@ -1,0 +1,120 @@
+//! Tables of texts with rows that lack a text or a label: refused, or left out and counted, while
+//! all others keep their numbers.
+
+mod probity_command;
+
+use probity_command::Workspace;
+use probity_command::refusal::refuses;
+use serde_json::Value;
+
+/// Rows that are put before all others.
+const BAD: u64 = 7;
+
+/// Comments, once as they are and once with bad rows before them.
+fn workspace() -> Workspace {
+    let workspace = Workspace::new();
+    workspace
+        .line("data generate comments --rows 300 --out comments.csv")
+        .exits(0);
+    let comments = workspace.read("comments.csv");
+    let (header, rows) = comments.split_once('\n').unwrap();
+    let blank = ",".repeat(header.split(',').count() - 1);
+    let bad = format!("{blank}\n").repeat(BAD as usize);
+    workspace.write("gaps.csv", format!("{header}\n{bad}{rows}"));
+    workspace
+}
+
+const TRAIN: &str =
+    "train --text-column comment_text --label-column toxic --layers 1 --units 4 --epochs 1";
+const TEXTS: &str = "--text-column comment_text --protected gender";
+
+/// The figures of a summary that do not tell of the file.
+fn same(summary: &Value, keys: &[&str]) -> Vec<Value> {
+    keys.iter().map(|key| summary[key].clone()).collect()
+}
+
+#[test]
+fn bad_rows_of_texts_are_left_out_and_counted_and_the_others_keep_their_numbers() {
+    let workspace = workspace();
+    refuses(
+        &workspace,
+        &format!("{TRAIN} --texts gaps.csv --out never"),
+        2,
+        &[
+            "gaps.csv, line 2",
+            "nothing in the column",
+            "--skip-bad-rows",
+        ],
+    );
+    let said = "7 bad rows were left out: 7 because";
+    workspace
+        .line(&format!("{TRAIN} --texts comments.csv --out plain"))
+        .exits(0);
+    workspace
+        .line(&format!(
+            "{TRAIN} --texts gaps.csv --skip-bad-rows --out skipping"
+        ))
+        .exits(0)
+        .says(&[said]);
+    let [plain, skipping] = ["plain", "skipping"].map(|run| workspace.summary(run));
+    let keys = ["model_sha256", "quality", "history"];
+    assert_eq!(same(&plain, &keys), same(&skipping, &keys));
+    assert_eq!(skipping["data"]["bad_rows"]["rows"], BAD);
+    assert_eq!(
+        skipping["data"]["bad_rows"]["reasons"][0]["first"][0],
+        "line 2"
+    );
+    assert!(plain["data"].get("bad_rows").is_none());
+
+    let audit = |texts: &str, rest: &str| {
+        let line = format!(
+            "audit --model plain --texts {texts} {TEXTS} --seeds 20 --local 2 --samples csv"
+        );
+        workspace.line(&format!("{line} {rest}")).exits(0)
+    };
+    audit("comments.csv", "--out a");
+    audit("gaps.csv", "--skip-bad-rows --out b").says(&[said]);
+    assert_eq!(workspace.summary("b")["texts"]["bad_rows"]["rows"], BAD);
+    let rows = |run: &str| {
+        let mut samples =
+            csv::Reader::from_path(workspace.path(&format!("{run}/samples.csv"))).unwrap();
+        let column = samples
+            .headers()
+            .unwrap()
+            .iter()
+            .position(|name| name == "source_row");
+        let rows = samples
+            .records()
+            .map(|row| row.unwrap()[column.unwrap()].parse::<u64>().unwrap());
+        rows.collect::<Vec<u64>>()
+    };
+    let shifted: Vec<u64> = rows("a").iter().map(|row| row + BAD).collect();
+    assert_eq!(rows("b"), shifted);
+
+    workspace
+        .line(&format!(
+            "certify --model plain --texts comments.csv {TEXTS} --out c"
+        ))
+        .exits(0);
+    workspace
+        .line(&format!(
+            "certify --model plain --texts gaps.csv {TEXTS} --skip-bad-rows --out d"
+        ))
+        .exits(0)
+        .says(&[said]);
+    let numbers = |run: &str, by: u64| -> Vec<u64> {
+        let file = workspace.read(&format!("{run}/certificates.csv"));
+        let number = |line: &str| line.split(',').nth(1).unwrap().parse::<u64>().unwrap() + by;
+        file.lines().skip(1).map(number).collect()
+    };
+    assert_eq!(numbers("c", BAD), numbers("d", 0));
+
+    workspace
+        .line("lexicon check --texts gaps.csv --text-column comment_text --skip-bad-rows --protected gender")
+        .exits(0)
+        .says(&[said, "of 300 texts"]);
+    workspace
+        .line("embeddings train gaps.csv --text-column comment_text --skip-bad-rows --min-count 2 --epochs 1 --width 4 --out v.txt")
+        .exits(0)
+        .says(&[said, "in 300 texts"]);
+}
