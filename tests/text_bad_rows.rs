@@ -43,7 +43,7 @@ fn bad_rows_of_texts_are_left_out_and_counted_and_the_others_keep_their_numbers(
         &[
             "gaps.csv, line 2",
             "nothing in the column",
-            "--skip-bad-rows",
+            "; --skip-bad-rows",
         ],
     );
     let said = "7 bad rows were left out: 7 because";
@@ -109,6 +109,7 @@ fn bad_rows_of_texts_are_left_out_and_counted_and_the_others_keep_their_numbers(
     };
     assert_eq!(numbers("c", BAD), numbers("d", 0));
 
+    predictions_and_groups_keep_them_too(&workspace, said);
     workspace
         .line("lexicon check --texts gaps.csv --text-column comment_text --skip-bad-rows --protected gender")
         .exits(0)
@@ -117,4 +118,51 @@ fn bad_rows_of_texts_are_left_out_and_counted_and_the_others_keep_their_numbers(
         .line("embeddings train gaps.csv --text-column comment_text --skip-bad-rows --min-count 2 --epochs 1 --width 4 --out v.txt")
         .exits(0)
         .says(&[said, "in 300 texts"]);
+}
+
+/// The figures and predictions of the rows that are kept, with the numbers that they have in the
+/// file.
+fn predictions_and_groups_keep_them_too(workspace: &Workspace, said: &str) {
+    for (file, skip, out) in [
+        ("comments.csv", "", "plain.csv"),
+        ("gaps.csv", "--skip-bad-rows", "gaps-out.csv"),
+    ] {
+        let predict = "predict --model plain --text-column comment_text";
+        let done = workspace
+            .line(&format!("{predict} --texts {file} {skip} --out {out}"))
+            .exits(0);
+        if !skip.is_empty() {
+            done.says(&[said]);
+        }
+    }
+    let rows = |file: &str, shift: u64| -> Vec<(u64, String)> {
+        let mut reader = csv::Reader::from_path(workspace.path(file)).unwrap();
+        let rows = reader.records().map(|row| {
+            let row = row.unwrap();
+            let number = row[0].parse::<u64>().unwrap() + shift;
+            (number, row.iter().skip(1).collect::<Vec<_>>().join("|"))
+        });
+        rows.collect()
+    };
+    assert_eq!(rows("plain.csv", BAD), rows("gaps-out.csv", 0));
+
+    let labelled = "--model plain --text-column comment_text --label-column toxic --json";
+    let json = |line: &str| workspace.line(line).exits(0).json();
+    for (command, keys) in [
+        ("evaluate", ["accuracy", "log_loss", "confusion"]),
+        ("groups --protected gender", ["auc", "bias", "attributes"]),
+    ] {
+        let run =
+            |file: &str, rest: &str| json(&format!("{command} {labelled} --texts {file} {rest}"));
+        let (plain, skipping) = (run("comments.csv", ""), run("gaps.csv", "--skip-bad-rows"));
+        assert_eq!(same(&plain, &keys), same(&skipping, &keys), "{command}");
+        assert!(!plain[keys[0]].is_null(), "{plain}");
+        assert_eq!(skipping["data"]["bad_rows"]["rows"], BAD, "{command}");
+        refuses(
+            workspace,
+            &format!("{command} {labelled} --texts gaps.csv"),
+            2,
+            &["line 2", "; --skip-bad-rows"],
+        );
+    }
 }

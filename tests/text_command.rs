@@ -55,7 +55,8 @@ fn coverage_is_counted_with_and_without_vectors() {
         terms(&plain, 0),
         [("peru", 2), ("new zealand", 1), ("turkey", 1)]
     );
-    assert_eq!(plain["attributes"][0]["texts_without_term"], 1);
+    assert_eq!(plain["attributes"][0]["naming"], 3);
+    assert_eq!(plain["attributes"][0]["exchangeable"], 3);
     assert_eq!(plain["attributes"][0]["common_words"][0]["also"], "a bird");
     assert!(plain["attributes"][0]["terms"][1]["without_embedding"].is_null());
     let known = workspace
@@ -68,14 +69,14 @@ fn coverage_is_counted_with_and_without_vectors() {
         .line(&format!("{line} --embeddings v.txt"))
         .exits(0)
         .says(&[
-            "origin: 3 of 4 texts hold a term (75.00 %); an audit skips the other 1.",
+            "origin: 3 of 4 texts name a value (75.00 %); in 3 another can take its place, and an audit skips the other 1.",
             "Without embedding: new zealand, turkey.",
             "Common words too: turkey (a bird).",
         ]);
     workspace
         .line("lexicon check --texts texts.csv --text-column text --protected gender --embeddings shipped")
         .exits(0)
-        .says(&["gender: 1 of 4 texts hold a term"]);
+        .says(&["gender: 1 of 4 texts name a value"]);
 }
 
 #[test]

@@ -15,7 +15,8 @@ use probity::fairness::text::preset::Preset;
 use probity::nn::text_model::TOKENIZER;
 use probity::nn::train::text_set::load_embeddings;
 use probity::text::corpus::{TextColumns, TextCorpus, read_texts};
-use probity::text::lexicon::{CommonWord, Coverage, Lexicon, ProtectedAttribute, common_words};
+use probity::text::coverage::Coverage;
+use probity::text::lexicon::{CommonWord, Lexicon, common_words};
 use probity::text::tokenizer::Tokenizer;
 
 /// Terms that are listed before the rest is only counted.
@@ -56,7 +57,7 @@ struct CheckArgs {
     /// Lexicon file [default: the one that ships]
     #[arg(long, value_name = "FILE")]
     lexicon: Option<PathBuf>,
-    /// Attributes to check [default: all of the lexicon]
+    /// Attributes to check [default: all that are not opt-in]
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     protected: Vec<String>,
     /// Word vectors (GloVe or word2vec text, also .gz, .xz), or `shipped`: say which terms have
@@ -96,12 +97,6 @@ pub(super) fn run(args: LexiconArgs, output: &Output) -> anyhow::Result<ExitCode
 
 fn check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let lexicon = open_lexicon(args.lexicon.as_deref(), Preset::default())?.value;
-    let attributes: Vec<&ProtectedAttribute> = if args.protected.is_empty() {
-        lexicon.attributes().iter().collect()
-    } else {
-        let named = args.protected.iter().map(|name| lexicon.attribute(name));
-        named.collect::<Result<_, _>>()?
-    };
     let columns = TextColumns {
         text: args.text_column,
         label: None,
@@ -115,19 +110,15 @@ fn check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
         (None, Some(model)) => Some(tokenizer(model)?),
         (None, None) => None,
     };
-    let splitter = Tokenizer::without_vocabulary()?;
-    let mut checks = Vec::new();
-    for attribute in attributes {
-        let tokenizer = vocabulary.as_ref().unwrap_or(&splitter);
-        let mut coverage = Coverage::of(attribute, &texts, tokenizer)?;
-        if vocabulary.is_none() {
-            coverage.forget_embeddings();
-        }
-        checks.push(AttributeCheck {
-            coverage,
+    let covered = Coverage::of(&lexicon, &args.protected, &texts, vocabulary.as_ref())?;
+    let checks = covered.into_iter().map(|coverage| {
+        let attribute = lexicon.attribute(&coverage.attribute)?;
+        Ok(AttributeCheck {
             common_words: common_words(attribute),
-        });
-    }
+            coverage,
+        })
+    });
+    let checks: Vec<AttributeCheck> = checks.collect::<anyhow::Result<_>>()?;
     let text: String = checks.iter().map(render).collect();
     let text = text + &render::bad_rows(&bad_rows);
     let summary = CheckSummary {
@@ -153,14 +144,14 @@ fn tokenizer(model: &Path) -> anyhow::Result<Tokenizer> {
 
 fn render(check: &AttributeCheck) -> String {
     let coverage = &check.coverage;
-    let with = coverage.texts - coverage.texts_without_term;
     let mut text = format!(
-        "{}: {} of {} texts hold a term ({}); an audit skips the other {}.\n",
+        "{}: {} of {} texts name a value ({}); in {} another can take its place, and an audit skips the other {}.\n",
         coverage.attribute,
-        count(with as u64),
+        count(coverage.naming as u64),
         count(coverage.texts as u64),
-        percent(with as f64 / coverage.texts.max(1) as f64),
-        count(coverage.texts_without_term as u64)
+        percent(coverage.naming as f64 / coverage.texts.max(1) as f64),
+        count(coverage.exchangeable as u64),
+        count((coverage.texts - coverage.exchangeable) as u64)
     );
     let mut held: Vec<_> = coverage
         .terms

@@ -4,12 +4,19 @@
 //! and no specification gets to read theirs: `--range`. Every message of a command whose options
 //! are made of a specification ([`super::fields`]) passes here.
 
+use std::error::Error;
+
 use clap::{ArgMatches, Command};
+use probity::run::output_file::OutputError;
+use probity::run::run_directory::RunError;
 use probity::run::specification::FieldError;
 
-/// The field that messages about a row of any file name. It stands in a table of some kinds of runs
-/// and in none of others, so that they name it without.
-const SKIP_BAD_ROWS: &str = "skip_bad_rows";
+/// Fields that messages about any file name. They stand in a table of some kinds of runs and in none
+/// of others, so that they are named without.
+const OF_FILES: [&str; 2] = ["skip_bad_rows", "text_column"];
+
+/// The option that lets a command replace a file.
+const FORCE: &str = "force";
 
 /// The options of one command, by the fields that they give.
 #[derive(Debug, Default)]
@@ -58,7 +65,7 @@ impl OptionNames {
             let option = match is_apart {
                 true if word.contains('.') => self.option(word),
                 true if lone == Some(word) && said.is_empty() => self.last(word),
-                true if word == SKIP_BAD_ROWS => self.last(word),
+                true if OF_FILES.contains(&word) => self.last(word),
                 _ => None,
             };
             match option {
@@ -75,6 +82,9 @@ impl OptionNames {
             }
         }
         said.push_str(rest);
+        if error.chain().any(is_there) && self.options.iter().any(|(_, long)| long == FORCE) {
+            said.push_str("; add --force to replace it");
+        }
         said
     }
 
@@ -104,6 +114,13 @@ impl OptionNames {
     }
 }
 
+/// Whether `cause` is a file that is there and may not be replaced.
+fn is_there(cause: &(dyn Error + 'static)) -> bool {
+    let exists = |error: &RunError| matches!(error, RunError::Exists { .. });
+    let of_output = |error: &OutputError| matches!(error, OutputError::Write(of) if exists(of));
+    cause.downcast_ref().is_some_and(exists) || cause.downcast_ref().is_some_and(of_output)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,6 +132,7 @@ mod tests {
             ("share", "share"),
             ("search.seeds", "seeds"),
             ("reading.skip_bad_rows", "skip-bad-rows"),
+            ("force", "force"),
         ];
         OptionNames {
             options: options.map(|(id, long)| (id.into(), long.into())).into(),
@@ -146,6 +164,11 @@ mod tests {
         ] {
             assert_eq!(said(text), expected);
         }
+        let exists = anyhow::Error::new(RunError::Exists {
+            file: "r.html".into(),
+        });
+        let said_of_it = names().in_text(&exists, &exists.to_string());
+        assert_eq!(said_of_it, "r.html exists; add --force to replace it");
         let refused = anyhow::Error::new(FieldError::new("shares", 0, "above 0"));
         let text = refused.to_string();
         assert!(names().in_text(&refused, &text).starts_with("--share is 0"));

@@ -20,7 +20,7 @@ use probity::fairness::predictions::{Predictions, predict, write_csv, write_parq
 /// Arguments of `probity predict`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Rows are numbered from 1 as they are read: one that is left out has no number."
+    after_help = "Rows have the numbers that they have in the file, from 1, also where others are left out."
 )]
 pub(super) struct PredictArgs {
     #[command(flatten)]

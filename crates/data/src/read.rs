@@ -19,6 +19,7 @@ mod arrow;
 mod bad_rows;
 mod error;
 mod place;
+mod row_numbers;
 mod text;
 
 use std::cell::RefCell;
@@ -31,6 +32,7 @@ use self::arrow::{ArrowRecords, Value};
 pub use self::bad_rows::{BadReason, BadRows, LeftOut};
 pub use self::error::{IN_MEMORY, OfRow, ReadError};
 pub use self::place::Place;
+pub use self::row_numbers::RowNumbers;
 use self::text::TextRecords;
 use super::schema::{Encoded, Encoder, Format, Label};
 use super::source::{Content, DataFile};

@@ -8,7 +8,7 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 
 use super::bins;
-use super::read::{BadRows, ReadError, Record, Records};
+use super::read::{BadRows, ReadError, Record, Records, RowNumbers};
 use super::schema::{Encoded, Encoder, Kind, Schema};
 use super::source::{DataFile, Hashed};
 
@@ -18,6 +18,7 @@ pub struct Table {
     width: usize,
     codes: Vec<i32>,
     labels: Vec<u32>,
+    numbers: RowNumbers,
     /// What the reader did to values and rows.
     pub counts: ReadCounts,
 }
@@ -34,6 +35,17 @@ pub struct ReadCounts {
     /// Rows left out because something is wrong with them.
     #[serde(skip_serializing_if = "BadRows::is_empty")]
     pub bad_rows: BadRows,
+}
+
+impl ReadCounts {
+    /// Of a file of which `rows` were kept, where anything was wrong with others.
+    pub fn of_bad_rows(rows: usize, bad_rows: BadRows) -> Option<ReadCounts> {
+        (!bad_rows.is_empty()).then(|| ReadCounts {
+            rows: rows as u64,
+            bad_rows,
+            ..ReadCounts::default()
+        })
+    }
 }
 
 /// The numbers that stand in the cells of numeric attributes, row by row.
@@ -105,6 +117,7 @@ impl Table {
             width,
             codes,
             labels,
+            numbers: RowNumbers::first(rows),
             counts: ReadCounts {
                 rows: rows as u64,
                 ..ReadCounts::default()
@@ -190,7 +203,8 @@ impl Table {
         let mut codes = Vec::new();
         let mut classes = Vec::new();
         let mut counts = ReadCounts::default();
-        loop {
+        let mut kept_rows = RowNumbers::default();
+        for number in 1.. {
             let (start, kept) = (codes.len(), numbers.numbers.len());
             let row = match records.advance() {
                 Ok(None) => break,
@@ -200,6 +214,7 @@ impl Table {
             match row {
                 Ok(Some((mapped, class))) => {
                     classes.extend(class);
+                    kept_rows.keep(number);
                     counts.rows += 1;
                     counts.mapped_values += mapped;
                     continue;
@@ -226,6 +241,7 @@ impl Table {
             width,
             codes,
             labels: classes,
+            numbers: kept_rows,
             counts,
         })
     }
@@ -253,6 +269,12 @@ impl Table {
     /// The labels, one a row; empty when the file has no label column.
     pub fn labels(&self) -> &[u32] {
         &self.labels
+    }
+
+    /// Where the rows stand in their file. Those of a table that was made of another's rows are
+    /// numbered anew.
+    pub fn numbers(&self) -> &RowNumbers {
+        &self.numbers
     }
 
     /// The rows at `indices`, in that order, with their labels.

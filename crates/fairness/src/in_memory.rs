@@ -26,6 +26,7 @@ use super::session::AuditProgress;
 use super::strategies::StrategyName;
 use super::text::protected::Protected;
 use probity_data::read::BadRows;
+use probity_data::read::RowNumbers;
 use probity_data::schema::Schema;
 use probity_data::table::Table;
 use probity_nn::encoding::InputLayout;
@@ -34,7 +35,6 @@ use probity_nn::text_model::TextModel;
 use probity_nn::{Classifier, ModelError, Rows};
 use probity_run::specification::{FieldError, Specification};
 use probity_tensor::device::ComputeDevice;
-use probity_text::corpus::TextRows;
 use probity_text::lexicon::Lexicon;
 
 /// Stands for a file where a specification asks for one and the value is in memory.
@@ -209,7 +209,7 @@ fn text_case<'m, S: AsRef<str> + ?Sized + 'm>(
         directory: None,
         protected,
         texts: Opened::unnamed(texts.into_iter().map(AsRef::as_ref).collect()),
-        rows: TextRows::default(),
+        rows: RowNumbers::default(),
         bad_rows: BadRows::default(),
         encoder: encoder.map(open_encoder).transpose()?,
     };

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::audit_error::AuditError;
 use super::opened::Opened;
+use probity_data::table::ReadCounts;
 use probity_nn::text::PADDING;
 use probity_nn::text_model::TextModel;
 use probity_nn::{Classifier, Rows};
@@ -23,6 +24,8 @@ pub struct LabelledTexts {
     pub texts: Vec<String>,
     /// Their classes.
     pub labels: Vec<u32>,
+    /// What was left out of the file, if anything.
+    pub counts: Option<ReadCounts>,
 }
 
 impl LabelledTexts {
@@ -32,23 +35,26 @@ impl LabelledTexts {
         LabelledTexts {
             texts: places.iter().map(|p| self.texts[at(p)].clone()).collect(),
             labels: places.iter().map(|p| self.labels[at(p)]).collect(),
+            counts: self.counts,
         }
     }
 }
 
-/// The labelled texts in `file`, a table, for a model of `classes`.
+/// The labelled texts in `file`, a table, for a model of `classes`; without bad rows if
+/// `skip_bad_rows` says so.
 ///
 /// # Errors
 /// When it cannot be read, or a label is none of the classes.
 pub fn open_labelled_texts(
     file: &Path,
     (text, label): (Option<&str>, &str),
+    skip_bad_rows: bool,
     classes: &[String],
 ) -> Result<Opened<LabelledTexts>, AuditError> {
     let columns = TextColumns {
         text: text.map(str::to_owned),
         label: Some(label.to_owned()),
-        skip_bad_rows: false,
+        skip_bad_rows,
     };
     let hashed = read_texts_hashed(file, &columns)?;
     let corpus = hashed.value;
@@ -70,6 +76,7 @@ pub fn open_labelled_texts(
     Ok(Opened {
         value: LabelledTexts {
             labels: labels.collect(),
+            counts: ReadCounts::of_bad_rows(corpus.texts.len(), corpus.bad_rows),
             texts: corpus.texts,
         },
         sha256: hashed.sha256,

@@ -20,7 +20,7 @@ pub enum RunError {
         source: io::Error,
     },
     /// A file that is not to be replaced is there.
-    #[error("{} exists; add --force to replace it", file.display())]
+    #[error("{} exists", file.display())]
     Exists {
         /// The file.
         file: PathBuf,

@@ -19,7 +19,7 @@ use arrow_array::RecordBatch;
 use thiserror::Error;
 
 use probity_data::compressed;
-use probity_data::read::{BadRows, OfRow, Place, ReadError, Record, Records};
+use probity_data::read::{BadRows, OfRow, Place, ReadError, Record, Records, RowNumbers};
 use probity_data::schema::Format;
 use probity_data::source::{DataFile, Hashed};
 
@@ -30,7 +30,7 @@ pub enum CorpusError {
     #[error(transparent)]
     Table(#[from] ReadError),
     /// It is not said which column holds the texts.
-    #[error("{} has several columns; name the one with the texts by --text-column: {found}", file.display())]
+    #[error("{} has several columns; name the one with the texts (text_column): {found}", file.display())]
     NoTextColumn {
         /// The file.
         file: PathBuf,
@@ -62,7 +62,7 @@ pub enum CorpusError {
         column: String,
     },
     /// Something is wrong with one row, which can be left out.
-    #[error("{0}; --skip-bad-rows leaves such rows out and counts them")]
+    #[error("{0}; skip_bad_rows leaves such rows out and counts them")]
     BadRow(Box<CorpusError>),
     /// A line is not UTF-8.
     #[error("{}, line {line}: the text is not valid UTF-8; convert the file first", file.display())]
@@ -126,30 +126,10 @@ pub struct TextCorpus {
     pub labels: Vec<u32>,
     /// The classes in order; empty without a label column.
     pub classes: Vec<String>,
-    /// Where the texts stand.
-    pub rows: TextRows,
+    /// Where the texts stand: rows of a table, lines of a file of lines.
+    pub rows: RowNumbers,
     /// Rows left out because something is wrong with them.
     pub bad_rows: BadRows,
-}
-
-/// Where texts stand in their file: text i is row i + 1, unless rows before it were left out.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TextRows(Option<Vec<u64>>);
-
-impl TextRows {
-    /// The row of `text`, from 1.
-    pub fn of(&self, text: usize) -> u64 {
-        let row = self.0.as_ref().and_then(|rows| rows.get(text));
-        row.copied().unwrap_or(text as u64 + 1)
-    }
-
-    /// The text of `row`, which counts from 1; nothing for a row that was left out.
-    pub fn text(&self, row: u64) -> Option<usize> {
-        match &self.0 {
-            Some(rows) => rows.binary_search(&row).ok(),
-            None => usize::try_from(row.checked_sub(1)?).ok(),
-        }
-    }
 }
 
 /// Reads texts from a table or a file of lines.
@@ -255,7 +235,7 @@ fn read_lines(opened: &DataFile, columns: &TextColumns) -> Result<TextCorpus, Co
         file: file.to_owned(),
         source,
     };
-    let mut texts = Vec::new();
+    let (mut texts, mut rows) = (Vec::new(), RowNumbers::default());
     let input = compressed::decompress(BufReader::new(opened.clone())).map_err(io_error)?;
     let input = BufReader::new(input);
     for (number, line) in (1..).zip(input.split(b'\n')) {
@@ -272,6 +252,7 @@ fn read_lines(opened: &DataFile, columns: &TextColumns) -> Result<TextCorpus, Co
         .trim();
         if !text.is_empty() {
             texts.push(text.to_owned());
+            rows.keep(number);
         }
     }
     if texts.is_empty() {
@@ -281,6 +262,7 @@ fn read_lines(opened: &DataFile, columns: &TextColumns) -> Result<TextCorpus, Co
     }
     Ok(TextCorpus {
         texts,
+        rows,
         ..TextCorpus::default()
     })
 }
@@ -294,14 +276,14 @@ fn read_table(mut records: Records, columns: &TextColumns) -> Result<TextCorpus,
     };
     let mut texts = Vec::new();
     let mut words: Vec<String> = Vec::new();
-    let (mut rows, mut bad_rows) = (Vec::new(), BadRows::default());
+    let (mut rows, mut bad_rows) = (RowNumbers::default(), BadRows::default());
     for row in 1.. {
         match next_text(&mut records, text_column, label_column) {
             Ok(None) => break,
             Ok(Some((text, label))) => {
                 texts.push(text);
                 words.extend(label);
-                rows.push(row);
+                rows.keep(row);
             }
             Err(error) => bad_rows.add(error, &records)?,
         }
@@ -325,7 +307,7 @@ fn read_table(mut records: Records, columns: &TextColumns) -> Result<TextCorpus,
         texts,
         labels,
         classes,
-        rows: TextRows((!bad_rows.is_empty()).then_some(rows)),
+        rows,
         bad_rows,
     })
 }

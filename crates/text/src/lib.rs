@@ -7,8 +7,9 @@
 //! | [`words`]       | lists of distinct words with their numbers                                  |
 //! | [`embeddings`]  | tables of word vectors: GloVe and word2vec files, binary cache              |
 //! | [`english`]     | English words: tags, forms, antonyms, sounds; what is English           |
-//! | [`lexicon`]     | protected attributes, their terms, matching, coverage of a corpus           |
+//! | [`lexicon`]     | protected attributes, their terms, matching                                 |
 //! | [`substitution`] | protected terms in whole sentences, exchanged for others                   |
+//! | [`coverage`]    | how much of a corpus a lexicon reaches                                      |
 //! | [`validity`]    | L0, L2, Jaccard, BLEU and semantic similarity of two texts                  |
 //! | [`frequencies`] | counts of words                                                             |
 //! | [`corpus`]      | the reader of texts and labels                                              |
@@ -39,6 +40,7 @@
 
 pub mod comments;
 pub mod corpus;
+pub mod coverage;
 pub mod embeddings;
 pub mod english;
 mod filled;

@@ -22,6 +22,7 @@ use crate::text::edits::Tokens;
 use crate::text::network::SourcedNetwork;
 use crate::text::protected::Protected;
 use crate::text::source::{Source, Stretch};
+use probity_data::read::RowNumbers;
 use probity_data::table::ReadCounts;
 use probity_nn::alike::DecidedAlike;
 use probity_nn::interval::recurrent::{IntervalKernels, Substituted};
@@ -31,7 +32,6 @@ use probity_nn::recurrent::network::RecurrentWeights;
 use probity_nn::text_model::TextModel;
 use probity_nn::{Rows, predicted_class};
 use probity_tensor::device::ComputeDevice;
-use probity_text::corpus::TextRows;
 
 /// Boxes that are bounded at a time.
 const BLOCK: usize = 4096;
@@ -50,7 +50,7 @@ pub struct CertifiableTexts {
     /// As much of each text as may be read.
     texts: Vec<Source>,
     /// Where they stand in the file.
-    rows: TextRows,
+    rows: RowNumbers,
     /// What was left out of it, if anything was.
     counts: Option<ReadCounts>,
     sha256: BTreeMap<String, String>,
@@ -92,15 +92,10 @@ impl Certifiable for CertifiableTexts {
             ("lexicon", protected.sha256),
             ("data", corpus.sha256),
         ];
-        let counts = (!bad_rows.is_empty()).then(|| ReadCounts {
-            rows: texts.len() as u64,
-            bad_rows,
-            ..ReadCounts::default()
-        });
         Ok(CertifiableTexts {
-            texts,
             rows,
-            counts,
+            counts: ReadCounts::of_bad_rows(texts.len(), bad_rows),
+            texts,
             model: model.value,
             protected: protected.value,
             file: specification.data.clone(),

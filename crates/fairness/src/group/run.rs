@@ -140,6 +140,7 @@ struct TextCase {
     model: TextModel,
     positive: usize,
     labels: Vec<u32>,
+    counts: Option<ReadCounts>,
     texts: Vec<String>,
     subgroups: Vec<Subgroups>,
 }
@@ -191,7 +192,10 @@ impl GroupMeasurement {
                 let report = MeasuredGroups::Table(case.measure(device)?);
                 (Some(case.counts.clone()), report)
             }
-            Case::Text(case) => (None, MeasuredGroups::Text(case.measure(device)?)),
+            Case::Text(case) => {
+                let report = MeasuredGroups::Text(case.measure(device)?);
+                (case.counts.clone(), report)
+            }
         };
         Ok(GroupRunSummary {
             schema_version: 1,
@@ -253,7 +257,7 @@ impl TextCase {
         run.protected = naming.attributes();
         let label = run.label_column.as_deref().unwrap_or_default();
         let columns = (text.column.as_deref(), label);
-        let data = open_labelled_texts(&run.data, columns, classes)?;
+        let data = open_labelled_texts(&run.data, columns, run.skip_bad_rows, classes)?;
         let hashes = [
             ("model", &model.sha256),
             ("lexicon", &lexicon.sha256),
@@ -262,7 +266,11 @@ impl TextCase {
         let hashes = hashes.map(|(role, hash)| (role.to_owned(), hash.clone()));
         let count = data.value.texts.len();
         let chosen = rows_of(run, &model.sha256, &data.sha256, count)?;
-        let LabelledTexts { texts, labels } = match chosen {
+        let LabelledTexts {
+            texts,
+            labels,
+            counts,
+        } = match chosen {
             Some(chosen) => data.value.select(&chosen),
             None => data.value,
         };
@@ -277,6 +285,7 @@ impl TextCase {
             subgroups: naming.subgroups(&texts)?,
             positive,
             labels,
+            counts,
             texts,
             model: model.value,
         };

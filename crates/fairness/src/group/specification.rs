@@ -169,7 +169,6 @@ impl Specification for GroupsSpecification {
                 }
                 let usual = GroupingSpecification::default();
                 unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
-                unused("skip_bad_rows", !self.skip_bad_rows, "texts")?;
                 unused("groups.favourable", groups.favourable.is_none(), "texts")?;
                 unused("groups.edges", groups.edges.is_empty(), "texts")?;
                 let is_usual = groups.calibration_bins == usual.calibration_bins;
@@ -229,7 +228,6 @@ mod tests {
                 "groups.calibration_bins",
                 texts(|it| it.groups.calibration_bins = 3),
             ),
-            ("skip_bad_rows", texts(|it| it.skip_bad_rows = true)),
         ] {
             assert!(
                 said.starts_with(&format!("{field} is given, but must be left out")),

@@ -132,7 +132,12 @@ fn texts(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened
     let model = open_text_model(&asked.model)?;
     let label = asked.label_column.as_deref().unwrap_or_default();
     let columns = (asked.text_column.as_deref(), label);
-    let data = open_labelled_texts(&asked.data, columns, &model.value.classes)?;
+    let data = open_labelled_texts(
+        &asked.data,
+        columns,
+        asked.skip_bad_rows,
+        &model.value.classes,
+    )?;
     let hashes = [model.sha256, data.sha256];
     let places = places(asked, &hashes, data.value.texts.len())?;
     let chosen = data.value.select(&places);
@@ -143,7 +148,7 @@ fn texts(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened
             classes: model.value.classes,
         },
         hashes,
-        data: None,
+        data: chosen.counts,
     })
 }
 

@@ -19,6 +19,7 @@ use self::specification::PredictSpecification;
 use crate::audit_error::AuditError;
 use crate::opened::{open_model, open_table, open_text_model, open_texts, reading_schema};
 use crate::scored::text_logits;
+use probity_data::read::RowNumbers;
 use probity_data::table::{Labels, ReadCounts};
 use probity_nn::fnn::Fnn;
 use probity_nn::modality::ModalityName;
@@ -33,10 +34,12 @@ pub struct Predictions {
     pub model_sha256: String,
     /// SHA-256 of the data file.
     pub data_sha256: String,
-    /// What reading a table changed or left out.
+    /// What reading changed or left out, where that is said.
     pub data: Option<ReadCounts>,
     /// The classes.
     pub classes: Vec<String>,
+    /// Where the inputs stand in their file.
+    pub rows: RowNumbers,
     /// The texts, where they are texts.
     pub texts: Option<Vec<String>>,
     /// Row-major `[inputs, classes]`.
@@ -63,6 +66,7 @@ pub fn predict(
                 classes: own.label.classes.clone(),
                 logits: parallel_logits(&fnn, &data.value)?,
                 texts: None,
+                rows: data.value.numbers().clone(),
                 data: Some(data.value.counts),
                 model_sha256: model.sha256,
                 data_sha256: data.sha256,
@@ -71,12 +75,13 @@ pub fn predict(
         ModalityName::Text => {
             let model = open_text_model(&specification.model)?;
             let column = specification.text_column.as_deref();
-            let data = open_texts(&specification.data, column, false)?;
+            let data = open_texts(&specification.data, column, specification.skip_bad_rows)?;
             Ok(Predictions {
                 logits: text_logits(&model.value, &data.value.texts, device)?,
                 classes: model.value.classes,
+                data: ReadCounts::of_bad_rows(data.value.texts.len(), data.value.bad_rows),
                 texts: Some(data.value.texts),
-                data: None,
+                rows: data.value.rows,
                 model_sha256: model.sha256,
                 data_sha256: data.sha256,
             })
@@ -99,7 +104,7 @@ impl Predictions {
         counts
     }
 
-    /// The columns `row` (from 1), `text` of texts, `predicted`, and for each class its
+    /// The columns `row` (of the file, from 1), `text` of texts, `predicted`, and for each class its
     /// `probability` and `logit`.
     ///
     /// # Errors
@@ -107,7 +112,7 @@ impl Predictions {
     pub fn batch(&self) -> Result<RecordBatch, AuditError> {
         let classes = self.classes.len();
         let rows = || self.logits.chunks_exact(classes.max(1));
-        let number = 1..=self.inputs() as u64;
+        let number = (0..self.inputs()).map(|input| self.rows.of(input));
         let mut fields = vec![Field::new("row", DataType::UInt64, false)];
         let mut columns: Vec<ArrayRef> = vec![Arc::new(UInt64Array::from_iter_values(number))];
         if let Some(texts) = &self.texts {

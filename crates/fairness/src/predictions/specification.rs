@@ -45,10 +45,7 @@ impl Specification for PredictSpecification {
         needed("data", &self.data)?;
         match self.modality {
             ModalityName::Table => unused("text_column", self.text_column.is_none(), "tables"),
-            ModalityName::Text => {
-                unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
-                unused("skip_bad_rows", !self.skip_bad_rows, "texts")
-            }
+            ModalityName::Text => unused("out_of_domain", self.out_of_domain.is_none(), "texts"),
         }
     }
 }
@@ -120,8 +117,7 @@ impl Specification for EvaluateSpecification {
                 "given for texts",
             )),
             (ModalityName::Text, Some(_)) => {
-                unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
-                unused("skip_bad_rows", !self.skip_bad_rows, "texts")
+                unused("out_of_domain", self.out_of_domain.is_none(), "texts")
             }
         }
     }

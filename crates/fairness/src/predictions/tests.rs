@@ -7,6 +7,7 @@ fn predictions() -> Predictions {
         model_sha256: String::new(),
         data_sha256: String::new(),
         data: None,
+        rows: [2, 5].into_iter().collect(),
         classes: vec!["fine".into(), "toxic".into()],
         texts: Some(vec!["Hello, you.".into(), "Go\naway!".into()]),
         logits: vec![0.0, 0.0, -60.0, 60.0],
@@ -33,11 +34,11 @@ fn every_input_has_its_class_probabilities_and_logits() {
     let rows: Vec<csv::StringRecord> = rows.records().map(Result::unwrap).collect();
     assert_eq!(
         &rows[0],
-        &["1", "Hello, you.", "fine", "0.5", "0.5", "0", "0"][..]
+        &["2", "Hello, you.", "fine", "0.5", "0.5", "0", "0"][..]
     );
     assert_eq!(
-        (&rows[1][1], &rows[1][2], &rows[1][6]),
-        ("Go\naway!", "toxic", "60")
+        (&rows[1][0], &rows[1][1], &rows[1][2], &rows[1][6]),
+        ("5", "Go\naway!", "toxic", "60")
     );
     // Small, and not 0.
     let fine: f64 = rows[1][3].parse().unwrap();

@@ -19,9 +19,10 @@ use crate::text_model::TextModel;
 use crate::vocabulary::{Vocabulary, VocabularyError};
 use probity_data::fetch::default_cache_dir;
 use probity_data::read::BadRows;
+use probity_data::read::RowNumbers;
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
-use probity_text::corpus::{TextColumns, TextCorpus, TextRows, read_texts_hashed};
+use probity_text::corpus::{TextColumns, TextCorpus, read_texts_hashed};
 use probity_text::embeddings::{
     Cache, EmbeddingError, EmbeddingTable, LoadOptions, SHIPPED, shipped,
 };
@@ -69,7 +70,7 @@ pub struct TextSet {
     ids: Vec<Vec<i32>>,
     labels: Vec<u32>,
     classes: Vec<String>,
-    rows: TextRows,
+    rows: RowNumbers,
     bad_rows: BadRows,
 }
 
@@ -100,7 +101,7 @@ impl TextSet {
     }
 
     /// Where its texts stand in their file.
-    pub fn rows(&self) -> &TextRows {
+    pub fn rows(&self) -> &RowNumbers {
         &self.rows
     }
 

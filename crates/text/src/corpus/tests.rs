@@ -26,6 +26,7 @@ fn tables_and_lines_are_read_whatever_their_compression() {
         texts: vec!["A, b\n\"c\"".into(), "d".into(), "e".into()],
         labels: vec![1, 0, 1],
         classes: vec!["9".into(), "10".into()],
+        rows: RowNumbers::first(3),
         ..TextCorpus::default()
     };
     for name in ["a.csv", "a.csv.gz", "a.csv.xz", "a"] {
@@ -77,7 +78,7 @@ fn bad_rows_are_left_out_where_that_is_asked_for() {
     assert_eq!(corpus.texts, ["a", "d"]);
     assert_eq!((corpus.labels.len(), corpus.classes.len()), (2, 2));
     assert_eq!((corpus.rows.of(0), corpus.rows.of(1)), (1, 5));
-    let texts = [1, 2, 5, 7].map(|row| corpus.rows.text(row));
+    let texts = [1, 2, 5, 7].map(|row| corpus.rows.index_of(row));
     assert_eq!(texts, [Some(0), None, Some(1), None]);
     assert_eq!(corpus.bad_rows.rows, 4);
     let said = corpus.bad_rows.to_string();
@@ -91,7 +92,7 @@ fn bad_rows_are_left_out_where_that_is_asked_for() {
     }
     let error = read("a.csv", csv, "text", "y").unwrap_err();
     assert!(
-        error.contains("line 3") && error.contains("; --skip-bad-rows"),
+        error.contains("line 3") && error.contains("; skip_bad_rows"),
         "{error}"
     );
     let error = read("skip.csv", b"text,y\n,1\n", "text", "y").unwrap_err();
@@ -100,8 +101,8 @@ fn bad_rows_are_left_out_where_that_is_asked_for() {
         "{error}"
     );
     let whole = read("skip.csv", b"text\na\nb\n", "text", "").unwrap();
-    assert_eq!((whole.rows.of(1), whole.rows.text(2)), (2, Some(1)));
-    assert_eq!(whole.rows.text(0), None);
+    assert_eq!((whole.rows.of(1), whole.rows.index_of(2)), (2, Some(1)));
+    assert_eq!(whole.rows.index_of(0), None);
 }
 
 #[test]
@@ -147,7 +148,7 @@ fn bad_files_are_refused_by_what_is_wrong() {
             b"text,y\na,1\n",
             "",
             "",
-            "name the one with the texts by --text-column: text, y",
+            "name the one with the texts (text_column): text, y",
         ),
         ("a.csv", b"text,y\n", "text", "", "a.csv holds no texts"),
         ("a.txt", b"\n \n", "", "", "a.txt holds no texts"),

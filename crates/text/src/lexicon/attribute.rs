@@ -6,9 +6,14 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::tokenizer::TokenizerError;
+
 /// Why a lexicon cannot be used.
 #[derive(Debug, Error)]
 pub enum LexiconError {
+    /// Words cannot be told apart.
+    #[error(transparent)]
+    Tokenizer(#[from] TokenizerError),
     /// The file cannot be read.
     #[error("cannot read {}: {source}", file.display())]
     Read {

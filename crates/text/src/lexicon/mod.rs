@@ -34,7 +34,6 @@
 //! (`crate::substitution`); a phrase may have alternatives in braces ([`expanded`]).
 
 mod attribute;
-mod coverage;
 mod file;
 mod matcher;
 mod phrases;
@@ -43,7 +42,6 @@ mod warnings;
 use std::path::Path;
 
 pub use attribute::{LexiconError, Part, ProtectedAttribute, Sense};
-pub use coverage::{Coverage, TermCoverage};
 pub use matcher::{Substitute, TermMatch, TermMatcher};
 pub use phrases::expanded;
 pub use warnings::{CommonWord, common_words};

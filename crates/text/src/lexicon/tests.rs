@@ -471,34 +471,6 @@ fn bad_lexica_are_refused_by_what_is_wrong() {
 }
 
 #[test]
-fn coverage_counts_texts_not_occurrences() {
-    let toml =
-        "[[attribute]]\nname = \"x\"\nvalues = [\"united states\", \"peru\", \"the states\"]";
-    let lexicon = Lexicon::from_toml(toml).unwrap();
-    let texts = [
-        "The United States, united states",
-        "Peru: the states of Peru",
-        "nothing",
-        "",
-    ];
-    let coverage = Coverage::of(&lexicon.attributes()[0], &texts, &tokenizer()).unwrap();
-    let counts: Vec<usize> = coverage.terms.iter().map(|term| term.texts).collect();
-    assert_eq!(
-        (
-            counts.as_slice(),
-            coverage.texts_without_term,
-            coverage.texts
-        ),
-        (&[1, 1, 1][..], 2, 4)
-    );
-    let lacking: Vec<&str> = coverage
-        .terms_without_embedding()
-        .map(|term| term.term.as_str())
-        .collect();
-    assert_eq!(lacking, ["peru"]);
-}
-
-#[test]
 fn common_words_are_told() {
     let lexicon = Lexicon::paper();
     let told = |name: &str| {

@@ -164,11 +164,7 @@ impl Substitution {
         if names.is_empty() {
             chosen = (0..all.len()).filter(|&at| !all[at].opt_in).collect();
         }
-        let tokenizer =
-            Tokenizer::without_vocabulary().map_err(|error| LexiconError::Attribute {
-                attribute: String::new(),
-                problem: error.to_string(),
-            })?;
+        let tokenizer = Tokenizer::without_vocabulary()?;
         Ok(Substitution {
             terms: Arc::new(Terms::new(lexicon, &tokenizer)?),
             names: chosen.iter().map(|&at| all[at].name.clone()).collect(),

@@ -50,13 +50,13 @@ use crate::text::render::{render, words};
 use crate::text::source::Source;
 use crate::text::strategy::{Steps, TextStrategy, Vectors};
 use probity_data::read::BadRows;
+use probity_data::read::RowNumbers;
 use probity_data::table::Table;
 use probity_nn::text_model::{EncodedText, TextModel};
 use probity_nn::{Classifier, Rows};
 use probity_run::run_directory::file_sha256;
 use probity_run::stream::{Purpose, permutation};
 use probity_tensor::device::{ComputeDevice, DeviceName};
-use probity_text::corpus::TextRows;
 use probity_text::ngrams::NgramModel;
 use probity_text::validity::Validity;
 
@@ -162,7 +162,7 @@ pub struct TextParts<'m, 't> {
     /// The texts that seeds come from.
     pub texts: Opened<Vec<&'t str>>,
     /// Where they stand in their file.
-    pub rows: TextRows,
+    pub rows: RowNumbers,
     /// What was left out of it.
     pub bad_rows: BadRows,
     /// What judges whether a changed text means the same.

@@ -21,13 +21,13 @@ use crate::search::Ending;
 use crate::text::domain::text_of;
 use crate::text::protected::Protected;
 use crate::text::source::Source;
+use probity_data::read::RowNumbers;
 use probity_nn::text_model::TextModel;
 use probity_nn::train::Split;
 use probity_run::run_directory::{RunDirectory, SUMMARY};
 use probity_run::specification::Specification;
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
-use probity_text::corpus::TextRows;
 
 /// A discriminatory text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,7 +73,7 @@ pub(super) struct Reader<'a> {
     /// Their classes.
     pub labels: &'a [u32],
     /// Where they stand in their file.
-    pub rows: &'a TextRows,
+    pub rows: &'a RowNumbers,
     /// What is protected in them.
     pub protected: &'a Protected,
 }
@@ -122,7 +122,7 @@ impl Reader<'_> {
             if !seen.insert(pair.row) {
                 return Ok::<(), RepairError>(());
             }
-            let origin = pair.source_row.and_then(|row| self.rows.text(row));
+            let origin = pair.source_row.and_then(|row| self.rows.index_of(row));
             let origin = origin.and_then(|text| u32::try_from(text).ok());
             match origin.filter(|_| is_own) {
                 Some(text) if !train.contains(&text) => held_out += 1,
@@ -181,7 +181,7 @@ pub(super) fn search(
     let found = pairs.iter().map(|pair| {
         let mut other = Vec::with_capacity(domain.width());
         domain.write_variant(pair.row, pair.variant as usize, &mut other);
-        let text = rows.text(case.source_rows()[pair.seed as usize]);
+        let text = rows.index_of(case.source_rows()[pair.seed as usize]);
         let source = domain.source(pair.row).cloned().unwrap_or_default();
         FoundText {
             source: Source {

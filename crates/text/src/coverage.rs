@@ -1,0 +1,168 @@
+//! How much of a corpus a lexicon reaches, as [`Substitution`] reads texts: where a term names its
+//! value, and not where the same word means something else.
+
+use std::collections::{BTreeSet, HashMap};
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::lexicon::{Lexicon, LexiconError};
+use crate::substitution::Substitution;
+use crate::tokenizer::{Tokenizer, TokenizerError};
+
+/// How often the terms of one attribute name its values in some texts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Coverage {
+    /// Name of the attribute.
+    pub attribute: String,
+    /// Texts looked at.
+    pub texts: usize,
+    /// Texts that name a value.
+    pub naming: usize,
+    /// Texts that name one which another value can take the place of: an audit skips the others.
+    pub exchangeable: usize,
+    /// Every term, in the lexicon's order.
+    pub terms: Vec<TermCoverage>,
+}
+
+/// How often one term names its value.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TermCoverage {
+    /// The term.
+    pub term: String,
+    /// The value that it names.
+    pub value: String,
+    /// Texts in which it does.
+    pub texts: usize,
+    /// Its words that the vocabulary lacks: a model cannot tell them from any other unknown word.
+    /// `None` if there is no vocabulary.
+    pub without_embedding: Option<Vec<String>>,
+}
+
+/// An attribute, a value of it, and the term that names it.
+type Mention = (usize, usize, String);
+
+/// What one text holds, each once.
+struct Held {
+    mentions: BTreeSet<Mention>,
+    exchangeable: BTreeSet<usize>,
+}
+
+impl Coverage {
+    /// Counts the terms of the attributes called `names` in `lexicon`, or of all that are not
+    /// opt-in, in `texts`; a word has an embedding if `vocabulary` holds it.
+    ///
+    /// # Errors
+    /// Like [`Substitution::new`], and when a text cannot be split.
+    pub fn of<S: AsRef<str> + Sync>(
+        lexicon: &Lexicon,
+        names: &[String],
+        texts: &[S],
+        vocabulary: Option<&Tokenizer>,
+    ) -> Result<Vec<Coverage>, LexiconError> {
+        let substitution = Substitution::new(lexicon, names)?;
+        let held: Vec<Held> = texts
+            .par_iter()
+            .map(|text| {
+                let analysis = substitution.analyse(text.as_ref())?;
+                let named = analysis.named.into_iter();
+                let sites = analysis.sites.iter();
+                Ok(Held {
+                    mentions: named.map(|it| (it.attribute, it.value, it.term)).collect(),
+                    exchangeable: sites.map(|site| site.attribute).collect(),
+                })
+            })
+            .collect::<Result<_, TokenizerError>>()?;
+        let mut counts: HashMap<&Mention, usize> = HashMap::new();
+        for mention in held.iter().flat_map(|held| &held.mentions) {
+            *counts.entry(mention).or_default() += 1;
+        }
+        let count = |mention: &Mention| counts.get(mention).copied().unwrap_or(0);
+        let splitter = Tokenizer::without_vocabulary()?;
+        let attributes = substitution.attributes().iter().enumerate();
+        let covered = attributes.map(|(number, name)| {
+            let attribute = lexicon.attribute(name)?;
+            let terms = attribute.terms().into_iter();
+            let terms = terms.map(|(value, term)| {
+                let without_embedding = match vocabulary {
+                    None => None,
+                    Some(vocabulary) => Some(unknown_words(&term, &splitter, vocabulary)?),
+                };
+                let mention = (number, value, term);
+                Ok(TermCoverage {
+                    texts: count(&mention),
+                    term: mention.2,
+                    value: attribute.values[value].clone(),
+                    without_embedding,
+                })
+            });
+            let is_named = |held: &&Held| held.mentions.iter().any(|(of, _, _)| *of == number);
+            let can_vary = |held: &&Held| held.exchangeable.contains(&number);
+            Ok(Coverage {
+                attribute: name.clone(),
+                texts: texts.len(),
+                naming: held.iter().filter(is_named).count(),
+                exchangeable: held.iter().filter(can_vary).count(),
+                terms: terms.collect::<Result<_, LexiconError>>()?,
+            })
+        });
+        covered.collect()
+    }
+
+    /// Terms with a word that has no embedding.
+    pub fn terms_without_embedding(&self) -> impl Iterator<Item = &TermCoverage> {
+        let lacks = |words: &Vec<String>| !words.is_empty();
+        self.terms
+            .iter()
+            .filter(move |term| term.without_embedding.as_ref().is_some_and(lacks))
+    }
+}
+
+/// The words of `term` that `vocabulary` lacks.
+fn unknown_words(
+    term: &str,
+    splitter: &Tokenizer,
+    vocabulary: &Tokenizer,
+) -> Result<Vec<String>, TokenizerError> {
+    let words = splitter.tokens(term)?.into_iter().map(|token| token.text);
+    let lacks = |word: &String| vocabulary.id(word) == vocabulary.unknown();
+    Ok(words.filter(lacks).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coverage_counts_texts_in_which_a_term_names_its_value() {
+        let lexicon = Lexicon::shipped();
+        let names = ["country".to_owned(), "race".to_owned()];
+        let texts = [
+            "I moved from Turkey to Peru, and Peru is fine.",
+            "We had roast turkey and black coffee.",
+            "The black man was born in Peru.",
+            "",
+        ];
+        let vocabulary = Tokenizer::new(["peru", "black"].into_iter()).unwrap();
+        let covered = Coverage::of(&lexicon, &names, &texts, Some(&vocabulary)).unwrap();
+        let held = |attribute: usize| -> Vec<(&str, usize)> {
+            let terms = covered[attribute].terms.iter();
+            let held = terms.filter(|term| term.texts > 0);
+            held.map(|term| (term.term.as_str(), term.texts)).collect()
+        };
+        assert_eq!(held(0), [("Peru", 2), ("Turkey", 1)]);
+        assert_eq!(held(1), [("black", 1)]);
+        let counts = |of: &Coverage| (of.naming, of.exchangeable, of.texts);
+        assert_eq!(
+            covered.iter().map(counts).collect::<Vec<_>>(),
+            [(2, 2, 4), (1, 1, 4)]
+        );
+        let lacking = |term: &str| {
+            let mut lacking = covered.iter().flat_map(Coverage::terms_without_embedding);
+            lacking.any(|it| it.term == term)
+        };
+        assert!(lacking("Turkey") && !lacking("Peru") && !lacking("black"));
+        let without = Coverage::of(&lexicon, &names, &texts, None).unwrap();
+        assert_eq!(without[0].terms_without_embedding().count(), 0);
+    }
+}
