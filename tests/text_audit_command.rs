@@ -232,6 +232,13 @@ fn one_text_is_examined_term_by_term() {
         "replaced by",
         "of 1 replacements",
     ]);
+    let paper = ["--lexicon", "paper", "--protected", "country"];
+    examine(text, &paper).exits(0).says(&["Norway (country)"]);
+    // A file of that name is named with its folder.
+    let file = ["--lexicon", "./paper", "--protected", "country"];
+    examine(text, &file)
+        .exits(2)
+        .complains(&["cannot read", "paper"]);
     examine("Nothing of the kind.", &[])
         .exits(2)
         .complains(&["holds no term of", "probity lexicon show"]);
@@ -244,6 +251,10 @@ fn one_text_is_examined_term_by_term() {
 fn bad_input_is_refused_before_anything_is_written() {
     let workspace = demo();
     workspace.write("plain.txt", "The cat sat.\nNo group is named.\n");
+    workspace.write(
+        "foreign.txt",
+        "Der Mann und die Frau gehen jeden Tag in das Haus.\nEl hombre y la mujer son muy buenos amigos de mi hermano.\n",
+    );
     workspace.write(
         "few.toml",
         "[[attribute]]\nname = \"house\"\nvalues = [\"stark\", \"lannister\"]\n",
@@ -267,6 +278,10 @@ fn bad_input_is_refused_before_anything_is_written() {
         (
             "audit --model demo/model --texts plain.txt".to_owned(),
             vec!["none of the 2 texts", "plain.txt"],
+        ),
+        (
+            "audit --model demo/model --texts foreign.txt".to_owned(),
+            vec!["none of the 2 texts", "(2 are not English)"],
         ),
         (
             "audit --model demo/model --texts demo/comments.csv --text-column words".to_owned(),

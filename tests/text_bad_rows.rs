@@ -3,6 +3,8 @@
 
 mod probity_command;
 
+use std::io::Read;
+
 use probity_command::Workspace;
 use probity_command::refusal::refuses;
 use serde_json::Value;
@@ -135,6 +137,18 @@ fn predictions_and_groups_keep_them_too(workspace: &Workspace, said: &str) {
             done.says(&[said]);
         }
     }
+    workspace
+        .line(
+            "predict --model plain --text-column comment_text --texts comments.csv --out p.csv.gz",
+        )
+        .exits(0);
+    let packed = std::fs::File::open(workspace.path("p.csv.gz")).unwrap();
+    let mut unpacked = String::new();
+    probity::data::compressed::decompress(std::io::BufReader::new(packed))
+        .unwrap()
+        .read_to_string(&mut unpacked)
+        .unwrap();
+    assert_eq!(unpacked, workspace.read("plain.csv"));
     let rows = |file: &str, shift: u64| -> Vec<(u64, String)> {
         let mut reader = csv::Reader::from_path(workspace.path(file)).unwrap();
         let rows = reader.records().map(|row| {

@@ -171,8 +171,8 @@ fn argument(field: &Field, flag: String) -> Arg {
             .long(flag)
             .action(ArgAction::Append)
             .value_delimiter(',')
-            .value_parser(parser(kind)),
-        kind => argument.long(flag).value_parser(parser(kind)),
+            .value_parser(parser(field, kind)),
+        kind => argument.long(flag).value_parser(parser(field, kind)),
     };
     // What begins with a dash is refused as a value of this option, not as an unknown one.
     argument = match &field.kind {
@@ -245,7 +245,7 @@ fn shown(value: &Value) -> Option<String> {
     }
 }
 
-fn parser(kind: &FieldKind) -> ValueParser {
+fn parser(field: &Field, kind: &FieldKind) -> ValueParser {
     match kind {
         FieldKind::Choice(choices) => {
             let values = choices.iter().map(|choice| {
@@ -267,11 +267,14 @@ fn parser(kind: &FieldKind) -> ValueParser {
             let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
             number.map(Value::from).ok_or("a number is expected")
         }),
-        FieldKind::Path => ValueParser::from(|text: &str| {
-            let path = absolute(Path::new(text)).into_os_string().into_string();
-            path.map(Value::String)
-                .map_err(|_| "a path in UTF-8 is expected")
-        }),
+        FieldKind::Path => {
+            let field = field.clone();
+            ValueParser::from(move |text: &str| {
+                let mut path = Value::String(text.to_owned());
+                field.locate(&mut path, Path::new(""));
+                Ok::<_, String>(path)
+            })
+        }
         _ => ValueParser::from(|text: &str| Ok::<_, String>(Value::String(text.to_owned()))),
     }
 }

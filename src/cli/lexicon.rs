@@ -54,7 +54,8 @@ struct CheckArgs {
     /// them
     #[arg(long)]
     skip_bad_rows: bool,
-    /// Lexicon file [default: the one that ships]
+    /// Lexicon of protected terms (TOML), or paper for that of the ADF paper [default: the one
+    /// that ships]
     #[arg(long, value_name = "FILE")]
     lexicon: Option<PathBuf>,
     /// Attributes to check [default: all that are not opt-in]

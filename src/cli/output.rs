@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, WeakProgressBar};
+use probity::data::compressed::write_as;
 use probity::run::output_file::OutputFile;
 use serde::Serialize;
 
@@ -126,7 +127,7 @@ impl Output {
         let rows = rows.into_inner()?;
         match file {
             Some(file) => {
-                file.write(&rows)?;
+                file.write_with(|out| write_as(file.path(), out, |out| out.write_all(&rows)))?;
                 let text = format!("{text}{name}: {}\n", file.path().display());
                 self.summary(command, figures, &text)
             }

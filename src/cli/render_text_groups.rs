@@ -18,6 +18,12 @@ pub(super) fn text_groups(report: &TextGroupReport, part: &str) -> String {
         count(report.positive_texts),
         report.positive
     );
+    if report.foreign > 0 {
+        text.push_str(&format!(
+            "No value was looked for in {} of them, which are not English.\n",
+            count(report.foreign)
+        ));
+    }
     let overall = report
         .auc
         .map_or("undefined: only one kind of texts".to_owned(), figure);
@@ -30,7 +36,7 @@ pub(super) fn text_groups(report: &TextGroupReport, part: &str) -> String {
         "\nBPSN: positive texts of all others against negative ones of the subgroup; low where these score as if they were \
          positive. BNSP: the other way round. The final bias metric is a quarter of the AUC of all texts and of the generalised \
          mean (p = −5) of each of the three areas. Intervals hold with 95 % probability, each by itself: those of rates for any \
-         number of texts, those of areas, by the bootstrap, the better the more texts there are.\n",
+         number of texts, those of areas and of the metric, by the bootstrap, the better the more texts there are.\n",
     );
     text
 }

@@ -15,7 +15,7 @@ use probity::run::place::Place;
 use probity::run::run_directory::{RUN, RunDirectory};
 use probity::run::shards::{Part, Shard};
 use probity::run::specification::file::{Record, kind_of, read};
-use probity::run::specification::{Checked, FieldKind, Specification};
+use probity::run::specification::{Checked, Specification};
 
 /// Arguments of `probity run`.
 #[derive(Debug, Args)]
@@ -288,32 +288,13 @@ fn with_absolute_paths<S: Specification>(
     let folder = file.parent().unwrap_or(Path::new("/"));
     let mut value = serde_json::to_value(specification)?;
     for field in S::fields() {
-        let is_path = match &field.kind {
-            FieldKind::Path => true,
-            FieldKind::List(kind) => **kind == FieldKind::Path,
-            _ => false,
-        };
         let pointer = format!("/{}", field.path.replace('.', "/"));
-        if let Some(found) = value.pointer_mut(&pointer).filter(|_| is_path) {
-            make_absolute(found, folder);
+        if let Some(found) = value.pointer_mut(&pointer) {
+            field.locate(found, folder);
         }
     }
     if goes_on && S::FREE.contains(&TIME) {
         value["budget"]["time"] = Value::Null;
     }
     Ok(S::from_json(&value)?)
-}
-
-fn make_absolute(value: &mut Value, folder: &Path) {
-    match value {
-        Value::String(path) if !path.is_empty() => {
-            if let Some(whole) = folder.join(&*path).to_str() {
-                *path = whole.to_owned();
-            }
-        }
-        Value::Array(paths) => paths
-            .iter_mut()
-            .for_each(|path| make_absolute(path, folder)),
-        _ => {}
-    }
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::Args;
 
-use super::fields::{Fields, absolute};
+use super::fields::Fields;
 use super::inputs::{Hardware, directory_of, unfinished};
 use super::interrupt::Interrupt;
 use super::output::Output;
@@ -23,7 +23,6 @@ use probity::nn::train::{EpochReport, TrainSpecification};
 use probity::run::place::Place;
 use probity::run::specification::{Checked, Specification};
 use probity::tensor::device::{ComputeDevice, DeviceName};
-use probity::text::embeddings::SHIPPED;
 
 /// Arguments of `probity train`.
 #[derive(Debug, Args)]
@@ -60,11 +59,6 @@ pub(super) fn run(mut args: TrainArgs, output: &Output) -> anyhow::Result<ExitCo
     }
     let mut specification = args.fields.specification()?.into_inner();
     specification.schema = specification.schema.map(|name| located_schema(&name));
-    if let Some(recurrent) = &mut specification.recurrent
-        && recurrent.embeddings != Path::new(SHIPPED)
-    {
-        recurrent.embeddings = absolute(&recurrent.embeddings);
-    }
     let place = Place::New(args.out);
     run_specification(specification.check()?, place, &args.hardware, output)
 }

@@ -111,11 +111,13 @@ pub enum AuditError {
     },
     /// A label that the model does not know.
     #[error(
-        "{}: the label '{label}' in the column '{column}' is none of the model's classes, {known}", file.display()
+        "{}, row {row}: the label '{label}' in the column '{column}' is none of the model's classes, {known}", file.display()
     )]
     UnknownLabel {
         /// The file.
         file: PathBuf,
+        /// The first row with that label, from 1.
+        row: u64,
         /// Its label column.
         column: String,
         /// The label.
@@ -138,13 +140,15 @@ pub enum AuditError {
     },
     /// No text can be compared with anything.
     #[error(
-        "none of the {texts} texts in {} holds a term of {attributes}; see probity lexicon check", file.display()
+        "none of the {texts} texts in {} names a value of {attributes} that another can take the place of{}; see probity lexicon check", file.display(), not_english(*foreign)
     )]
     NoProtectedTerm {
         /// The file.
         file: PathBuf,
         /// Texts in it.
         texts: usize,
+        /// Those that are not English, where it matters.
+        foreign: u64,
         /// The protected attributes.
         attributes: String,
     },
@@ -184,4 +188,13 @@ pub enum AuditError {
         /// Its hash at the start.
         then: String,
     },
+}
+
+/// What is said of the texts that are not English, where there are any.
+fn not_english(texts: u64) -> String {
+    match texts {
+        0 => String::new(),
+        1 => " (1 is not English)".to_owned(),
+        _ => format!(" ({texts} are not English)"),
+    }
 }

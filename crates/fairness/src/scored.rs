@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::audit_error::AuditError;
 use super::opened::Opened;
+use probity_data::numbers::class_name;
 use probity_data::table::ReadCounts;
 use probity_nn::text::PADDING;
 use probity_nn::text_model::TextModel;
@@ -58,16 +59,20 @@ pub fn open_labelled_texts(
     };
     let hashed = read_texts_hashed(file, &columns)?;
     let corpus = hashed.value;
-    let numbers: Vec<u32> = corpus
-        .classes
-        .iter()
-        .map(|class| {
-            let number = classes.iter().position(|known| known == class);
-            let number = number.ok_or_else(|| AuditError::UnknownLabel {
-                file: file.to_owned(),
-                column: label.to_owned(),
-                label: class.clone(),
-                known: classes.join(", "),
+    let numbers: Vec<u32> = (0u32..)
+        .zip(&corpus.classes)
+        .map(|(own, class)| {
+            let is_it = |known: &String| class_name(known) == class_name(class);
+            let number = classes.iter().position(is_it);
+            let number = number.ok_or_else(|| {
+                let first = corpus.labels.iter().position(|&label| label == own);
+                AuditError::UnknownLabel {
+                    file: file.to_owned(),
+                    row: corpus.rows.of(first.unwrap_or_default()),
+                    column: label.to_owned(),
+                    label: class.clone(),
+                    known: classes.join(", "),
+                }
             })?;
             Ok(number as u32)
         })

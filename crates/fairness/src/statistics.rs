@@ -32,24 +32,24 @@ impl Mean {
         Mean { mean, ci95 }
     }
 
-    /// The mean of `values` that are never below 0, such as counts. Its interval is cut there: the
-    /// part that is cut off cannot hold the mean that is estimated.
+    /// The mean of `values` that are never below 0, such as counts.
     pub fn of_amounts(values: &[f64]) -> Mean {
-        let Mean { mean, ci95 } = Mean::of(values);
-        Mean {
-            mean,
-            ci95: ci95.map(|[low, high]| [low.max(0.0), high]),
-        }
+        Mean::within(values, [0.0, f64::INFINITY])
     }
 
-    /// The mean of `values` that are shares. Its interval is cut to [0, 1]: the mean that is
-    /// estimated lies there, so the part that is cut off cannot hold it, and the interval covers it
-    /// as often as before.
+    /// The mean of `values` that are shares.
     pub fn of_shares(values: &[f64]) -> Mean {
+        Mean::within(values, [0.0, 1.0])
+    }
+
+    /// The mean of `values` that lie from `low` to `high`. Its interval is cut to that: the mean that
+    /// is estimated lies there, so the part that is cut off cannot hold it, and the interval covers
+    /// it as often as before.
+    pub fn within(values: &[f64], [low, high]: [f64; 2]) -> Mean {
         let Mean { mean, ci95 } = Mean::of(values);
         Mean {
             mean,
-            ci95: ci95.map(|[low, high]| [low.max(0.0), high.min(1.0)]),
+            ci95: ci95.map(|[from, to]| [from.max(low), to.min(high)]),
         }
     }
 }

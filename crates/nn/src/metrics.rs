@@ -16,7 +16,8 @@ pub struct Metrics {
     /// Mean over the classes present of the share of their rows predicted right.
     pub balanced_accuracy: f64,
     /// Area under the ROC curve of the last class against the rest, ties counted half
-    /// (Mann-Whitney); the mean over all classes against the rest when there are more than two.
+    /// (Mann-Whitney), scored by the probability of the class; the mean over all classes against the
+    /// rest when there are more than two.
     /// `None` when a class is absent.
     pub auc: Option<f64>,
     /// F1 of the last class; the unweighted mean over all classes when there are more than two.
@@ -75,19 +76,28 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The probability that a row of `class` scores above a row of another class, ties half. The score
-/// is the logit of `class` minus the largest other logit.
+/// The logarithm of the odds of `class`: its logit minus the logarithm of the sum of the
+/// exponentials of the others. It orders inputs as the probability does, and tells those apart
+/// whose probabilities both round to 1.
+pub fn log_odds(logits: &[f32], class: usize) -> f64 {
+    let others = || {
+        let others = logits
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != class);
+        others.map(|(_, &logit)| f64::from(logit))
+    };
+    let largest = others().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = others().map(|logit| (logit - largest).exp()).sum();
+    f64::from(logits[class]) - largest - sum.ln()
+}
+
+/// The probability that a row of `class` scores above a row of another class, ties half, by the
+/// odds of `class`.
 fn auc(logits: &[f32], classes: usize, labels: &[u32], class: usize) -> Option<f64> {
-    let mut scored: Vec<(f32, bool)> = logits
-        .chunks_exact(classes)
-        .zip(labels)
-        .map(|(logits, &label)| {
-            let rival = (0..classes)
-                .filter(|&other| other != class)
-                .map(|other| logits[other])
-                .fold(f32::NEG_INFINITY, f32::max);
-            (logits[class] - rival, label as usize == class)
-        })
+    let rows = logits.chunks_exact(classes).zip(labels);
+    let mut scored: Vec<(f64, bool)> = rows
+        .map(|(logits, &label)| (log_odds(logits, class), label as usize == class))
         .collect();
     scored.sort_by(|a, b| a.0.total_cmp(&b.0));
     let positives = scored.iter().filter(|(_, positive)| *positive).count() as f64;
@@ -121,6 +131,36 @@ mod tests {
         assert_eq!(metrics.auc, Some(0.875));
         assert_eq!(metrics.f1, 0.8);
         assert_eq!(metrics.majority_share, 0.5);
+    }
+
+    /// Against pairs counted by probabilities, where the largest rival would order otherwise.
+    #[test]
+    fn an_area_of_several_classes_is_of_probabilities() {
+        let logits = [
+            1.0, 0.9, 0.9, 1.0, 0.95, -9.0, 0.0, 0.0, 0.0, -1.0, 2.0, 0.5,
+        ];
+        let labels = [0, 1, 2, 0];
+        let probability = |row: usize, class: usize| -> f64 {
+            let own = &logits[3 * row..3 * row + 3];
+            let sum: f64 = own.iter().map(|&logit: &f32| f64::from(logit).exp()).sum();
+            f64::from(own[class]).exp() / sum
+        };
+        let area = |class: usize| {
+            let (mut won, mut pairs) = (0.0, 0.0);
+            for (one, &label) in labels.iter().enumerate() {
+                for (other, &others) in labels.iter().enumerate() {
+                    if label == class as u32 && others != class as u32 {
+                        let (a, b) = (probability(one, class), probability(other, class));
+                        won += f64::from(u8::from(a > b)) + 0.5 * f64::from(u8::from(a == b));
+                        pairs += 1.0;
+                    }
+                }
+            }
+            won / pairs
+        };
+        let expected = (area(0) + area(1) + area(2)) / 3.0;
+        let found = Metrics::new(&logits, 3, &labels).auc.unwrap();
+        assert!((found - expected).abs() < 1e-12, "{found} {expected}");
     }
 
     #[test]

@@ -132,11 +132,29 @@ pub struct TextCorpus {
     pub bad_rows: BadRows,
 }
 
+impl TextCorpus {
+    /// Refuses texts of `file` that all have one label in `column`: nothing can be learnt of them.
+    ///
+    /// # Errors
+    /// [`CorpusError::OneClass`].
+    pub fn expect_classes(&self, file: &Path, column: &str) -> Result<(), CorpusError> {
+        match self.classes.as_slice() {
+            [class] => Err(CorpusError::OneClass {
+                file: file.to_owned(),
+                column: column.to_owned(),
+                rows: self.texts.len(),
+                class: class.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Reads texts from a table or a file of lines.
 ///
 /// # Errors
-/// When the file cannot be read, lacks a column, has a row without text or label, holds no texts,
-/// or has only one label.
+/// When the file cannot be read, lacks a column, has a row without text or label, or holds no
+/// texts.
 pub fn read_texts(file: &Path, columns: &TextColumns) -> Result<TextCorpus, CorpusError> {
     Ok(read_texts_hashed(file, columns)?.value)
 }
@@ -295,14 +313,6 @@ fn read_table(mut records: Records, columns: &TextColumns) -> Result<TextCorpus,
         });
     }
     let (classes, labels) = numbered(&words);
-    if let (Some(column), [class]) = (&columns.label, classes.as_slice()) {
-        return Err(CorpusError::OneClass {
-            file,
-            column: column.clone(),
-            rows: texts.len(),
-            class: class.clone(),
-        });
-    }
     Ok(TextCorpus {
         texts,
         labels,

@@ -283,7 +283,7 @@ impl RowReader<'_> {
 const EXACT: f64 = 9e15;
 
 /// The name of a class: numbers are written alike, so that 1 and 1.0 are one class.
-fn class_name(cell: &str) -> String {
+pub fn class_name(cell: &str) -> String {
     match number(cell) {
         Some(number) if number.abs() < EXACT => number.to_string(),
         _ => cell.to_owned(),

@@ -38,7 +38,8 @@ pub struct CertifySpecification {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_bad_rows: bool,
     /// Protected attributes, alone and jointly; for texts, of the lexicon. By default those marked
-    /// in the model's schema, or all of the lexicon.
+    /// in the model's schema, or all of the lexicon that are not protected by name
+    /// only.
     pub protected: Vec<String>,
     /// Part of the data, by the split of the training that made the model.
     pub part: Part,
@@ -71,7 +72,7 @@ pub struct TextInputsSpecification {
     /// Lexicon of protected terms (TOML), or paper for that of the ADF paper; by default that of
     /// the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("format" = "path"))]
+    #[schemars(extend("format" = "path", "x-names" = ["paper"]))]
     pub lexicon: Option<PathBuf>,
 }
 

@@ -49,6 +49,8 @@ pub struct CertifiableTexts {
     file: PathBuf,
     /// As much of each text as may be read.
     texts: Vec<Source>,
+    /// Those that are not English, in order.
+    foreign: Vec<u32>,
     /// Where they stand in the file.
     rows: RowNumbers,
     /// What was left out of it, if anything was.
@@ -83,10 +85,16 @@ impl Certifiable for CertifiableTexts {
         let texts = corpus.value.texts.par_iter();
         let texts = texts.map(|text| {
             let text = model.value.reader.encode_whole(text)?;
-            let source = protected.value.read(&tokens, &text)?.source;
-            Ok(source.window(model.value.reader.max_length))
+            let read = protected.value.read(&tokens, &text)?;
+            let is_foreign = !read.is_english && !text.words.is_empty();
+            Ok((
+                read.source.window(model.value.reader.max_length),
+                is_foreign,
+            ))
         });
-        let texts: Vec<Source> = texts.collect::<Result<_, AuditError>>()?;
+        let texts: Vec<(Source, bool)> = texts.collect::<Result<_, AuditError>>()?;
+        let (texts, is_foreign): (Vec<Source>, Vec<bool>) = texts.into_iter().unzip();
+        let foreign = (0..).zip(is_foreign).filter(|(_, is_foreign)| *is_foreign);
         let hashes = [
             ("model", model.sha256),
             ("lexicon", protected.sha256),
@@ -95,6 +103,7 @@ impl Certifiable for CertifiableTexts {
         Ok(CertifiableTexts {
             rows,
             counts: ReadCounts::of_bad_rows(texts.len(), bad_rows),
+            foreign: foreign.map(|(text, _)| text).collect(),
             texts,
             model: model.value,
             protected: protected.value,
@@ -140,9 +149,13 @@ impl Certifiable for CertifiableTexts {
         let varying = rows.iter().zip(&texts).filter(|(_, text)| text.can_vary());
         let varying: Vec<u32> = varying.map(|(row, _)| *row).collect();
         if varying.is_empty() {
+            let foreign = rows
+                .iter()
+                .filter(|row| self.foreign.binary_search(row).is_ok());
             return Err(AuditError::NoProtectedTerm {
                 file: self.file.clone(),
                 texts: rows.len(),
+                foreign: foreign.count() as u64,
                 attributes: names.join(", "),
             });
         }

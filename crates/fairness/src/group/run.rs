@@ -143,6 +143,7 @@ struct TextCase {
     counts: Option<ReadCounts>,
     texts: Vec<String>,
     subgroups: Vec<Subgroups>,
+    foreign: u64,
 }
 
 impl GroupMeasurement {
@@ -274,6 +275,7 @@ impl TextCase {
             Some(chosen) => data.value.select(&chosen),
             None => data.value,
         };
+        let (subgroups, foreign) = naming.subgroups(&texts)?;
         let case = TextCase {
             options: TextGroupOptions {
                 positive: classes[positive].clone(),
@@ -282,7 +284,8 @@ impl TextCase {
                 resamples: run.groups.resamples,
                 seed: run.seed,
             },
-            subgroups: naming.subgroups(&texts)?,
+            subgroups,
+            foreign,
             positive,
             labels,
             counts,
@@ -296,7 +299,11 @@ impl TextCase {
         let logits = text_logits(&self.model, &self.texts, device)?;
         let classes = self.model.classes.len();
         let scored = ScoredTexts::new(&logits, classes, &self.labels, self.positive);
-        Ok(measure_text_groups(&scored, &self.subgroups, &self.options))
+        Ok(measure_text_groups(
+            &scored,
+            (&self.subgroups, self.foreign),
+            &self.options,
+        ))
     }
 }
 

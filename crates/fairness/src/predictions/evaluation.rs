@@ -194,7 +194,8 @@ impl Judged {
             });
             off.sum()
         };
-        Mean::of_amounts(&self.rows().map(score).collect::<Vec<f64>>())
+        // The largest score is that of all probability on one class that is not the own one.
+        Mean::within(&self.rows().map(score).collect::<Vec<f64>>(), [0.0, 2.0])
     }
 
     /// Each class against the rest.

@@ -213,7 +213,7 @@ pub struct TextRepairOptions {
     /// Lexicon of protected terms (TOML), or paper for that of the ADF paper; by default that of
     /// the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("format" = "path"))]
+    #[schemars(extend("format" = "path", "x-names" = ["paper"]))]
     pub lexicon: Option<PathBuf>,
     /// Search strategy; with runs, of the search for the independent set alone.
     pub strategy: StrategyName,

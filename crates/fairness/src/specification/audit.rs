@@ -59,7 +59,8 @@ pub struct AuditSpecification {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_bad_rows: bool,
     /// Protected attributes, jointly; for texts, of the lexicon. By default those marked in the
-    /// schema, or all of the lexicon.
+    /// schema, or all of the lexicon that are not protected by
+    /// name only.
     pub protected: Vec<String>,
     /// Search strategy; by default adf for tables, aequitas-fully for predictors, adf-asc for
     /// texts.

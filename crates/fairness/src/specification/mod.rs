@@ -187,7 +187,7 @@ pub struct TextSpecification {
     /// Word vectors whose near words may replace each other, in an audit of a model that has none;
     /// by default those that ship, called shipped.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("format" = "path"))]
+    #[schemars(extend("format" = "path", "x-names" = ["shipped"]))]
     pub embeddings: Option<PathBuf>,
     /// Words of a text that a model is asked about that sets no limit itself, by default 512; the
     /// rest is cut off.
@@ -199,7 +199,7 @@ pub struct TextSpecification {
     /// Lexicon of protected terms (TOML), or paper for that of the ADF paper; by default that of
     /// the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("format" = "path"))]
+    #[schemars(extend("format" = "path", "x-names" = ["paper"]))]
     pub lexicon: Option<PathBuf>,
     /// Sentence encoder (ONNX, tokenizer.json beside it) that measures similarity; by default
     /// frequency-weighted word vectors.

@@ -305,6 +305,7 @@ pub struct RecurrentOptions {
     #[schemars(range(min = 0.000_001, max = 1_000_000))]
     pub clip_norm: f64,
     /// Word vectors in GloVe's or word2vec's text format (also .gz, .xz), or `shipped`.
+    #[schemars(extend("format" = "path", "x-names" = ["shipped"]))]
     pub embeddings: PathBuf,
     /// Rows from the beginning of the word vectors that the model keeps, beside the words of its
     /// texts.

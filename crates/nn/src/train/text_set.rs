@@ -219,6 +219,8 @@ impl Trainable for TextSet {
         let read = read_texts_hashed(&specification.data, &columns)?;
         record.sha256.insert("data".to_owned(), read.sha256);
         let corpus = read.value;
+        let label = specification.label_column.as_deref().unwrap_or_default();
+        corpus.expect_classes(&specification.data, label)?;
         options.check(corpus.classes.len())?;
         let split = options.split(corpus.texts.len());
         count_classes(&corpus.labels, &split.train, corpus.classes.len())?;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::file::{ShardFile, Writer, write};
-use super::{Shard, ShardError, identity, is_path};
+use super::{Shard, ShardError, identity};
 use crate::atomic::{remove_leftovers, write_among_others};
 use crate::error::{RunError, foreign};
 use crate::names::{RUN, SUMMARY};
@@ -155,7 +155,7 @@ impl ShardFolder {
                     .pointer(&pointer)
                     .map_or_else(|| "left out".to_owned(), ToString::to_string)
             };
-            if !is_path(&field.kind) && !S::FREE.contains(&&*field.path) && of(&now) != of(&then) {
+            if !field.is_path() && !S::FREE.contains(&&*field.path) && of(&now) != of(&then) {
                 return Err(ShardError::OtherOption {
                     folder: folder(),
                     field: field.path,

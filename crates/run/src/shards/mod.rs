@@ -39,8 +39,8 @@ pub use items::{Items, Worked, merged, work};
 
 use crate::error::RunError;
 use crate::hash::hex;
+use crate::specification::Specification;
 use crate::specification::file::{Record, SpecificationError};
-use crate::specification::{FieldKind, Specification};
 
 /// Shards that a run can be cut into.
 pub const MOST_SHARDS: u32 = 100_000;
@@ -266,8 +266,7 @@ pub fn identity<S: Specification>(specification: &S, record: &Record) -> String 
     if let Ok(mut value) = serde_json::to_value(specification) {
         for field in S::fields() {
             let pointer = format!("/{}", field.path.replace('.', "/"));
-            let is_path = is_path(&field.kind);
-            if let Some(found) = value.pointer_mut(&pointer).filter(|_| is_path) {
+            if let Some(found) = value.pointer_mut(&pointer).filter(|_| field.is_path()) {
                 blank(found);
             }
         }
@@ -283,14 +282,6 @@ pub fn identity<S: Specification>(specification: &S, record: &Record) -> String 
         hasher.update(format!("{role}={hash};"));
     }
     hex(&hasher.finalize())
-}
-
-fn is_path(kind: &FieldKind) -> bool {
-    match kind {
-        FieldKind::Path => true,
-        FieldKind::List(kind) => **kind == FieldKind::Path,
-        _ => false,
-    }
 }
 
 fn blank(value: &mut serde_json::Value) {

@@ -1,5 +1,7 @@
 //! The fields of a specification, read from its schema, and the bounds that they declare.
 
+use std::path::Path;
+
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
@@ -92,6 +94,8 @@ pub struct Field {
     /// The option of the command line that gives it, where that is not its name; `Some(None)`:
     /// none.
     pub flag: Option<Option<String>>,
+    /// Of a path: words that stand for something else than a file of that name.
+    pub names: Vec<String>,
 }
 
 impl Field {
@@ -101,6 +105,32 @@ impl Field {
         match &self.kind {
             FieldKind::List(kind) => is_number(kind),
             kind => is_number(kind),
+        }
+    }
+
+    /// Whether it holds a path, or several.
+    pub fn is_path(&self) -> bool {
+        match &self.kind {
+            FieldKind::List(kind) => **kind == FieldKind::Path,
+            kind => *kind == FieldKind::Path,
+        }
+    }
+
+    /// Makes the paths in `value`, which this field holds, absolute: from `folder`, unless they are
+    /// words that stand for something else. Nothing happens to a value that is no path.
+    pub fn locate(&self, value: &mut Value, folder: &Path) {
+        match value {
+            _ if !self.is_path() => {}
+            Value::String(path) if !path.is_empty() && !self.names.contains(path) => {
+                let whole = folder.join(&*path);
+                // A path without needless parts.
+                let whole = std::path::absolute(&whole).unwrap_or(whole);
+                if let Some(whole) = whole.to_str() {
+                    *path = whole.to_owned();
+                }
+            }
+            Value::Array(paths) => paths.iter_mut().for_each(|path| self.locate(path, folder)),
+            _ => {}
         }
     }
 
@@ -306,6 +336,16 @@ fn collect(path: &str, schema: &Value, default: Option<&Value>, fields: &mut Vec
             above: bound("exclusiveMinimum"),
             below: bound("exclusiveMaximum"),
             flag: text("x-flag").map(|flag| flag.as_str().map(str::to_owned)),
+            names: text("x-names")
+                .and_then(Value::as_array)
+                .map(|names| {
+                    names
+                        .iter()
+                        .filter_map(Value::as_str)
+                        .map(str::to_owned)
+                        .collect()
+                })
+                .unwrap_or_default(),
             kind,
             path,
         });

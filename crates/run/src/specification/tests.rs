@@ -47,7 +47,7 @@ impl Default for Search {
 #[serde(deny_unknown_fields)]
 struct Example {
     /// What is read.
-    #[schemars(extend("format" = "path"))]
+    #[schemars(extend("format" = "path", "x-names" = ["shipped"]))]
     data: std::path::PathBuf,
     /// Widths.
     #[serde(default)]
@@ -105,6 +105,33 @@ fn fields_come_from_the_type() {
     assert_eq!(ways[0].help, "Without haste.");
     assert_eq!(field("search.time").kind, FieldKind::Text);
     assert_eq!(fields.len(), 7);
+}
+
+#[test]
+fn paths_are_located_and_names_are_not() {
+    let fields = Example::fields();
+    let field = |path: &str| fields.iter().find(|field| field.path == path).unwrap();
+    let folder = std::env::temp_dir();
+    for (path, given, expected) in [
+        ("data", "a.csv", folder.join("a.csv").to_str().unwrap()),
+        (
+            "data",
+            "./b/a.csv",
+            folder.join("b/a.csv").to_str().unwrap(),
+        ),
+        ("data", "shipped", "shipped"),
+        (
+            "data",
+            "./shipped",
+            folder.join("shipped").to_str().unwrap(),
+        ),
+        ("data", "", ""),
+        ("search.time", "a.csv", "a.csv"),
+    ] {
+        let mut value = json!(given);
+        field(path).locate(&mut value, &folder);
+        assert_eq!(value, json!(expected), "{given}");
+    }
 }
 
 #[test]

@@ -96,6 +96,7 @@ fn without_flags(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
             map.remove("x-flag");
+            map.remove("x-names");
             map.values_mut().for_each(without_flags);
         }
         Value::Array(values) => values.iter_mut().for_each(without_flags),

@@ -18,13 +18,13 @@ use probity_fairness::repair::RepairSpecification;
 use probity_fairness::specification::AuditSpecification;
 use probity_nn::modality::ModalityName;
 use probity_nn::train::TrainSpecification;
-use probity_run::specification::{Field, FieldError, FieldKind, Specification};
+use probity_run::specification::{Field, FieldError, Specification};
 
 /// Fields that hold identifiers of the service.
 pub(super) const IDENTIFIERS: [&str; 3] = ["data", "model", "runs"];
 
 /// Fields and tables that name files or programs, though not as paths.
-pub(super) const REFUSED: [&str; 3] = ["predictor", "schema", "recurrent.embeddings"];
+pub(super) const REFUSED: [&str; 2] = ["predictor", "schema"];
 
 /// The command that a job runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -98,16 +98,12 @@ pub fn fields(kind: JobKind) -> Vec<Field> {
 
 /// Whether a field would have the service open files of its machine or start programs.
 fn is_refused(field: &Field) -> bool {
-    let is_path = match &field.kind {
-        FieldKind::Path => true,
-        FieldKind::List(kind) => **kind == FieldKind::Path,
-        _ => false,
-    };
     let is_within = |table: &&str| {
         let rest = field.path.strip_prefix(*table);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    (is_path && !IDENTIFIERS.contains(&field.path.as_str())) || REFUSED.iter().any(is_within)
+    (field.is_path() && !IDENTIFIERS.contains(&field.path.as_str()))
+        || REFUSED.iter().any(is_within)
 }
 
 /// The paths of the fields of `S` that are refused.

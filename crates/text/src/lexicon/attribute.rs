@@ -172,7 +172,7 @@ impl ProtectedAttribute {
         only
     }
 
-    pub(super) fn problem(&self, problem: impl Into<String>) -> LexiconError {
+    pub(crate) fn problem(&self, problem: impl Into<String>) -> LexiconError {
         LexiconError::Attribute {
             attribute: self.name.clone(),
             problem: problem.into(),

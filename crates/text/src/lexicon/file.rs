@@ -217,7 +217,10 @@ fn check_terms(attribute: &ProtectedAttribute) -> Result<(), LexiconError> {
             if !in_row.insert(plain.clone()) {
                 return Err(attribute.problem(format!("the term '{term}' is listed twice")));
             }
-            let owner = *owners.entry(plain).or_insert(value);
+            // Hyphens tell no words apart: "African-American" is "African American".
+            let words = plain.replace('-', " ");
+            let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+            let owner = *owners.entry(words).or_insert(value);
             if owner != value {
                 return Err(attribute.problem(format!(
                     "the term '{term}' is listed twice, for '{}' and for '{}'",

@@ -152,14 +152,18 @@ impl Substitution {
     /// For the attributes called `names` in `lexicon`; without names, for all that are not opt-in.
     ///
     /// # Errors
-    /// [`LexiconError::UnknownAttribute`] for a name that is none, and when a term has no words.
+    /// [`LexiconError::UnknownAttribute`] for a name that is none, and when one is named twice or a
+    /// term has no words.
     pub fn new(lexicon: &Lexicon, names: &[String]) -> Result<Substitution, LexiconError> {
         let all = lexicon.attributes();
         let mut chosen = Vec::new();
         for name in names {
             let attribute = lexicon.attribute(name)?;
             let at = all.iter().position(|other| other.name == attribute.name);
-            chosen.extend(at.filter(|at| !chosen.contains(at)));
+            if at.is_some_and(|at| chosen.contains(&at)) {
+                return Err(attribute.problem("it is named twice; name each attribute once"));
+            }
+            chosen.extend(at);
         }
         if names.is_empty() {
             chosen = (0..all.len()).filter(|&at| !all[at].opt_in).collect();

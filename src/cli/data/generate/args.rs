@@ -10,6 +10,8 @@ use crate::cli::numbers::{MOST_ROWS, seed, whole};
 use crate::cli::out::Force;
 use crate::cli::output::print;
 use probity::data::compressed;
+use probity::fairness::opened::open_lexicon;
+use probity::fairness::text::preset::Preset;
 use probity::text::lexicon::Lexicon;
 
 /// Arguments of `probity data generate`.
@@ -27,7 +29,8 @@ pub(in crate::cli::data) struct GenerateArgs {
     /// Seed of everything random about people and comments [default: 1]
     #[arg(long, value_name = "N", value_parser = seed(), allow_hyphen_values = true)]
     seed: Option<u64>,
-    /// Templates: lexicon whose terms they hold (TOML) [default: the one that ships]
+    /// Templates: lexicon whose terms they hold (TOML), or paper for that of the ADF paper
+    /// [default: the one that ships]
     #[arg(long, value_name = "FILE")]
     lexicon: Option<PathBuf>,
     /// Templates: attributes of the lexicon [default: all that are not protected by name only]
@@ -85,10 +88,8 @@ impl GenerateArgs {
 
     /// The lexicon that was asked for.
     pub(super) fn lexicon(&self) -> anyhow::Result<Lexicon> {
-        Ok(match &self.lexicon {
-            Some(file) => Lexicon::load(file)?,
-            None => Lexicon::shipped(),
-        })
+        let file = self.lexicon.as_deref();
+        Ok(open_lexicon(file, Preset::default())?.value)
     }
 
     /// Writes rows to the file that was asked for, or else to stdout; says whether to the file.

