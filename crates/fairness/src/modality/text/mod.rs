@@ -152,7 +152,10 @@ impl<'m> TextCase<'m> {
             None => work(&Judge::new(self.subject.reader(), None)),
             Some(encoder) => {
                 let embed = |text: &str| encoder.embed(text);
-                work(&Judge::new(self.subject.reader(), Some(&embed as Embed<'_>)))
+                work(&Judge::new(
+                    self.subject.reader(),
+                    Some(&embed as Embed<'_>),
+                ))
             }
         }
     }
@@ -261,15 +264,15 @@ impl<'m> Modality for TextCase<'m> {
     ) -> Result<W::Output, AuditError> {
         let strategy = method.strategy;
         strategy.expect_fitting("strategy", ModalityName::Text)?;
-        let ModelAccess::Gradients(model) = model else {
-            return Err(strategy.refused_without_gradients("strategy").into());
-        };
+        strategy.expect_usable("strategy", model)?;
         let options = method.text;
+        let local = options.local_strategy(strategy);
+        local.expect_usable("text.local_strategy", model)?;
         self.with_judge(|judge| {
             let least = options.min_similarity;
             let strategy = TextStrategy {
                 global: strategy,
-                local: options.local_strategy.unwrap_or(strategy),
+                local,
                 model,
                 domain: &self.domain,
                 steps: &self.steps,
@@ -292,7 +295,8 @@ impl<'m> Modality for TextCase<'m> {
 
     /// Steps replace free words of the seed, so that lengths stay.
     fn is_reached(&self, seed: u64, row: &[i32]) -> bool {
-        let tokens = self.subject.reader().table.vectors().len() / self.subject.reader().dimension().max(1);
+        let tokens =
+            self.subject.reader().table.vectors().len() / self.subject.reader().dimension().max(1);
         let is_token = |&id: &i32| usize::try_from(id).is_ok_and(|id| id < tokens);
         let seed = usize::try_from(seed).ok();
         let source = seed.and_then(|seed| self.seed_sources.get(seed));
@@ -453,7 +457,7 @@ impl<'m> Modality for TextCase<'m> {
             unmodified: exchanged,
             texts_sha256: self.sha256.get("data").cloned().unwrap_or_default(),
             texts: self.counts.clone(),
-            local_strategy: specification.text.local_strategy.unwrap_or(strategy),
+            local_strategy: specification.text.local_strategy(strategy),
             terms: self.protected.counts().clone(),
             pairs: tally,
         })
