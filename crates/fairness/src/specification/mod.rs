@@ -34,11 +34,14 @@ pub(crate) const MOST_SEEDS: u32 = 1_000_000;
 pub(crate) const MOST_FOUND: u32 = 1_000_000_000;
 
 /// What changes no result of an audit.
-const FREE: [&str; 4] = [
+const FREE: [&str; 7] = [
     "budget.time",
     "search.batch",
     "predictor.timeout",
     "predictor.rows",
+    "predictor.concurrency",
+    "predictor.rate",
+    "predictor.retries",
 ];
 
 /// How far and how finely to search, whatever the strategy.
