@@ -177,6 +177,7 @@ impl AuditSpecification {
     pub fn expect_divisible(&self) -> Result<(), FieldError> {
         for (field, is_given) in [
             ("budget.max_found", self.budget.max_found.is_some()),
+            ("budget.max_calls", self.budget.max_calls.is_some()),
             ("budget.time", self.budget.time.is_some()),
         ] {
             if is_given {
