@@ -51,13 +51,13 @@ pub struct TextPredictorOptions {
 /// A predictor of texts that is ready to answer.
 pub struct OpenTextPredictor {
     /// It.
-    pub classifier: Arc<dyn TextClassifier>,
+    asking: Arc<Asking>,
     /// Its classes.
     pub classes: Vec<String>,
     /// What ends its processes.
     pub ender: Ender,
-    /// The largest difference between two probabilities of one text.
-    pub instability: f32,
+    votes: u32,
+    tolerance: f32,
 }
 
 /// What [`TextPredictorOptions::sha256`] is the hash of.
@@ -71,11 +71,11 @@ struct Identity<'a> {
 }
 
 impl TextPredictorOptions {
-    /// Starts it, and asks about some of `texts` twice.
+    /// Starts it.
     ///
     /// # Errors
-    /// When it cannot be started or cannot answer, or gives other answers to the same text.
-    pub fn open(&self, texts: &[&str]) -> Result<OpenTextPredictor, PredictorError> {
+    /// When it cannot be started, or does not say what its classes are.
+    pub fn open(&self) -> Result<OpenTextPredictor, PredictorError> {
         let PredictorSource::Command(line) = &self.source else {
             return Err(PredictorError::NotOfTexts(self.source.to_string()));
         };
@@ -112,49 +112,13 @@ impl TextPredictorOptions {
             (classes.clone(), order),
             pace,
         );
-        let instability = self.check_stability(&asking, &classes, texts)?;
         Ok(OpenTextPredictor {
-            classifier: Arc::new(asking),
+            asking: Arc::new(asking),
             classes,
             ender,
-            instability,
+            votes: self.votes,
+            tolerance: self.tolerance,
         })
-    }
-
-    /// Asks about some texts together, then about each alone, from the last to the first. One vote
-    /// must give the same probabilities, several the same class.
-    fn check_stability(
-        &self,
-        asking: &Asking,
-        classes: &[String],
-        texts: &[&str],
-    ) -> Result<f32, PredictorError> {
-        let texts = &texts[..texts.len().min(TWICE)];
-        let first = asking.ask_anew(texts)?;
-        let mut largest = 0.0f32;
-        for (text, one) in texts.iter().zip(first.chunks_exact(classes.len())).rev() {
-            let other = asking.ask_anew(&[text])?;
-            let (one, other) = (softmax(one), softmax(&other));
-            let class_of = |probabilities| probity_nn::predicted_class(probabilities);
-            let is_other_class = class_of(&one) != class_of(&other);
-            for (class, (&one, &other)) in one.iter().zip(&other).enumerate() {
-                let apart = (one - other).abs();
-                let is_unstable = match self.votes {
-                    0 | 1 => apart > self.tolerance,
-                    _ => is_other_class,
-                };
-                if is_unstable {
-                    return Err(PredictorError::UnstableText {
-                        text: shown(text),
-                        class: classes[class].clone(),
-                        first: one,
-                        second: other,
-                    });
-                }
-                largest = largest.max(apart);
-            }
-        }
-        Ok(largest)
     }
 
     /// SHA-256, in hex, of what can be known about what it computes with, as for a predictor of
@@ -170,6 +134,52 @@ impl TextPredictorOptions {
             votes: self.votes,
             files: files_of(&self.source, &self.directory)?,
         })
+    }
+}
+
+impl OpenTextPredictor {
+    /// It, as whatever asks about texts takes it.
+    pub fn classifier(&self) -> Arc<dyn TextClassifier> {
+        Arc::clone(&self.asking) as Arc<dyn TextClassifier>
+    }
+
+    /// Asks about some texts together, then about each alone, from the last to the first. One vote
+    /// must give the same probabilities, several the same class. The largest difference between two
+    /// probabilities of one text.
+    ///
+    /// # Errors
+    /// When they are others, or it cannot answer.
+    pub fn check_stability(&self, texts: &[&str]) -> Result<f32, PredictorError> {
+        let texts = &texts[..texts.len().min(TWICE)];
+        let first = self.asking.ask_anew(texts)?;
+        let mut largest = 0.0f32;
+        for (text, one) in texts
+            .iter()
+            .zip(first.chunks_exact(self.classes.len()))
+            .rev()
+        {
+            let other = self.asking.ask_anew(&[text])?;
+            let (one, other) = (softmax(one), softmax(&other));
+            let class_of = |probabilities| probity_nn::predicted_class(probabilities);
+            let is_other_class = class_of(&one) != class_of(&other);
+            for (class, (&one, &other)) in one.iter().zip(&other).enumerate() {
+                let apart = (one - other).abs();
+                let is_unstable = match self.votes {
+                    0 | 1 => apart > self.tolerance,
+                    _ => is_other_class,
+                };
+                if is_unstable {
+                    return Err(PredictorError::UnstableText {
+                        text: shown(text),
+                        class: self.classes[class].clone(),
+                        first: one,
+                        second: other,
+                    });
+                }
+                largest = largest.max(apart);
+            }
+        }
+        Ok(largest)
     }
 }
 

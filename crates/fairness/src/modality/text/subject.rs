@@ -42,14 +42,14 @@ impl TextSubject<'_> {
             // Started last: what is wrong with the data is said without it.
             let sha256 = predictor.sha256()?;
             let some: Vec<&str> = texts.iter().map(String::as_str).collect();
-            let opened = predictor.open(&some)?;
+            let opened = predictor.open()?;
             let asked = AskedClassifier {
-                classifier: opened.classifier,
+                instability: opened.check_stability(&some)?,
+                classifier: opened.classifier(),
                 classes: opened.classes,
                 reader: Arc::new(reader),
                 vectors_sha256: vectors.sha256,
                 ender: Some(opened.ender),
-                instability: opened.instability,
             };
             return Ok(Opened {
                 value: TextSubject::Asked(asked),
