@@ -204,7 +204,7 @@ impl Case {
         TextStrategy {
             global: name,
             local: name,
-            model: &self.model,
+            model: ModelAccess::Gradients(&self.model),
             domain: &self.domain,
             steps: &self.steps,
             vectors: Vectors {
@@ -274,6 +274,7 @@ fn options() -> SearchOptions {
         local: 25,
         batch: 4096,
         max_found: None,
+        max_calls: None,
         time: None,
     }
 }

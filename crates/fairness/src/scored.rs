@@ -6,12 +6,14 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::audit_error::AuditError;
-use super::opened::Opened;
+use super::opened::{Opened, open_text_model};
+use super::specification::PredictorSpecification;
 use probity_data::numbers::class_name;
 use probity_data::table::ReadCounts;
 use probity_nn::text::PADDING;
 use probity_nn::text_model::TextModel;
 use probity_nn::{Classifier, Rows};
+use probity_predictor::texts::OpenTextPredictor;
 use probity_tensor::device::ComputeDevice;
 use probity_text::corpus::{TextColumns, read_texts_hashed};
 
@@ -88,11 +90,62 @@ pub fn open_labelled_texts(
     })
 }
 
+/// A classifier of texts, opened for what it says of them.
+pub enum TextScorer {
+    /// A network that reads numbers of its own words.
+    Network(Box<TextModel>),
+    /// What only answers.
+    Predictor(OpenTextPredictor),
+}
+
+impl TextScorer {
+    /// The `predictor`, if one is named, or the model in the directory `model`.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn open(
+        model: &Path,
+        predictor: &PredictorSpecification,
+    ) -> Result<Opened<TextScorer>, AuditError> {
+        match predictor.text_options() {
+            Some(predictor) => Ok(Opened {
+                sha256: predictor.sha256()?,
+                value: TextScorer::Predictor(predictor.open()?),
+            }),
+            None => Ok(open_text_model(model)?.map(|model| TextScorer::Network(Box::new(model)))),
+        }
+    }
+
+    /// Names of the classes.
+    pub fn classes(&self) -> &[String] {
+        match self {
+            TextScorer::Network(model) => &model.classes,
+            TextScorer::Predictor(predictor) => &predictor.classes,
+        }
+    }
+
+    /// The logits of `texts`, row-major `[texts, classes]`, of a network on `device` and each cut
+    /// to what it reads.
+    ///
+    /// # Errors
+    /// When a text cannot be split, or the model cannot answer.
+    pub fn logits(&self, texts: &[String], device: &ComputeDevice) -> Result<Vec<f32>, AuditError> {
+        match self {
+            TextScorer::Network(model) => text_logits(model, texts, device),
+            TextScorer::Predictor(predictor) => {
+                let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+                predictor.check_stability(&texts)?;
+                Ok(predictor.classifier().logits(&texts)?)
+            }
+        }
+    }
+}
+
 /// The logits of `texts`, row-major `[texts, classes]`, each cut to what the model reads.
 ///
 /// # Errors
 /// When a text cannot be split, or the model cannot answer.
-pub fn text_logits(
+fn text_logits(
     model: &TextModel,
     texts: &[String],
     device: &ComputeDevice,

@@ -23,3 +23,17 @@ pub trait TextClassifier: Send + Sync {
         false
     }
 }
+
+impl<C: TextClassifier + ?Sized> TextClassifier for &C {
+    fn classes(&self) -> usize {
+        (**self).classes()
+    }
+
+    fn logits(&self, texts: &[&str]) -> Result<Vec<f32>, ModelError> {
+        (**self).logits(texts)
+    }
+
+    fn is_fallible(&self) -> bool {
+        (**self).is_fallible()
+    }
+}

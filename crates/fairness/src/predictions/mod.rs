@@ -17,8 +17,8 @@ use std::sync::Arc;
 pub use self::evaluation::{ClassFigures, Evaluation, Judged, evaluate};
 use self::specification::PredictSpecification;
 use crate::audit_error::AuditError;
-use crate::opened::{open_model, open_table, open_text_model, open_texts, reading_schema};
-use crate::scored::text_logits;
+use crate::opened::{open_model, open_table, open_texts, reading_schema};
+use crate::scored::TextScorer;
 use probity_data::read::RowNumbers;
 use probity_data::table::{Labels, ReadCounts};
 use probity_nn::fnn::Fnn;
@@ -73,12 +73,12 @@ pub fn predict(
             })
         }
         ModalityName::Text => {
-            let model = open_text_model(&specification.model)?;
+            let model = TextScorer::open(&specification.model, &specification.predictor)?;
             let column = specification.text_column.as_deref();
             let data = open_texts(&specification.data, column, specification.skip_bad_rows)?;
             Ok(Predictions {
-                logits: text_logits(&model.value, &data.value.texts, device)?,
-                classes: model.value.classes,
+                logits: model.value.logits(&data.value.texts, device)?,
+                classes: model.value.classes().to_vec(),
                 data: ReadCounts::of_bad_rows(data.value.texts.len(), data.value.bad_rows),
                 texts: Some(data.value.texts),
                 rows: data.value.rows,

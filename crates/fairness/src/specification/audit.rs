@@ -144,12 +144,11 @@ impl Specification for AuditSpecification {
                 unused(field, is_left_out, "texts")?;
             }
             unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
-            unused("predictor.source", self.predictor.source.is_none(), "texts")?;
         } else {
             let given = self.text.given();
             unused(given.unwrap_or("text"), given.is_none(), "tables")?;
         }
-        self.predictor.rules(self.model.is_some())
+        self.predictor.rules(self.model.is_some(), self.modality)
     }
 }
 
@@ -158,9 +157,9 @@ impl AuditSpecification {
     pub fn strategy(&self) -> StrategyName {
         self.strategy
             .unwrap_or(match (self.modality, &self.predictor.source) {
-                (ModalityName::Text, _) => StrategyName::AdfAsc,
+                (ModalityName::Text, None) => StrategyName::AdfAsc,
                 (ModalityName::Table, None) => StrategyName::Adf,
-                (ModalityName::Table, Some(_)) => StrategyName::WITHOUT_GRADIENTS,
+                (modality, Some(_)) => StrategyName::without_gradients(modality),
             })
     }
 
@@ -179,6 +178,7 @@ impl AuditSpecification {
     pub fn expect_divisible(&self) -> Result<(), FieldError> {
         for (field, is_given) in [
             ("budget.max_found", self.budget.max_found.is_some()),
+            ("budget.max_calls", self.budget.max_calls.is_some()),
             ("budget.time", self.budget.time.is_some()),
         ] {
             if is_given {
@@ -199,7 +199,7 @@ impl AuditSpecification {
         if self.modality == ModalityName::Table {
             self.estimate = Some(self.estimated());
         } else {
-            self.text.local_strategy.get_or_insert(strategy);
+            self.text.local_strategy = Some(self.text.local_strategy(strategy));
             self.text.max_l0 = self.text.max_changed();
             self.text.min_fluency = self.text.least_fluency();
         }

@@ -34,11 +34,15 @@ pub(crate) const MOST_SEEDS: u32 = 1_000_000;
 pub(crate) const MOST_FOUND: u32 = 1_000_000_000;
 
 /// What changes no result of an audit.
-const FREE: [&str; 4] = [
+const FREE: [&str; 8] = [
+    "budget.max_calls",
     "budget.time",
     "search.batch",
     "predictor.timeout",
     "predictor.rows",
+    "predictor.concurrency",
+    "predictor.rate",
+    "predictor.retries",
 ];
 
 /// How far and how finely to search, whatever the strategy.
@@ -148,6 +152,7 @@ impl SearchSpecification {
             local: self.local,
             batch: self.batch,
             max_found: budget.max_found,
+            max_calls: budget.max_calls,
             time: budget.time(),
         }
     }
@@ -167,6 +172,11 @@ pub struct BudgetSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = MOST_FOUND))]
     pub max_found: Option<u64>,
+    /// Stop before the search asks the model about more rows or texts than this; those of the
+    /// estimates are not among them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000_000_000_u64))]
+    pub max_calls: Option<u64>,
 }
 
 impl BudgetSpecification {
@@ -206,7 +216,8 @@ pub struct TextSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "path"))]
     pub encoder: Option<PathBuf>,
-    /// Strategy of the local phase; by default that of the global phase.
+    /// Strategy of the local phase; by default that of the global phase, and rp where that is
+    /// adf-zero-order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub local_strategy: Option<StrategyName>,
     /// Nearest words in the embedding table that may replace a word.
@@ -254,6 +265,20 @@ impl Default for TextSpecification {
 }
 
 impl TextSpecification {
+    /// The strategy of the local phase where the global phase has `global`: the same, but random
+    /// words where that would leave out each word of every text that a walker comes to.
+    pub fn local_strategy(&self, global: StrategyName) -> StrategyName {
+        self.local_strategy.unwrap_or(match global {
+            StrategyName::AdfZeroOrder => StrategyName::Rp,
+            global => global,
+        })
+    }
+
+    /// Words of a text that a model is asked about that sets no limit itself.
+    pub fn reads(&self) -> usize {
+        self.max_length.unwrap_or(512)
+    }
+
     /// Words that may differ from the seed, at most.
     pub fn max_changed(&self) -> Option<usize> {
         self.max_l0.or(match self.preset {

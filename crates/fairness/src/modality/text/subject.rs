@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::audit_error::AuditError;
-use crate::opened::{Opened, open_text_model};
+use crate::opened::{Opened, open_text_model, open_vectors};
 use crate::specification::AuditSpecification;
 use crate::text::asked::AskedClassifier;
+use crate::text::vocabulary::audit_reader;
 use probity_nn::text_model::TextModel;
 use probity_nn::text_reader::TextReader;
 use probity_predictor::Ender;
@@ -30,9 +32,30 @@ impl TextSubject<'_> {
     pub fn open(
         specification: &AuditSpecification,
         model: Option<&Path>,
-        _texts: &[String],
-        _lexicon: &Lexicon,
+        texts: &[String],
+        lexicon: &Lexicon,
     ) -> Result<Opened<TextSubject<'static>>, AuditError> {
+        if let Some(predictor) = specification.predictor.text_options() {
+            let options = &specification.text;
+            let vectors = open_vectors(options.embeddings.as_deref())?;
+            let reader = audit_reader(texts, &vectors.value, lexicon, options.reads())?;
+            // Started last: what is wrong with the data is said without it.
+            let sha256 = predictor.sha256()?;
+            let some: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let opened = predictor.open()?;
+            let asked = AskedClassifier {
+                instability: opened.check_stability(&some)?,
+                classifier: opened.classifier(),
+                classes: opened.classes,
+                reader: Arc::new(reader),
+                vectors_sha256: vectors.sha256,
+                ender: Some(opened.ender),
+            };
+            return Ok(Opened {
+                value: TextSubject::Asked(asked),
+                sha256,
+            });
+        }
         let directory = match model {
             Some(model) => model,
             None => specification.model()?,
