@@ -30,6 +30,7 @@ pub mod text;
 pub mod text_model;
 mod text_tiles;
 pub mod train;
+pub mod transformer;
 pub mod vocabulary;
 pub mod weights;
 
