@@ -47,11 +47,11 @@ fn main() -> Result<(), Failure> {
     for cell in [CellKind::Lstm, CellKind::Gru] {
         let (model, texts) = trained(cell)?;
         let names = vec!["country".to_owned()];
-        let protected = Protected::new(&Lexicon::shipped(), &names, &model, Preset::English)?;
-        let tokens = Tokens::new(&model);
+        let protected = Protected::new(&Lexicon::shipped(), &names, &model.reader, Preset::English)?;
+        let tokens = Tokens::new(&model.reader);
         let mut sources = Vec::new();
         for text in &texts {
-            let source = protected.read(&tokens, &model.encode(text)?)?.source;
+            let source = protected.read(&tokens, &model.reader.encode(text)?)?.source;
             sources.extend(Some(source).filter(Source::can_vary));
         }
         let plain = TextDomain::of(sources.clone())?;

@@ -197,7 +197,7 @@ fn certificates_of_texts_that_are_cut_hold_for_what_the_model_reads_of_each() {
         row.resize(network.width(), PADDING);
         predicted_class(&network.logits(Rows::new(&row, row.len())).unwrap())
     };
-    let read = |text: &str| model.encode(text).unwrap().ids;
+    let read = |text: &str| model.reader.encode(text).unwrap().ids;
     let certificates = workspace.read("run/certificates.csv");
     let mut certificates = csv::Reader::from_reader(certificates.as_bytes());
     let (mut certified, mut unlike_extended) = (0, 0);

@@ -78,12 +78,12 @@ fn import(weights: &WeightFile, words: &Words) -> (TextModel, TextImportReport) 
 fn logits(model: &TextModel, texts: &[String]) -> Vec<Vec<f32>> {
     let encoded: Vec<_> = texts
         .iter()
-        .map(|text| model.encode(text).unwrap())
+        .map(|text| model.reader.encode(text).unwrap())
         .collect();
     let ids: Vec<&[i32]> = encoded.iter().map(|text| text.ids.as_slice()).collect();
     let table = Table {
-        values: model.table.vectors(),
-        dimension: model.dimension(),
+        values: model.reader.table.vectors(),
+        dimension: model.reader.dimension(),
     };
     let logits = Kernels::new(&model.recurrent).logits(table, &ids);
     logits
@@ -209,8 +209,8 @@ fn the_command_writes_a_model_directory() {
         .exits(0)
         .says(&["11 tensors matched", "recurrent.weight_hh_l1", "LSTM, 2 layers of 5 units; 20 words", "fine, toxic"]);
     let model = TextModel::load(workspace.path("model")).unwrap();
-    assert_eq!((model.classes[1].as_str(), model.max_length), ("toxic", 30));
-    assert_eq!(model.sentences.frequencies().probability("the"), 2.0 / 6.0);
+    assert_eq!((model.classes[1].as_str(), model.reader.max_length), ("toxic", 30));
+    assert_eq!(model.reader.sentences.frequencies().probability("the"), 2.0 / 6.0);
     let summary = workspace.json("model/summary.json");
     assert_eq!(summary["network"]["cell"], "lstm");
     assert_eq!(summary["model_sha256"], model.sha256().unwrap().as_str());

@@ -82,7 +82,7 @@ fn imported(workspace: &Workspace, out: &str, rest: &str) -> Outcome {
 
 /// Tokens of a text, and what each is made of.
 fn split(model: &TextModel, text: &str) -> Vec<(i32, String)> {
-    let encoded = model.encode(text).unwrap();
+    let encoded = model.reader.encode(text).unwrap();
     let parts = encoded
         .bytes
         .iter()

@@ -185,7 +185,7 @@ fn classified_texts(model: &TextModel, path: &Path) -> Result<(Vec<f32>, usize),
         skip_bad_rows: false,
     };
     let corpus = read_texts_hashed(path, &columns)?.value;
-    let texts = corpus.texts.iter().map(|text| model.encode(text));
+    let texts = corpus.texts.iter().map(|text| model.reader.encode(text));
     let texts: Vec<_> = texts.collect::<Result<_, _>>()?;
     let width = texts.iter().map(|text| text.ids.len()).max().unwrap_or(0);
     let mut codes = Vec::with_capacity(width * texts.len());

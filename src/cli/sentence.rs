@@ -31,7 +31,7 @@ pub(super) fn run(
     let protected = open_protected(
         text_rules.lexicon.as_deref(),
         &specification.protected,
-        &model,
+        &model.reader,
         text_rules.preset,
     )?
     .value;

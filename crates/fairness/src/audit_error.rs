@@ -18,6 +18,7 @@ use probity_run::shards::ShardError;
 use probity_run::specification::FieldError;
 use probity_run::specification::file::SpecificationError;
 use probity_text::corpus::CorpusError;
+use probity_text::embeddings::EmbeddingError;
 use probity_text::lexicon::LexiconError;
 use probity_text::ngrams::NgramError;
 use probity_text::tokenizer::TokenizerError;
@@ -90,6 +91,9 @@ pub enum AuditError {
     /// The lexicon cannot be used.
     #[error(transparent)]
     Lexicon(#[from] LexiconError),
+    /// The word vectors cannot be used.
+    #[error(transparent)]
+    Embeddings(#[from] EmbeddingError),
     /// The n-gram model cannot be used.
     #[error(transparent)]
     Ngrams(#[from] NgramError),

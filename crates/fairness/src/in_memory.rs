@@ -17,7 +17,7 @@ use thiserror::Error;
 
 use super::audit::{Audit, AuditError, AuditSpecification};
 use super::estimate::Estimate;
-use super::modality::{Change, Modality, TableCase, TextCase, TextParts};
+use super::modality::{Change, Modality, TableCase, TextCase, TextParts, TextSubject};
 use super::model_under_test::ModelUnderTest;
 use super::opened::{Opened, open_encoder, open_protected, protected_or_marked};
 use super::pairs::{Pair, PairStore};
@@ -166,8 +166,9 @@ where
     ) -> Result<TextCase<'m>, AuditError> {
         let text = &specification.text;
         let lexicon = text.lexicon.as_deref();
-        let protected = open_protected(lexicon, &specification.protected, self, text.preset)?;
-        text_case(specification, self, protected, texts, device)
+        let protected = open_protected(lexicon, &specification.protected, &self.reader, text.preset)?;
+        let subject = TextSubject::Words(Cow::Borrowed(self));
+        text_case(specification, subject, protected, texts, device)
     }
 }
 
@@ -185,10 +186,10 @@ where
         device: &ComputeDevice,
     ) -> Result<TextCase<'m>, AuditError> {
         let preset = specification.text.preset;
-        let protected = Protected::new(lexicon, &specification.protected, self, preset)?;
+        let protected = Protected::new(lexicon, &specification.protected, &self.reader, preset)?;
         text_case(
             specification,
-            self,
+            TextSubject::Words(Cow::Borrowed(self)),
             Opened::unnamed(protected),
             texts,
             device,
@@ -198,14 +199,14 @@ where
 
 fn text_case<'m, S: AsRef<str> + ?Sized + 'm>(
     specification: &AuditSpecification,
-    model: &'m TextModel,
+    subject: TextSubject<'m>,
     protected: Opened<Protected>,
     texts: impl IntoIterator<Item = &'m S>,
     device: &ComputeDevice,
 ) -> Result<TextCase<'m>, AuditError> {
     let encoder = specification.text.encoder.as_deref();
     let parts = TextParts {
-        model: Opened::unnamed(Cow::Borrowed(model)),
+        model: Opened::unnamed(subject),
         directory: None,
         protected,
         texts: Opened::unnamed(texts.into_iter().map(AsRef::as_ref).collect()),

@@ -12,6 +12,7 @@ use probity_data::schema::{Attribute, OutOfDomain, Schema, SchemaError};
 use probity_data::table::{Labels, Table};
 use probity_nn::model::Model;
 use probity_nn::text_model::{TextModel, is_text_model};
+use probity_nn::text_reader::TextReader;
 use probity_run::run_directory::{file_sha256, hex};
 use probity_run::specification::FieldError;
 use probity_text::corpus::{TextColumns, TextCorpus, read_texts_hashed};
@@ -146,7 +147,7 @@ pub fn open_encoder(file: &Path) -> Result<Opened<Encoder>, AuditError> {
     })
 }
 
-/// What is protected, as `model` sees it, of the attributes `named`, or of all, in the lexicon in
+/// What is protected, as `reader` splits it, of the attributes `named`, or of all, in the lexicon in
 /// `file`, or in that of `preset`; with the lexicon's hash.
 ///
 /// # Errors
@@ -154,12 +155,12 @@ pub fn open_encoder(file: &Path) -> Result<Opened<Encoder>, AuditError> {
 pub fn open_protected(
     file: Option<&Path>,
     named: &[String],
-    model: &TextModel,
+    reader: &TextReader,
     preset: Preset,
 ) -> Result<Opened<Protected>, AuditError> {
     let lexicon = open_lexicon(file, preset)?;
     Ok(Opened {
-        value: Protected::new(&lexicon.value, named, model, preset)?,
+        value: Protected::new(&lexicon.value, named, reader, preset)?,
         sha256: lexicon.sha256,
     })
 }

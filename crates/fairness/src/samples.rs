@@ -230,10 +230,11 @@ pub fn read_samples<E: From<AuditError>>(
             let cells = cells.collect::<Result<Vec<_>, _>>()?;
             let refuse = |place: usize, expected| refused(&columns[place], cells[place], expected);
             let row = inputs.read(&cells, &refuse)?;
-            Ok::<_, AuditError>((row, inputs.numbers(&cells), cell(*label)?.to_owned()))
+            let besides = (inputs.numbers(&cells), inputs.text(&cells));
+            Ok::<_, AuditError>((row, besides, cell(*label)?.to_owned()))
         };
-        let (row, numbers, label) = input(&sides[0])?;
-        let (other, other_numbers, other_label) = input(&sides[1])?;
+        let (row, (numbers, text), label) = input(&sides[0])?;
+        let (other, (other_numbers, other_text), other_label) = input(&sides[1])?;
         let source_row = source_row.map(|position| number("source_row", position, "a row number"));
         each(Sample {
             seed: number("seed", seed, "the number of a seed")?,
@@ -244,6 +245,7 @@ pub fn read_samples<E: From<AuditError>>(
             row,
             other,
             numbers: [numbers, other_numbers],
+            texts: [text, other_text],
             label,
             other_label,
         })?;

@@ -87,7 +87,7 @@ pub fn text_logits(
 ) -> Result<Vec<f32>, AuditError> {
     let encoded: Vec<Vec<i32>> = texts
         .par_iter()
-        .map(|text| Ok(model.encode(text)?.ids))
+        .map(|text| Ok(model.reader.encode(text)?.ids))
         .collect::<Result<_, AuditError>>()?;
     let width = encoded.iter().map(Vec::len).max().unwrap_or(0).max(1);
     let network = model.network(width, device)?;

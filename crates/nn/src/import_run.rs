@@ -117,9 +117,9 @@ impl Imported {
                 let network = Fnn::new(network, &device);
                 DecidedAlike::of(&network, &schema.label.classes, rows)?
             }
-            Imported::Text(model) if model.words() > 0 => {
-                let width = model.max_length.min(TRIED_WORDS);
-                let words = model.words() as i32;
+            Imported::Text(model) if model.reader.words() > 0 => {
+                let width = model.reader.max_length.min(TRIED_WORDS);
+                let words = model.reader.words() as i32;
                 let row = |mut stream: Stream| -> Vec<i32> {
                     let length = stream.random_range(1..=width);
                     let mut row: Vec<i32> =

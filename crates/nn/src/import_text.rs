@@ -26,6 +26,7 @@ pub use self::error::TextImportError;
 pub use self::row_words::{RowWords, RowWordsError};
 pub use self::vocabulary::Vocabulary;
 use super::text_model::TextModel;
+use super::text_reader::TextReader;
 use super::train::options::RecurrentOptions;
 use super::weights::WeightFile;
 use probity_text::embeddings::EmbeddingTable;
@@ -153,10 +154,12 @@ pub fn import_text(
     };
     let model = TextModel {
         classes,
-        max_length: options.max_length,
-        sentences: sentence_embedder(&options.texts, &tokenizer, &table)?,
-        tokenizer,
-        table,
+        reader: TextReader {
+            max_length: options.max_length,
+            sentences: sentence_embedder(&options.texts, &tokenizer, &table)?,
+            tokenizer,
+            table,
+        },
         recurrent: parts.recurrent,
     };
     Ok((model, report))

@@ -6,7 +6,6 @@
 //! then the recurrent layers and the linear one under PyTorch's names, two-dimensional as
 //! `[rows, columns]`.
 
-use std::ops::Range;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -17,6 +16,7 @@ use super::model::{
 };
 use super::recurrent::network::{RecurrentWeights, Shape};
 use super::text::{TextNetwork, TextNetworkError};
+use super::text_reader::TextReader;
 use probity_run::run_directory::write_atomically;
 use probity_run::sealed::{Form, read_text, write_text};
 use probity_tensor::device::ComputeDevice;
@@ -43,31 +43,10 @@ const COMPANIONS: [&str; 3] = [TOKENIZER, SENTENCES, WEIGHTS];
 pub struct TextModel {
     /// Classes, by number.
     pub classes: Vec<String>,
-    /// Tokens of a text that are read; the rest is cut off.
-    pub max_length: usize,
-    /// Splits texts into words of the vocabulary.
-    pub tokenizer: Tokenizer,
-    /// The vectors of its words, and one for all others.
-    pub table: EmbeddingTable,
-    /// Measures semantic similarity; fitted on the training texts.
-    pub sentences: SentenceEmbedder,
+    /// How it reads texts; its words' vectors are what the layers see.
+    pub reader: TextReader,
     /// The layers after the embeddings.
     pub recurrent: RecurrentWeights,
-}
-
-/// A text as the model reads it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EncodedText {
-    /// The text, up to its last token that is read.
-    pub text: String,
-    /// Its tokens: ids of the vocabulary, the unknown word for others.
-    pub ids: Vec<i32>,
-    /// The tokens as the model sees them, unknown ones spelled out.
-    pub words: Vec<String>,
-    /// Where each token stands in `text`.
-    pub bytes: Vec<Range<usize>>,
-    /// Whether something was cut off.
-    pub is_truncated: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -91,16 +70,6 @@ pub fn is_text_model(directory: &Path) -> bool {
 }
 
 impl TextModel {
-    /// Length of a word's vector.
-    pub fn dimension(&self) -> usize {
-        self.recurrent.shape.inputs
-    }
-
-    /// Number of words, without the unknown one.
-    pub fn words(&self) -> usize {
-        self.tokenizer.unknown() as usize
-    }
-
     /// The network on `device`, for rows of `width` tokens, of which it reads as many as the model
     /// does.
     ///
@@ -111,56 +80,9 @@ impl TextModel {
         width: usize,
         device: &ComputeDevice,
     ) -> Result<TextNetwork, TextNetworkError> {
-        let vectors = self.table.vectors().to_vec();
+        let vectors = self.reader.table.vectors().to_vec();
         let network = TextNetwork::new(self.recurrent.clone(), vectors, width, device)?;
-        Ok(network.reading(self.max_length))
-    }
-
-    /// The word with the number `id`; empty for the unknown one and for no number of a word.
-    pub fn word(&self, id: i32) -> &str {
-        usize::try_from(id).map_or("", |id| self.table.words().word(id))
-    }
-
-    /// The ids of all tokens of `text`, also of those that are cut off.
-    ///
-    /// # Errors
-    /// When the tokenizer cannot split it.
-    pub fn tokens(&self, text: &str) -> Result<Vec<i32>, TokenizerError> {
-        let tokens = self.tokenizer.tokens(text)?;
-        Ok(tokens.iter().map(|token| token.id as i32).collect())
-    }
-
-    /// Splits `text` into tokens and cuts it to the length limit.
-    ///
-    /// # Errors
-    /// When the tokenizer cannot split it.
-    pub fn encode(&self, text: &str) -> Result<EncodedText, TokenizerError> {
-        self.encode_to(text, self.max_length)
-    }
-
-    /// Splits `text` into tokens, also those that the model does not read.
-    ///
-    /// # Errors
-    /// When the tokenizer cannot split it.
-    pub fn encode_whole(&self, text: &str) -> Result<EncodedText, TokenizerError> {
-        self.encode_to(text, usize::MAX)
-    }
-
-    fn encode_to(&self, text: &str, most: usize) -> Result<EncodedText, TokenizerError> {
-        let mut tokens = self.tokenizer.tokens(text)?;
-        let is_truncated = tokens.len() > most;
-        tokens.truncate(most);
-        let end = match tokens.last() {
-            Some(last) if is_truncated => last.bytes.end,
-            _ => text.len(),
-        };
-        Ok(EncodedText {
-            text: text.get(..end).unwrap_or(text).to_owned(),
-            ids: tokens.iter().map(|token| token.id as i32).collect(),
-            bytes: tokens.iter().map(|token| token.bytes.clone()).collect(),
-            words: tokens.into_iter().map(|token| token.text).collect(),
-            is_truncated,
-        })
+        Ok(network.reading(self.reader.max_length))
     }
 
     /// Writes the model into `directory`, which is made if needed.
@@ -174,18 +96,19 @@ impl TextModel {
             problem,
         };
         let json = self
+            .reader
             .tokenizer
             .to_json()
             .map_err(|error| describe(error.to_string()))?;
         save_tensors(&directory.join(WEIGHTS), &self.tensors())?;
         write_atomically(&directory.join(TOKENIZER), json.as_bytes())?;
         let sentences =
-            serde_json::to_vec(&self.sentences).map_err(|error| describe(error.to_string()))?;
+            serde_json::to_vec(&self.reader.sentences).map_err(|error| describe(error.to_string()))?;
         write_atomically(&directory.join(SENTENCES), &sentences)?;
         let description = Description {
             sha256: hashes_of(directory, &COMPANIONS)?,
             text: TextDescription {
-                max_length: self.max_length,
+                max_length: self.reader.max_length,
                 classes: self.classes.clone(),
                 network: self.recurrent.shape,
             },
@@ -196,11 +119,11 @@ impl TextModel {
     }
 
     fn tensors(&self) -> Vec<(String, Vec<usize>, &[f32])> {
-        let rows = self.words() + 1;
+        let rows = self.reader.words() + 1;
         let mut tensors = vec![(
             "embeddings".to_owned(),
-            vec![rows, self.dimension()],
-            self.table.vectors(),
+            vec![rows, self.reader.dimension()],
+            self.reader.table.vectors(),
         )];
         for tensor in self.recurrent.shape.tensors() {
             tensors.push((
@@ -278,10 +201,12 @@ impl TextModel {
         }
         Ok(TextModel {
             classes,
-            max_length,
-            tokenizer,
-            table,
-            sentences,
+            reader: TextReader {
+                max_length,
+                tokenizer,
+                table,
+                sentences,
+            },
             recurrent: RecurrentWeights { shape, values },
         })
     }
@@ -294,10 +219,10 @@ impl TextModel {
         let described = serde_json::json!({
             "kind": "text model",
             "version": 1,
-            "tokenizer": self.tokenizer.to_json()?,
+            "tokenizer": self.reader.tokenizer.to_json()?,
             "network": self.recurrent.shape,
             "classes": self.classes,
-            "max_length": self.max_length,
+            "max_length": self.reader.max_length,
         });
         Ok(hash_of(&described, &self.tensors()))
     }

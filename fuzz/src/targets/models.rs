@@ -66,10 +66,10 @@ fn text_model(folder: &Path) -> anyhow::Result<Target> {
         let Ok(model) = TextModel::load(execution.folder) else {
             return Ok(Seen::Refused);
         };
-        let Ok(tokens) = model.tokens("She is a friendly Norwegian .") else {
+        let Ok(tokens) = model.reader.tokens("She is a friendly Norwegian .") else {
             return Ok(Seen::Accepted);
         };
-        let width = tokens.len().clamp(1, model.max_length);
+        let width = tokens.len().clamp(1, model.reader.max_length);
         let row: Vec<i32> = tokens.into_iter().take(width).collect();
         if row.len() == width
             && let Ok(network) = model.network(width, &ComputeDevice::flex())

@@ -75,16 +75,16 @@ impl Certifiable for CertifiableTexts {
         let text = &specification.text;
         let named = &specification.protected;
         let lexicon = text.lexicon.as_deref();
-        let protected = open_protected(lexicon, named, &model.value, text.preset)?;
+        let protected = open_protected(lexicon, named, &model.value.reader, text.preset)?;
         let skip = specification.skip_bad_rows;
         let corpus = open_texts(&specification.data, text.column.as_deref(), skip)?;
         let (rows, bad_rows) = (corpus.value.rows, corpus.value.bad_rows);
-        let tokens = Tokens::new(&model.value);
+        let tokens = Tokens::new(&model.value.reader);
         let texts = corpus.value.texts.par_iter();
         let texts = texts.map(|text| {
-            let text = model.value.encode_whole(text)?;
+            let text = model.value.reader.encode_whole(text)?;
             let source = protected.value.read(&tokens, &text)?.source;
-            Ok(source.window(model.value.max_length))
+            Ok(source.window(model.value.reader.max_length))
         });
         let texts: Vec<Source> = texts.collect::<Result<_, AuditError>>()?;
         let hashes = [
@@ -160,7 +160,7 @@ impl Certifiable for CertifiableTexts {
         rows: &[u32],
         splits: u32,
     ) -> Result<Vec<Certificate>, AuditError> {
-        let (texts, reads) = (self.only(names, rows), self.model.max_length);
+        let (texts, reads) = (self.only(names, rows), self.model.reader.max_length);
         let network = self.model.network(reads, &ComputeDevice::flex())?;
         let (weights, table) = (network.weights(), network.table());
         Ok(certify_texts(weights, table, reads, &texts, splits))

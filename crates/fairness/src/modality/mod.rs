@@ -18,8 +18,8 @@ use serde::Serialize;
 
 pub use table::{TableCase, TableColumns, TableDetails, TableInputs, TableWitness};
 pub use text::{
-    Origins, TextCase, TextCounts, TextDetails, TextInputs, TextParts, TextTally, TextWitness,
-    ValiditySummary,
+    Origins, TextCase, TextCounts, TextDetails, TextInputs, TextParts, TextSubject, TextTally,
+    TextWitness, ValiditySummary,
 };
 
 use super::audit_error::AuditError;
@@ -232,6 +232,11 @@ pub trait SampleInputs: Sync {
     fn numbers(&self, _cells: &[&str]) -> Vec<f64> {
         Vec::new()
     }
+
+    /// The text in `cells`; nothing where the input is none.
+    fn text(&self, _cells: &[&str]) -> String {
+        String::new()
+    }
 }
 
 /// A pair as read back from a samples file.
@@ -249,6 +254,8 @@ pub struct Sample {
     pub other: Vec<i32>,
     /// Numbers of x and of x' that a predictor was asked with: see [`SampleInputs::numbers`].
     pub numbers: [Vec<f64>; 2],
+    /// x and x' as they are written, where the file is one of texts.
+    pub texts: [String; 2],
     /// Predicted class of x, as stated in the file.
     pub label: String,
     /// Predicted class of x', as stated in the file.

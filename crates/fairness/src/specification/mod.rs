@@ -184,6 +184,16 @@ pub struct TextSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = "text-column"))]
     pub column: Option<String>,
+    /// Word vectors whose near words may replace each other, in an audit of a model that has none;
+    /// by default those that ship, called shipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "path"))]
+    pub embeddings: Option<PathBuf>,
+    /// Words of a text that a model is asked about that sets no limit itself, by default 512; the
+    /// rest is cut off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_048_576))]
+    pub max_length: Option<usize>,
     /// Rules by which texts are changed: those of English, or those of the ADF paper.
     pub preset: Preset,
     /// Lexicon of protected terms (TOML), or paper for that of the ADF paper; by default that of
@@ -228,6 +238,8 @@ impl Default for TextSpecification {
     fn default() -> TextSpecification {
         TextSpecification {
             column: None,
+            embeddings: None,
+            max_length: None,
             preset: Preset::default(),
             lexicon: None,
             encoder: None,
@@ -258,11 +270,20 @@ impl TextSpecification {
         })
     }
 
+    /// The first field that says something of the vocabulary which a model that is asked by texts
+    /// is audited in.
+    pub(crate) fn given_for_vocabulary(&self) -> Option<&'static str> {
+        let embeddings = self.embeddings.as_ref().map(|_| "text.embeddings");
+        embeddings.or(self.max_length.map(|_| "text.max_length"))
+    }
+
     /// The first field that says something.
     fn given(&self) -> Option<&'static str> {
         let usual = TextSpecification::default();
         let fields = [
             ("text.column", self.column.is_some()),
+            ("text.embeddings", self.embeddings.is_some()),
+            ("text.max_length", self.max_length.is_some()),
             ("text.preset", self.preset != usual.preset),
             ("text.lexicon", self.lexicon.is_some()),
             ("text.encoder", self.encoder.is_some()),

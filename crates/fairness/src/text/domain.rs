@@ -39,7 +39,7 @@ pub fn text_of(row: &[i32]) -> &[i32] {
 }
 
 /// The number of the text that a row was made of.
-fn source_of(row: &[i32]) -> Option<usize> {
+pub(super) fn source_of(row: &[i32]) -> Option<usize> {
     row.first().and_then(|&source| usize::try_from(source).ok())
 }
 
@@ -114,6 +114,11 @@ impl TextDomain {
         &self.sources
     }
 
+    /// The same, shared.
+    pub(super) fn shared_sources(&self) -> Arc<Vec<Source>> {
+        Arc::clone(&self.sources)
+    }
+
     /// The texts that [`Domain::random_input`] draws from, by number.
     pub fn inputs(&self) -> &[u32] {
         &self.inputs
@@ -163,14 +168,9 @@ impl Domain for TextDomain {
     /// Which tokens there are, the model knows.
     fn contains(&self, row: &[i32]) -> bool {
         let text = text_of(row);
-        let is_made = |source: &Source| {
-            let mut fixed = source.fixed.iter().cloned();
-            source.ids.len() == text.len()
-                && fixed.all(|range| source.ids[range.clone()] == text[range])
-        };
         row.len() == self.width()
             && text.iter().all(|&id| id > PADDING)
-            && self.source(row).is_some_and(is_made)
+            && self.source(row).is_some_and(|source| source.is_made(text))
     }
 
     fn variants(&self, row: &[i32]) -> usize {

@@ -7,21 +7,21 @@ use std::sync::{PoisonError, RwLock};
 use smallvec::SmallVec;
 
 use super::source::TokenEdit;
-use probity_nn::text_model::{EncodedText, TextModel};
+use probity_nn::text_reader::{EncodedText, TextReader};
 use probity_text::substitution::Edit;
 use probity_text::tokenizer::TokenizerError;
 
 /// Splits what is put into texts, each word once.
 pub struct Tokens<'m> {
-    model: &'m TextModel,
+    reader: &'m TextReader,
     known: RwLock<HashMap<String, Vec<i32>>>,
 }
 
 impl<'m> Tokens<'m> {
     /// The tokens of `model`.
-    pub fn new(model: &'m TextModel) -> Tokens<'m> {
+    pub fn new(reader: &'m TextReader) -> Tokens<'m> {
         Tokens {
-            model,
+            reader,
             known: RwLock::default(),
         }
     }
@@ -68,7 +68,7 @@ impl<'m> Tokens<'m> {
                 spelled.push_str(rest);
             }
             let by = self.ids(&spelled)?;
-            let unknown = self.model.tokenizer.unknown() as i32;
+            let unknown = self.reader.tokenizer.unknown() as i32;
             let replaced = &text.ids[tokens.clone()];
             if by.is_empty() || by.contains(&unknown) || replaced.contains(&unknown) {
                 return Ok(None);
@@ -91,7 +91,7 @@ impl<'m> Tokens<'m> {
             return Ok(ids.clone());
         }
         drop(known);
-        let ids = self.model.tokens(words)?;
+        let ids = self.reader.tokens(words)?;
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         known.insert(words.to_owned(), ids.clone());
         Ok(ids)
@@ -130,7 +130,7 @@ impl<'m> Tokens<'m> {
             &text.ids[tokens.end..last],
         ]
         .concat();
-        Ok(self.model.tokens(&piece)? == expected)
+        Ok(self.reader.tokens(&piece)? == expected)
     }
 }
 

@@ -23,7 +23,7 @@ const LIGHT: [&str; 49] = [
     "show", "thing", "way", "sort", "kind", "sense", "idea", "hand", "right", "time", "back",
     "lot", "bit", "well",
 ];
-use probity_nn::text_model::{EncodedText, TextModel};
+use probity_nn::text_reader::{EncodedText, TextReader};
 use probity_text::english::{
     are_antonyms, begins_with_vowel_sound, can_stand_for, is_function_word, lemmas,
 };
@@ -33,7 +33,7 @@ use probity_text::substitution::{Analysis, Word};
 /// `count` of its neighbours in `pool` that fit and, at that position, `suits` its own neighbours;
 /// nearest first, and nothing where none does.
 pub fn fitting(
-    model: &TextModel,
+    reader: &TextReader,
     text: &EncodedText,
     analysis: &Analysis,
     suits: &dyn Fn(usize, i32) -> bool,
@@ -46,14 +46,14 @@ pub fn fitting(
         let Some(word) = word.filter(|word| may_change(word)) else {
             return Vec::new();
         };
-        let own_word = model.word(own);
+        let own_word = reader.word(own);
         if own_word.is_empty() || holds_phrases(own_word) {
             return Vec::new();
         }
         let before = position.checked_sub(1).map(|before| &*text.words[before]);
         let article = before.filter(|before| ["a", "an"].contains(before));
         let fits = |&other: &i32| {
-            let other = model.word(other);
+            let other = reader.word(other);
             other.chars().all(char::is_alphabetic)
                 && !holds_phrases(other)
                 && can_stand_for(word.tag, other)

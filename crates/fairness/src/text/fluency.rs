@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use probity_nn::text_model::{EncodedText, TextModel};
+use probity_nn::text_reader::{EncodedText, TextReader};
 use probity_text::ngrams::NgramModel;
 
 /// Measures changes of seeds.
@@ -23,8 +23,8 @@ pub struct Fluency {
 
 impl Fluency {
     /// Changes of `seeds`, in words of `model`, by `ngrams`.
-    pub fn new(ngrams: NgramModel, model: &TextModel, seeds: &[EncodedText]) -> Fluency {
-        let numbers = (0..model.words() as i32).map(|id| ngrams.id(model.word(id)));
+    pub fn new(ngrams: NgramModel, reader: &TextReader, seeds: &[EncodedText]) -> Fluency {
+        let numbers = (0..reader.words() as i32).map(|id| ngrams.id(reader.word(id)));
         Fluency {
             numbers: numbers.collect(),
             seeds: seeds.iter().map(|seed| ngrams.ids(&seed.words)).collect(),

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::limits::Similarity;
 use probity_nn::ModelError;
-use probity_nn::text_model::{EncodedText, TextModel};
+use probity_nn::text_reader::{EncodedText, TextReader};
 use probity_text::validity::{Validity, ValidityMeasure};
 
 /// A sentence encoder: a text's vector.
@@ -15,7 +15,7 @@ pub type Embed<'a> = &'a (dyn Fn(&str) -> Result<Vec<f32>, ModelError> + Sync);
 
 /// Judges texts of one model.
 pub struct Judge<'a> {
-    model: &'a TextModel,
+    reader: &'a TextReader,
     measure: ValidityMeasure<'a>,
     embed: Option<Embed<'a>>,
     /// Vectors of the seeds that the encoder has seen.
@@ -26,17 +26,17 @@ impl<'a> Judge<'a> {
     /// A judge with the vectors and word frequencies of `model`. Semantic similarity is the cosine
     /// of the vectors that `embed` gives, where there is one; it is asked for the words that the
     /// model knows, with blanks between them.
-    pub fn new(model: &'a TextModel, embed: Option<Embed<'a>>) -> Judge<'a> {
+    pub fn new(reader: &'a TextReader, embed: Option<Embed<'a>>) -> Judge<'a> {
         Judge {
-            model,
-            measure: ValidityMeasure::new(&model.table, &model.sentences),
+            reader,
+            measure: ValidityMeasure::new(&reader.table, &reader.sentences),
             embed,
             seeds: Mutex::default(),
         }
     }
 
     fn words(&self, ids: &[i32]) -> Vec<&str> {
-        ids.iter().map(|&id| self.model.word(id)).collect()
+        ids.iter().map(|&id| self.reader.word(id)).collect()
     }
 
     fn embedded(&self, embed: Embed<'_>, ids: &[i32]) -> Result<Vec<f32>, ModelError> {
@@ -70,7 +70,7 @@ impl<'a> Judge<'a> {
                 if id == own {
                     word.as_str()
                 } else {
-                    self.model.word(*id)
+                    self.reader.word(*id)
                 }
             })
             .collect();
@@ -91,10 +91,10 @@ impl Similarity for Judge<'_> {
             let cosine: f32 = seed.iter().zip(&other).map(|(a, b)| a * b).sum();
             return Ok(cosine.clamp(-1.0, 1.0));
         }
-        let cosine = self.model.sentences.similarity(
+        let cosine = self.reader.sentences.similarity(
             &self.words(original),
             &self.words(text),
-            &self.model.table,
+            &self.reader.table,
         );
         Ok(cosine as f32)
     }

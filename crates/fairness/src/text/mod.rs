@@ -4,9 +4,11 @@
 //! [`protected::Protected`] reads texts into [`source::Source`]s, which say what may be exchanged
 //! where; [`domain::TextDomain`] makes variants of them; [`strategy::TextStrategy`] replaces words
 //! by near neighbours in the embedding table; [`limits::Limits`] keeps a search near its seeds;
-//! [`render`] turns ids back into readable text; [`judge`] measures how close a text stays to its
+//! [`render`] turns ids back into readable text, by which [`asked`] asks classifiers that know no
+//! ids, in the words of [`vocabulary`]; [`judge`] measures how close a text stays to its
 //! seed. [`preset::Preset`] says by which rules: those of English, or those of the paper.
 
+pub mod asked;
 pub mod domain;
 pub mod edits;
 pub mod encoder;
@@ -25,3 +27,4 @@ pub mod sentence;
 pub mod source;
 pub mod strategy;
 pub mod terms;
+pub mod vocabulary;

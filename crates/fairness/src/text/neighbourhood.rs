@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::strategy::Candidates;
-use probity_nn::text_model::TextModel;
+use probity_nn::text_reader::TextReader;
 use probity_run::sealed::{Form, read_value, write_value};
 use probity_tensor::device::ComputeDevice;
 use probity_tensor::nearest::cosine::{NearestOptions, Neighbours, nearest};
@@ -46,19 +46,19 @@ struct Cache {
 /// # Errors
 /// When the tokenizer cannot split a word.
 pub fn candidates(
-    model: &TextModel,
+    reader: &TextReader,
     directory: Option<&Path>,
     is_protected: &(dyn Fn(i32) -> bool + Sync),
     count: usize,
     device: &ComputeDevice,
 ) -> Result<Candidates, TokenizerError> {
-    let is_word = replaceable_words(model)?;
+    let is_word = replaceable_words(reader)?;
     let queries: Vec<u32> = (0u32..)
         .zip(&is_word)
         .filter(|(_, is)| **is)
         .map(|(id, _)| id)
         .collect();
-    let cached = cached_neighbours(model, directory, &is_word, &queries, count + SPARE, device);
+    let cached = cached_neighbours(reader, directory, &is_word, &queries, count + SPARE, device);
     let is_allowed = |id: u32| is_word[id as usize] && !is_protected(id as i32);
     let mut lists = vec![Vec::new(); is_word.len()];
     let mut short = Vec::new();
@@ -80,8 +80,8 @@ pub fn candidates(
             excluded: &excluded,
         };
         let found = nearest(
-            model.table.vectors(),
-            model.dimension(),
+            reader.table.vectors(),
+            reader.dimension(),
             &short,
             options,
             device,
@@ -94,7 +94,7 @@ pub fn candidates(
 }
 
 fn cached_neighbours(
-    model: &TextModel,
+    reader: &TextReader,
     directory: Option<&Path>,
     is_word: &[bool],
     queries: &[u32],
@@ -102,7 +102,7 @@ fn cached_neighbours(
     device: &ComputeDevice,
 ) -> Neighbours {
     let file = directory.map(|directory| directory.join(NEIGHBOURS));
-    let key = cache_key(model.table.vectors(), queries, count);
+    let key = cache_key(reader.table.vectors(), queries, count);
     let cached = file
         .as_ref()
         .and_then(|file| read_value::<Cache>(file, FORM).ok());
@@ -118,8 +118,8 @@ fn cached_neighbours(
         excluded: &excluded,
     };
     let neighbours = nearest(
-        model.table.vectors(),
-        model.dimension(),
+        reader.table.vectors(),
+        reader.dimension(),
         queries,
         options,
         device,
@@ -144,15 +144,15 @@ fn cache_key(vectors: &[f32], queries: &[u32], count: usize) -> u128 {
 
 /// Which rows of the table may be replaced and replace: words with a letter or digit that the
 /// tokenizer leaves whole. The last row, the unknown word, is none.
-fn replaceable_words(model: &TextModel) -> Result<Vec<bool>, TokenizerError> {
-    let mut is_word: Vec<bool> = (0..model.tokenizer.unknown())
+fn replaceable_words(reader: &TextReader) -> Result<Vec<bool>, TokenizerError> {
+    let mut is_word: Vec<bool> = (0..reader.tokenizer.unknown())
         .into_par_iter()
         .map(|id| {
-            let word = model.word(id as i32);
+            let word = reader.word(id as i32);
             if !word.contains(char::is_alphanumeric) {
                 return Ok(false);
             }
-            let tokens = model.tokenizer.tokens(word)?;
+            let tokens = reader.tokenizer.tokens(word)?;
             Ok(matches!(tokens.as_slice(), [token] if token.id == id))
         })
         .collect::<Result<_, TokenizerError>>()?;

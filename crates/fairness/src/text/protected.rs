@@ -22,7 +22,7 @@ use super::source::{Exchange, Site, Source, merged};
 use super::terms::{Term, Terms};
 use crate::audit_error::AuditError;
 use crate::domain::DomainError;
-use probity_nn::text_model::{EncodedText, TextModel};
+use probity_nn::text_reader::{EncodedText, TextReader};
 use probity_text::lexicon::{Lexicon, TermMatcher};
 use probity_text::substitution::{Analysis, Substitution};
 use probity_text::tokenizer::in_case_of;
@@ -75,7 +75,7 @@ impl Protected {
     pub fn new(
         lexicon: &Lexicon,
         names: &[String],
-        model: &TextModel,
+        reader: &TextReader,
         preset: Preset,
     ) -> Result<Protected, AuditError> {
         let of_lexicon = lexicon.attributes().iter().filter(|named| !named.opt_in);
@@ -96,14 +96,14 @@ impl Protected {
             }
             let attribute = names.len();
             let entry = lexicon.attribute(&name)?;
-            let matcher = TermMatcher::new(entry, &model.tokenizer)?;
+            let matcher = TermMatcher::new(entry, &reader.tokenizer)?;
             words.extend(
                 matcher
                     .words()
                     .iter()
-                    .map(|word| model.tokenizer.id(word) as i32),
+                    .map(|word| reader.tokenizer.id(word) as i32),
             );
-            let used = known_terms(&matcher, model, &mut counts);
+            let used = known_terms(&matcher, reader, &mut counts);
             let values: HashSet<usize> = used.keys().map(|(value, _)| *value).collect();
             if values.len() < 2 {
                 let too_few = AuditError::TooFewValues {
@@ -118,14 +118,14 @@ impl Protected {
                 continue;
             }
             counts.used += used.len() as u64;
-            append(&mut all, attribute, &matcher, &used, model);
+            append(&mut all, attribute, &matcher, &used, reader);
             first_value.push(first_value[attribute] + entry.values.len() as u32);
             names.push(name);
         }
         if names.is_empty() {
             return Err(unknown.unwrap_or(DomainError::NothingProtected.into()));
         }
-        words.remove(&(model.tokenizer.unknown() as i32));
+        words.remove(&(reader.tokenizer.unknown() as i32));
         let rule = match preset {
             Preset::Paper => Rule::Paper(Terms::new(all)),
             Preset::English => Rule::English(Box::new(Substitution::new(lexicon, &names)?)),
@@ -247,17 +247,17 @@ impl Protected {
 /// Number of each usable term of an attribute, by value and tokens.
 fn known_terms(
     matcher: &TermMatcher,
-    model: &TextModel,
+    reader: &TextReader,
     counts: &mut TermCounts,
 ) -> HashMap<(usize, Vec<String>), usize> {
     let mut used = HashMap::new();
     let mut unknown_terms = BTreeSet::new();
     for number in 0..matcher.terms() {
         let tokens = matcher.tokens(number);
-        let unknown = model.tokenizer.unknown();
+        let unknown = reader.tokenizer.unknown();
         if tokens
             .iter()
-            .any(|word| model.tokenizer.id(word) == unknown)
+            .any(|word| reader.tokenizer.id(word) == unknown)
         {
             unknown_terms.insert(number);
         } else if let Some(value) = matcher.value(number) {
@@ -276,7 +276,7 @@ fn append(
     attribute: usize,
     matcher: &TermMatcher,
     used: &HashMap<(usize, Vec<String>), usize>,
-    model: &TextModel,
+    reader: &TextReader,
 ) {
     let mut order: Vec<usize> = used.values().copied().collect();
     order.sort_unstable();
@@ -290,10 +290,10 @@ fn append(
             .filter_map(|other| places.get(other).copied())
             .collect();
         let ids = matcher.tokens(number).iter();
-        let tokens: Vec<i32> = ids.map(|word| model.tokenizer.id(word) as i32).collect();
+        let tokens: Vec<i32> = ids.map(|word| reader.tokenizer.id(word) as i32).collect();
         all.push(Term {
             attribute,
-            spelled: words(model, &tokens),
+            spelled: words(reader, &tokens),
             tokens,
             others,
         });

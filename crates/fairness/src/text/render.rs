@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::source::Exchange;
-use probity_nn::text_model::{EncodedText, TextModel};
+use probity_nn::text_reader::{EncodedText, TextReader};
 use probity_text::tokenizer::{TokenizerError, in_case_of};
 
 /// A piece of the seed that is another one in the result.
@@ -24,17 +24,18 @@ struct Piece {
 /// The result has exactly the tokens that were checked: where the case of the replaced word makes
 /// another word, the replacement keeps its own; where a replacement in place would run into its
 /// neighbours ("do" in "don't"), blanks are put around it; and where that does not help either, the
-/// text is its tokens with blanks between them.
+/// text is its tokens with blanks between them. A word that was replaced by the unknown one, which
+/// has no spelling, is left out.
 ///
 /// # Errors
 /// When the tokenizer cannot split the result.
 pub fn render(
-    model: &TextModel,
+    reader: &TextReader,
     seed: &EncodedText,
     ids: &[i32],
     exchange: Option<&Exchange>,
 ) -> Result<String, TokenizerError> {
-    let pieces = pieces(model, seed, ids, exchange);
+    let pieces = pieces(reader, seed, ids, exchange);
     let mut wanted: Vec<i32> = Vec::with_capacity(ids.len());
     let mut position = 0;
     for piece in &pieces {
@@ -46,7 +47,7 @@ pub fn render(
     let spellings: [fn(&Piece) -> &str; 2] = [|piece| &piece.spelled, |piece| &piece.plain];
     for spelled in spellings {
         let text = spliced(seed, &pieces, &|_| "", spelled);
-        if model.tokens(&text)? == wanted {
+        if reader.tokens(&text)? == wanted {
             return Ok(text);
         }
     }
@@ -60,14 +61,14 @@ pub fn render(
             &seed.ids[..piece.tokens.start],
             &seed.ids[piece.tokens.end..],
         );
-        needs_blanks.push(model.tokens(&text)? != [before, &piece.ids, after].concat());
+        needs_blanks.push(reader.tokens(&text)? != [before, &piece.ids, after].concat());
     }
     let around_some = |piece: usize| if needs_blanks[piece] { " " } else { "" };
     let ways: [&dyn Fn(usize) -> &'static str; 2] = [&around_some, &|_| " "];
     for blank in ways {
         for spelled in spellings {
             let text = spliced(seed, &pieces, blank, spelled);
-            if model.tokens(&text)? == wanted {
+            if reader.tokens(&text)? == wanted {
                 return Ok(text);
             }
         }
@@ -86,7 +87,7 @@ pub fn render(
 
 /// What differs from the seed, in order.
 fn pieces(
-    model: &TextModel,
+    reader: &TextReader,
     seed: &EncodedText,
     ids: &[i32],
     exchange: Option<&Exchange>,
@@ -103,7 +104,7 @@ fn pieces(
                 tokens: edit.tokens.clone(),
                 ids: edit.by.clone(),
                 spelled: edit.spelled.clone(),
-                plain: words(model, &edit.by),
+                plain: words(reader, &edit.by),
             });
             position = edit.tokens.end;
             continue;
@@ -111,11 +112,12 @@ fn pieces(
         let id = ids[position];
         if seed.ids[position] != id {
             let old = seed.text.get(seed.bytes[position].clone());
+            let is_left_out = id == reader.tokenizer.unknown() as i32;
             pieces.push(Piece {
                 tokens: position..position + 1,
-                ids: vec![id],
-                spelled: in_case_of(old.unwrap_or_default(), &words(model, &[id])),
-                plain: words(model, &[id]),
+                ids: if is_left_out { Vec::new() } else { vec![id] },
+                spelled: in_case_of(old.unwrap_or_default(), &words(reader, &[id])),
+                plain: words(reader, &[id]),
             });
         }
         position += 1;
@@ -137,7 +139,12 @@ fn spliced(
         let start = seed.bytes[piece.tokens.start].start;
         text.push_str(seed.text.get(done..start).unwrap_or_default());
         text.push_str(blank);
-        text.push_str(spelled(piece));
+        let spelled = spelled(piece);
+        // One of the blanks around a word goes with it.
+        if spelled.is_empty() && text.ends_with(' ') {
+            text.pop();
+        }
+        text.push_str(spelled);
         text.push_str(blank);
         done = seed.bytes[piece.tokens.end - 1].end;
     }
@@ -146,7 +153,7 @@ fn spliced(
 }
 
 /// The words of `ids` with blanks between them.
-pub fn words(model: &TextModel, ids: &[i32]) -> String {
-    let words: Vec<&str> = ids.iter().map(|&id| model.word(id)).collect();
+pub fn words(reader: &TextReader, ids: &[i32]) -> String {
+    let words: Vec<&str> = ids.iter().map(|&id| reader.word(id)).collect();
     words.join(" ")
 }

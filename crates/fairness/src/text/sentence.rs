@@ -67,8 +67,8 @@ pub fn examine(
     device: &ComputeDevice,
 ) -> Result<Examination, AuditError> {
     let attributes = protected.attributes();
-    let encoded = model.encode(text)?;
-    let source = protected.read(&Tokens::new(model), &encoded)?.source;
+    let encoded = model.reader.encode(text)?;
+    let source = protected.read(&Tokens::new(&model.reader), &encoded)?.source;
     if !source.can_vary() {
         return Err(AuditError::NoTermInText {
             attributes: attributes.join(", "),
@@ -101,7 +101,7 @@ pub fn examine(
             position: exchange.edits.first().map_or(0, |edit| edit.tokens.start),
             from: site.from.clone(),
             to: exchange.to.clone(),
-            text: render(model, &encoded, &encoded.ids, Some(exchange))?,
+            text: render(&model.reader, &encoded, &encoded.ids, Some(exchange))?,
             label: model.classes[other].clone(),
             probability,
             change: probability - own,

@@ -160,6 +160,37 @@ impl Source {
         range.is_none_or(|range| position < range.start)
     }
 
+    /// Whether steps of a search make `text` of this one: nothing that is fixed differs.
+    pub fn is_made(&self, text: &[i32]) -> bool {
+        let mut fixed = self.fixed.iter().cloned();
+        self.ids.len() == text.len() && fixed.all(|range| self.ids[range.clone()] == text[range])
+    }
+
+    /// What `text`, a text that steps of a search make of this one or such a one after an exchange,
+    /// was before the exchange; `None` for any other text.
+    pub fn before(&self, text: &[i32]) -> Option<(Vec<i32>, Option<&Exchange>)> {
+        if self.is_made(text) {
+            return Some((text.to_vec(), None));
+        }
+        let mut exchanges = self.sites.iter().flat_map(|site| &site.exchanges);
+        exchanges.find_map(|exchange| Some((self.undone(exchange, text)?, Some(exchange))))
+    }
+
+    /// `text` before `exchange`, if that can have made it.
+    fn undone(&self, exchange: &Exchange, text: &[i32]) -> Option<Vec<i32>> {
+        let mut before = Vec::with_capacity(self.ids.len());
+        let mut rest = text;
+        for edit in &exchange.edits {
+            let kept = edit.tokens.start.checked_sub(before.len())?;
+            let (same, after) = rest.split_at_checked(kept)?;
+            before.extend_from_slice(same);
+            before.extend_from_slice(&self.ids[edit.tokens.clone()]);
+            rest = after.strip_prefix(edit.by.as_slice())?;
+        }
+        before.extend_from_slice(rest);
+        self.is_made(&before).then_some(before)
+    }
+
     /// Whether all places are of the text and all tokens `is_token`: what a file says may be untrue.
     pub fn is_sound(&self, is_token: &dyn Fn(&i32) -> bool) -> bool {
         let length = self.ids.len();

@@ -95,10 +95,10 @@ pub(super) fn compare_texts(
             class: class.transpose().map_err(refused)?,
             probabilities: probabilities.collect::<Result<_, ImportRunError>>()?,
         };
-        let mut ids = model.encode(text)?.ids;
+        let mut ids = model.reader.encode(text)?.ids;
         // A network has no answer to a text without words.
         if !ids.is_empty() {
-            ids.resize(model.max_length, PADDING);
+            ids.resize(model.reader.max_length, PADDING);
             texts.push((text.to_owned(), ids));
             answers.push(answer);
         }
@@ -107,11 +107,11 @@ pub(super) fn compare_texts(
     record
         .sha256
         .insert("reference".to_owned(), opened.sha256()?);
-    let network = model.network(model.max_length, &ComputeDevice::flex())?;
+    let network = model.network(model.reader.max_length, &ComputeDevice::flex())?;
     let mut comparison = Comparison::new(&model.classes);
     for (texts, answers) in texts.chunks(CHUNK).zip(answers.chunks(CHUNK)) {
         let codes: Vec<i32> = texts.iter().flat_map(|(_, ids)| ids).copied().collect();
-        let logits = network.logits(Rows::new(&codes, model.max_length))?;
+        let logits = network.logits(Rows::new(&codes, model.reader.max_length))?;
         let logits = logits.chunks_exact(model.classes.len());
         for ((logits, answer), (text, _)) in logits.zip(answers).zip(texts) {
             comparison.add(logits, answer, || format!("\"{}\"", shortened(text)));

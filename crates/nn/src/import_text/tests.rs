@@ -96,10 +96,10 @@ fn special_rows_move_to_the_end_or_away() {
     let words = special(&["b", "", "[UNK]", "a"], Some(2), Some(1));
     let (model, report) = import_text(&file(&GRU), &words, &options()).unwrap();
     assert_eq!(
-        model.table.vectors(),
+        model.reader.table.vectors(),
         [0.0, 1.0, 2.0, 9.0, 10.0, 11.0, 6.0, 7.0, 8.0]
     );
-    let encoded = model.encode("A zebra b").unwrap();
+    let encoded = model.reader.encode("A zebra b").unwrap();
     assert_eq!(encoded.ids, [1, 2, 0]);
     assert_eq!(model.classes, ["0", "1"]);
     assert_eq!(
@@ -108,12 +108,12 @@ fn special_rows_move_to_the_end_or_away() {
     );
     assert_eq!(report.matched.len(), GRU.len());
     let (model, _) = import_text(&file(&GRU), &vocabulary(&WORDS), &options()).unwrap();
-    assert_eq!(model.table.vectors()[12..], [4.5, 5.5, 6.5]);
-    assert_eq!(model.sentences.frequencies().total(), 0);
+    assert_eq!(model.reader.table.vectors()[12..], [4.5, 5.5, 6.5]);
+    assert_eq!(model.reader.sentences.frequencies().total(), 0);
     let mut options = options();
     options.texts = vec!["A zebra b".to_owned(), "a".to_owned()];
     let (model, _) = import_text(&file(&GRU), &vocabulary(&WORDS), &options).unwrap();
-    assert_eq!(model.sentences.frequencies().probability("a"), 0.5);
+    assert_eq!(model.reader.sentences.frequencies().probability("a"), 0.5);
 }
 
 #[test]
@@ -329,7 +329,7 @@ fn embeddings_must_fit_the_network() {
     let table = EmbeddingTable::new(["a", "b"], 3, vec![1.0, 2.0, 3.0, 5.0, 6.0, 7.0]).unwrap();
     let (model, _) = import_text(&weights, &Words::Embeddings(table), &options()).unwrap();
     assert_eq!(
-        model.table.vectors(),
+        model.reader.table.vectors(),
         [1.0, 2.0, 3.0, 5.0, 6.0, 7.0, 3.0, 4.0, 5.0]
     );
     let table = EmbeddingTable::new(["a", "b"], 2, vec![0.0; 4]).unwrap();

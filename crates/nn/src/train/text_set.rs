@@ -16,6 +16,7 @@ use crate::modality::ModalityName;
 use crate::recurrent::kernels::{self, Kernels};
 use crate::recurrent::network::RecurrentWeights;
 use crate::text_model::TextModel;
+use crate::text_reader::TextReader;
 use crate::vocabulary::{Vocabulary, VocabularyError};
 use probity_data::fetch::default_cache_dir;
 use probity_data::read::BadRows;
@@ -163,10 +164,12 @@ impl TextSet {
         let frequencies = WordFrequencies::of(texts.iter().map(|text| text.iter().copied()));
         Ok(TextModel {
             classes: self.classes.clone(),
-            max_length,
-            tokenizer: self.vocabulary.tokenizer.clone(),
-            sentences: SentenceEmbedder::fit(&texts, &table, frequencies),
-            table,
+            reader: TextReader {
+                max_length,
+                tokenizer: self.vocabulary.tokenizer.clone(),
+                sentences: SentenceEmbedder::fit(&texts, &table, frequencies),
+                table,
+            },
             recurrent: trained.weights.clone(),
         })
     }
@@ -250,13 +253,13 @@ impl Trainable for TextSet {
     }
 
     fn quality(&self, model: &TextModel, items: &[u32]) -> Result<Option<Metrics>, TrainingError> {
-        let vectors = model.table.vectors();
+        let vectors = model.reader.table.vectors();
         Ok(TextSet::quality(
             self,
             &model.recurrent,
             vectors,
             items,
-            model.max_length,
+            model.reader.max_length,
         ))
     }
 

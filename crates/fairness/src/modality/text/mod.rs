@@ -1,5 +1,5 @@
-//! Texts: a recurrent network, its tokenizer, the protected terms of a lexicon, and the texts that
-//! seeds come from.
+//! Texts: what classifies them, the protected terms of a lexicon, and the texts that seeds come
+//! from.
 //!
 //! Only texts with a protected term can be compared with anything; the others are counted and left
 //! out. Seeds come from clusters of the texts' mean word vectors, in turn. The share of
@@ -7,9 +7,10 @@
 //! paper says), drawn without replacement, with the interval of a binomial share: what the texts
 //! say of the source that they were drawn from.
 
+mod open;
+mod subject;
 mod witness;
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -19,62 +20,41 @@ use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use rayon::prelude::*;
 use serde::Serialize;
 
+pub use self::open::TextParts;
+pub use self::subject::TextSubject;
 pub use self::witness::{Origins, TextInputs, TextWitness};
 use super::{Change, EstimatedSet, Method, Modality, ModalityName, ShownPair};
 use crate::audit_error::AuditError;
-use crate::check::check_all;
 use crate::domain::Domain;
 use crate::estimate::estimated_sets;
 use crate::model_under_test::{ModelAccess, ModelUnderTest};
-use crate::opened::{Opened, open_encoder, open_protected, open_text_model, open_texts};
 use crate::pairs::Pair;
 use crate::samples::walk_columns;
 use crate::search::Phase;
-use crate::seeds::clustered_seeds;
-use crate::specification::{AuditSpecification, TextSpecification};
+use crate::specification::AuditSpecification;
 use crate::strategies::{StrategyName, WithStrategy};
 use crate::text::domain::{TextDomain, text_of};
-use crate::text::edits::Tokens;
 use crate::text::encoder::Encoder;
 use crate::text::exchanged::{Exchanged, exchanged};
-use crate::text::fitting::fitting;
 use crate::text::fluency::Fluency;
 use crate::text::judge::{Embed, Judge, ValidityMeans};
 use crate::text::limits::{Limits, Similarity};
-use crate::text::neighbourhood::candidates;
-use crate::text::network::SourcedNetwork;
-use crate::text::preset::Preset;
 use crate::text::probabilities::softmax;
 use crate::text::protected::{Protected, TermCounts};
 use crate::text::render::{render, words};
-use crate::text::source::Source;
 use crate::text::strategy::{Steps, TextStrategy, Vectors};
 use probity_data::read::BadRows;
-use probity_data::table::Table;
-use probity_nn::text_model::{EncodedText, TextModel};
-use probity_nn::{Classifier, Rows};
-use probity_run::run_directory::file_sha256;
+use probity_nn::text_reader::EncodedText;
+use probity_predictor::Ender;
 use probity_run::stream::{Purpose, permutation};
-use probity_tensor::device::{ComputeDevice, DeviceName};
-use probity_text::corpus::TextRows;
-use probity_text::ngrams::NgramModel;
+use probity_tensor::device::ComputeDevice;
 use probity_text::validity::Validity;
-
-/// Seeds on which the influence of each protected value is measured before the search, to try the
-/// values that move the model most first.
-const PROBED_SEEDS: usize = 64;
-
-/// Neighbours of a word that are looked at for each one that may take its place in a sentence.
-const POOL: usize = 5;
-
-/// Units of a mean word vector that the clustering tells apart.
-const CLUSTER_SCALE: f32 = 1000.0;
 
 /// A model of texts, its protected terms, and the texts where a search begins.
 ///
 /// The seeds belong to it: the order in which protected values are tried is measured on them.
 pub struct TextCase<'m> {
-    model: Cow<'m, TextModel>,
+    subject: TextSubject<'m>,
     searched: ModelUnderTest<'m>,
     /// Of all texts with a protected term, in the order of the file.
     domain: TextDomain,
@@ -151,143 +131,10 @@ pub struct TextTally {
     pub validity: ValiditySummary,
 }
 
-/// What a case of texts is made of, opened.
-pub struct TextParts<'m, 't> {
-    /// The model.
-    pub model: Opened<Cow<'m, TextModel>>,
-    /// Where it lies, if it does: the neighbours of its words are kept there.
-    pub directory: Option<&'t Path>,
-    /// What is protected, with the hash of the lexicon.
-    pub protected: Opened<Protected>,
-    /// The texts that seeds come from.
-    pub texts: Opened<Vec<&'t str>>,
-    /// Where they stand in their file.
-    pub rows: TextRows,
-    /// What was left out of it.
-    pub bad_rows: BadRows,
-    /// What judges whether a changed text means the same.
-    pub encoder: Option<Opened<Encoder>>,
-}
-
 /// x and x' of a pair, and what differs, with the token where it stands in x.
 type Sides = ([String; 2], Option<(Change, u32)>);
 
 impl<'m> TextCase<'m> {
-    /// The case of `parts`, searched as `specification` says, with those of the texts whose
-    /// positions `keep` takes, as if there were no others.
-    ///
-    /// # Errors
-    /// When none of them holds a protected term, or the model cannot read or answer them.
-    pub fn new(
-        specification: &AuditSpecification,
-        parts: TextParts<'m, '_>,
-        keep: &dyn Fn(usize) -> bool,
-        device: &ComputeDevice,
-    ) -> Result<TextCase<'m>, AuditError> {
-        let options = &specification.text;
-        let (model, protected) = (parts.model.value, parts.protected.value);
-        let mut sha256 = BTreeMap::from([
-            ("model".to_owned(), parts.model.sha256),
-            ("lexicon".to_owned(), parts.protected.sha256),
-            ("data".to_owned(), parts.texts.sha256),
-        ]);
-        let encoder = parts.encoder.map(|encoder| {
-            sha256.insert("encoder".to_owned(), encoder.sha256);
-            encoder.value
-        });
-        let texts = parts.texts.value;
-        let kept: Vec<usize> = (0..texts.len()).filter(|&text| keep(text)).collect();
-        let tokens = Tokens::new(&model);
-        let looked: Vec<Looked> = kept
-            .par_iter()
-            .map(|&text| {
-                let encoded = model.encode(texts[text])?;
-                let read = protected.read(&tokens, &encoded)?;
-                Ok(Looked {
-                    source: Some(read.source).filter(Source::can_vary),
-                    is_truncated: encoded.is_truncated,
-                    is_foreign: !read.is_english,
-                    words: encoded.words,
-                })
-            })
-            .collect::<Result<_, AuditError>>()?;
-        let count = |of: fn(&Looked) -> bool| looked.iter().filter(|text| of(text)).count() as u64;
-        let mut counts = TextCounts {
-            texts: kept.len() as u64,
-            with_protected_term: count(|text| text.source.is_some()),
-            without_protected_term: count(|text| text.source.is_none()),
-            truncated: count(|text| text.is_truncated),
-            foreign: count(|text| text.is_foreign),
-            blank: count(|text| text.words.is_empty()),
-            bad_rows: parts.bad_rows,
-        };
-        // A text without a word is in no language.
-        counts.foreign -= count(|text| text.is_foreign && text.words.is_empty());
-        if counts.with_protected_term == 0 {
-            return Err(AuditError::NoProtectedTerm {
-                file: specification.data.clone(),
-                texts: kept.len(),
-                attributes: protected.attributes().join(", "),
-            });
-        }
-        let ngrams = match options.least_fluency() {
-            None => None,
-            Some(_) => Some(open_ngrams(options, &looked, &mut sha256)?),
-        };
-        let with_term = kept.iter().zip(looked);
-        let (has_term, sources): (Vec<usize>, Vec<Source>) = with_term
-            .filter_map(|(&text, looked)| Some((text, looked.source?)))
-            .unzip();
-        let search = &specification.search;
-        let table = mean_vectors(&model, &sources);
-        let chosen = clustered_seeds(&table, search.clusters, search.seeds, specification.seed);
-        let text_of_seed = |&seed: &u32| has_term[seed as usize];
-        let seeds = chosen
-            .iter()
-            .map(|seed| model.encode(texts[text_of_seed(seed)]));
-        let seeds: Vec<EncodedText> = seeds.collect::<Result<_, _>>()?;
-        let inputs = (0u32..).take(sources.len()).collect();
-        let mut domain = TextDomain::new(model.max_length, Arc::new(sources), Arc::new(inputs))?;
-        let width = domain.tokens();
-        let network = SourcedNetwork::new(model.network(width, device)?);
-        // The search tries the values first that move this model most.
-        let probed = &chosen[..chosen.len().min(PROBED_SEEDS)];
-        let influence = influence(&network, &domain, probed, protected.numbers())?;
-        domain.rank(&influence);
-        let fluency = ngrams.map(|ngrams| Fluency::new(ngrams, &model, &seeds));
-        let steps = StepsOf {
-            model: &model,
-            protected: &protected,
-            options,
-            fluency: fluency.as_ref(),
-        };
-        let steps = steps.from(parts.directory, chosen.iter().zip(&seeds), device)?;
-        let on_flex = || model.network(width, &ComputeDevice::flex());
-        let reference = (device.name() != DeviceName::Flex)
-            .then(on_flex)
-            .transpose()?;
-        let reference =
-            reference.map(|network| Box::new(SourcedNetwork::new(network)) as Box<dyn Classifier>);
-        Ok(TextCase {
-            searched: ModelUnderTest::differentiable(Box::new(network), reference),
-            domain,
-            steps,
-            counts,
-            seed_ids: seeds.iter().map(|seed| seed.ids.clone()).collect(),
-            source_rows: chosen
-                .iter()
-                .map(|seed| parts.rows.of(text_of_seed(seed)))
-                .collect(),
-            seed_sources: chosen,
-            model,
-            protected,
-            seeds,
-            encoder,
-            fluency,
-            sha256,
-        })
-    }
-
     /// Position in the file, from 1, of each seed's text.
     pub fn source_rows(&self) -> &[u64] {
         &self.source_rows
@@ -302,10 +149,10 @@ impl<'m> TextCase<'m> {
     /// Judges validity by the sentence encoder, where there is one.
     fn with_judge<R>(&self, work: impl FnOnce(&Judge<'_>) -> R) -> R {
         match &self.encoder {
-            None => work(&Judge::new(&self.model, None)),
+            None => work(&Judge::new(self.subject.reader(), None)),
             Some(encoder) => {
                 let embed = |text: &str| encoder.embed(text);
-                work(&Judge::new(&self.model, Some(&embed as Embed<'_>)))
+                work(&Judge::new(self.subject.reader(), Some(&embed as Embed<'_>)))
             }
         }
     }
@@ -314,11 +161,11 @@ impl<'m> TextCase<'m> {
     fn sides(&self, pair: &Pair<'_>) -> Result<Sides, AuditError> {
         let seed = &self.seeds[pair.seed as usize];
         let text = text_of(pair.row);
-        let x = render(&self.model, seed, text, None)?;
+        let x = render(self.subject.reader(), seed, text, None)?;
         let Some((site, exchange)) = self.domain.exchange(pair.row, pair.variant as usize) else {
             return Ok(([x.clone(), x], None));
         };
-        let other = render(&self.model, seed, text, Some(exchange))?;
+        let other = render(self.subject.reader(), seed, text, Some(exchange))?;
         let change = Change {
             attribute: self.protected.attributes()[site.attribute].clone(),
             from: site.from.clone(),
@@ -338,7 +185,7 @@ impl<'m> TextCase<'m> {
         let changed: Vec<String> = tokens
             .filter(|(_, (from, to))| from != to)
             .map(|(position, (_, to))| {
-                let by = words(&self.model, &[*to]);
+                let by = words(self.subject.reader(), &[*to]);
                 format!("{position}: {} -> {by}", seed.words[position])
             })
             .collect();
@@ -354,117 +201,6 @@ impl<'m> TextCase<'m> {
     }
 }
 
-/// The texts' mean word vectors as integers, for the clustering.
-fn mean_vectors(model: &TextModel, texts: &[Source]) -> Table {
-    let dimension = model.dimension();
-    let codes: Vec<i32> = texts
-        .par_iter()
-        .flat_map_iter(|Source { ids: text, .. }| {
-            let mut sums = vec![0.0f32; dimension];
-            for &id in text {
-                let start = id as usize * dimension;
-                let vector = &model.table.vectors()[start..start + dimension];
-                sums.iter_mut()
-                    .zip(vector)
-                    .for_each(|(sum, value)| *sum += value);
-            }
-            let count = text.len().max(1) as f32;
-            sums.into_iter()
-                .map(move |sum| (sum / count * CLUSTER_SCALE).round() as i32)
-        })
-        .collect();
-    Table::new(dimension, codes, Vec::new())
-}
-
-/// For each thing that may be put somewhere, by number, how much putting it there moves the
-/// predicted class's lead in `texts` of `domain`, on average.
-fn influence(
-    network: &dyn Classifier,
-    domain: &TextDomain,
-    texts: &[u32],
-    numbers: usize,
-) -> Result<Vec<f32>, AuditError> {
-    let codes: Vec<i32> = texts.iter().flat_map(|&text| domain.row(text)).collect();
-    let rows = Rows::new(&codes, domain.width());
-    let mut sums = vec![(0.0f32, 0u32); numbers];
-    let classes = network.classes();
-    for (row, check) in rows.iter().zip(check_all(network, domain, rows)?) {
-        let label = check.checked.label as usize;
-        let own = softmax(&check.checked.logits)[label];
-        for (variant, logits) in check.variant_logits.chunks_exact(classes).enumerate() {
-            if let Some((_, exchange)) = domain.exchange(row, variant) {
-                let (sum, count) = &mut sums[exchange.number as usize];
-                *sum += (softmax(logits)[label] - own).abs();
-                *count += 1;
-            }
-        }
-    }
-    let mean = |(sum, count)| if count == 0 { 0.0 } else { sum / count as f32 };
-    Ok(sums.into_iter().map(mean).collect())
-}
-
-/// A text that was looked at.
-struct Looked {
-    /// What may be exchanged in it, if anything.
-    source: Option<Source>,
-    is_truncated: bool,
-    is_foreign: bool,
-    /// As far as the model reads.
-    words: Vec<String>,
-}
-
-/// The n-gram model that `options` name, or one fitted to the texts.
-fn open_ngrams(
-    options: &TextSpecification,
-    texts: &[Looked],
-    sha256: &mut BTreeMap<String, String>,
-) -> Result<NgramModel, AuditError> {
-    let Some(file) = &options.ngrams else {
-        let texts = texts.iter().map(|text| text.words.iter());
-        let fitted = NgramModel::fit(texts.map(|words| words.map(String::as_str)), 1);
-        return Ok(fitted?);
-    };
-    sha256.insert("ngrams".to_owned(), file_sha256(file)?);
-    Ok(NgramModel::read(file)?)
-}
-
-/// What decides which words a search may put where.
-struct StepsOf<'a> {
-    model: &'a TextModel,
-    protected: &'a Protected,
-    options: &'a TextSpecification,
-    fluency: Option<&'a Fluency>,
-}
-
-impl StepsOf<'_> {
-    /// Of a search that begins at the texts `begun`, with their numbers in the domain.
-    fn from<'s>(
-        &self,
-        directory: Option<&Path>,
-        begun: impl Iterator<Item = (&'s u32, &'s EncodedText)>,
-        device: &ComputeDevice,
-    ) -> Result<Steps, AuditError> {
-        let count = self.options.neighbours;
-        let is_protected = |word| self.protected.has_word(word);
-        let near = |count| candidates(self.model, directory, &is_protected, count, device);
-        if self.options.preset == Preset::Paper {
-            return Ok(Steps::Words(near(count)?));
-        }
-        let pool = near(count.saturating_mul(POOL))?;
-        let begun: Vec<_> = begun.enumerate().collect();
-        let places = begun.into_par_iter().map(|(seed, (&number, text))| {
-            let analysis = self.protected.analyse(&text.text)?.unwrap_or_default();
-            let suits = |position, other| {
-                let fluency = self.fluency;
-                fluency.is_none_or(|fluency| fluency.is_attested(seed, position, other))
-            };
-            let fitting = fitting(self.model, text, &analysis, &suits, &pool, count);
-            Ok((number as i32, fitting))
-        });
-        Ok(Steps::Places(places.collect::<Result<_, AuditError>>()?))
-    }
-}
-
 impl<'m> Modality for TextCase<'m> {
     const NAME: ModalityName = ModalityName::Text;
     type Domain = TextDomain;
@@ -476,28 +212,7 @@ impl<'m> Modality for TextCase<'m> {
         specification: &AuditSpecification,
         device: &ComputeDevice,
     ) -> Result<TextCase<'m>, AuditError> {
-        let directory = specification.model()?;
-        let options = &specification.text;
-        let model = open_text_model(directory)?.map(Cow::Owned);
-        let encoder = options.encoder.as_deref().map(open_encoder).transpose()?;
-        let protected = &specification.protected;
-        let lexicon = options.lexicon.as_deref();
-        let protected = open_protected(lexicon, protected, &model.value, options.preset)?;
-        let skip = specification.skip_bad_rows;
-        let corpus = open_texts(&specification.data, options.column.as_deref(), skip)?;
-        let parts = TextParts {
-            model,
-            directory: Some(directory),
-            protected,
-            texts: Opened {
-                value: corpus.value.texts.iter().map(String::as_str).collect(),
-                sha256: corpus.sha256,
-            },
-            rows: corpus.value.rows.clone(),
-            bad_rows: corpus.value.bad_rows.clone(),
-            encoder,
-        };
-        TextCase::new(specification, parts, &|_| true, device)
+        open::open(specification, device)
     }
 
     fn sha256(&self) -> &BTreeMap<String, String> {
@@ -509,7 +224,7 @@ impl<'m> Modality for TextCase<'m> {
     }
 
     fn classes(&self) -> &[String] {
-        &self.model.classes
+        self.subject.classes()
     }
 
     fn model(&self) -> &ModelUnderTest<'_> {
@@ -518,6 +233,14 @@ impl<'m> Modality for TextCase<'m> {
 
     fn domain(&self) -> &TextDomain {
         &self.domain
+    }
+
+    fn ender(&self) -> Option<&Ender> {
+        self.subject.ender()
+    }
+
+    fn instability(&self) -> f32 {
+        self.subject.instability()
     }
 
     fn seeds(&self, _clusters: usize, _count: usize, _seed: u64) -> Vec<Vec<i32>> {
@@ -551,8 +274,8 @@ impl<'m> Modality for TextCase<'m> {
                 domain: &self.domain,
                 steps: &self.steps,
                 vectors: Vectors {
-                    values: self.model.table.vectors(),
-                    dimension: self.model.dimension(),
+                    values: self.subject.reader().table.vectors(),
+                    dimension: self.subject.reader().dimension(),
                 },
                 objective: method.search.objective(ModalityName::Text),
                 limits: Limits {
@@ -569,7 +292,7 @@ impl<'m> Modality for TextCase<'m> {
 
     /// Steps replace free words of the seed, so that lengths stay.
     fn is_reached(&self, seed: u64, row: &[i32]) -> bool {
-        let tokens = self.model.table.vectors().len() / self.model.dimension().max(1);
+        let tokens = self.subject.reader().table.vectors().len() / self.subject.reader().dimension().max(1);
         let is_token = |&id: &i32| usize::try_from(id).is_ok_and(|id| id < tokens);
         let seed = usize::try_from(seed).ok();
         let source = seed.and_then(|seed| self.seed_sources.get(seed));
@@ -612,7 +335,7 @@ impl<'m> Modality for TextCase<'m> {
             let mut other = Vec::with_capacity(self.domain.width());
             self.domain
                 .write_variant(pair.row, pair.variant as usize, &mut other);
-            let sides = [pair.row, &other].map(|row| words(&self.model, text_of(row)));
+            let sides = [pair.row, &other].map(|row| words(self.subject.reader(), text_of(row)));
             (sides, None)
         };
         let (sides, change) = self.sides(pair).unwrap_or_else(spelled);
@@ -637,7 +360,7 @@ impl<'m> Modality for TextCase<'m> {
             fields.push((name.to_owned(), DataType::Utf8));
         }
         for side in ["x", "other"] {
-            let classes = self.model.classes.iter();
+            let classes = self.subject.classes().iter();
             fields.extend(classes.map(|class| (format!("p_{side}_{class}"), DataType::Float32)));
         }
         fields.push(("l0".to_owned(), DataType::UInt32));
@@ -679,7 +402,7 @@ impl<'m> Modality for TextCase<'m> {
         let count = |of: &dyn Fn(&JudgedPair<'_>) -> u32| -> ArrayRef {
             Arc::new(UInt32Array::from_iter_values(rows.iter().map(of)))
         };
-        let class = |label: u32| self.model.classes[label as usize].clone();
+        let class = |label: u32| self.subject.classes()[label as usize].clone();
         let (seed, phase, step) = walk_columns(pairs);
         let source = pairs
             .iter()
@@ -700,10 +423,10 @@ impl<'m> Modality for TextCase<'m> {
             text(&|row| class(row.pair.label)),
             text(&|row| class(row.pair.other_label)),
         ];
-        for place in 0..self.model.classes.len() {
+        for place in 0..self.subject.classes().len() {
             arrays.push(number(&|row| softmax(row.pair.logits)[place]));
         }
-        for place in 0..self.model.classes.len() {
+        for place in 0..self.subject.classes().len() {
             arrays.push(number(&|row| softmax(row.pair.other_logits)[place]));
         }
         arrays.push(count(&|row| row.validity.l0 as u32));
@@ -740,23 +463,7 @@ impl<'m> Modality for TextCase<'m> {
         specification: &AuditSpecification,
         model: Option<&Path>,
     ) -> Result<TextWitness, AuditError> {
-        let model = open_text_model(match model {
-            Some(model) => model,
-            None => specification.model()?,
-        })?;
-        let text = &specification.text;
-        let named = &specification.protected;
-        let lexicon = text.lexicon.as_deref();
-        let protected = open_protected(lexicon, named, &model.value, text.preset)?;
-        let width = model.value.max_length;
-        let hashes = [("model", model.sha256), ("lexicon", protected.sha256)];
-        Ok(TextWitness {
-            network: model.value.network(width, &ComputeDevice::flex())?,
-            model: model.value,
-            protected: protected.value,
-            origins: Origins::default(),
-            sha256: hashes.map(|(role, hash)| (role.to_owned(), hash)).into(),
-        })
+        TextWitness::open(specification, model)
     }
 }
 

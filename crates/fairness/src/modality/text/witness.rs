@@ -1,18 +1,26 @@
 //! What reads the texts of a samples file, and re-checks its pairs.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
+use super::open::protected_of;
+use super::subject::TextSubject;
 use crate::audit_error::AuditError;
 use crate::modality::{Answers, Sample, SampleInputs, Witness};
+use crate::opened::{open_lexicon, open_texts};
+use crate::specification::AuditSpecification;
 use crate::text::edits::Tokens;
 use crate::text::protected::Protected;
 use crate::text::source::Source;
 use probity_data::read::ReadError;
 use probity_nn::text::TextNetwork;
-use probity_nn::text_model::TextModel;
+use probity_nn::text_classifier::TextClassifier;
+use probity_nn::text_reader::TextReader;
+use probity_predictor::Ender;
+use probity_tensor::device::ComputeDevice;
 use probity_nn::{Classifier, ModelError, Rows, predicted_class};
 use probity_text::tokenizer::Tokenizer;
 
@@ -41,6 +49,10 @@ impl SampleInputs for TextInputs<'_> {
         let tokens = self.tokenizer.tokens(cells.first().unwrap_or(&""))?;
         Ok(tokens.iter().map(|token| token.id as i32).collect())
     }
+
+    fn text(&self, cells: &[&str]) -> String {
+        cells.first().copied().unwrap_or_default().to_owned()
+    }
 }
 
 /// Reads the texts anew that those of a samples file are said to be made of, each once.
@@ -52,15 +64,15 @@ pub struct Origins {
 impl Origins {
     fn source(
         &self,
-        (model, protected): (&TextModel, &Protected),
+        (reader, protected): (&TextReader, &Protected),
         origin: &str,
     ) -> Result<Arc<Source>, AuditError> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(source) = read.get(origin) {
             return Ok(Arc::clone(source));
         }
-        let text = model.encode(origin)?;
-        let source = Arc::new(protected.read(&Tokens::new(model), &text)?.source);
+        let text = reader.encode(origin)?;
+        let source = Arc::new(protected.read(&Tokens::new(reader), &text)?.source);
         read.insert(origin.to_owned(), Arc::clone(&source));
         Ok(source)
     }
@@ -69,7 +81,7 @@ impl Origins {
     ///
     /// # Errors
     /// What keeps x' from being x after one exchange, as a sentence.
-    pub fn of(&self, read_by: (&TextModel, &Protected), pair: &Sample) -> Result<Source, String> {
+    pub fn of(&self, read_by: (&TextReader, &Protected), pair: &Sample) -> Result<Source, String> {
         let origin = pair.origin.as_deref();
         let origin = origin.ok_or("the file does not say which text x was made of")?;
         let source = self.source(read_by, origin);
@@ -99,47 +111,106 @@ impl Origins {
     }
 }
 
+/// What is asked about a pair.
+enum Answering {
+    /// A network, by the tokens of each side alone.
+    Network(TextNetwork),
+    /// A classifier of texts, by both sides as they stand in the file.
+    Texts(Arc<dyn TextClassifier>),
+}
+
 /// Re-checks pairs of texts from the texts alone, which are split into tokens anew.
 pub struct TextWitness {
-    pub(super) model: TextModel,
-    pub(super) protected: Protected,
-    pub(super) network: TextNetwork,
-    pub(super) origins: Origins,
-    pub(super) sha256: BTreeMap<String, String>,
+    subject: TextSubject<'static>,
+    protected: Protected,
+    answering: Answering,
+    origins: Origins,
+    sha256: BTreeMap<String, String>,
+}
+
+impl TextWitness {
+    /// Opens what `specification` names, the model in the place `model` if it has moved.
+    pub(super) fn open(
+        specification: &AuditSpecification,
+        model: Option<&Path>,
+    ) -> Result<TextWitness, AuditError> {
+        let text = &specification.text;
+        let lexicon = open_lexicon(text.lexicon.as_deref(), text.preset)?;
+        let skip = specification.skip_bad_rows;
+        let texts = match specification.predictor.source {
+            None => Vec::new(),
+            Some(_) => open_texts(&specification.data, text.column.as_deref(), skip)?.value.texts,
+        };
+        let opened = TextSubject::open(specification, model, &texts, &lexicon.value)?;
+        let subject = opened.value;
+        let protected = protected_of(specification, &lexicon, subject.reader())?;
+        let answering = match &subject {
+            TextSubject::Words(model) => {
+                let width = model.reader.max_length;
+                Answering::Network(model.network(width, &ComputeDevice::flex())?)
+            }
+            TextSubject::Asked(asked) => Answering::Texts(Arc::clone(&asked.classifier)),
+        };
+        let hashes = [("model", opened.sha256), ("lexicon", protected.sha256)];
+        Ok(TextWitness {
+            subject,
+            protected: protected.value,
+            answering,
+            origins: Origins::default(),
+            sha256: hashes.map(|(role, hash)| (role.to_owned(), hash)).into(),
+        })
+    }
 }
 
 impl Witness for TextWitness {
     fn inputs(&self) -> Box<dyn SampleInputs + '_> {
-        Box::new(TextInputs::new(&self.model.tokenizer))
+        Box::new(TextInputs::new(&self.subject.reader().tokenizer))
     }
 
     fn classes(&self) -> &[String] {
-        &self.model.classes
+        self.subject.classes()
     }
 
     fn sha256(&self) -> &BTreeMap<String, String> {
         &self.sha256
     }
 
+    fn ender(&self) -> Option<&Ender> {
+        self.subject.ender()
+    }
+
     fn are_variants(&self, pair: &Sample) -> Result<(), String> {
-        let source = self.origins.of((&self.model, &self.protected), pair);
-        source.map(|_| ())
+        let read_by = (self.subject.reader(), &self.protected);
+        self.origins.of(read_by, pair).map(|_| ())
     }
 
     fn answers(&self, samples: &[&Sample]) -> Result<Vec<Answers>, ModelError> {
-        let class_of = |text: &[i32]| -> Result<u32, ModelError> {
-            Ok(predicted_class(
-                &self.network.logits(Rows::new(text, text.len()))?,
-            ))
+        let labels: Vec<[u32; 2]> = match &self.answering {
+            Answering::Network(network) => {
+                let class_of = |text: &[i32]| -> Result<u32, ModelError> {
+                    Ok(predicted_class(
+                        &network.logits(Rows::new(text, text.len()))?,
+                    ))
+                };
+                let pairs = samples.par_iter();
+                let pairs = pairs.map(|pair| Ok([class_of(&pair.row)?, class_of(&pair.other)?]));
+                pairs.collect::<Result<_, ModelError>>()?
+            }
+            Answering::Texts(classifier) => {
+                let sides = samples.iter().flat_map(|pair| &pair.texts);
+                let texts: Vec<&str> = sides.map(String::as_str).collect();
+                let logits = classifier.logits(&texts)?;
+                let classes = classifier.classes();
+                let pairs = logits.chunks_exact(2 * classes);
+                let pairs = pairs.map(|pair| pair.split_at(classes));
+                let labels = pairs.map(|(x, other)| [predicted_class(x), predicted_class(other)]);
+                labels.collect()
+            }
         };
-        samples
-            .par_iter()
-            .map(|pair| {
-                Ok(Answers {
-                    labels: [class_of(&pair.row)?, class_of(&pair.other)?],
-                    by_rounding: false,
-                })
-            })
-            .collect()
+        let answers = labels.into_iter().map(|labels| Answers {
+            labels,
+            by_rounding: false,
+        });
+        Ok(answers.collect())
     }
 }

@@ -111,9 +111,9 @@ impl Reader<'_> {
         let (mut samples, mut held_out, mut row) = (Vec::new(), 0, 0);
         let mut seen = HashSet::new();
         let origins = Origins::default();
-        read_samples(&file, &TextInputs::new(&self.model.0.tokenizer), |pair| {
+        read_samples(&file, &TextInputs::new(&self.model.0.reader.tokenizer), |pair| {
             row += 1;
-            let source = origins.of((self.model.0, self.protected), &pair);
+            let source = origins.of((&self.model.0.reader, self.protected), &pair);
             let source = source.map_err(|problem| RepairError::NoPair {
                 file: file.clone(),
                 row,

@@ -35,7 +35,7 @@ use crate::audit::{AuditError, AuditSpecification};
 use crate::certify::exhaustive;
 use crate::certify::text::certify_texts;
 use crate::domain::{Domain, DomainError};
-use crate::modality::TextParts;
+use crate::modality::{TextParts, TextSubject};
 use crate::opened::{Opened, open_protected, open_text_model, open_texts};
 use crate::statistics::Share;
 use crate::strategies::StrategyName;
@@ -120,7 +120,7 @@ impl TextRepair {
     /// What a search from the texts is made of.
     fn search_parts(&self) -> TextParts<'_, '_> {
         TextParts {
-            model: Opened::unnamed(Cow::Borrowed(&self.model)),
+            model: Opened::unnamed(TextSubject::Words(Cow::Borrowed(&self.model))),
             directory: Some(&self.specification.model),
             protected: Opened::unnamed(self.protection.clone()),
             texts: Opened::unnamed(self.corpus.texts.iter().map(String::as_str).collect()),
@@ -173,12 +173,12 @@ impl TextRepair {
     /// What `asked` answers to the texts `items`.
     fn logits(&self, asked: &SourcedNetwork, items: &[u32]) -> Result<Vec<f32>, ModelError> {
         let texts = self.set.labelled().texts;
-        let width = 1 + self.model.max_length;
+        let width = 1 + self.model.reader.max_length;
         let mut rows: Vec<i32> = Vec::with_capacity(items.len() * width);
         for &item in items {
             let text = &texts[item as usize];
             rows.push(item as i32);
-            rows.extend_from_slice(&text[..text.len().min(self.model.max_length)]);
+            rows.extend_from_slice(&text[..text.len().min(self.model.reader.max_length)]);
             rows.resize(rows.len().next_multiple_of(width), PADDING);
         }
         asked.logits(Rows::new(&rows, width))
@@ -279,7 +279,7 @@ impl Repairable for TextRepair {
         } = open_protected(
             options.lexicon.as_deref(),
             &protected,
-            &model,
+            &model.reader,
             options.preset,
         )?;
         let (provenance, set) = open_training(specification, &model_sha256, device, record)?;
@@ -287,7 +287,7 @@ impl Repairable for TextRepair {
             record.sha256.insert(role.to_owned(), sha256.clone());
         }
         let is_own = model.recurrent.shape.inputs == set.table().dimension
-            && model.table.vectors().len() == set.table().values.len();
+            && model.reader.table.vectors().len() == set.table().values.len();
         if !is_own {
             return Err(RepairError::OtherVocabulary {
                 model: specification.model.clone(),
@@ -299,11 +299,11 @@ impl Repairable for TextRepair {
         let column = provenance.specification.text_column.as_deref();
         let skip = provenance.specification.skip_bad_rows;
         let corpus = open_texts(&specification.data, column, skip)?.value;
-        let tokens = Tokens::new(&model);
+        let tokens = Tokens::new(&model.reader);
         let sources = corpus.texts.par_iter().map(|text| {
-            let text = model.encode_whole(text).map_err(AuditError::from)?;
+            let text = model.reader.encode_whole(text).map_err(AuditError::from)?;
             let source = protection.read(&tokens, &text)?.source;
-            Ok(source.window(model.max_length))
+            Ok(source.window(model.reader.max_length))
         });
         let sources: Vec<Source> = sources.collect::<Result<_, RepairError>>()?;
         let reader = Reader {
@@ -408,7 +408,7 @@ impl Repairable for TextRepair {
     fn own(&self) -> TrainedText {
         TrainedText {
             weights: self.model.recurrent.clone(),
-            embeddings: Some(self.model.table.vectors().to_vec()),
+            embeddings: Some(self.model.reader.table.vectors().to_vec()),
             history: Vec::new(),
             finished: true,
         }
@@ -418,7 +418,7 @@ impl Repairable for TextRepair {
         let asked = TextNetwork::new(
             network.weights.clone(),
             self.vectors(network).to_vec(),
-            self.model.max_length,
+            self.model.reader.max_length,
             &ComputeDevice::flex(),
         )?;
         Ok(SourcedNetwork::new(asked))
@@ -524,7 +524,7 @@ impl Repairable for TextRepair {
             values: self.vectors(network),
             dimension: weights.shape.inputs,
         };
-        let (reads, splits) = (self.model.max_length, self.options.splits);
+        let (reads, splits) = (self.model.reader.max_length, self.options.splits);
         let certificates = certify_texts(weights, table, reads, &self.test_texts, splits);
         let certified = certificates.iter().filter(|c| c.holds()).count();
         let independent = searched.independent.iter().flatten();
@@ -545,7 +545,7 @@ impl Repairable for TextRepair {
 
     fn is_stored(&self, stored: &TrainedText) -> bool {
         let own = &self.model.recurrent;
-        let vectors = self.model.table.vectors().len();
+        let vectors = self.model.reader.table.vectors().len();
         let (weights, learned) = (&stored.weights, stored.embeddings.as_ref());
         let is_finite = |values: &Vec<f32>| values.iter().all(|value| value.is_finite());
         weights.shape == own.shape
@@ -555,9 +555,9 @@ impl Repairable for TextRepair {
     }
 
     fn is_searched(&self, searched: &Searched) -> bool {
-        let (most, classes) = (self.model.max_length, self.model.classes.len());
+        let (most, classes) = (self.model.reader.max_length, self.model.classes.len());
         let dimension = self.model.recurrent.shape.inputs;
-        let tokens = self.model.table.vectors().len() / dimension.max(1);
+        let tokens = self.model.reader.table.vectors().len() / dimension.max(1);
         let is_token = |&id: &i32| usize::try_from(id).is_ok_and(|id| id < tokens);
         let is_text = |source: &Source| source.ids.len() <= most && source.is_sound(&is_token);
         let is_class = |class: u32| (class as usize) < classes;
@@ -576,7 +576,7 @@ impl Repairable for TextRepair {
     }
 
     fn save(&self, network: &TrainedText, directory: &Path) -> Result<String, RepairError> {
-        let length = self.model.max_length;
+        let length = self.model.reader.max_length;
         let model = self.set.model(network, &self.split.train, length)?;
         let sha256 = model.sha256().map_err(TrainingError::from)?;
         model.save(directory)?;

@@ -1,0 +1,79 @@
+//! What classifies the texts of an audit.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use crate::audit_error::AuditError;
+use crate::opened::{Opened, open_text_model};
+use crate::specification::AuditSpecification;
+use crate::text::asked::AskedClassifier;
+use probity_nn::text_model::TextModel;
+use probity_nn::text_reader::TextReader;
+use probity_predictor::Ender;
+use probity_run::specification::FieldError;
+use probity_text::lexicon::Lexicon;
+
+/// A classifier of texts, as an audit asks it.
+pub enum TextSubject<'m> {
+    /// A network that reads numbers of its own words, and gives gradients.
+    Words(Cow<'m, TextModel>),
+    /// Any other, which is asked by texts.
+    Asked(AskedClassifier<'m>),
+}
+
+impl TextSubject<'_> {
+    /// What `specification` names, which is in `model` if it has moved, for an audit of `texts`
+    /// with terms of `lexicon`.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or a field of the specification has no meaning for it.
+    pub fn open(
+        specification: &AuditSpecification,
+        model: Option<&Path>,
+        _texts: &[String],
+        _lexicon: &Lexicon,
+    ) -> Result<Opened<TextSubject<'static>>, AuditError> {
+        let directory = match model {
+            Some(model) => model,
+            None => specification.model()?,
+        };
+        let opened = open_text_model(directory)?;
+        if let Some(field) = specification.text.given_for_vocabulary() {
+            let expected = "left out: the model has a vocabulary and vectors of its own";
+            return Err(FieldError::new(field, "given", expected).into());
+        }
+        Ok(opened.map(|model| TextSubject::Words(Cow::Owned(model))))
+    }
+
+    /// What splits texts into the words that a search exchanges.
+    pub fn reader(&self) -> &TextReader {
+        match self {
+            TextSubject::Words(model) => &model.reader,
+            TextSubject::Asked(asked) => &asked.reader,
+        }
+    }
+
+    /// Names of the classes.
+    pub fn classes(&self) -> &[String] {
+        match self {
+            TextSubject::Words(model) => &model.classes,
+            TextSubject::Asked(asked) => &asked.classes,
+        }
+    }
+
+    /// What ends the process of a predictor, if it has one.
+    pub fn ender(&self) -> Option<&Ender> {
+        match self {
+            TextSubject::Words(_) => None,
+            TextSubject::Asked(asked) => asked.ender.as_ref(),
+        }
+    }
+
+    /// The largest difference between two answers to one text.
+    pub fn instability(&self) -> f32 {
+        match self {
+            TextSubject::Words(_) => 0.0,
+            TextSubject::Asked(asked) => asked.instability,
+        }
+    }
+}
