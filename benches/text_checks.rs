@@ -47,7 +47,8 @@ fn main() -> Result<(), Failure> {
     for cell in [CellKind::Lstm, CellKind::Gru] {
         let (model, texts) = trained(cell)?;
         let names = vec!["country".to_owned()];
-        let protected = Protected::new(&Lexicon::shipped(), &names, &model.reader, Preset::English)?;
+        let protected =
+            Protected::new(&Lexicon::shipped(), &names, &model.reader, Preset::English)?;
         let tokens = Tokens::new(&model.reader);
         let mut sources = Vec::new();
         for text in &texts {

@@ -209,8 +209,14 @@ fn the_command_writes_a_model_directory() {
         .exits(0)
         .says(&["11 tensors matched", "recurrent.weight_hh_l1", "LSTM, 2 layers of 5 units; 20 words", "fine, toxic"]);
     let model = TextModel::load(workspace.path("model")).unwrap();
-    assert_eq!((model.classes[1].as_str(), model.reader.max_length), ("toxic", 30));
-    assert_eq!(model.reader.sentences.frequencies().probability("the"), 2.0 / 6.0);
+    assert_eq!(
+        (model.classes[1].as_str(), model.reader.max_length),
+        ("toxic", 30)
+    );
+    assert_eq!(
+        model.reader.sentences.frequencies().probability("the"),
+        2.0 / 6.0
+    );
     let summary = workspace.json("model/summary.json");
     assert_eq!(summary["network"]["cell"], "lstm");
     assert_eq!(summary["model_sha256"], model.sha256().unwrap().as_str());

@@ -166,7 +166,8 @@ where
     ) -> Result<TextCase<'m>, AuditError> {
         let text = &specification.text;
         let lexicon = text.lexicon.as_deref();
-        let protected = open_protected(lexicon, &specification.protected, &self.reader, text.preset)?;
+        let protected =
+            open_protected(lexicon, &specification.protected, &self.reader, text.preset)?;
         let subject = TextSubject::Words(Cow::Borrowed(self));
         text_case(specification, subject, protected, texts, device)
     }

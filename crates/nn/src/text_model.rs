@@ -102,8 +102,8 @@ impl TextModel {
             .map_err(|error| describe(error.to_string()))?;
         save_tensors(&directory.join(WEIGHTS), &self.tensors())?;
         write_atomically(&directory.join(TOKENIZER), json.as_bytes())?;
-        let sentences =
-            serde_json::to_vec(&self.reader.sentences).map_err(|error| describe(error.to_string()))?;
+        let sentences = serde_json::to_vec(&self.reader.sentences)
+            .map_err(|error| describe(error.to_string()))?;
         write_atomically(&directory.join(SENTENCES), &sentences)?;
         let description = Description {
             sha256: hashes_of(directory, &COMPANIONS)?,

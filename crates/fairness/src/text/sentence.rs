@@ -68,7 +68,9 @@ pub fn examine(
 ) -> Result<Examination, AuditError> {
     let attributes = protected.attributes();
     let encoded = model.reader.encode(text)?;
-    let source = protected.read(&Tokens::new(&model.reader), &encoded)?.source;
+    let source = protected
+        .read(&Tokens::new(&model.reader), &encoded)?
+        .source;
     if !source.can_vary() {
         return Err(AuditError::NoTermInText {
             attributes: attributes.join(", "),

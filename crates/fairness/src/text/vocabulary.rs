@@ -33,7 +33,10 @@ pub fn audit_reader(
     let splitter = Tokenizer::new(table.words().iter())?;
     let tokens: Vec<Vec<Token>> = splitter.tokens_of_all(texts)?;
     let mut is_kept = vec![false; table.words().len()];
-    is_kept.iter_mut().take(COMMON).for_each(|kept| *kept = true);
+    is_kept
+        .iter_mut()
+        .take(COMMON)
+        .for_each(|kept| *kept = true);
     // Sorted, so that their numbers do not depend on where they stand.
     let mut others = BTreeSet::new();
     let mut keep = |word: &str| match is_kept.get_mut(splitter.id(word) as usize) {
@@ -62,7 +65,9 @@ pub fn audit_reader(
     let words = known.into_iter().chain(others.iter().map(String::as_str));
     let table = EmbeddingTable::with_unknown(words, width, vectors)?;
     let longest = tokens.iter().map(Vec::len).max().unwrap_or(0);
-    let spelled = tokens.iter().map(|text| text.iter().map(|t| t.text.as_str()));
+    let spelled = tokens
+        .iter()
+        .map(|text| text.iter().map(|t| t.text.as_str()));
     let spelled: Vec<Vec<&str>> = spelled.map(Iterator::collect).collect();
     let frequencies = WordFrequencies::of(spelled.iter().map(|text| text.iter().copied()));
     Ok(TextReader {

@@ -164,7 +164,6 @@ impl Shape {
             ("heads", self.heads, 1 << 10),
             ("layers", self.layers, 128),
             ("units of the inner layer", self.inner, 1 << 16),
-            ("classes", self.classes, 1 << 16),
         ] {
             if !(1..=most).contains(&size) {
                 return Some(format!("{size} {name}; 1 to {most} are supported"));
@@ -174,11 +173,14 @@ impl Shape {
             let (units, heads) = (self.units, self.heads);
             return Some(format!("{units} units, which {heads} heads cannot share"));
         }
-        if self.segments > 1 << 10 {
-            return Some(format!(
-                "{} segments; 0 to 1024 are supported",
-                self.segments
-            ));
+        // An encoder has no classes, and DistilBERT no segments.
+        for (name, size, most) in [
+            ("segments", self.segments, 1 << 10),
+            ("classes", self.classes, 1 << 16),
+        ] {
+            if size > most {
+                return Some(format!("{size} {name}; 0 to {most} are supported"));
+            }
         }
         if self.longest() == 0 {
             let (positions, first) = (self.positions, self.first_position);

@@ -152,7 +152,10 @@ impl<'m> TextCase<'m> {
             None => work(&Judge::new(self.subject.reader(), None)),
             Some(encoder) => {
                 let embed = |text: &str| encoder.embed(text);
-                work(&Judge::new(self.subject.reader(), Some(&embed as Embed<'_>)))
+                work(&Judge::new(
+                    self.subject.reader(),
+                    Some(&embed as Embed<'_>),
+                ))
             }
         }
     }
@@ -292,7 +295,8 @@ impl<'m> Modality for TextCase<'m> {
 
     /// Steps replace free words of the seed, so that lengths stay.
     fn is_reached(&self, seed: u64, row: &[i32]) -> bool {
-        let tokens = self.subject.reader().table.vectors().len() / self.subject.reader().dimension().max(1);
+        let tokens =
+            self.subject.reader().table.vectors().len() / self.subject.reader().dimension().max(1);
         let is_token = |&id: &i32| usize::try_from(id).is_ok_and(|id| id < tokens);
         let seed = usize::try_from(seed).ok();
         let source = seed.and_then(|seed| self.seed_sources.get(seed));

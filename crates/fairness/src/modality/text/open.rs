@@ -199,7 +199,8 @@ impl<'m> TextCase<'m> {
             TextSubject::Asked(asked) => {
                 let made_of = has_term.iter().map(|&text| texts[text].to_owned());
                 let made_of = Arc::new(made_of.collect());
-                let ranked = influence(&asked.of_rows(&domain, &made_of), &domain, probed, numbers)?;
+                let ranked =
+                    influence(&asked.of_rows(&domain, &made_of), &domain, probed, numbers)?;
                 domain.rank(&ranked);
                 ModelUnderTest::classifier(Box::new(asked.of_rows(&domain, &made_of)))
             }
@@ -343,4 +344,3 @@ impl StepsOf<'_> {
         Ok(Steps::Places(places.collect::<Result<_, AuditError>>()?))
     }
 }
-

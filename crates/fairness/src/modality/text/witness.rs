@@ -19,9 +19,9 @@ use probity_data::read::ReadError;
 use probity_nn::text::TextNetwork;
 use probity_nn::text_classifier::TextClassifier;
 use probity_nn::text_reader::TextReader;
+use probity_nn::{Classifier, ModelError, Rows, predicted_class};
 use probity_predictor::Ender;
 use probity_tensor::device::ComputeDevice;
-use probity_nn::{Classifier, ModelError, Rows, predicted_class};
 use probity_text::tokenizer::Tokenizer;
 
 /// Reads texts from a samples file, as the ids of their tokens.
@@ -139,7 +139,11 @@ impl TextWitness {
         let skip = specification.skip_bad_rows;
         let texts = match specification.predictor.source {
             None => Vec::new(),
-            Some(_) => open_texts(&specification.data, text.column.as_deref(), skip)?.value.texts,
+            Some(_) => {
+                open_texts(&specification.data, text.column.as_deref(), skip)?
+                    .value
+                    .texts
+            }
         };
         let opened = TextSubject::open(specification, model, &texts, &lexicon.value)?;
         let subject = opened.value;

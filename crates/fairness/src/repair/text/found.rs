@@ -111,29 +111,33 @@ impl Reader<'_> {
         let (mut samples, mut held_out, mut row) = (Vec::new(), 0, 0);
         let mut seen = HashSet::new();
         let origins = Origins::default();
-        read_samples(&file, &TextInputs::new(&self.model.0.reader.tokenizer), |pair| {
-            row += 1;
-            let source = origins.of((&self.model.0.reader, self.protected), &pair);
-            let source = source.map_err(|problem| RepairError::NoPair {
-                file: file.clone(),
-                row,
-                problem,
-            })?;
-            if !seen.insert(pair.row) {
-                return Ok::<(), RepairError>(());
-            }
-            let origin = pair.source_row.and_then(|row| self.rows.text(row));
-            let origin = origin.and_then(|text| u32::try_from(text).ok());
-            match origin.filter(|_| is_own) {
-                Some(text) if !train.contains(&text) => held_out += 1,
-                origin => samples.push(FoundText {
-                    source,
-                    other: pair.other,
-                    truth: origin.and_then(|text| self.labels.get(text as usize).copied()),
-                }),
-            }
-            Ok(())
-        })?;
+        read_samples(
+            &file,
+            &TextInputs::new(&self.model.0.reader.tokenizer),
+            |pair| {
+                row += 1;
+                let source = origins.of((&self.model.0.reader, self.protected), &pair);
+                let source = source.map_err(|problem| RepairError::NoPair {
+                    file: file.clone(),
+                    row,
+                    problem,
+                })?;
+                if !seen.insert(pair.row) {
+                    return Ok::<(), RepairError>(());
+                }
+                let origin = pair.source_row.and_then(|row| self.rows.text(row));
+                let origin = origin.and_then(|text| u32::try_from(text).ok());
+                match origin.filter(|_| is_own) {
+                    Some(text) if !train.contains(&text) => held_out += 1,
+                    origin => samples.push(FoundText {
+                        source,
+                        other: pair.other,
+                        truth: origin.and_then(|text| self.labels.get(text as usize).copied()),
+                    }),
+                }
+                Ok(())
+            },
+        )?;
         if samples.is_empty() {
             return Err(RepairError::NoSamples {
                 run: directory.to_owned(),
