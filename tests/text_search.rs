@@ -204,7 +204,7 @@ impl Case {
         TextStrategy {
             global: name,
             local: name,
-            model: &self.model,
+            model: ModelAccess::Gradients(&self.model),
             domain: &self.domain,
             steps: &self.steps,
             vectors: Vectors {

@@ -8,10 +8,12 @@
 //! | [`Model`] | a [`Table`] that was read by the model's schema |
 //! | any [`Classifier`] | a [`Schema`] and a [`Table`] that was read by it |
 //! | [`TextModel`] | texts, and a [`Lexicon`] where it is not the one that ships |
+//! | any [`TextClassifier`] | [`ClassifiedTexts`] |
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use thiserror::Error;
 
@@ -19,17 +21,23 @@ use super::audit::{Audit, AuditError, AuditSpecification};
 use super::estimate::Estimate;
 use super::modality::{Change, Modality, TableCase, TextCase, TextParts, TextSubject};
 use super::model_under_test::ModelUnderTest;
-use super::opened::{Opened, open_encoder, open_protected, protected_or_marked};
+use super::opened::{
+    Opened, open_encoder, open_lexicon, open_protected, open_vectors, protected_or_marked,
+};
 use super::pairs::{Pair, PairStore};
 use super::search::Ending;
 use super::session::AuditProgress;
 use super::strategies::StrategyName;
+use super::text::asked::AskedClassifier;
 use super::text::protected::Protected;
+use super::text::vocabulary::audit_reader;
 use probity_data::read::BadRows;
 use probity_data::schema::Schema;
 use probity_data::table::Table;
 use probity_nn::encoding::InputLayout;
+use probity_nn::modality::ModalityName;
 use probity_nn::model::Model;
+use probity_nn::text_classifier::TextClassifier;
 use probity_nn::text_model::TextModel;
 use probity_nn::{Classifier, ModelError, Rows};
 use probity_run::specification::{FieldError, Specification};
@@ -83,7 +91,7 @@ impl<'m, C: Classifier> Auditable<(&'m Schema, &'m Table)> for &'m C {
 
     /// The best of those that need no gradients.
     fn strategy(&self) -> Option<StrategyName> {
-        Some(StrategyName::WITHOUT_GRADIENTS)
+        Some(StrategyName::without_gradients(ModalityName::Table))
     }
 
     fn case(
@@ -193,6 +201,58 @@ where
             TextSubject::Words(Cow::Borrowed(self)),
             Opened::unnamed(protected),
             texts,
+            device,
+        )
+    }
+}
+
+/// Texts, and the classes that a classifier puts them into.
+#[derive(Debug, Clone, Copy)]
+pub struct ClassifiedTexts<'m> {
+    /// Names of the classes, by number.
+    pub classes: &'m [String],
+    /// The texts.
+    pub texts: &'m [String],
+}
+
+/// Any classifier of texts; only its outputs are asked for.
+impl<'m, C: TextClassifier> Auditable<ClassifiedTexts<'m>> for &'m C {
+    type Case = TextCase<'m>;
+
+    /// The best of those that need no gradients.
+    fn strategy(&self) -> Option<StrategyName> {
+        Some(StrategyName::without_gradients(ModalityName::Text))
+    }
+
+    fn case(
+        self,
+        inputs: ClassifiedTexts<'m>,
+        specification: &AuditSpecification,
+        device: &ComputeDevice,
+    ) -> Result<TextCase<'m>, AuditError> {
+        let (given, own) = (inputs.classes.len(), self.classes());
+        if given != own {
+            let expected = format!("{own} classes, as the classifier has");
+            return Err(FieldError::new("classes", given.to_string(), expected).into());
+        }
+        let text = &specification.text;
+        let lexicon = open_lexicon(text.lexicon.as_deref(), text.preset)?.value;
+        let vectors = open_vectors(text.embeddings.as_deref())?.value;
+        let reader = audit_reader(inputs.texts, &vectors, &lexicon, text.reads())?;
+        let named = &specification.protected;
+        let protected = Protected::new(&lexicon, named, &reader, text.preset)?;
+        let asked = AskedClassifier {
+            classifier: Arc::new(self),
+            classes: inputs.classes.to_vec(),
+            reader: Arc::new(reader),
+            ender: None,
+            instability: 0.0,
+        };
+        text_case(
+            specification,
+            TextSubject::Asked(asked),
+            Opened::unnamed(protected),
+            inputs.texts,
             device,
         )
     }

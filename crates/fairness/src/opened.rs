@@ -13,9 +13,12 @@ use probity_data::table::{Labels, Table};
 use probity_nn::model::Model;
 use probity_nn::text_model::{TextModel, is_text_model};
 use probity_nn::text_reader::TextReader;
+use probity_nn::train::text_set::open_embeddings;
 use probity_run::run_directory::{file_sha256, hex};
 use probity_run::specification::FieldError;
+use probity_run::specification::file::Record;
 use probity_text::corpus::{TextColumns, TextCorpus, read_texts_hashed};
+use probity_text::embeddings::{EmbeddingTable, SHIPPED};
 use probity_text::lexicon::{Lexicon, PAPER};
 
 /// Something that was opened, and what identifies it.
@@ -133,6 +136,19 @@ pub fn open_lexicon(file: Option<&Path>, preset: Preset) -> Result<Opened<Lexico
     Ok(Opened {
         sha256: hex(&Sha256::digest(value.to_toml()?)),
         value,
+    })
+}
+
+/// The word vectors in `file`, or those that ship, of which nothing needs to be noted.
+///
+/// # Errors
+/// When the file cannot be read or holds none.
+pub fn open_vectors(file: Option<&Path>) -> Result<Opened<EmbeddingTable>, AuditError> {
+    let mut record = Record::default();
+    let file = file.unwrap_or(Path::new(SHIPPED));
+    Ok(Opened {
+        value: open_embeddings(file, &mut record)?,
+        sha256: record.sha256_of("embeddings").to_owned(),
     })
 }
 

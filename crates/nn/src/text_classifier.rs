@@ -56,3 +56,17 @@ pub trait DifferentiableTexts: TextClassifier {
         cotangents: &[f32],
     ) -> Result<Vec<Vec<f32>>, ModelError>;
 }
+
+impl<C: TextClassifier + ?Sized> TextClassifier for &C {
+    fn classes(&self) -> usize {
+        (**self).classes()
+    }
+
+    fn logits(&self, texts: &[&str]) -> Result<Vec<f32>, ModelError> {
+        (**self).logits(texts)
+    }
+
+    fn is_fallible(&self) -> bool {
+        (**self).is_fallible()
+    }
+}

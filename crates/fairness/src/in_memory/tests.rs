@@ -1,6 +1,7 @@
 use super::*;
 use probity_data::builtin;
 use probity_data::synthetic::synthetic_census;
+use std::sync::Mutex;
 
 /// Scores an age against a bound that hangs on the sex; gives so many numbers a row.
 struct Rule(usize);
@@ -61,7 +62,7 @@ fn a_classifier_of_somebody_elses_is_searched_without_gradients() {
 #[test]
 fn what_does_not_fit_is_refused_by_the_name_of_its_field() {
     let (schema, table) = people();
-    let usual = StrategyName::WITHOUT_GRADIENTS;
+    let usual = StrategyName::without_gradients(ModalityName::Table);
     let error = refusal(&Rule(2), &schema, &table, StrategyName::Adf);
     assert!(error.starts_with("strategy is adf"), "{error}");
     assert!(error.contains("needs gradients"), "{error}");
@@ -92,4 +93,101 @@ fn answers_of_the_wrong_length_are_an_error() {
         let error = refusal(&Rule(numbers), &schema, &table, StrategyName::RandomWalk);
         assert!(error.contains("predictor failed"), "{error}");
     }
+}
+
+/// Calls a text rude that shouts, and one that names women and ends in a question.
+struct Shouting(Mutex<Vec<String>>);
+
+impl TextClassifier for Shouting {
+    fn classes(&self) -> usize {
+        2
+    }
+
+    fn logits(&self, texts: &[&str]) -> Result<Vec<f32>, ModelError> {
+        let mut asked = self.0.lock().unwrap();
+        asked.extend(texts.iter().map(|&text| text.to_owned()));
+        let rude = |text: &str| {
+            let lower = text.to_lowercase();
+            let names = lower
+                .split(|c: char| !c.is_alphabetic())
+                .any(|word| word == "women");
+            let score = f32::from(u8::from(names)) + f32::from(u8::from(text.contains('?')));
+            score + f32::from(u8::from(text.contains("NEVER"))) - 1.5
+        };
+        Ok(texts.iter().flat_map(|text| [0.0, rude(text)]).collect())
+    }
+}
+
+/// Whatever the search and the estimate ask is a text of the file with something exchanged: its
+/// capitals, signs and spaces are there.
+#[test]
+fn a_classifier_of_texts_is_asked_by_what_is_written() {
+    let classes = ["polite", "rude"].map(str::to_owned);
+    let texts = [
+        "  Do you think that the Men of this town  are good drivers? \u{1f600} xyzzy",
+        "Men  are often right about the old house; I NEVER said it.",
+        "The weather was nice.",
+        "",
+        "Women work hard, and the weather is good",
+    ]
+    .map(str::to_owned);
+    let inputs = ClassifiedTexts {
+        classes: &classes,
+        texts: &texts,
+    };
+    let mut found_by = Vec::new();
+    for strategy in [StrategyName::Rp, StrategyName::AdfZeroOrder] {
+        let model = Shouting(Mutex::default());
+        let audit = Audit::new(&model, inputs)
+            .protected(["gender"])
+            .strategy(strategy);
+        let audit = audit.seeds(5).local(20).with(|specification| {
+            specification.text.min_fluency = Some(0.0);
+        });
+        let found = audit.run().unwrap();
+        assert_eq!(found.share().sampled, 3);
+        assert_eq!(found.share().discriminatory, 1);
+        let pairs: Vec<_> = found.pairs().collect();
+        assert!(!pairs.is_empty());
+        let asked = model.0.lock().unwrap();
+        for pair in &pairs {
+            for side in [pair.left(), pair.right()] {
+                let text = side.value("text").unwrap();
+                assert!(text.starts_with("  Do you "), "{text}");
+                assert!(text.ends_with("? \u{1f600} xyzzy"), "{text}");
+                assert!(asked.iter().any(|asked| asked == text), "{text}");
+            }
+        }
+        found_by.push(pairs.len());
+    }
+    assert!(found_by[0] > 1, "{found_by:?}");
+}
+
+#[test]
+fn a_classifier_without_gradients_refuses_strategies_that_follow_them() {
+    let classes = ["polite", "rude"].map(str::to_owned);
+    let texts = ["The women are here?".to_owned()];
+    let inputs = ClassifiedTexts {
+        classes: &classes,
+        texts: &texts,
+    };
+    let model = Shouting(Mutex::default());
+    let refused = Audit::new(&model, inputs)
+        .strategy(StrategyName::AdfAsc)
+        .run();
+    let message = refused.err().unwrap().to_string();
+    let needed = "strategy is adf-asc, but must be another: it needs gradients";
+    assert!(message.starts_with(needed), "{message}");
+    assert!(
+        message.ends_with("these need outputs only: rp, adf-zero-order"),
+        "{message}"
+    );
+    let local = Audit::new(&model, inputs).with(|specification| {
+        specification.text.local_strategy = Some(StrategyName::Hf);
+    });
+    let message = local.run().err().unwrap().to_string();
+    assert!(
+        message.starts_with("text.local_strategy is hf"),
+        "{message}"
+    );
 }

@@ -157,9 +157,9 @@ impl AuditSpecification {
     pub fn strategy(&self) -> StrategyName {
         self.strategy
             .unwrap_or(match (self.modality, &self.predictor.source) {
-                (ModalityName::Text, _) => StrategyName::AdfAsc,
+                (ModalityName::Text, None) => StrategyName::AdfAsc,
                 (ModalityName::Table, None) => StrategyName::Adf,
-                (ModalityName::Table, Some(_)) => StrategyName::WITHOUT_GRADIENTS,
+                (modality, Some(_)) => StrategyName::without_gradients(modality),
             })
     }
 
@@ -198,7 +198,7 @@ impl AuditSpecification {
         if self.modality == ModalityName::Table {
             self.estimate = Some(self.estimated());
         } else {
-            self.text.local_strategy.get_or_insert(strategy);
+            self.text.local_strategy = Some(self.text.local_strategy(strategy));
             self.text.max_l0 = self.text.max_changed();
             self.text.min_fluency = self.text.least_fluency();
         }

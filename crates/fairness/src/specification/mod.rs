@@ -206,7 +206,8 @@ pub struct TextSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "path"))]
     pub encoder: Option<PathBuf>,
-    /// Strategy of the local phase; by default that of the global phase.
+    /// Strategy of the local phase; by default that of the global phase, and rp where that is
+    /// adf-zero-order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub local_strategy: Option<StrategyName>,
     /// Nearest words in the embedding table that may replace a word.
@@ -254,6 +255,20 @@ impl Default for TextSpecification {
 }
 
 impl TextSpecification {
+    /// The strategy of the local phase where the global phase has `global`: the same, but random
+    /// words where that would leave out each word of every text that a walker comes to.
+    pub fn local_strategy(&self, global: StrategyName) -> StrategyName {
+        self.local_strategy.unwrap_or(match global {
+            StrategyName::AdfZeroOrder => StrategyName::Rp,
+            global => global,
+        })
+    }
+
+    /// Words of a text that a model is asked about that sets no limit itself.
+    pub fn reads(&self) -> usize {
+        self.max_length.unwrap_or(512)
+    }
+
     /// Words that may differ from the seed, at most.
     pub fn max_changed(&self) -> Option<usize> {
         self.max_l0.or(match self.preset {

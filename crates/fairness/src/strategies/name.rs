@@ -17,7 +17,8 @@ pub enum StrategyName {
     Adf,
     /// Tables: ADF with momentum, and gradients that serve for several steps
     Eidig,
-    /// Tables: ADF with gradients from differences of outputs, for models that give no others
+    /// ADF with gradients from differences of outputs, for models that give no others; in texts,
+    /// from leaving words out and trying their neighbours
     AdfZeroOrder,
     /// Tables: surrogate trees around inputs, their path constraints negated (symbolic generation)
     Sg,
@@ -58,12 +59,13 @@ impl StrategyName {
     ];
 
     /// All that search texts.
-    pub const OF_TEXTS: [StrategyName; 5] = [
+    pub const OF_TEXTS: [StrategyName; 6] = [
         StrategyName::AdfAsc,
         StrategyName::AdfHf,
         StrategyName::Asc,
         StrategyName::Hf,
         StrategyName::Rp,
+        StrategyName::AdfZeroOrder,
     ];
 
     /// All that search inputs of `modality`.
@@ -114,8 +116,13 @@ impl StrategyName {
         )
     }
 
-    /// The best of those that need no gradients, for a model that gives none.
-    pub const WITHOUT_GRADIENTS: StrategyName = StrategyName::AequitasFully;
+    /// The best of those that need no gradients, for a model of `modality` that gives none.
+    pub fn without_gradients(modality: ModalityName) -> StrategyName {
+        match modality {
+            ModalityName::Table => StrategyName::AequitasFully,
+            ModalityName::Text => StrategyName::Rp,
+        }
+    }
 
     /// Refuses this strategy, which `field` names, where inputs of `modality` are searched and it
     /// does not search them.
@@ -177,7 +184,11 @@ impl StrategyName {
     }
 
     pub(crate) fn refused_without_gradients(self, field: &str) -> FieldError {
-        let names = names(&StrategyName::OF_TABLES, |name| !name.needs_gradients());
+        let modality = match self.fits(ModalityName::Text) {
+            true => ModalityName::Text,
+            false => ModalityName::Table,
+        };
+        let names = names(StrategyName::of(modality), |name| !name.needs_gradients());
         let expected = format!(
             "another: it needs gradients, which this model does not give; these need outputs only: {names}"
         );

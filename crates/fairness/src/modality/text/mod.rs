@@ -264,15 +264,15 @@ impl<'m> Modality for TextCase<'m> {
     ) -> Result<W::Output, AuditError> {
         let strategy = method.strategy;
         strategy.expect_fitting("strategy", ModalityName::Text)?;
-        let ModelAccess::Gradients(model) = model else {
-            return Err(strategy.refused_without_gradients("strategy").into());
-        };
+        strategy.expect_usable("strategy", model)?;
         let options = method.text;
+        let local = options.local_strategy(strategy);
+        local.expect_usable("text.local_strategy", model)?;
         self.with_judge(|judge| {
             let least = options.min_similarity;
             let strategy = TextStrategy {
                 global: strategy,
-                local: options.local_strategy.unwrap_or(strategy),
+                local,
                 model,
                 domain: &self.domain,
                 steps: &self.steps,
@@ -457,7 +457,7 @@ impl<'m> Modality for TextCase<'m> {
             unmodified: exchanged,
             texts_sha256: self.sha256.get("data").cloned().unwrap_or_default(),
             texts: self.counts.clone(),
-            local_strategy: specification.text.local_strategy.unwrap_or(strategy),
+            local_strategy: specification.text.local_strategy(strategy),
             terms: self.protected.counts().clone(),
             pairs: tally,
         })

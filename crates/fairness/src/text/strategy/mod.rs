@@ -1,4 +1,4 @@
-//! The five searches on texts: a word is replaced by one of its nearest neighbours in the embedding
+//! The searches on texts: a word is replaced by one of its nearest neighbours in the embedding
 //! table, never a protected one and never by one.
 //!
 //! **Global.** `adf-asc` (Algorithm 5) takes the token whose gradients at x and x' differ most,
@@ -16,6 +16,10 @@
 //! ‖g_a‖∞ + ‖g'_a‖∞ (without g' in `asc` and `hf`, uniform in `rp`), is replaced by a uniform
 //! neighbour; x' is the flip that the check of the position found. A draw beyond the limits is a
 //! trial that changes nothing.
+//!
+//! `adf-zero-order` asks for outputs only: see [`omission`].
+
+mod omission;
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -24,24 +28,26 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
-use super::domain::{TextDomain, text_of};
-use super::limits::Limits;
-use super::source::Exchange;
 use crate::domain::Domain;
 use crate::guidance::{SALIENCY_FLOOR, draw, farthest_variant};
+use crate::model_under_test::ModelAccess;
 use crate::strategies::StrategyName;
 use crate::strategy::{GlobalStep, LocalWalker, Strategy};
-use probity_nn::{Differentiable, ModelError, Objective, Rows};
+use crate::text::domain::{TextDomain, text_of};
+use crate::text::limits::Limits;
+use crate::text::source::Exchange;
+use probity_nn::{ModelError, Objective, Rows};
 use probity_run::stream::{Purpose, stream};
 
 /// Whether `strategy` follows gradients.
 fn is_guided(strategy: StrategyName) -> bool {
-    strategy != StrategyName::Rp
+    !matches!(strategy, StrategyName::Rp | StrategyName::AdfZeroOrder)
 }
 
 /// Whether `strategy` looks at a variant beside the text itself.
 fn is_paired(strategy: StrategyName) -> bool {
-    matches!(strategy, StrategyName::AdfAsc | StrategyName::AdfHf)
+    use StrategyName::{AdfAsc, AdfHf, AdfZeroOrder};
+    matches!(strategy, AdfAsc | AdfHf | AdfZeroOrder)
 }
 
 /// For each word of the vocabulary the words that may replace it, nearest first.
@@ -120,6 +126,11 @@ impl<'a> Vectors<'a> {
             .get(start..start + self.dimension)
             .unwrap_or(&[])
     }
+
+    /// The number of the unknown word, whose vector is the last one.
+    fn unknown(&self) -> i32 {
+        (self.values.len() / self.dimension.max(1)) as i32 - 1
+    }
 }
 
 /// A search on texts.
@@ -128,8 +139,8 @@ pub struct TextStrategy<'a> {
     pub global: StrategyName,
     /// Which, in the local phase.
     pub local: StrategyName,
-    /// The model under audit; its features are one vector a token.
-    pub model: &'a dyn Differentiable,
+    /// The model under audit; if it gives gradients, its features are one vector a token.
+    pub model: ModelAccess<'a>,
     /// Its inputs.
     pub domain: &'a TextDomain,
     /// What may replace what.
@@ -234,15 +245,10 @@ impl Strategy for TextStrategy<'_> {
                 .iter()
                 .map(|walker| self.global_question(walker))
                 .collect();
-            let answers = self.gradients(self.global, &questions)?;
-            let picks = walkers
-                .iter()
-                .zip(self.split(&questions, &answers))
-                .map(|(walker, gradients)| match gradients {
-                    Some(gradients) => self.guided_pick(walker, &gradients),
-                    None => self.random_pick(walker),
-                })
-                .collect::<Result<Vec<_>, _>>()?;
+            let picks = match self.global {
+                StrategyName::AdfZeroOrder => self.measured_picks(walkers, &questions)?,
+                _ => self.picks(walkers, &questions)?,
+            };
             for (walker, pick) in walkers.iter_mut().zip(picks) {
                 walker.memory.visited.push(self.domain.row_key(walker.row));
                 if let Some((position, word)) = pick {
@@ -292,8 +298,22 @@ impl TextStrategy<'_> {
         (0..text_of(row).len()).filter(may_change).collect()
     }
 
+    fn picks(
+        &self,
+        walkers: &[GlobalStep<'_, TextMemory>],
+        questions: &[Question<'_>],
+    ) -> Result<Vec<Option<(usize, i32)>>, ModelError> {
+        let answers = self.gradients(self.global, questions)?;
+        let walkers = walkers.iter().zip(self.split(questions, &answers));
+        let picks = walkers.map(|(walker, gradients)| match gradients {
+            Some(gradients) => self.guided_pick(walker, &gradients),
+            None => self.random_pick(walker),
+        });
+        picks.collect()
+    }
+
     fn global_question<'q>(&self, walker: &'q GlobalStep<'_, TextMemory>) -> Question<'q> {
-        let classes = self.model.classes();
+        let classes = self.model.classifier().classes();
         let checked = &walker.check.checked;
         let has_variant = is_paired(self.global) && walker.check.variant_logits.len() > classes;
         Question {
@@ -318,6 +338,9 @@ impl TextStrategy<'_> {
         name: StrategyName,
         questions: &[Question<'_>],
     ) -> Result<Vec<f32>, ModelError> {
+        let ModelAccess::Gradients(model) = self.model else {
+            return Ok(Vec::new());
+        };
         if !is_guided(name) || questions.is_empty() {
             return Ok(Vec::new());
         }
@@ -335,7 +358,7 @@ impl TextStrategy<'_> {
             }
         }
         let rows = Rows::new(&codes, self.domain.width());
-        self.model.input_gradients(rows, &cotangents)
+        model.input_gradients(rows, &cotangents)
     }
 
     /// The gradients of each of `questions`; `None` for a search without gradients.
@@ -344,7 +367,11 @@ impl TextStrategy<'_> {
         questions: &'g [Question<'_>],
         answers: &'g [f32],
     ) -> impl Iterator<Item = Option<Gradients<'g>>> {
-        let mut answers = answers.chunks_exact(self.model.features());
+        let features = match self.model {
+            ModelAccess::Gradients(model) => model.features(),
+            ModelAccess::Outputs(_) => 0,
+        };
+        let mut answers = answers.chunks_exact(features.max(1));
         questions.iter().map(move |question| {
             let here = answers.next()?;
             let there = question.variant.as_ref().and_then(|variant| {
@@ -500,12 +527,16 @@ impl TextStrategy<'_> {
                 .iter()
                 .map(|walker| self.local_question(walker))
                 .collect();
-            let answers = self.gradients(self.local, &questions)?;
-            let places: Vec<Places> = walkers
-                .iter()
-                .zip(self.split(&questions, &answers))
-                .map(|(walker, gradients)| self.places(&walker.position().row, gradients.as_ref()))
-                .collect();
+            let places = match self.local {
+                StrategyName::AdfZeroOrder => self.measured_places(&questions)?,
+                _ => {
+                    let answers = self.gradients(self.local, &questions)?;
+                    let each = questions.iter().zip(self.split(&questions, &answers));
+                    let each = each
+                        .map(|(question, gradients)| self.places(question.row, gradients.as_ref()));
+                    each.collect()
+                }
+            };
             for (walker, places) in walkers.iter_mut().zip(places) {
                 let row = walker.position().row.clone();
                 walker.memory.row = row;
