@@ -2,13 +2,16 @@
 //! classes of the model.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::audit_error::AuditError;
-use super::opened::Opened;
+use super::opened::{Opened, open_text_model};
 use probity_nn::text::PADDING;
+use probity_nn::text_classifier::TextClassifier;
 use probity_nn::text_model::TextModel;
+use probity_nn::transformer_model::{TransformerModel, TransformerNetwork, is_transformer};
 use probity_nn::{Classifier, Rows};
 use probity_tensor::device::ComputeDevice;
 use probity_text::corpus::{TextColumns, read_texts_hashed};
@@ -76,11 +79,80 @@ pub fn open_labelled_texts(
     })
 }
 
+/// A transformer, ready to answer.
+pub struct Transformer {
+    /// Its classes, by number.
+    pub classes: Vec<String>,
+    /// It.
+    pub network: Arc<TransformerNetwork>,
+}
+
+/// The transformer in `directory`.
+///
+/// # Errors
+/// When there is none, or one without classes.
+pub fn open_transformer(directory: &Path) -> Result<Opened<Transformer>, AuditError> {
+    let model = TransformerModel::load(directory)?;
+    let (sha256, classes) = (model.sha256(), model.classes.clone());
+    let network = Arc::new(TransformerNetwork::new(model)?);
+    Ok(Opened {
+        value: Transformer { classes, network },
+        sha256,
+    })
+}
+
+/// A model of texts in a directory, of whatever kind.
+pub enum TextScorer {
+    /// A recurrent network.
+    Recurrent(Box<TextModel>),
+    /// A transformer.
+    Transformer(Transformer),
+}
+
+impl TextScorer {
+    /// The model in `directory`.
+    ///
+    /// # Errors
+    /// When there is none, or one that classifies no texts.
+    pub fn open(directory: &Path) -> Result<Opened<TextScorer>, AuditError> {
+        match is_transformer(directory) {
+            true => Ok(open_transformer(directory)?.map(TextScorer::Transformer)),
+            false => {
+                let model = open_text_model(directory)?;
+                Ok(model.map(|model| TextScorer::Recurrent(Box::new(model))))
+            }
+        }
+    }
+
+    /// Names of the classes.
+    pub fn classes(&self) -> &[String] {
+        match self {
+            TextScorer::Recurrent(model) => &model.classes,
+            TextScorer::Transformer(model) => &model.classes,
+        }
+    }
+
+    /// The logits of `texts`, row-major `[texts, classes]`, each cut to what the model reads. A
+    /// transformer answers on the processor whatever the device.
+    ///
+    /// # Errors
+    /// When a text cannot be split, or the model cannot answer.
+    pub fn logits(&self, texts: &[String], device: &ComputeDevice) -> Result<Vec<f32>, AuditError> {
+        match self {
+            TextScorer::Recurrent(model) => text_logits(model, texts, device),
+            TextScorer::Transformer(model) => {
+                let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+                Ok(model.network.logits(&texts)?)
+            }
+        }
+    }
+}
+
 /// The logits of `texts`, row-major `[texts, classes]`, each cut to what the model reads.
 ///
 /// # Errors
 /// When a text cannot be split, or the model cannot answer.
-pub fn text_logits(
+fn text_logits(
     model: &TextModel,
     texts: &[String],
     device: &ComputeDevice,

@@ -12,17 +12,14 @@ use super::text::{ScoredTexts, TextGroupOptions, TextGroupReport, measure_text_g
 use super::{GroupError, GroupOptions, GroupReport, measure_groups};
 use crate::audit_error::AuditError;
 pub use crate::certify::parts::Part;
-use crate::opened::{
-    open_lexicon, open_model, open_table, open_text_model, protected_or_marked, reading_schema,
-};
+use crate::opened::{open_lexicon, open_model, open_table, protected_or_marked, reading_schema};
 use crate::record::record_of;
-use crate::scored::{LabelledTexts, open_labelled_texts, text_logits};
+use crate::scored::{LabelledTexts, TextScorer, open_labelled_texts};
 use probity_data::table::{Labels, ReadCounts, Table};
 use probity_nn::fnn::Fnn;
 use probity_nn::modality::ModalityName;
 use probity_nn::model::Model;
 use probity_nn::provenance::Provenance;
-use probity_nn::text_model::TextModel;
 use probity_run::run_directory::RunError;
 use probity_run::specification::Checked;
 use probity_run::specification::file::Record;
@@ -137,7 +134,7 @@ struct TableCase {
 
 struct TextCase {
     options: TextGroupOptions,
-    model: TextModel,
+    model: TextScorer,
     positive: usize,
     labels: Vec<u32>,
     texts: Vec<String>,
@@ -244,8 +241,8 @@ impl TableCase {
 
 impl TextCase {
     fn open(run: &mut GroupsSpecification) -> Result<(TextCase, Hashes), GroupRunError> {
-        let model = open_text_model(&run.model)?;
-        let classes = &model.value.classes;
+        let model = TextScorer::open(&run.model)?;
+        let classes = model.value.classes();
         let positive = run.groups.positive_of(classes)?;
         let text = &run.text;
         let lexicon = open_lexicon(text.lexicon.as_deref(), text.preset)?;
@@ -284,8 +281,8 @@ impl TextCase {
     }
 
     fn measure(&self, device: &ComputeDevice) -> Result<TextGroupReport, AuditError> {
-        let logits = text_logits(&self.model, &self.texts, device)?;
-        let classes = self.model.classes.len();
+        let logits = self.model.logits(&self.texts, device)?;
+        let classes = self.model.classes().len();
         let scored = ScoredTexts::new(&logits, classes, &self.labels, self.positive);
         Ok(measure_text_groups(&scored, &self.subgroups, &self.options))
     }

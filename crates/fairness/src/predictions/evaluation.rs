@@ -9,8 +9,8 @@ use crate::certify::parts::positions_of;
 use crate::group::calibration::CalibrationError;
 use crate::group::outcomes_of;
 use crate::group::tally::Tally;
-use crate::opened::{open_model, open_table, open_text_model, reading_schema};
-use crate::scored::{open_labelled_texts, text_logits};
+use crate::opened::{open_model, open_table, reading_schema};
+use crate::scored::{TextScorer, open_labelled_texts};
 use crate::statistics::Mean;
 use probity_data::table::{Labels, ReadCounts};
 use probity_nn::fnn::Fnn;
@@ -129,18 +129,18 @@ fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened,
 }
 
 fn texts(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened, AuditError> {
-    let model = open_text_model(&asked.model)?;
+    let model = TextScorer::open(&asked.model)?;
     let label = asked.label_column.as_deref().unwrap_or_default();
     let columns = (asked.text_column.as_deref(), label);
-    let data = open_labelled_texts(&asked.data, columns, &model.value.classes)?;
+    let data = open_labelled_texts(&asked.data, columns, model.value.classes())?;
     let hashes = [model.sha256, data.sha256];
     let places = places(asked, &hashes, data.value.texts.len())?;
     let chosen = data.value.select(&places);
     Ok(Opened {
         judged: Judged {
-            logits: text_logits(&model.value, &chosen.texts, device)?,
+            logits: model.value.logits(&chosen.texts, device)?,
             labels: chosen.labels,
-            classes: model.value.classes,
+            classes: model.value.classes().to_vec(),
         },
         hashes,
         data: None,

@@ -17,8 +17,8 @@ use std::sync::Arc;
 pub use self::evaluation::{ClassFigures, Evaluation, Judged, evaluate};
 use self::specification::PredictSpecification;
 use crate::audit_error::AuditError;
-use crate::opened::{open_model, open_table, open_text_model, open_texts, reading_schema};
-use crate::scored::text_logits;
+use crate::opened::{open_model, open_table, open_texts, reading_schema};
+use crate::scored::TextScorer;
 use probity_data::table::{Labels, ReadCounts};
 use probity_nn::fnn::Fnn;
 use probity_nn::modality::ModalityName;
@@ -69,12 +69,12 @@ pub fn predict(
             })
         }
         ModalityName::Text => {
-            let model = open_text_model(&specification.model)?;
+            let model = TextScorer::open(&specification.model)?;
             let column = specification.text_column.as_deref();
             let data = open_texts(&specification.data, column, false)?;
             Ok(Predictions {
-                logits: text_logits(&model.value, &data.value.texts, device)?,
-                classes: model.value.classes,
+                logits: model.value.logits(&data.value.texts, device)?,
+                classes: model.value.classes().to_vec(),
                 texts: Some(data.value.texts),
                 data: None,
                 model_sha256: model.sha256,

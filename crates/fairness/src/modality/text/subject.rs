@@ -2,13 +2,18 @@
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::audit_error::AuditError;
-use crate::opened::{Opened, open_text_model};
+use crate::opened::{Opened, open_text_model, open_vectors};
+use crate::scored::{Transformer, open_transformer};
 use crate::specification::AuditSpecification;
-use crate::text::asked::AskedClassifier;
+use crate::text::asked::{AskedClassifier, WordGradients};
+use crate::text::strategy::Vectors;
+use crate::text::vocabulary::audit_reader;
 use probity_nn::text_model::TextModel;
 use probity_nn::text_reader::TextReader;
+use probity_nn::transformer_model::is_transformer;
 use probity_predictor::Ender;
 use probity_run::specification::FieldError;
 use probity_text::lexicon::Lexicon;
@@ -30,19 +35,53 @@ impl TextSubject<'_> {
     pub fn open(
         specification: &AuditSpecification,
         model: Option<&Path>,
-        _texts: &[String],
-        _lexicon: &Lexicon,
+        texts: &[String],
+        lexicon: &Lexicon,
     ) -> Result<Opened<TextSubject<'static>>, AuditError> {
         let directory = match model {
             Some(model) => model,
             None => specification.model()?,
         };
+        if is_transformer(directory) {
+            return transformer(specification, directory, texts, lexicon);
+        }
         let opened = open_text_model(directory)?;
         if let Some(field) = specification.text.given_for_vocabulary() {
             let expected = "left out: the model has a vocabulary and vectors of its own";
             return Err(FieldError::new(field, "given", expected).into());
         }
         Ok(opened.map(|model| TextSubject::Words(Cow::Owned(model))))
+    }
+
+    /// Whether what `specification` names, or `model`, is asked by texts, so that its words are
+    /// those of the data.
+    ///
+    /// # Errors
+    /// When nothing is named.
+    pub fn is_asked(
+        specification: &AuditSpecification,
+        model: Option<&Path>,
+    ) -> Result<bool, AuditError> {
+        let is_predictor = specification.predictor.source.is_some();
+        Ok(is_predictor
+            || is_transformer(match model {
+                Some(model) => model,
+                None => specification.model()?,
+            }))
+    }
+
+    /// What the classifier sees of the words: of one without gradients, what the audit does.
+    pub fn vectors(&self) -> Vectors<'_> {
+        match self {
+            TextSubject::Asked(AskedClassifier {
+                gradients: Some(gradients),
+                ..
+            }) => gradients.vectors(),
+            _ => Vectors {
+                values: self.reader().table.vectors(),
+                dimension: self.reader().dimension(),
+            },
+        }
     }
 
     /// What splits texts into the words that a search exchanges.
@@ -76,4 +115,31 @@ impl TextSubject<'_> {
             TextSubject::Asked(asked) => asked.instability,
         }
     }
+}
+
+/// The transformer in `directory`.
+fn transformer(
+    specification: &AuditSpecification,
+    directory: &Path,
+    texts: &[String],
+    lexicon: &Lexicon,
+) -> Result<Opened<TextSubject<'static>>, AuditError> {
+    let options = &specification.text;
+    let model = open_transformer(directory)?;
+    let vectors = open_vectors(options.embeddings.as_deref())?;
+    let reader = audit_reader(texts, &vectors.value, lexicon, options.reads())?;
+    let Transformer { classes, network } = model.value;
+    let asked = AskedClassifier {
+        gradients: Some(WordGradients::new(network.clone(), &reader)?),
+        classifier: network,
+        classes,
+        reader: Arc::new(reader),
+        vectors_sha256: Some(vectors.sha256).filter(|hash| !hash.is_empty()),
+        ender: None,
+        instability: 0.0,
+    };
+    Ok(Opened {
+        value: TextSubject::Asked(asked),
+        sha256: model.sha256,
+    })
 }
