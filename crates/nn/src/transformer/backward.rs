@@ -124,6 +124,14 @@ impl Kernels {
         sum
     }
 
+    /// Logits of texts of which the head reads `pooled`, `[texts, units]`: `[texts, classes]`.
+    pub fn head_logits(&self, pooled: &[f32]) -> Vec<f32> {
+        let mut workspace = Workspace::default();
+        workspace.ends.pooled = pooled.to_vec();
+        self.classify(&mut workspace);
+        workspace.logits
+    }
+
     /// Mean class-weighted cross-entropy of texts of which the head reads `pooled`,
     /// `[texts, units]`, and its gradients with respect to the parameters of the head.
     pub fn head_gradients(

@@ -317,6 +317,26 @@ impl TransformerWeights {
         }
     }
 
+    /// The head alone, as a network that is never given a text.
+    pub fn head_alone(&self) -> TransformerWeights {
+        let shape = Shape {
+            vocabulary: 0,
+            positions: 0,
+            segments: 0,
+            layers: 0,
+            ..self.shape
+        };
+        let mut values = vec![0.0; shape.head_start()];
+        values.extend_from_slice(&self.values[self.shape.head_start()..]);
+        TransformerWeights { shape, values }
+    }
+
+    /// Takes the parameters of the head of `other`, which has the same one.
+    pub fn take_head(&mut self, other: &TransformerWeights) {
+        let start = self.shape.head_start();
+        self.values[start..].copy_from_slice(&other.values[other.shape.head_start()..]);
+    }
+
     /// The embedding of the piece `id`, `[units]`.
     pub fn embedding(&self, id: i32) -> &[f32] {
         let units = self.shape.units;

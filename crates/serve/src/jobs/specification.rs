@@ -24,7 +24,13 @@ use probity_run::specification::{Field, FieldError, FieldKind, Specification};
 pub(super) const IDENTIFIERS: [&str; 3] = ["data", "model", "runs"];
 
 /// Fields and tables that name files or programs, though not as paths.
-pub(super) const REFUSED: [&str; 3] = ["predictor", "schema", "recurrent.embeddings"];
+pub(super) const REFUSED: [&str; 5] = [
+    "predictor",
+    "schema",
+    "recurrent.embeddings",
+    "transformer.encoder",
+    "transformer.embeddings",
+];
 
 /// The command that a job runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
