@@ -186,6 +186,7 @@ impl UnderTest {
             local: trials,
             batch: 4096,
             max_found: None,
+            max_calls: None,
             time: None,
         };
         let search = Search {

@@ -6,7 +6,7 @@
         model = ...
         return predict, names    # names: the classes in the order of predict's columns, or None
 
-    serve(open_model)
+    serve(open_model)   # or serve_texts
 
 `columns` is a list of dictionaries with `name`, `kind` and the domain, `classes` the list of the schema's
 classes. `predict(rows)` gets a list of rows, each a list of numbers, words or None, and returns one list of
@@ -20,6 +20,25 @@ import sys
 
 def serve(open_model):
     """Answers until the input ends. An exception ends the run with its message."""
+    talk(lambda greeting: open_model(greeting["columns"], greeting["classes"]), "rows")
+
+
+def serve_texts(open_model, texts_at_most=None):
+    """The same for texts: `open_model(classes)` gets the classes, or None where they are not given, and returns
+    `predict, names` as above. `predict(texts)` may have None for a text about which nothing can be said now, or
+    raise `Later`: Probity asks again. It is given at most `texts_at_most` texts at a time."""
+    talk(lambda greeting: open_model(greeting["classes"]), "texts", {"texts_at_most": texts_at_most})
+
+
+class Later(Exception):
+    """Nothing can be said now, because of `reason`; perhaps in `seconds`, where that is known."""
+
+    def __init__(self, reason, seconds=None):
+        super().__init__(reason)
+        self.seconds = seconds
+
+
+def talk(open_model, asked, besides=None):
     # What libraries print goes to standard error: standard output is for answers only.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -28,7 +47,7 @@ def serve(open_model):
         answers.write(json.dumps(line, allow_nan=True) + "\n")
         answers.flush()
 
-    requests = os.fdopen(os.dup(0), "r", encoding="utf-8")
+    requests = os.fdopen(os.dup(0), "r", encoding="utf-8", newline="\n")
     line = requests.readline()
     if not line:
         sys.exit("this program is started by: probity audit --predictor \"command:python3 SCRIPT\"")
@@ -36,24 +55,33 @@ def serve(open_model):
     try:
         if greeting["protocol"] != 1:
             raise ValueError(f"protocol {greeting['protocol']} is not known here")
-        predict, names = open_model(greeting["columns"], greeting["classes"])
+        if (greeting["probity"] == "text predictor") != (asked == "texts"):
+            raise ValueError(f"this program answers about {asked}")
+        predict, names = open_model(greeting)
     except Exception as error:
         write({"error": describe(error)})
         raise
-    welcome = {"protocol": 1}
+    welcome = {"protocol": 1, **(besides or {})}
     if names is not None:
         welcome["classes"] = list(names)
     write(welcome)
     for line in requests:
         request = json.loads(line)
+        answer = {"batch": request["batch"]}
         try:
-            found = predict(request["rows"])
+            found = predict(request[asked])
+        except Later as later:
+            found = [None] * len(request[asked])
+            answer["reason"] = str(later)
+            if later.seconds is not None:
+                answer["retry_after"] = later.seconds
         except Exception as error:
             write({"error": describe(error)})
             raise
         found = found.tolist() if hasattr(found, "tolist") else list(found)
-        key = "probabilities" if not found or isinstance(found[0], (list, tuple)) else "scores"
-        write({"batch": request["batch"], key: found})
+        is_lists = any(isinstance(one, (list, tuple)) for one in found)
+        key = "probabilities" if is_lists or not found else "scores"
+        write({**answer, key: found})
 
 
 def describe(error):

@@ -132,6 +132,7 @@ fn small_audit(schema: &Schema, network: &Network, device: &ComputeDevice) {
         local: 5,
         batch: 4096,
         max_found: None,
+        max_calls: None,
         time: None,
     };
     let search = Search {

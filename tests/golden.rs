@@ -161,6 +161,7 @@ fn what_a_search_yields() {
             local: 100,
             batch: 4096,
             max_found: None,
+            max_calls: None,
             time: None,
         };
         let search = Search {

@@ -275,6 +275,7 @@ fn options() -> SearchOptions {
         local: 25,
         batch: 4096,
         max_found: None,
+        max_calls: None,
         time: None,
     }
 }

@@ -78,8 +78,10 @@ pub(super) fn run(mut args: AuditArgs, output: &Output) -> anyhow::Result<ExitCo
     }
     if args.resume {
         // Without another budget the run goes on to its end.
-        if !args.fields.is_given("budget.time") {
-            args.fields.set("budget.time", serde_json::Value::Null);
+        for budget in ["budget.time", "budget.max_calls"] {
+            if !args.fields.is_given(budget) {
+                args.fields.set(budget, Value::Null);
+            }
         }
         let (specification, place) = unfinished(args.out, &args.fields)?;
         return run_specification(specification, place, &Part::Whole, &args.hardware, output);
@@ -219,6 +221,10 @@ fn what_next(ending: Ending, directory: &Path) -> String {
         Ending::Time => format!(
             "Go on with: probity audit --resume --out {path} --time LONGER \
              (counted from the beginning), or without --time to the end.\n"
+        ),
+        Ending::MaxCalls => format!(
+            "Go on with: probity audit --resume --out {path} --max-calls MORE \
+             (counted from the beginning), or without --max-calls to the end.\n"
         ),
         Ending::Interrupted => format!("Go on with: probity audit --resume --out {path}\n"),
     };

@@ -445,6 +445,9 @@ fn ending(ending: Ending) -> &'static str {
         Ending::Complete => "",
         Ending::MaxFound => "Stopped: --max-found was reached.\n",
         Ending::Time => "Stopped: the time is used up. This is what was found so far.\n",
+        Ending::MaxCalls => {
+            "Stopped: the budget of calls is used up. This is what was found so far.\n"
+        }
         Ending::Interrupted => "Interrupted. This is what was found so far.\n",
     }
 }

@@ -209,6 +209,7 @@ pub fn options(max_iter: u32, local: u32) -> SearchOptions {
         local,
         batch: 4096,
         max_found: None,
+        max_calls: None,
         time: None,
     }
 }

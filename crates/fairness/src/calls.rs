@@ -3,9 +3,10 @@
 //! Strategies are compared by what they find for a number of model calls, whatever the machine.
 //! [`Counted`] stands between a search and its model and counts into [`Calls`], which the search
 //! reads after each round. The counts do not depend on batches, threads or interruptions: what a
-//! strategy keeps of the answers is part of the checkpoint.
+//! strategy keeps of the answers is part of the checkpoint. A budget of calls is kept here as well.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use probity_nn::{Classifier, Differentiable, ModelError, Rows};
 
@@ -14,6 +15,8 @@ use probity_nn::{Classifier, Differentiable, ModelError, Rows};
 pub struct Calls {
     rows: AtomicU64,
     gradients: AtomicU64,
+    /// What both together may come to.
+    limit: Mutex<Option<u64>>,
 }
 
 /// What was counted at some time.
@@ -26,6 +29,27 @@ pub struct CallCounts {
 }
 
 impl Calls {
+    /// Allows so many calls from now on; `None` is any number.
+    pub fn limit(&self, left: Option<u64>) {
+        let CallCounts { rows, gradients } = self.so_far();
+        let limit = left.map(|left| (rows + gradients).saturating_add(left));
+        *self.limit.lock().unwrap_or_else(PoisonError::into_inner) = limit;
+    }
+
+    /// Counts `count` calls more in `counter`, unless they are too many: before they are made.
+    ///
+    /// Whether any of the calls of a round is refused depends on their number alone: as long as
+    /// none is, all are counted, and the last to be counted is refused if the sum is too large.
+    fn count(&self, counter: &AtomicU64, count: u64) -> Result<(), ModelError> {
+        let limit = self.limit.lock().unwrap_or_else(PoisonError::into_inner);
+        counter.fetch_add(count, Ordering::Relaxed);
+        let CallCounts { rows, gradients } = self.so_far();
+        match *limit {
+            Some(limit) if rows + gradients > limit => Err(ModelError::Spent),
+            _ => Ok(()),
+        }
+    }
+
     /// What was counted until now.
     pub fn so_far(&self) -> CallCounts {
         CallCounts {
@@ -58,8 +82,7 @@ impl<M: Classifier + ?Sized> Classifier for Counted<'_, M> {
     }
 
     fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
-        let count = rows.len() as u64;
-        self.calls.rows.fetch_add(count, Ordering::Relaxed);
+        self.calls.count(&self.calls.rows, rows.len() as u64)?;
         self.model.logits(rows)
     }
 
@@ -74,8 +97,7 @@ impl<M: Differentiable + ?Sized> Differentiable for Counted<'_, M> {
     }
 
     fn input_gradients(&self, rows: Rows<'_>, cotangents: &[f32]) -> Result<Vec<f32>, ModelError> {
-        let count = rows.len() as u64;
-        self.calls.gradients.fetch_add(count, Ordering::Relaxed);
+        self.calls.count(&self.calls.gradients, rows.len() as u64)?;
         self.model.input_gradients(rows, cotangents)
     }
 }

@@ -237,8 +237,8 @@ impl<'m, C: TextClassifier> Auditable<ClassifiedTexts<'m>> for &'m C {
         }
         let text = &specification.text;
         let lexicon = open_lexicon(text.lexicon.as_deref(), text.preset)?.value;
-        let vectors = open_vectors(text.embeddings.as_deref())?.value;
-        let reader = audit_reader(inputs.texts, &vectors, &lexicon, text.reads())?;
+        let vectors = open_vectors(text.embeddings.as_deref())?;
+        let reader = audit_reader(inputs.texts, &vectors.value, &lexicon, text.reads())?;
         let named = &specification.protected;
         let protected = Protected::new(&lexicon, named, &reader, text.preset)?;
         let asked = AskedClassifier {
@@ -246,7 +246,7 @@ impl<'m, C: TextClassifier> Auditable<ClassifiedTexts<'m>> for &'m C {
             gradients: None,
             classes: inputs.classes.to_vec(),
             reader: Arc::new(reader),
-            vectors_sha256: None,
+            vectors_sha256: vectors.sha256,
             ender: None,
             instability: 0.0,
         };

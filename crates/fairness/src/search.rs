@@ -47,6 +47,8 @@ pub struct SearchOptions {
     pub batch: usize,
     /// Stop once this many distinct discriminatory individuals are found.
     pub max_found: Option<u64>,
+    /// Ask the model about so many rows at most, for outputs and gradients together.
+    pub max_calls: Option<u64>,
     /// Stop at the end of the round in which this much search time is used up.
     pub time: Option<Duration>,
 }
@@ -93,11 +95,22 @@ impl<S: Strategy> Search<'_, S> {
                 return Ok(Ending::Time);
             }
             let (started, before) = (Instant::now(), self.calls.so_far());
+            let calls = state.global.model_calls() + state.local.model_calls();
+            let left = self
+                .options
+                .max_calls
+                .map(|most| most.saturating_sub(calls));
+            self.calls.limit(left);
             let phase = state.phase;
-            match phase {
-                Phase::Global => self.global_round(state)?,
-                Phase::Local => self.local_round(state)?,
+            let round = match phase {
+                Phase::Global => self.global_round(state),
+                Phase::Local => self.local_round(state),
                 Phase::Done => return Ok(Ending::Complete),
+            };
+            match round {
+                // The round did not take place.
+                Err(ModelError::Spent) => return Ok(Ending::MaxCalls),
+                round => round?,
             }
             let counts = match phase {
                 Phase::Global => &mut state.global,
@@ -249,7 +262,8 @@ impl<S: Strategy> Search<'_, S> {
         }
         let chunk = self.chunk(state.walkers.len());
         let round = state.round;
-        let kept: Option<Vec<S::Memory>> = self.model.is_fallible().then(|| {
+        let may_fail = self.model.is_fallible() || self.options.max_calls.is_some();
+        let kept: Option<Vec<S::Memory>> = may_fail.then(|| {
             let memories = state.walkers.iter().map(|walker| walker.memory.clone());
             memories.collect()
         });

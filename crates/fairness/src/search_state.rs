@@ -19,6 +19,8 @@ pub enum Ending {
     MaxFound,
     /// The time budget was used up.
     Time,
+    /// The next round would ask for more than `max_calls`; it can be resumed.
+    MaxCalls,
     /// The caller stopped it; it can be resumed.
     Interrupted,
 }

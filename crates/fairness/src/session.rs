@@ -84,7 +84,10 @@ pub fn run_search<S: Strategy>(
 
 /// Whether a search that ended so can go on.
 pub fn is_resumable(ending: Ending) -> bool {
-    matches!(ending, Ending::Interrupted | Ending::Time)
+    matches!(
+        ending,
+        Ending::Interrupted | Ending::Time | Ending::MaxCalls
+    )
 }
 
 /// The ending of a run whose search ended as `ending`, once its estimates are there. If they were

@@ -51,6 +51,9 @@ pub enum ModelError {
     /// A predictor outside this program cannot answer, or answers wrongly; the source says why.
     #[error("the predictor failed")]
     Predictor(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// It may not be asked so often.
+    #[error("the model may be asked no more: the budget of calls is used up")]
+    Spent,
     /// An output is NaN or infinite.
     #[error(
         "the model's output for input {row:?} is not finite; its weights or inputs are out of range"

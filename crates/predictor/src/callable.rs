@@ -24,7 +24,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef
 use super::error::PredictorError;
 use super::own_numbers::{Predictor, batches};
 use super::probabilities::append_logits;
-use super::values::{Value, value};
+use super::values::{Value, describe, value};
 use probity_data::schema::{Attribute, Kind, Schema};
 use probity_nn::{Classifier, ModelError, Rows};
 
@@ -128,7 +128,8 @@ impl CallablePredictor {
             });
         }
         for (row, probabilities) in rows.iter().zip(given.chunks_exact(classes)) {
-            append_logits(&self.schema, row, probabilities, out)?;
+            let asked = || describe(&self.schema.attributes, row);
+            append_logits(&self.schema.label.classes, &asked, probabilities, out)?;
         }
         Ok(())
     }

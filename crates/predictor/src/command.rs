@@ -13,7 +13,7 @@ use super::own_numbers::{Predictor, batches};
 use super::probabilities::append_logits;
 use super::process::{Ender, Process};
 use super::protocol::{Answer, Greeting, Welcome, longest_answer};
-use super::values::{Value, value};
+use super::values::{Value, describe, value};
 use probity_data::schema::{Kind, Schema};
 use probity_nn::{Classifier, ModelError, Rows};
 
@@ -63,12 +63,14 @@ impl CommandPredictor {
         let welcome =
             process.exchange(greeting, 0, longest_answer(0, schema.label.classes.len()))?;
         let order = Welcome::read(&welcome, process.lines(), schema)?;
+        let ender = Ender::default();
+        ender.add(process.lifetime());
         Ok(CommandPredictor {
             schema: schema.clone(),
             cells: CellTexts::of(schema),
             order,
             rows,
-            ender: process.ender(),
+            ender,
             conversation: Mutex::new(Conversation {
                 process,
                 batches: 0,
@@ -115,7 +117,8 @@ impl CommandPredictor {
             } else {
                 ordered.extend(theirs);
             }
-            append_logits(&self.schema, row, &ordered, out)?;
+            let asked = || describe(&self.schema.attributes, row);
+            append_logits(&self.schema.label.classes, &asked, &ordered, out)?;
         }
         Ok(())
     }
@@ -182,7 +185,7 @@ impl Conversation {
 
     /// Ends the conversation; the first error is the one that everybody gets.
     fn fail(&mut self, error: PredictorError) -> PredictorError {
-        self.process.ender().end();
+        self.process.lifetime().end();
         self.failed.get_or_insert(error).clone()
     }
 }

@@ -135,6 +135,50 @@ pub enum PredictorError {
         /// Those of the schema.
         ours: String,
     },
+    /// A predictor of rows where one of texts is needed.
+    #[error("the predictor '{0}' is not asked about texts; a command is: command:COMMAND LINE")]
+    NotOfTexts(String),
+    /// Nobody has said what the classes are called.
+    #[error(
+        "the predictor does not say its classes; name them in predictor.classes, in the order of its probabilities"
+    )]
+    NoClasses,
+    /// A predictor of texts names its classes otherwise, or too few.
+    #[error(
+        "the predictor's classes are {theirs}; they must be two or more different ones, and the same as in predictor.classes, where they are named ({ours})"
+    )]
+    TextClasses {
+        /// The predictor's classes.
+        theirs: String,
+        /// Those of the specification.
+        ours: String,
+    },
+    /// A text was asked about again and again without an answer.
+    #[error(
+        "the predictor gave no answer to {text} in {tries} tries (predictor.retries sets how many more than one): {reason}"
+    )]
+    Unanswered {
+        /// The text.
+        text: String,
+        /// How often it was asked.
+        tries: u32,
+        /// What it says.
+        reason: String,
+    },
+    /// The same text, another answer.
+    #[error(
+        "the predictor is not a function of the text: it gave {first} and then {second} as the probability of '{class}', for {text}; make it repeatable, or have it asked several times (predictor.votes), or allow small differences (predictor.tolerance)"
+    )]
+    UnstableText {
+        /// The text.
+        text: String,
+        /// The class.
+        class: String,
+        /// The first answer.
+        first: f32,
+        /// The other answer.
+        second: f32,
+    },
     /// Another number of answers than of rows.
     #[error("the predictor answered {found} rows where {asked} were asked for (batch {batch})")]
     Rows {
@@ -230,6 +274,7 @@ impl PredictorError {
                 | PredictorError::Closed { .. }
                 | PredictorError::Slow { .. }
                 | PredictorError::Raised(_)
+                | PredictorError::Unanswered { .. }
         )
     }
 }

@@ -27,6 +27,7 @@ mod process;
 pub mod protocol;
 pub mod source;
 pub mod stability;
+pub mod texts;
 pub mod values;
 
 pub use error::PredictorError;

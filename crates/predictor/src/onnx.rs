@@ -21,7 +21,7 @@ use super::error::PredictorError;
 use super::graph::{Categories, GraphOptions, OutputKind};
 use super::own_numbers::Predictor;
 use super::probabilities::{append_logits, of_score};
-use super::values::{Value, value};
+use super::values::{Value, describe, value};
 use probity_data::schema::{Attribute, Kind, Label, Schema};
 use probity_nn::{Classifier, ModelError, Rows};
 use probity_tensor::onnx::{
@@ -187,7 +187,9 @@ impl OnnxPredictor {
             _ => given.iter().map(|&p| f64::from(p)).collect(),
         };
         let ordered = self.ordered(&probabilities, f64::next_up);
-        append_logits(&self.schema, row, &ordered, out).map_err(ModelError::predictor)
+        let asked = || describe(&self.schema.attributes, row);
+        append_logits(&self.schema.label.classes, &asked, &ordered, out)
+            .map_err(ModelError::predictor)
     }
 
     /// The numbers of the columns for the schema's classes. Of equal numbers that of the first

@@ -5,11 +5,9 @@
 //! larger one's logit is raised by one unit in the last place. The predicted class is therefore
 //! always that of the largest probability as the predictor gave it, the first of them on ties.
 
-use probity_data::schema::Schema;
 use probity_nn::predicted_class;
 
 use super::error::PredictorError;
-use super::values::describe;
 
 /// Probabilities below this count as this: ln 0 has no use.
 pub const FLOOR: f64 = 1e-30;
@@ -18,21 +16,20 @@ pub const FLOOR: f64 = 1e-30;
 /// computed in 32 bits, need.
 pub const SUM_TOLERANCE: f64 = 1e-3;
 
-/// Appends the logits of `row`'s probabilities to `out`, after checking that there is one for each
-/// class, from 0 to 1, and that they sum to 1.
+/// Appends the logits of the `probabilities` of what `asked` describes to `out`, after checking
+/// that there is one for each of `classes`, from 0 to 1, and that they sum to 1.
 ///
 /// # Errors
-/// [`PredictorError`] naming the row and what is wrong.
+/// [`PredictorError`] naming what was asked and what is wrong.
 pub fn append_logits(
-    schema: &Schema,
-    row: &[i32],
+    classes: &[String],
+    asked: &dyn Fn() -> String,
     probabilities: &[f64],
     out: &mut Vec<f32>,
 ) -> Result<(), PredictorError> {
-    let classes = &schema.label.classes;
     if probabilities.len() != classes.len() {
         return Err(PredictorError::Width {
-            row: describe(&schema.attributes, row),
+            row: asked(),
             classes: classes.len(),
             found: probabilities.len(),
         });
@@ -42,7 +39,7 @@ pub fn append_logits(
         // Rounding may leave a little more than 1.
         if !(0.0..=1.0 + SUM_TOLERANCE).contains(&value) {
             return Err(PredictorError::Value {
-                row: describe(&schema.attributes, row),
+                row: asked(),
                 class: class.clone(),
                 value,
             });
@@ -50,10 +47,7 @@ pub fn append_logits(
     }
     let sum: f64 = probabilities.iter().sum();
     if (sum - 1.0).abs() > SUM_TOLERANCE {
-        return Err(PredictorError::Sum {
-            row: describe(&schema.attributes, row),
-            sum,
-        });
+        return Err(PredictorError::Sum { row: asked(), sum });
     }
     let start = out.len();
     out.extend(probabilities.iter().map(|p| p.max(FLOOR).ln() as f32));
@@ -83,13 +77,15 @@ pub fn of_score(score: f64) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::values::describe;
     use probity_data::builtin;
 
     fn logits(probabilities: &[f64]) -> Result<Vec<f32>, PredictorError> {
         let schema = builtin::schema("synthetic-census").unwrap().unwrap();
         let row: Vec<i32> = schema.attributes.iter().map(|a| a.domain().0).collect();
         let mut out = vec![7.0];
-        append_logits(&schema, &row, probabilities, &mut out)?;
+        let asked = || describe(&schema.attributes, &row);
+        append_logits(&schema.label.classes, &asked, probabilities, &mut out)?;
         assert_eq!(out.remove(0), 7.0, "appended, not replaced");
         Ok(out)
     }

@@ -46,7 +46,7 @@ enum Event {
 
 /// A running process.
 pub(super) struct Process {
-    lifetime: Ender,
+    lifetime: Lifetime,
     requests: Option<Sender<Vec<u8>>>,
     events: Receiver<Event>,
     last_words: LastWords,
@@ -87,7 +87,7 @@ impl Process {
             .spawn()
             .map_err(|error| failed(format!("{error} (in {})", directory.display())))?;
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let lifetime = Ender::new(child);
+        let lifetime = Lifetime::new(child);
         let (Some(input), Some(output), Some(errors)) = streams else {
             return Err(failed("its streams cannot be used".into()));
         };
@@ -112,7 +112,7 @@ impl Process {
     }
 
     /// What ends the process from elsewhere.
-    pub(super) fn ender(&self) -> Ender {
+    pub(super) fn lifetime(&self) -> Lifetime {
         self.lifetime.clone()
     }
 
@@ -217,9 +217,36 @@ impl Drop for Process {
     }
 }
 
-/// Ends a process, from any thread; it is not left as a zombie.
-#[derive(Clone)]
+/// Ends the processes of a predictor, from any thread.
+#[derive(Clone, Default)]
 pub struct Ender {
+    lifetimes: Arc<Mutex<Vec<Lifetime>>>,
+}
+
+impl Ender {
+    /// Has `lifetime` ended with the others.
+    pub(super) fn add(&self, lifetime: Lifetime) {
+        let mut lifetimes = self
+            .lifetimes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        lifetimes.retain(|other| other.running().ended().is_none());
+        lifetimes.push(lifetime);
+    }
+
+    /// Ends the processes, and what they have started, unless they have ended.
+    pub fn end(&self) {
+        let lifetimes = self
+            .lifetimes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        lifetimes.iter().for_each(Lifetime::end);
+    }
+}
+
+/// A process from its start to its end, which can come from any thread; it is not left as a zombie.
+#[derive(Clone)]
+pub(super) struct Lifetime {
     running: Arc<Mutex<Running>>,
 }
 
@@ -243,10 +270,10 @@ impl Running {
     }
 }
 
-impl Ender {
-    fn new(child: Child) -> Ender {
+impl Lifetime {
+    fn new(child: Child) -> Lifetime {
         let ended = None;
-        Ender {
+        Lifetime {
             running: Arc::new(Mutex::new(Running { child, ended })),
         }
     }
@@ -270,7 +297,7 @@ impl Ender {
     }
 
     /// Ends the process, and what it has started, unless it has ended.
-    pub fn end(&self) {
+    pub(super) fn end(&self) {
         let mut running = self.running();
         if running.ended().is_none() {
             kill_group(&running.child);

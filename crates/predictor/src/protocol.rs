@@ -143,20 +143,7 @@ impl Welcome {
         if let Some(error) = welcome.error {
             return Err(PredictorError::Reported(error));
         }
-        let Some(theirs) = welcome.protocol else {
-            return Err(garbage(
-                line,
-                number,
-                "the first line must say {\"protocol\": 1}".into(),
-                0,
-            ));
-        };
-        if theirs != VERSION {
-            return Err(PredictorError::Protocol {
-                theirs,
-                ours: VERSION,
-            });
-        }
+        expect_version(welcome.protocol, line, number)?;
         let ours = &schema.label.classes;
         let Some(theirs) = welcome.classes else {
             return Ok((0..ours.len()).collect());
@@ -203,13 +190,7 @@ impl Answer {
         if let Some(error) = answer.error {
             return Err(PredictorError::Reported(error));
         }
-        if answer.batch != Some(batch) {
-            let problem = match answer.batch {
-                Some(other) => format!("it answers batch {other}, not {batch}"),
-                None => format!("it lacks \"batch\": {batch}"),
-            };
-            return Err(garbage(line, number, problem, 0));
-        }
+        check_batch(answer.batch, batch, line, number)?;
         let probabilities = match (answer.probabilities, answer.scores) {
             (Some(probabilities), None) => probabilities,
             (None, Some(scores)) => scores.into_iter().map(|s| of_score(s).into()).collect(),
@@ -234,7 +215,44 @@ pub fn longest_answer(rows: usize, classes: usize) -> usize {
     (1 << 16) + rows * (16 + 40 * classes)
 }
 
-fn parse<'a, T: Deserialize<'a>>(line: &'a [u8], number: u64) -> Result<T, PredictorError> {
+/// Refuses a first line, of number `number`, whose version is not this program's.
+pub(crate) fn expect_version(
+    theirs: Option<u64>,
+    line: &[u8],
+    number: u64,
+) -> Result<(), PredictorError> {
+    match theirs {
+        Some(VERSION) => Ok(()),
+        Some(theirs) => Err(PredictorError::Protocol {
+            theirs,
+            ours: VERSION,
+        }),
+        None => {
+            let problem = "the first line must say {\"protocol\": 1}".to_owned();
+            Err(garbage(line, number, problem, 0))
+        }
+    }
+}
+
+/// Refuses the answer in line `number` to another batch than `batch`.
+pub(crate) fn check_batch(
+    answered: Option<u64>,
+    batch: u64,
+    line: &[u8],
+    number: u64,
+) -> Result<(), PredictorError> {
+    let problem = match answered {
+        Some(answered) if answered == batch => return Ok(()),
+        Some(other) => format!("it answers batch {other}, not {batch}"),
+        None => format!("it lacks \"batch\": {batch}"),
+    };
+    Err(garbage(line, number, problem, 0))
+}
+
+pub(crate) fn parse<'a, T: Deserialize<'a>>(
+    line: &'a [u8],
+    number: u64,
+) -> Result<T, PredictorError> {
     // A list of the members' values would be taken for the object as well.
     if line.trim_ascii_start().first() == Some(&b'[') {
         let problem = "an object is expected, not a list".to_owned();
@@ -254,7 +272,7 @@ fn parse<'a, T: Deserialize<'a>>(line: &'a [u8], number: u64) -> Result<T, Predi
     })
 }
 
-fn garbage(line: &[u8], number: u64, problem: String, at: usize) -> PredictorError {
+pub(crate) fn garbage(line: &[u8], number: u64, problem: String, at: usize) -> PredictorError {
     PredictorError::Garbage {
         line: number,
         problem,

@@ -157,39 +157,16 @@ impl PredictorOptions {
     /// # Errors
     /// When such a file cannot be read.
     pub fn sha256(&self) -> Result<String, PredictorError> {
-        let file = |place: &Path, name: &str| {
-            Ok::<_, PredictorError>(Named {
-                name: name.to_owned(),
-                sha256: is_file(place).then(|| hash_of(place)).transpose()?,
-            })
-        };
-        let (graph, files) = match &self.source {
-            // What the file is called has no influence on its answers.
-            PredictorSource::Onnx(place) => {
-                let sha256 = Some(hash_of(place)?);
-                let name = String::new();
-                (Some(&self.graph), vec![Named { name, sha256 }])
-            }
-            PredictorSource::Command(line) => {
-                let words = words(line)?.into_iter();
-                let files = words.map(|word| file(&self.directory.join(&word), &word));
-                (None, files.collect::<Result<_, _>>()?)
-            }
-            PredictorSource::Memory(name) => {
-                let sha256 = Some(callable::sha256_of(name)?);
-                let name = String::new();
-                (None, vec![Named { name, sha256 }])
-            }
-        };
-        let identity = serde_json::to_value(Identity {
+        identity_hash(&Identity {
             kind: "predictor",
             version: 1,
             schema: &self.schema,
-            graph,
-            files,
+            graph: match &self.source {
+                PredictorSource::Onnx(_) => Some(&self.graph),
+                PredictorSource::Command(_) | PredictorSource::Memory(_) => None,
+            },
+            files: files_of(&self.source, &self.directory)?,
         })
-        .map_err(|error| PredictorError::Identity(error.to_string()))?;
-        Ok(hex(&Sha256::digest(canonical_json(&identity))))
     }
 
     /// How a search moves over the schema's inputs.
@@ -210,9 +187,44 @@ struct Identity<'a> {
 
 /// A word of a command line, with the hash of the file that it names, if it names one.
 #[derive(Serialize)]
-struct Named {
+pub(super) struct Named {
     name: String,
     sha256: Option<String>,
+}
+
+/// What can be known about what `source` computes with, seen from `directory`.
+pub(super) fn files_of(
+    source: &PredictorSource,
+    directory: &Path,
+) -> Result<Vec<Named>, PredictorError> {
+    let unnamed = |sha256| {
+        let name = String::new();
+        vec![Named {
+            name,
+            sha256: Some(sha256),
+        }]
+    };
+    match source {
+        // What the file is called has no influence on its answers.
+        PredictorSource::Onnx(place) => Ok(unnamed(hash_of(place)?)),
+        PredictorSource::Memory(name) => Ok(unnamed(callable::sha256_of(name)?)),
+        PredictorSource::Command(line) => {
+            let words = words(line)?.into_iter();
+            let named = words.map(|name| {
+                let place = directory.join(&name);
+                let sha256 = is_file(&place).then(|| hash_of(&place)).transpose()?;
+                Ok(Named { name, sha256 })
+            });
+            named.collect()
+        }
+    }
+}
+
+/// SHA-256, in hex, of the canonical form of `identity`.
+pub(super) fn identity_hash(identity: &impl Serialize) -> Result<String, PredictorError> {
+    let identity = serde_json::to_value(identity)
+        .map_err(|error| PredictorError::Identity(error.to_string()))?;
+    Ok(hex(&Sha256::digest(canonical_json(&identity))))
 }
 
 fn is_file(path: &Path) -> bool {

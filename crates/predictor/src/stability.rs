@@ -50,7 +50,7 @@ pub fn check_stability(
     Ok(largest)
 }
 
-fn softmax(logits: &[f32]) -> Vec<f32> {
+pub(crate) fn softmax(logits: &[f32]) -> Vec<f32> {
     let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let powers: Vec<f32> = logits.iter().map(|logit| (logit - largest).exp()).collect();
     let total: f32 = powers.iter().sum();

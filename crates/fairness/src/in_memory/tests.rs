@@ -146,15 +146,16 @@ fn a_classifier_of_texts_is_asked_by_what_is_written() {
         });
         let found = audit.run().unwrap();
         assert_eq!(found.share().sampled, 3);
-        assert_eq!(found.share().discriminatory, 1);
+        assert_eq!(found.share().discriminatory, 2);
         let pairs: Vec<_> = found.pairs().collect();
         assert!(!pairs.is_empty());
         let asked = model.0.lock().unwrap();
         for pair in &pairs {
             for side in [pair.left(), pair.right()] {
                 let text = side.value("text").unwrap();
-                assert!(text.starts_with("  Do you "), "{text}");
-                assert!(text.ends_with("? \u{1f600} xyzzy"), "{text}");
+                let asks = text.starts_with("  Do ") && text.ends_with("? \u{1f600} xyzzy");
+                let shouts = text.contains("  are ") && text.contains("I NEVER said");
+                assert!(asks || shouts, "{text}");
                 assert!(asked.iter().any(|asked| asked == text), "{text}");
             }
         }

@@ -143,12 +143,11 @@ impl Specification for AuditSpecification {
                 unused(field, is_left_out, "texts")?;
             }
             unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
-            unused("predictor.source", self.predictor.source.is_none(), "texts")?;
         } else {
             let given = self.text.given();
             unused(given.unwrap_or("text"), given.is_none(), "tables")?;
         }
-        self.predictor.rules(self.model.is_some())
+        self.predictor.rules(self.model.is_some(), self.modality)
     }
 }
 
@@ -178,6 +177,7 @@ impl AuditSpecification {
     pub fn expect_divisible(&self) -> Result<(), FieldError> {
         for (field, is_given) in [
             ("budget.max_found", self.budget.max_found.is_some()),
+            ("budget.max_calls", self.budget.max_calls.is_some()),
             ("budget.time", self.budget.time.is_some()),
         ] {
             if is_given {

@@ -112,7 +112,8 @@ impl Specification for CompareSpecification {
             strategy.expect_fitting("strategies", ModalityName::Table)?;
         }
         tuned(&self.tuning, &self.strategies())?;
-        self.predictor.rules(self.model.is_some())
+        self.predictor
+            .rules(self.model.is_some(), ModalityName::Table)
     }
 }
 

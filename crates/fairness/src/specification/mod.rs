@@ -34,11 +34,15 @@ pub(crate) const MOST_SEEDS: u32 = 1_000_000;
 pub(crate) const MOST_FOUND: u32 = 1_000_000_000;
 
 /// What changes no result of an audit.
-const FREE: [&str; 4] = [
+const FREE: [&str; 8] = [
+    "budget.max_calls",
     "budget.time",
     "search.batch",
     "predictor.timeout",
     "predictor.rows",
+    "predictor.concurrency",
+    "predictor.rate",
+    "predictor.retries",
 ];
 
 /// How far and how finely to search, whatever the strategy.
@@ -148,6 +152,7 @@ impl SearchSpecification {
             local: self.local,
             batch: self.batch,
             max_found: budget.max_found,
+            max_calls: budget.max_calls,
             time: budget.time(),
         }
     }
@@ -167,6 +172,11 @@ pub struct BudgetSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = MOST_FOUND))]
     pub max_found: Option<u64>,
+    /// Stop before the search asks the model about more rows or texts than this; those of the
+    /// estimates are not among them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000_000_000_u64))]
+    pub max_calls: Option<u64>,
 }
 
 impl BudgetSpecification {

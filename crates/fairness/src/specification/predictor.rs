@@ -6,12 +6,16 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::named_once;
 use crate::audit_error::AuditError;
 use probity_data::named_schema::named_schema;
 use probity_data::schema::Schema;
+use probity_nn::modality::ModalityName;
 use probity_predictor::source::{
     Categories, GraphOptions, OutputKind, PredictorOptions, PredictorSource,
 };
+use probity_predictor::stability::TOLERANCE;
+use probity_predictor::texts::TextPredictorOptions;
 use probity_run::pipe::is_readable;
 use probity_run::specification::{FieldError, Seconds};
 
@@ -39,6 +43,29 @@ pub struct PredictorSpecification {
     /// Rows that it is asked for at a time, at most.
     #[schemars(range(min = 1, max = 1_000_000), extend("x-flag" = "predictor-rows"))]
     pub rows: usize,
+    /// Classes of a predictor of texts, in the order of its probabilities; by default those that
+    /// it names itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-flag" = "predictor-classes"))]
+    pub classes: Vec<String>,
+    /// Texts: processes of the command, each of which is asked one batch at a time; no influence
+    /// on the result.
+    #[schemars(range(min = 1, max = 1024), extend("x-flag" = "predictor-concurrency"))]
+    pub concurrency: usize,
+    /// Texts: how many are asked about in a second, at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.001, max = 1_000_000), extend("x-flag" = "predictor-rate"))]
+    pub rate: Option<f64>,
+    /// Texts: how often one is asked about again that got no answer, after pauses that double.
+    #[schemars(range(max = 1000), extend("x-flag" = "predictor-retries"))]
+    pub retries: u32,
+    /// Texts: answers to each, of which the class that most of them give counts.
+    #[schemars(range(min = 1, max = 99), extend("x-flag" = "predictor-votes"))]
+    pub votes: u32,
+    /// Texts: how far two probabilities of the same one may lie apart; has no say where there are
+    /// several votes.
+    #[schemars(range(min = 0, max = 1), extend("x-flag" = "predictor-tolerance"))]
+    pub tolerance: f32,
     /// How words enter the ONNX graph.
     #[schemars(extend("x-flag" = "onnx-categories"))]
     pub categories: Categories,
@@ -59,6 +86,12 @@ impl Default for PredictorSpecification {
             directory: None,
             timeout: Duration::from_secs(60).into(),
             rows: 4096,
+            classes: Vec::new(),
+            concurrency: 1,
+            rate: None,
+            retries: 3,
+            votes: 1,
+            tolerance: TOLERANCE,
             categories: Categories::default(),
             output: None,
             gives: OutputKind::default(),
@@ -68,7 +101,7 @@ impl Default for PredictorSpecification {
 
 impl PredictorSpecification {
     /// Refuses what contradicts itself, or a model directory beside a predictor.
-    pub(super) fn rules(&self, has_model: bool) -> Result<(), FieldError> {
+    pub(super) fn rules(&self, has_model: bool, modality: ModalityName) -> Result<(), FieldError> {
         let usual = PredictorSpecification::default();
         let schema = [("schema", self.schema.is_some())];
         let of_commands = [
@@ -80,6 +113,14 @@ impl PredictorSpecification {
             ("output", self.output != usual.output),
             ("gives", self.gives != usual.gives),
         ];
+        let of_texts = [
+            ("classes", !self.classes.is_empty()),
+            ("concurrency", self.concurrency != usual.concurrency),
+            ("rate", self.rate.is_some()),
+            ("retries", self.retries != usual.retries),
+            ("votes", self.votes != usual.votes),
+            ("tolerance", self.tolerance != usual.tolerance),
+        ];
         let refuse = |given: &[(&str, bool)], why: &str| {
             let given = given.iter().find(|(_, is_given)| *is_given);
             given.map_or(Ok(()), |(field, _)| {
@@ -88,9 +129,13 @@ impl PredictorSpecification {
                 Err(FieldError::new(field, "given", expected))
             })
         };
+        let is_text = modality == ModalityName::Text;
+        if !is_text {
+            refuse(&of_texts, "has no meaning for tables")?;
+        }
         match &self.source {
             None => {
-                let all = [&schema[..], &of_commands, &of_graphs].concat();
+                let all = [&schema[..], &of_commands, &of_graphs, &of_texts].concat();
                 refuse(
                     &all,
                     "is an option of a predictor; a model has its schema in it",
@@ -99,6 +144,20 @@ impl PredictorSpecification {
             Some(_) if has_model => {
                 let expected = "left out where there is a model";
                 Err(FieldError::new("predictor.source", "given", expected))
+            }
+            Some(source) if is_text => {
+                refuse(&schema, "has no meaning for texts")?;
+                refuse(&of_graphs, "has no meaning for texts")?;
+                named_once("predictor.classes", &self.classes)?;
+                let expected = "command:COMMAND LINE, which is asked about texts";
+                match source {
+                    PredictorSource::Command(_) => Ok(()),
+                    other => Err(FieldError::new(
+                        "predictor.source",
+                        other.to_string(),
+                        expected,
+                    )),
+                }
             }
             Some(_) if self.schema.is_none() => {
                 Err(FieldError::new("predictor.schema", "missing", "given"))
@@ -112,6 +171,22 @@ impl PredictorSpecification {
                 refuse(&others, "has no meaning for a function of this process")
             }
         }
+    }
+
+    /// Everything that opens a predictor of texts; `None` where none is named.
+    pub fn text_options(&self) -> Option<TextPredictorOptions> {
+        Some(TextPredictorOptions {
+            source: self.source.clone()?,
+            directory: self.directory.clone().unwrap_or_default(),
+            timeout: self.timeout.duration(),
+            texts: self.rows,
+            classes: (!self.classes.is_empty()).then(|| self.classes.clone()),
+            concurrency: self.concurrency,
+            rate: self.rate,
+            retries: self.retries,
+            votes: self.votes,
+            tolerance: self.tolerance,
+        })
     }
 
     /// Everything that opens the predictor, its schema read; `None` where none is named.

@@ -29,8 +29,8 @@ pub struct AskedClassifier<'m> {
     pub classes: Vec<String>,
     /// What splits texts for the search; the classifier splits them as it likes.
     pub reader: Arc<TextReader>,
-    /// SHA-256 of the file of its word vectors, if they do not ship with Probity.
-    pub vectors_sha256: Option<String>,
+    /// SHA-256 of the file of its word vectors; empty for those that ship.
+    pub vectors_sha256: String,
     /// What ends its process, if it has one.
     pub ender: Option<Ender>,
     /// The largest difference between two answers to one text.

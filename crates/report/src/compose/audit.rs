@@ -85,6 +85,10 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
     match summary.ending.as_str() {
         "time" => sentences
             .push("The search was ended by its time limit; a longer one may find more.".to_owned()),
+        "max_calls" => sentences.push(
+            "The search was ended by its budget of model calls; a larger one may find more."
+                .to_owned(),
+        ),
         "interrupted" => sentences
             .push("The search was interrupted; these are the figures until then.".to_owned()),
         "max_found" => sentences

@@ -126,9 +126,10 @@ impl<'m> TextCase<'m> {
             ("lexicon".to_owned(), parts.protected.sha256),
             ("data".to_owned(), parts.texts.sha256),
         ]);
-        if let TextSubject::Asked(asked) = &subject {
-            let vectors = asked.vectors_sha256.iter();
-            sha256.extend(vectors.map(|hash| ("embeddings".to_owned(), hash.clone())));
+        if let TextSubject::Asked(asked) = &subject
+            && !asked.vectors_sha256.is_empty()
+        {
+            sha256.insert("embeddings".to_owned(), asked.vectors_sha256.clone());
         }
         let encoder = parts.encoder.map(|encoder| {
             sha256.insert("encoder".to_owned(), encoder.sha256);

@@ -38,6 +38,26 @@ impl TextSubject<'_> {
         texts: &[String],
         lexicon: &Lexicon,
     ) -> Result<Opened<TextSubject<'static>>, AuditError> {
+        if let Some(predictor) = specification.predictor.text_options() {
+            let (reader, vectors_sha256) = vocabulary(specification, texts, lexicon)?;
+            // Started last: what is wrong with the data is said without it.
+            let sha256 = predictor.sha256()?;
+            let some: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let opened = predictor.open(&some)?;
+            let asked = AskedClassifier {
+                classifier: opened.classifier,
+                gradients: None,
+                classes: opened.classes,
+                reader,
+                vectors_sha256,
+                ender: Some(opened.ender),
+                instability: opened.instability,
+            };
+            return Ok(Opened {
+                value: TextSubject::Asked(asked),
+                sha256,
+            });
+        }
         let directory = match model {
             Some(model) => model,
             None => specification.model()?,
@@ -117,6 +137,19 @@ impl TextSubject<'_> {
     }
 }
 
+/// What reads `texts` and the terms of `lexicon` for a classifier that is asked by texts, and the
+/// hash of the file of word vectors that it is made with.
+fn vocabulary(
+    specification: &AuditSpecification,
+    texts: &[String],
+    lexicon: &Lexicon,
+) -> Result<(Arc<TextReader>, String), AuditError> {
+    let options = &specification.text;
+    let vectors = open_vectors(options.embeddings.as_deref())?;
+    let reader = audit_reader(texts, &vectors.value, lexicon, options.reads())?;
+    Ok((Arc::new(reader), vectors.sha256))
+}
+
 /// The transformer in `directory`.
 fn transformer(
     specification: &AuditSpecification,
@@ -124,17 +157,15 @@ fn transformer(
     texts: &[String],
     lexicon: &Lexicon,
 ) -> Result<Opened<TextSubject<'static>>, AuditError> {
-    let options = &specification.text;
     let model = open_transformer(directory)?;
-    let vectors = open_vectors(options.embeddings.as_deref())?;
-    let reader = audit_reader(texts, &vectors.value, lexicon, options.reads())?;
+    let (reader, vectors_sha256) = vocabulary(specification, texts, lexicon)?;
     let Transformer { classes, network } = model.value;
     let asked = AskedClassifier {
         gradients: Some(WordGradients::new(network.clone(), &reader)?),
         classifier: network,
         classes,
-        reader: Arc::new(reader),
-        vectors_sha256: Some(vectors.sha256).filter(|hash| !hash.is_empty()),
+        reader,
+        vectors_sha256,
         ender: None,
         instability: 0.0,
     };

@@ -223,6 +223,7 @@ impl Experiment<'_> {
             },
             batch: 4096,
             max_found: (table == AdfTable::Seconds).then_some(ENOUGH),
+            max_calls: None,
             time: (table == AdfTable::InTime).then(|| self.args.time.unwrap_or(TIME)),
         }
     }

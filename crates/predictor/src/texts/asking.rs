@@ -1,0 +1,554 @@
+//! Asking about texts: each different one once, several at a time, no faster than allowed, and
+//! again where no answer came.
+//!
+//! Texts wait in one queue. A thread for each that answers takes from it as many as are its share,
+//! so that nobody waits for the slowest, and what several callers ask at once is asked once. What
+//! an answer is does not depend on any of that: answers are of single texts.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use probity_nn::text_classifier::TextClassifier;
+use probity_nn::{ModelError, predicted_class};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::protocol::Reply;
+use crate::error::PredictorError;
+use crate::probabilities::append_logits;
+use crate::process::Ender;
+
+/// Answers that are remembered: half of them at least the latest ones. Some 200 MB.
+const REMEMBERED: usize = 1 << 21;
+
+/// Bytes of text of a request, unless a single text has more.
+const MOST_BYTES: usize = 8 << 20;
+
+/// How long to wait before a text is asked about again: the first time, and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// What answers, one request at a time.
+pub(super) trait Answering: Send {
+    /// What is said of `texts`.
+    fn ask(&mut self, texts: &[&str]) -> Result<Reply, PredictorError>;
+
+    /// Makes it ready again after an error that was a circumstance.
+    fn begin_anew(&mut self);
+}
+
+/// How to ask.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Pace {
+    /// Texts of a request, at most.
+    pub texts: usize,
+    /// Texts a second, at most.
+    pub rate: Option<f64>,
+    /// How often a text is asked about again that got no answer.
+    pub retries: u32,
+    /// Answers to each text, of which the class that most give counts.
+    pub votes: u32,
+}
+
+/// The answer to a text: its logits.
+type Slot = Arc<OnceLock<Box<[f32]>>>;
+
+/// A text that waits for its answer.
+struct Job {
+    text: Box<str>,
+    slot: Slot,
+    /// How often it was asked about without an answer.
+    tries: u32,
+    not_before: Instant,
+    /// The probabilities that came so far.
+    votes: Vec<Vec<f64>>,
+}
+
+struct State {
+    queue: VecDeque<Job>,
+    /// Answers by the hash of the text: those since the others became many, and those before.
+    young: HashMap<u128, Slot>,
+    old: HashMap<u128, Slot>,
+    /// When the next text may be sent.
+    free_at: Instant,
+    /// What ended it all.
+    failed: Option<PredictorError>,
+    is_closed: bool,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    /// There is something to do, or nothing more ever.
+    work: Condvar,
+    /// An answer has come, or none ever will.
+    answered: Condvar,
+    pace: Pace,
+    at_once: usize,
+    classes: Vec<String>,
+    order: Vec<usize>,
+}
+
+/// A classifier of texts that others answer for.
+pub(super) struct Asking {
+    shared: Arc<Shared>,
+    ender: Ender,
+    threads: Vec<thread::JoinHandle<()>>,
+}
+
+impl Asking {
+    /// Asks `answering`, each by a thread of its own; `ender` ends what they wait for. `order` says which of their numbers is the
+    /// probability of each of `classes`.
+    pub(super) fn of(
+        (answering, ender): (Vec<Box<dyn Answering>>, Ender),
+        (classes, order): (Vec<String>, Vec<usize>),
+        pace: Pace,
+    ) -> Asking {
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State {
+                queue: VecDeque::new(),
+                young: HashMap::new(),
+                old: HashMap::new(),
+                free_at: Instant::now(),
+                failed: None,
+                is_closed: false,
+            }),
+            work: Condvar::new(),
+            answered: Condvar::new(),
+            pace,
+            at_once: answering.len().max(1),
+            classes,
+            order,
+        });
+        let threads = answering.into_iter().map(|answering| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || shared.work_with(answering))
+        });
+        Asking {
+            threads: threads.collect(),
+            shared,
+            ender,
+        }
+    }
+
+    /// The logits of `texts`, asked for anew even where they are remembered.
+    pub(super) fn ask_anew(&self, texts: &[&str]) -> Result<Vec<f32>, PredictorError> {
+        let mut state = self.shared.state();
+        let slots = texts.iter().map(|text| state.enqueue(text)).collect();
+        self.wait(state, slots)
+    }
+
+    fn wait(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        slots: Vec<Slot>,
+    ) -> Result<Vec<f32>, PredictorError> {
+        self.shared.work.notify_all();
+        let mut logits = Vec::with_capacity(slots.len() * self.shared.classes.len());
+        for slot in slots {
+            loop {
+                if let Some(answer) = slot.get() {
+                    logits.extend_from_slice(answer);
+                    break;
+                }
+                if let Some(error) = &state.failed {
+                    return Err(error.clone());
+                }
+                let waited = self.shared.answered.wait(state);
+                state = waited.unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+        Ok(logits)
+    }
+}
+
+impl TextClassifier for Asking {
+    fn classes(&self) -> usize {
+        self.shared.classes.len()
+    }
+
+    fn logits(&self, texts: &[&str]) -> Result<Vec<f32>, ModelError> {
+        let keys: Vec<u128> = texts.iter().map(|text| xxh3_128(text.as_bytes())).collect();
+        let mut state = self.shared.state();
+        let slots = keys.into_iter().zip(texts);
+        let slots = slots.map(|(key, text)| state.slot(key, text)).collect();
+        self.wait(state, slots).map_err(ModelError::predictor)
+    }
+
+    fn is_fallible(&self) -> bool {
+        true
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        let has_failed = {
+            let mut state = self.shared.state();
+            state.is_closed = true;
+            state.failed.is_some()
+        };
+        // What is still being asked then is waited for by nobody.
+        if has_failed {
+            self.ender.end();
+        }
+        self.shared.work.notify_all();
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has left nothing to end.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl State {
+    /// Where the answer to `text` is or will be.
+    fn slot(&mut self, key: u128, text: &str) -> Slot {
+        if let Some(slot) = self.young.get(&key) {
+            return Arc::clone(slot);
+        }
+        let slot = match self.old.get(&key) {
+            Some(slot) => Arc::clone(slot),
+            None => self.enqueue(text),
+        };
+        if self.young.len() >= REMEMBERED / 2 {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.insert(key, Arc::clone(&slot));
+        slot
+    }
+
+    /// Has `text` asked about.
+    fn enqueue(&mut self, text: &str) -> Slot {
+        let slot = Slot::default();
+        self.queue.push_back(Job {
+            text: text.into(),
+            slot: Arc::clone(&slot),
+            tries: 0,
+            not_before: Instant::now(),
+            votes: Vec::new(),
+        });
+        slot
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work_with(&self, mut answering: Box<dyn Answering>) {
+        while let Some(jobs) = self.take() {
+            let texts: Vec<&str> = jobs.iter().map(|job| &*job.text).collect();
+            match answering.ask(&texts) {
+                Ok(reply) => self.receive(jobs, reply),
+                Err(error) if error.is_circumstance() && self.may_retry(&jobs) => {
+                    answering.begin_anew();
+                    self.put_back(jobs, None);
+                }
+                Err(error) => self.fail(error),
+            }
+        }
+    }
+
+    fn may_retry(&self, jobs: &[Job]) -> bool {
+        jobs.iter().all(|job| job.tries < self.pace.retries)
+    }
+
+    /// The next texts to ask about, when it is time; nothing once all is over.
+    fn take(&self) -> Option<Vec<Job>> {
+        let mut state = self.state();
+        loop {
+            if state.is_closed || state.failed.is_some() {
+                return None;
+            }
+            let now = Instant::now();
+            let ready = state.queue.iter().filter(|job| job.not_before <= now);
+            let due = match ready.count() {
+                0 => state.queue.iter().map(|job| job.not_before).min(),
+                _ => self.pace.rate.map(|_| state.free_at),
+            };
+            state = match due {
+                Some(due) if due > now => {
+                    let waited = self.work.wait_timeout(state, due - now);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+                None if state.queue.is_empty() => {
+                    let waited = self.work.wait(state);
+                    waited.unwrap_or_else(PoisonError::into_inner)
+                }
+                _ => return Some(self.share(&mut state, now)),
+            };
+        }
+    }
+
+    /// Of what is ready, what one may take without leaving too little for the others.
+    fn share(&self, state: &mut State, now: Instant) -> Vec<Job> {
+        let ready = state.queue.iter().filter(|job| job.not_before <= now);
+        let mut most = ready
+            .count()
+            .div_ceil(self.at_once)
+            .clamp(1, self.pace.texts);
+        if let Some(rate) = self.pace.rate {
+            // About a tenth of a second's worth at a time.
+            most = most.min((rate / 10.0).ceil().max(1.0) as usize);
+        }
+        let (mut jobs, mut left, mut bytes) = (Vec::new(), VecDeque::new(), 0);
+        while let Some(job) = state.queue.pop_front() {
+            if job.not_before > now {
+                left.push_back(job);
+                continue;
+            }
+            bytes += job.text.len();
+            if jobs.len() == most || (bytes > MOST_BYTES && !jobs.is_empty()) {
+                state.queue.push_front(job);
+                break;
+            }
+            jobs.push(job);
+        }
+        left.append(&mut state.queue);
+        state.queue = left;
+        if let Some(rate) = self.pace.rate {
+            let spent = Duration::try_from_secs_f64(jobs.len() as f64 / rate);
+            state.free_at = state.free_at.max(now) + spent.unwrap_or(LONGEST_PAUSE);
+        }
+        jobs
+    }
+
+    /// Puts the answers where they are waited for; what got none is asked about again.
+    fn receive(&self, jobs: Vec<Job>, reply: Reply) {
+        let Reply {
+            probabilities,
+            retry_after,
+            reason,
+        } = reply;
+        let (mut open, mut again) = (Vec::new(), Vec::new());
+        for (mut job, theirs) in jobs.into_iter().zip(probabilities) {
+            let Some(theirs) = theirs else {
+                open.push(job);
+                continue;
+            };
+            let ordered = match theirs.len() == self.order.len() {
+                true => self.order.iter().map(|&at| theirs[at]).collect(),
+                false => theirs,
+            };
+            job.votes.push(ordered);
+            match self.counted(&job) {
+                Ok(None) => again.push(job),
+                // Nobody else has this slot to fill.
+                Ok(Some(logits)) => drop(job.slot.set(logits.into())),
+                Err(error) => return self.fail(error),
+            }
+        }
+        if let Some(job) = open.iter().find(|job| job.tries >= self.pace.retries) {
+            return self.fail(PredictorError::Unanswered {
+                text: shown(&job.text),
+                tries: job.tries + 1,
+                reason,
+            });
+        }
+        self.state().queue.extend(again);
+        self.put_back(open, retry_after);
+        self.answered.notify_all();
+    }
+
+    /// The logits of a text that has all of its votes: of the class that most of them give, and of
+    /// equally many that whose probabilities are larger; the mean of those that give it.
+    fn counted(&self, job: &Job) -> Result<Option<Vec<f32>>, PredictorError> {
+        let classes = &self.classes;
+        let asked = || shown(&job.text);
+        let mut logits = Vec::with_capacity(classes.len());
+        let mut given: Vec<(u32, f64)> = vec![(0, 0.0); classes.len()];
+        let mut class_of = Vec::with_capacity(job.votes.len());
+        for vote in &job.votes {
+            logits.clear();
+            append_logits(classes, &asked, vote, &mut logits)?;
+            let class = predicted_class(&logits) as usize;
+            given[class].0 += 1;
+            given[class].1 += vote[class];
+            class_of.push(class);
+        }
+        if job.votes.len() < self.pace.votes as usize {
+            return Ok(None);
+        }
+        if job.votes.len() == 1 {
+            return Ok(Some(logits));
+        }
+        let mut most = 0;
+        for (class, votes) in given.iter().enumerate() {
+            if *votes > given[most] {
+                most = class;
+            }
+        }
+        let count = f64::from(given[most].0.max(1));
+        let mean = |class: usize| {
+            let votes = job.votes.iter().zip(&class_of);
+            let votes = votes.filter(|(_, of)| **of == most);
+            votes.map(|(vote, _)| vote[class]).sum::<f64>() / count
+        };
+        let mean: Vec<f64> = (0..classes.len()).map(mean).collect();
+        logits.clear();
+        append_logits(classes, &asked, &mean, &mut logits)?;
+        Ok(Some(logits))
+    }
+
+    /// Has `jobs` asked about again, after a pause that doubles each time or is `pause`.
+    fn put_back(&self, jobs: Vec<Job>, pause: Option<Duration>) {
+        let mut state = self.state();
+        for mut job in jobs {
+            let doubled = FIRST_PAUSE.saturating_mul(1 << job.tries.min(16));
+            let pause = pause.unwrap_or(doubled).min(LONGEST_PAUSE);
+            job.tries += 1;
+            job.not_before = Instant::now() + pause;
+            state.queue.push_back(job);
+        }
+        drop(state);
+        self.work.notify_all();
+    }
+
+    /// Ends it all; the first error is the one that everybody gets.
+    fn fail(&self, error: PredictorError) {
+        self.state().failed.get_or_insert(error);
+        self.work.notify_all();
+        self.answered.notify_all();
+    }
+}
+
+/// The beginning of a text, for a message.
+pub(super) fn shown(text: &str) -> String {
+    let mut letters = text.chars();
+    let start: String = letters.by_ref().take(60).collect();
+    let end = if letters.next().is_some() { "…" } else { "" };
+    format!("the text {start:?}{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// Says that a text has the score 1/length; leaves the texts open that are in `open`, each so
+    /// many times, and notes what it is asked.
+    #[derive(Clone, Default)]
+    struct Scores {
+        open: BTreeMap<&'static str, u32>,
+        asked: Arc<Mutex<Vec<String>>>,
+        noise: bool,
+    }
+
+    impl Answering for Scores {
+        fn ask(&mut self, texts: &[&str]) -> Result<Reply, PredictorError> {
+            let mut asked = self.asked.lock().unwrap();
+            let mut score = |text: &&str| {
+                let before = asked.iter().filter(|other| other == text).count();
+                asked.push((*text).to_owned());
+                if (before as u32) < self.open.get(text).copied().unwrap_or(0) {
+                    return None;
+                }
+                let score = match self.noise {
+                    true => f64::from(u8::from(before % 3 != 1)) * 0.5 + 0.25,
+                    false => 1.0 / text.len() as f64,
+                };
+                Some(vec![1.0 - score, score])
+            };
+            Ok(Reply {
+                probabilities: texts.iter().map(&mut score).collect(),
+                retry_after: Some(Duration::from_millis(1)),
+                reason: "not now".to_owned(),
+            })
+        }
+
+        fn begin_anew(&mut self) {}
+    }
+
+    fn asking(scores: &Scores, at_once: usize, pace: Pace) -> Asking {
+        let answering = (0..at_once).map(|_| Box::new(scores.clone()) as Box<dyn Answering>);
+        let classes = ["no", "yes"].map(str::to_owned).to_vec();
+        let answering = (answering.collect(), Ender::default());
+        Asking::of(answering, (classes, vec![0, 1]), pace)
+    }
+
+    const PACE: Pace = Pace {
+        texts: 3,
+        rate: None,
+        retries: 3,
+        votes: 1,
+    };
+
+    #[test]
+    fn what_several_ask_is_asked_once() {
+        let texts: Vec<String> = (1..60).map(|length| "x".repeat(length)).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let mut answers = Vec::new();
+        for at_once in [1, 4] {
+            let scores = Scores::default();
+            let asking = asking(&scores, at_once, PACE);
+            let logits = thread::scope(|scope| {
+                let ask = || scope.spawn(|| asking.logits(&texts).unwrap());
+                let asked = [ask(), ask(), ask()];
+                asked.map(|thread| thread.join().unwrap())
+            });
+            assert!(logits.iter().all(|other| *other == logits[0]));
+            assert_eq!(scores.asked.lock().unwrap().len(), texts.len());
+            asking.ask_anew(&texts[..2]).unwrap();
+            assert_eq!(scores.asked.lock().unwrap().len(), texts.len() + 2);
+            answers.push(logits[0].clone());
+        }
+        assert_eq!(answers[0], answers[1]);
+        assert!((f64::from(answers[0][3]).exp() - 0.5).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_gets_no_answer_is_asked_again_but_not_for_ever() {
+        let open = BTreeMap::from([("later", 2), ("never", 9)]);
+        let scores = Scores {
+            open,
+            ..Scores::default()
+        };
+        let asking = asking(&scores, 2, PACE);
+        let logits = asking.logits(&["now", "later", "now"]).unwrap();
+        assert!((f64::from(logits[3]).exp() - 0.2).abs() < 1e-6);
+        let asked = |text: &str| {
+            let asked = scores.asked.lock().unwrap();
+            asked.iter().filter(|other| *other == text).count()
+        };
+        assert_eq!((asked("now"), asked("later")), (1, 3));
+        for _ in 0..2 {
+            let error = asking.logits(&["never"]).unwrap_err();
+            let cause = std::error::Error::source(&error).unwrap().to_string();
+            assert!(cause.contains("\"never\" in 4 tries"), "{cause}");
+            assert!(cause.ends_with("not now"), "{cause}");
+        }
+        assert_eq!(asked("never"), 4);
+    }
+
+    #[test]
+    fn most_votes_count() {
+        let scores = Scores {
+            noise: true,
+            ..Scores::default()
+        };
+        // 0.75, 0.25, 0.75: the mean of those that say yes.
+        let logits = asking(&scores, 2, Pace { votes: 3, ..PACE })
+            .logits(&["a"])
+            .unwrap();
+        assert!(
+            (f64::from(logits[1]).exp() - 0.75).abs() < 1e-6,
+            "{logits:?}"
+        );
+        assert_eq!(scores.asked.lock().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn no_more_are_asked_in_a_second_than_allowed() {
+        let scores = Scores::default();
+        let pace = Pace {
+            rate: Some(100.0),
+            ..PACE
+        };
+        let texts: Vec<String> = (1..31).map(|length| "x".repeat(length)).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let started = Instant::now();
+        asking(&scores, 4, pace).logits(&texts).unwrap();
+        // The first request is sent at once.
+        assert!(started.elapsed() >= Duration::from_millis(270));
+    }
+}
