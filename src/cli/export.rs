@@ -35,8 +35,8 @@ pub(super) fn run(args: &ExportArgs, output: &Output) -> anyhow::Result<ExitCode
         !args.hf.exists(),
         "{directory} is there already; name a new directory"
     );
-    let files = export(&model, &args.hf)
-        .with_context(|| format!("exporting {}", args.model.display()))?;
+    let files =
+        export(&model, &args.hf).with_context(|| format!("exporting {}", args.model.display()))?;
     let summary = ExportSummary {
         model_sha256: model.sha256(),
         files,
