@@ -6,7 +6,7 @@
 use clap::Command;
 
 /// The commands, and their examples.
-const EXAMPLES: [(&str, &[&str]); 53] = [
+const EXAMPLES: [(&str, &[&str]); 54] = [
     (
         "demo",
         &[
@@ -60,6 +60,7 @@ const EXAMPLES: [(&str, &[&str]); 53] = [
         &[
             "probity train --data people.csv --schema people.toml --categories onehot --validation 0.1 --out models/people",
             "probity train --texts comments.csv --text-column comment_text --label-column toxic --cell lstm --embeddings shipped --out models/toxic",
+            "probity train --texts comments.csv --text-column comment_text --label-column toxic --encoder models/minilm --out models/toxic-minilm",
         ],
     ),
     (
@@ -67,7 +68,12 @@ const EXAMPLES: [(&str, &[&str]); 53] = [
         &[
             "probity import --weights census.safetensors --config adf-fnn --schema adf-census --out models/adf",
             "probity import --weights toxic.pt --vocabulary words.txt --unknown-row 1 --padding-row 0 --classes fine,toxic --out models/imported",
+            "probity import --hf all-MiniLM-L6-v2 --out models/minilm",
         ],
+    ),
+    (
+        "export",
+        &["probity export --model models/toxic-bert --hf toxic-bert"],
     ),
     (
         "audit",

@@ -11,8 +11,8 @@ const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Audit and repair",
         &[
-            "train", "import", "predict", "evaluate", "audit", "verify", "certify", "groups",
-            "compare", "repair", "report", "run", "shard", "merge",
+            "train", "import", "export", "predict", "evaluate", "audit", "verify", "certify",
+            "groups", "compare", "repair", "report", "run", "shard", "merge",
         ],
     ),
     ("Other analyses", &["knn", "kmeans", "spn", "outliers"]),

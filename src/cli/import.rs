@@ -14,6 +14,8 @@ use probity::nn::import_run::{Found, Import, ImportSpecification, ImportSummary}
 use probity::nn::import_text::TextImportReport;
 use probity::nn::modality::ModalityName;
 use probity::nn::recurrent::network::Shape;
+use probity::nn::transformer::shape::Shape as TransformerShape;
+use probity::nn::transformer_model::HuggingFaceReport;
 use probity::run::place::Place;
 use probity::run::specification::{Checked, Specification};
 use probity::text::tokenizer::Splitting;
@@ -30,7 +32,12 @@ pub(super) struct ImportArgs {
 
 /// Runs `probity import`.
 pub(super) fn run(mut args: ImportArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let of_texts = ["text.vocabulary", "text.embeddings", "text.tokenizer"];
+    let of_texts = [
+        "text.vocabulary",
+        "text.embeddings",
+        "text.tokenizer",
+        "hugging_face.directory",
+    ];
     let modality = match of_texts.iter().any(|field| args.fields.is_given(field)) {
         true => ModalityName::Text,
         false => ModalityName::Table,
@@ -67,9 +74,15 @@ pub(super) fn run_specification(
     let (directory, _) = directory_of(place, "import")?;
     let summary = import.run(&directory)?;
     let path = directory.path().display();
+    let next = match &summary.found {
+        Found::Transformer { classes, .. } if classes.is_empty() => {
+            format!("train --texts TEXTS --label LABEL --encoder {path}")
+        }
+        _ => format!("audit --model {path} {inputs}"),
+    };
     let text = format!(
-        "{}Model: {path}\nNext: probity audit --model {path} {inputs}\n",
-        render(summary, &import.weights().format.to_string())
+        "{}Model: {path}\nNext: probity {next}\n",
+        render(summary, import.format())
     );
     output.result(summary, &text)
 }
@@ -78,6 +91,7 @@ fn render(summary: &ImportSummary, format: &str) -> String {
     let (matched, unused) = match &summary.found {
         Found::Table(report) => (&report.matched, &report.unused),
         Found::Text { report, .. } => (&report.matched, &report.unused),
+        Found::Transformer { report, .. } => (&report.matched, &report.unused),
     };
     let inputs = match summary.modality {
         ModalityName::Table => "random inputs that it was tried on",
@@ -106,14 +120,42 @@ fn render(summary: &ImportSummary, format: &str) -> String {
     for name in unused {
         text.push_str(&format!("  unused  {name}\n"));
     }
-    if let Found::Text {
-        network,
-        classes,
-        report,
-    } = &summary.found
-    {
-        text.push_str(&render_text(network, classes, report));
+    match &summary.found {
+        Found::Table(_) => {}
+        Found::Text {
+            network,
+            classes,
+            report,
+        } => text.push_str(&render_text(network, classes, report)),
+        Found::Transformer {
+            network,
+            classes,
+            max_length,
+            report,
+        } => text.push_str(&render_transformer(network, classes, *max_length, report)),
     }
+    text
+}
+
+fn render_transformer(
+    shape: &TransformerShape,
+    classes: &[String],
+    max_length: usize,
+    report: &HuggingFaceReport,
+) -> String {
+    let mut text = String::new();
+    for name in &report.missing {
+        text.push_str(&format!("  missing {name}\n"));
+    }
+    text.push_str(&format!(
+        "{}, {} layers of {} units and {} heads; {} pieces, of which texts have at most \
+         {max_length}; ",
+        report.architecture, shape.layers, shape.units, shape.heads, shape.vocabulary,
+    ));
+    text.push_str(&match classes {
+        [] => "an encoder without classes.\n".to_owned(),
+        classes => format!("classes {}.\n", classes.join(", ")),
+    });
     text
 }
 

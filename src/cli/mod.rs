@@ -14,6 +14,7 @@ mod devices;
 mod embeddings;
 mod evaluate;
 mod examples;
+mod export;
 mod fields;
 mod groups;
 mod help;
@@ -100,6 +101,8 @@ enum Command {
     Train(train::TrainArgs),
     /// Bring a network for tables or texts from a safetensors, PyTorch or NumPy file
     Import(import::ImportArgs),
+    /// Write a transformer as Hugging Face keeps it
+    Export(export::ExportArgs),
     /// Search a classifier for individual discrimination
     Audit(Box<audit::AuditArgs>),
     /// Compare search strategies on one model under the same conditions
@@ -192,6 +195,7 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Embeddings(args) => embeddings::run(*args, output),
         Command::Train(args) => train::run(args, output),
         Command::Import(args) => import::run(args, output),
+        Command::Export(args) => export::run(&args, output),
         Command::Audit(args) => audit::run(*args, output),
         Command::Compare(args) => compare::run(*args, output),
         Command::Run(args) => run::run(args, output),

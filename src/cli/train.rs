@@ -19,6 +19,7 @@ use probity::nn::train::options::Categories;
 use probity::nn::train::run::{DataCounts, Trainable, Training, TrainingSummary};
 use probity::nn::train::table_set::TableSet;
 use probity::nn::train::text_set::TextSet;
+use probity::nn::train::transformer_set::TransformerSet;
 use probity::nn::train::{EpochReport, TrainSpecification};
 use probity::run::place::Place;
 use probity::run::specification::{Checked, Specification};
@@ -78,10 +79,18 @@ pub(super) fn run_specification(
             remark_on_codes(training.specification(), &training.inputs().schema, output);
             train(&training, place, output)
         }
-        ModalityName::Text => {
-            let training = Training::<TextSet>::open(specification, &device)?;
-            train(&training, place, output)
-        }
+        ModalityName::Text => match specification.transformer.is_some() {
+            true => train(
+                &Training::<TransformerSet>::open(specification, &device)?,
+                place,
+                output,
+            ),
+            false => train(
+                &Training::<TextSet>::open(specification, &device)?,
+                place,
+                output,
+            ),
+        },
     }
 }
 

@@ -243,6 +243,7 @@ impl<'m, C: TextClassifier> Auditable<ClassifiedTexts<'m>> for &'m C {
         let protected = Protected::new(&lexicon, named, &reader, text.preset)?;
         let asked = AskedClassifier {
             classifier: Arc::new(self),
+            gradients: None,
             classes: inputs.classes.to_vec(),
             reader: Arc::new(reader),
             vectors_sha256: vectors.sha256,

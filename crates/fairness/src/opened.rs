@@ -14,6 +14,7 @@ use probity_nn::model::Model;
 use probity_nn::text_model::{TextModel, is_text_model};
 use probity_nn::text_reader::TextReader;
 use probity_nn::train::text_set::open_embeddings;
+use probity_nn::transformer_model::is_transformer;
 use probity_run::run_directory::{file_sha256, hex};
 use probity_run::specification::FieldError;
 use probity_run::specification::file::Record;
@@ -68,8 +69,13 @@ pub fn open_model(directory: &Path) -> Result<Opened<Model>, AuditError> {
 /// The model of texts in `directory`.
 ///
 /// # Errors
-/// When there is none, or one of tables.
+/// When there is none, one of tables, or a transformer.
 pub fn open_text_model(directory: &Path) -> Result<Opened<TextModel>, AuditError> {
+    if is_transformer(directory) {
+        let found = format!("{}, a transformer", directory.display());
+        let expected = "a recurrent network: this is not done with transformers";
+        return Err(FieldError::new("model", found, expected).into());
+    }
     let value =
         TextModel::load(directory).map_err(|error| match Model::load(directory).is_ok() {
             true => AuditError::ClassifiesTables {

@@ -2,6 +2,7 @@
 //! classes of the model.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -11,7 +12,9 @@ use super::specification::PredictorSpecification;
 use probity_data::numbers::class_name;
 use probity_data::table::ReadCounts;
 use probity_nn::text::PADDING;
+use probity_nn::text_classifier::TextClassifier;
 use probity_nn::text_model::TextModel;
+use probity_nn::transformer_model::{TransformerModel, TransformerNetwork, is_transformer};
 use probity_nn::{Classifier, Rows};
 use probity_predictor::texts::OpenTextPredictor;
 use probity_tensor::device::ComputeDevice;
@@ -90,10 +93,34 @@ pub fn open_labelled_texts(
     })
 }
 
+/// A transformer, ready to answer.
+pub struct Transformer {
+    /// Its classes, by number.
+    pub classes: Vec<String>,
+    /// It.
+    pub network: Arc<TransformerNetwork>,
+}
+
+/// The transformer in `directory`.
+///
+/// # Errors
+/// When there is none, or one without classes.
+pub fn open_transformer(directory: &Path) -> Result<Opened<Transformer>, AuditError> {
+    let model = TransformerModel::load(directory)?;
+    let (sha256, classes) = (model.sha256(), model.classes.clone());
+    let network = Arc::new(TransformerNetwork::new(model)?);
+    Ok(Opened {
+        value: Transformer { classes, network },
+        sha256,
+    })
+}
+
 /// A classifier of texts, opened for what it says of them.
 pub enum TextScorer {
-    /// A network that reads numbers of its own words.
-    Network(Box<TextModel>),
+    /// A recurrent network.
+    Recurrent(Box<TextModel>),
+    /// A transformer.
+    Transformer(Transformer),
     /// What only answers.
     Predictor(OpenTextPredictor),
 }
@@ -112,26 +139,37 @@ impl TextScorer {
                 sha256: predictor.sha256()?,
                 value: TextScorer::Predictor(predictor.open()?),
             }),
-            None => Ok(open_text_model(model)?.map(|model| TextScorer::Network(Box::new(model)))),
+            None if is_transformer(model) => {
+                Ok(open_transformer(model)?.map(TextScorer::Transformer))
+            }
+            None => {
+                let model = open_text_model(model)?;
+                Ok(model.map(|model| TextScorer::Recurrent(Box::new(model))))
+            }
         }
     }
 
     /// Names of the classes.
     pub fn classes(&self) -> &[String] {
         match self {
-            TextScorer::Network(model) => &model.classes,
+            TextScorer::Recurrent(model) => &model.classes,
+            TextScorer::Transformer(model) => &model.classes,
             TextScorer::Predictor(predictor) => &predictor.classes,
         }
     }
 
-    /// The logits of `texts`, row-major `[texts, classes]`, of a network on `device` and each cut
-    /// to what it reads.
+    /// The logits of `texts`, row-major `[texts, classes]`, of a recurrent network on `device`, and
+    /// of a network for what it reads of each.
     ///
     /// # Errors
     /// When a text cannot be split, or the model cannot answer.
     pub fn logits(&self, texts: &[String], device: &ComputeDevice) -> Result<Vec<f32>, AuditError> {
         match self {
-            TextScorer::Network(model) => text_logits(model, texts, device),
+            TextScorer::Recurrent(model) => text_logits(model, texts, device),
+            TextScorer::Transformer(model) => {
+                let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+                Ok(model.network.logits(&texts)?)
+            }
             TextScorer::Predictor(predictor) => {
                 let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
                 predictor.check_stability(&texts)?;

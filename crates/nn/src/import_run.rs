@@ -17,7 +17,9 @@ use sha2::{Digest, Sha256};
 
 pub use self::error::ImportRunError;
 pub use self::reference::Agreement;
-pub use self::specification::{ImportSpecification, TextImportSpecification};
+pub use self::specification::{
+    HuggingFaceSpecification, ImportSpecification, TextImportSpecification,
+};
 use self::texts::texts;
 use super::Rows;
 use super::alike::DecidedAlike;
@@ -29,6 +31,8 @@ use super::model::Model;
 use super::recurrent::network::Shape;
 use super::text::PADDING;
 use super::text_model::TextModel;
+use super::transformer::shape::Shape as TransformerShape;
+use super::transformer_model::{self, HuggingFaceReport, TransformerModel};
 use super::weights::{WeightFile, read_weights_hashed};
 use probity_data::named_schema::named_schema;
 use probity_run::run_directory::{RunDirectory, hex};
@@ -41,6 +45,9 @@ use probity_tensor::device::ComputeDevice;
 const TRIED: u64 = 10_000;
 /// Random words of a text that it is tried on, at most.
 const TRIED_WORDS: usize = 12;
+
+/// What a transformer is read from, in words.
+const HUGGING_FACE: &str = "directory of Hugging Face";
 
 /// The name of the configuration that is built in.
 const ADF_FNN: &str = "adf-fnn";
@@ -91,14 +98,36 @@ pub enum Found {
         #[serde(flatten)]
         report: TextImportReport,
     },
+    /// A transformer.
+    Transformer {
+        /// Its shape.
+        network: TransformerShape,
+        /// Its classes, by number; none of an encoder.
+        classes: Vec<String>,
+        /// Pieces of a text that are read.
+        max_length: usize,
+        /// What was found.
+        #[serde(flatten)]
+        report: HuggingFaceReport,
+    },
 }
 
 enum Imported {
     Table(Model),
     Text(Box<TextModel>),
+    Transformer(Box<TransformerModel>),
 }
 
 impl Imported {
+    /// Its hash, and the numbers that it learnt.
+    fn identity(&self) -> Result<(String, usize), ImportRunError> {
+        Ok(match self {
+            Imported::Table(model) => (model.sha256(), model.network.parameters()),
+            Imported::Text(model) => (model.sha256()?, model.recurrent.shape.parameters()),
+            Imported::Transformer(model) => (model.sha256(), model.weights.values.len()),
+        })
+    }
+
     /// What the network decides random inputs, if it is one class: of a table uniform ones over the
     /// domains of the schema, else texts of random words of its vocabulary.
     fn decides_alike(&self) -> Result<Option<DecidedAlike>, ImportRunError> {
@@ -131,7 +160,8 @@ impl Imported {
                 let network = model.network(width, &device)?;
                 DecidedAlike::of(&network, &model.classes, Rows::new(&codes, width))?
             }
-            Imported::Text(_) => None,
+            // It is tried on no texts: random pieces say nothing of a network that reads sentences.
+            Imported::Text(_) | Imported::Transformer(_) => None,
         })
     }
 }
@@ -140,7 +170,7 @@ impl Imported {
 pub struct Import {
     specification: Checked<ImportSpecification>,
     record: Record,
-    weights: WeightFile,
+    format: String,
     model: Imported,
     summary: ImportSummary,
 }
@@ -151,38 +181,33 @@ impl Import {
     /// # Errors
     /// See [`ImportRunError`].
     pub fn open(specification: Checked<ImportSpecification>) -> Result<Import, ImportRunError> {
-        let read = read_weights_hashed(&specification.weights)?;
-        let (weights, weights_sha256) = (read.value, read.sha256);
-        let mut record = Record::new().opened("weights", weights_sha256.clone());
-        let (model, model_sha256, parameters, found) = match &specification.text {
-            None => {
-                let (model, report) = table(&specification, &weights, &mut record)?;
-                let (sha256, parameters) = (model.sha256(), model.network.parameters());
-                let found = Found::Table(report);
-                (Imported::Table(model), sha256, parameters, found)
+        let mut record = Record::new();
+        let (weights_sha256, format, opened) = match &specification.hugging_face {
+            Some(hugging_face) => {
+                let (model, report) = transformer(hugging_face, &mut record)?;
+                let hash = record.sha256_of("weights").to_owned();
+                (hash, HUGGING_FACE.to_owned(), (model, report))
             }
-            Some(text) => {
-                let file = &specification.weights;
-                let (model, report) = texts(text, (file, &weights), &mut record)?;
-                let (sha256, shape) = (model.sha256()?, model.recurrent.shape);
-                let found = Found::Text {
-                    network: shape,
-                    classes: model.classes.clone(),
-                    report,
-                };
-                (
-                    Imported::Text(Box::new(model)),
-                    sha256,
-                    shape.parameters(),
-                    found,
-                )
+            None => {
+                let file = specification.weights.clone().unwrap_or_default();
+                let read = read_weights_hashed(&file)?;
+                record
+                    .sha256
+                    .insert("weights".to_owned(), read.sha256.clone());
+                let format = read.value.format.to_string();
+                let opened = from_weights(&specification, (&file, &read.value), &mut record)?;
+                (read.sha256, format, opened)
             }
         };
+        let (model, found) = opened;
+        let (model_sha256, parameters) = model.identity()?;
         let reference = match (&specification.reference, &model) {
             (None, _) => None,
             (Some(file), Imported::Table(model)) => {
                 Some(reference::compare_rows(file, model, &mut record)?)
             }
+            // A rule of the specification.
+            (Some(_), Imported::Transformer(_)) => None,
             (Some(file), Imported::Text(model)) => {
                 let text = specification.text.as_ref();
                 let column = text.and_then(|text| text.text_column.as_deref());
@@ -205,14 +230,14 @@ impl Import {
             },
             specification,
             record,
-            weights,
+            format,
             model,
         })
     }
 
-    /// The weight file.
-    pub fn weights(&self) -> &WeightFile {
-        &self.weights
+    /// What the weights stand in, in words.
+    pub fn format(&self) -> &str {
+        &self.format
     }
 
     /// Writes the model into `directory`.
@@ -225,17 +250,59 @@ impl Import {
         match &self.model {
             Imported::Table(model) => model.save(directory.path())?,
             Imported::Text(model) => model.save(directory.path())?,
+            Imported::Transformer(model) => model.save(directory.path())?,
         }
         directory.write_summary(&self.summary)?;
         Ok(&self.summary)
     }
 }
 
+/// The network in a weight file.
+fn from_weights(
+    specification: &ImportSpecification,
+    (file, weights): (&Path, &WeightFile),
+    record: &mut Record,
+) -> Result<(Imported, Found), ImportRunError> {
+    let Some(text) = &specification.text else {
+        let (model, report) = table(specification, (file, weights), record)?;
+        return Ok((Imported::Table(model), Found::Table(report)));
+    };
+    let (model, report) = texts(text, (file, weights), record)?;
+    let found = Found::Text {
+        network: model.recurrent.shape,
+        classes: model.classes.clone(),
+        report,
+    };
+    Ok((Imported::Text(Box::new(model)), found))
+}
+
+/// The transformer in a directory of Hugging Face.
+fn transformer(
+    specification: &HuggingFaceSpecification,
+    record: &mut Record,
+) -> Result<(Imported, Found), ImportRunError> {
+    let HuggingFaceSpecification {
+        directory,
+        classes,
+        max_length,
+    } = specification;
+    let (model, report) = transformer_model::import(directory, classes, *max_length)?;
+    record.sha256.extend(report.sha256.clone());
+    let found = Found::Transformer {
+        network: model.weights.shape,
+        classes: model.classes.clone(),
+        max_length: model.max_length,
+        report,
+    };
+    Ok((Imported::Transformer(Box::new(model)), found))
+}
+
 fn table(
     specification: &ImportSpecification,
-    weights: &WeightFile,
+    (file, weights): (&Path, &WeightFile),
     record: &mut Record,
 ) -> Result<(Model, ImportReport), ImportRunError> {
+    let weights_file = file;
     let name = specification.config.clone().unwrap_or_default();
     let file = Path::new(&name);
     let text = if name == ADF_FNN && !file.is_file() {
@@ -260,7 +327,7 @@ fn table(
         config
             .network(weights, &schema)
             .map_err(|source| ImportRunError::Table {
-                weights: specification.weights.clone(),
+                weights: weights_file.to_owned(),
                 source,
             })?;
     let hashes = [

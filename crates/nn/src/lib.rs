@@ -32,6 +32,8 @@ pub mod text_model;
 pub mod text_reader;
 mod text_tiles;
 pub mod train;
+pub mod transformer;
+pub mod transformer_model;
 pub mod vocabulary;
 pub mod weights;
 
@@ -60,6 +62,25 @@ pub enum ModelError {
         /// The input.
         row: Vec<i32>,
     },
+    /// An output for a text is NaN or infinite.
+    #[error("the model's output for the text {text:?} is not finite; its weights are out of range")]
+    NotFiniteText {
+        /// The text's beginning.
+        text: String,
+    },
+    /// A text that a transformer cannot split.
+    #[error("the text {text:?} cannot be split into pieces: {problem}")]
+    Pieces {
+        /// The text's beginning.
+        text: String,
+        /// What the tokenizer says.
+        problem: String,
+    },
+    /// A transformer without classes.
+    #[error(
+        "the model is an encoder without classes; train a classifier on top of it, with the field encoder of a training"
+    )]
+    NoClasses,
     /// A number in a text that is no token of the model.
     #[error(
         "the text has {id} at position {position}; token ids run from 0 to {last}, and -1 may only fill the end"

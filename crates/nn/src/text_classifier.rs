@@ -4,6 +4,8 @@
 //! texts (another process, an ONNX file, a transformer with its own tokenizer) gets the text
 //! itself, and splits it as it likes.
 
+use std::ops::Range;
+
 use super::ModelError;
 
 /// A model that classifies texts.
@@ -22,6 +24,37 @@ pub trait TextClassifier: Send + Sync {
     fn is_fallible(&self) -> bool {
         false
     }
+}
+
+/// A classifier of texts whose outputs can be differentiated with respect to their words.
+///
+/// It splits words into pieces as it likes, and sees a vector of [`DifferentiableTexts::units`]
+/// numbers for each. The vector of a word is the mean of those of its pieces; its gradient is the
+/// sum of theirs, which is the derivative when all of its pieces are moved alike. To first order,
+/// another word in its place changes an output by the product of the gradient with the difference
+/// of the words' vectors, exactly so where both have one piece.
+pub trait DifferentiableTexts: TextClassifier {
+    /// Numbers of a vector.
+    fn units(&self) -> usize;
+
+    /// The vector of `word`, `[units]`, where it stands behind a space; zeros of a word without a
+    /// piece.
+    ///
+    /// # Errors
+    /// When it cannot be split.
+    fn word_vector(&self, word: &str) -> Result<Vec<f32>, ModelError>;
+
+    /// For each text, Σ_c `cotangents[t, c]` · ∂logit_c/∂vector of each of its words, which are
+    /// given by their bytes in ascending order: row-major `[words, units]`, text by text, zeros of
+    /// words that are not read. `cotangents` is row-major `[texts, classes]`.
+    ///
+    /// # Errors
+    /// When the model cannot answer, or a gradient is not finite.
+    fn word_gradients(
+        &self,
+        texts: &[(&str, &[Range<usize>])],
+        cotangents: &[f32],
+    ) -> Result<Vec<Vec<f32>>, ModelError>;
 }
 
 impl<C: TextClassifier + ?Sized> TextClassifier for &C {

@@ -39,7 +39,7 @@ pub(super) fn make(
         // The rule is exact: there is no noise to hold against.
         epochs: Some(30),
         batch: Some(256),
-        learning_rate: 0.003,
+        learning_rate: Some(0.003),
         weight_decay: Some(0.0),
         validation: Some(0.1),
         ..Learning::default()

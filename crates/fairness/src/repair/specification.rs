@@ -164,7 +164,7 @@ impl Retraining {
         Learning {
             epochs: self.epochs.or(own.epochs),
             batch: self.batch.or(own.batch),
-            learning_rate: self.learning_rate.unwrap_or(own.learning_rate),
+            learning_rate: self.learning_rate.or(own.learning_rate),
             weight_decay: self.weight_decay.or(own.weight_decay),
             ..own.clone()
         }

@@ -4,6 +4,7 @@
 //! row is asked about as the text that the samples file shows ([`super::render`]): its source's own
 //! words, spaces and signs wherever the search changed nothing.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -11,9 +12,10 @@ use rayon::prelude::*;
 use super::domain::{TextDomain, source_of, text_of};
 use super::render::render;
 use super::source::Source;
-use probity_nn::text_classifier::TextClassifier;
+use super::strategy::Vectors;
+use probity_nn::text_classifier::{DifferentiableTexts, TextClassifier};
 use probity_nn::text_reader::{EncodedText, TextReader};
-use probity_nn::{Classifier, ModelError, Rows};
+use probity_nn::{Classifier, Differentiable, ModelError, Rows};
 use probity_predictor::Ender;
 use probity_text::tokenizer::TokenizerError;
 
@@ -21,6 +23,8 @@ use probity_text::tokenizer::TokenizerError;
 pub struct AskedClassifier<'m> {
     /// It.
     pub classifier: Arc<dyn TextClassifier + 'm>,
+    /// What gives its gradients, if it has any.
+    pub gradients: Option<WordGradients<'m>>,
     /// Its classes.
     pub classes: Vec<String>,
     /// What splits texts for the search; the classifier splits them as it likes.
@@ -46,6 +50,109 @@ impl<'m> AskedClassifier<'m> {
     }
 }
 
+/// Gradients with respect to the words of the vocabulary in which a classifier is audited.
+#[derive(Clone)]
+pub struct WordGradients<'m> {
+    classifier: Arc<dyn DifferentiableTexts + 'm>,
+    /// What the classifier sees of each word, `[words, units]`; zeros of the unknown one.
+    vectors: Arc<Vec<f32>>,
+}
+
+impl<'m> WordGradients<'m> {
+    /// Those of `classifier` for the words of `reader`.
+    ///
+    /// # Errors
+    /// When it cannot split a word.
+    pub fn new(
+        classifier: Arc<dyn DifferentiableTexts + 'm>,
+        reader: &TextReader,
+    ) -> Result<WordGradients<'m>, ModelError> {
+        let words = (0..reader.words() as i32).into_par_iter();
+        let vectors = words.map(|word| classifier.word_vector(reader.word(word)));
+        let mut vectors = vectors.collect::<Result<Vec<_>, _>>()?.concat();
+        vectors.resize(vectors.len() + classifier.units(), 0.0);
+        Ok(WordGradients {
+            classifier,
+            vectors: Arc::new(vectors),
+        })
+    }
+
+    /// What the classifier sees of the words.
+    pub fn vectors(&self) -> Vectors<'_> {
+        Vectors {
+            values: &self.vectors,
+            dimension: self.classifier.units(),
+        }
+    }
+}
+
+/// [`RenderedRows`] with gradients: the features of a row are the vectors of its words.
+pub struct DifferentiableRows<'m> {
+    rows: RenderedRows<'m>,
+    gradients: WordGradients<'m>,
+}
+
+impl<'m> DifferentiableRows<'m> {
+    /// `rows` with the gradients of the same classifier.
+    pub fn new(rows: RenderedRows<'m>, gradients: &WordGradients<'m>) -> DifferentiableRows<'m> {
+        DifferentiableRows {
+            rows,
+            gradients: gradients.clone(),
+        }
+    }
+}
+
+impl Classifier for DifferentiableRows<'_> {
+    fn width(&self) -> usize {
+        self.rows.width()
+    }
+
+    fn classes(&self) -> usize {
+        self.rows.classes()
+    }
+
+    fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
+        self.rows.logits(rows)
+    }
+
+    fn is_fallible(&self) -> bool {
+        self.rows.is_fallible()
+    }
+}
+
+impl Differentiable for DifferentiableRows<'_> {
+    fn features(&self) -> usize {
+        (self.rows.width - 1) * self.gradients.classifier.units()
+    }
+
+    /// Zeros for a row whose text is split into other words than it was made of: writing a word
+    /// down may join it with its neighbour.
+    fn input_gradients(&self, rows: Rows<'_>, cotangents: &[f32]) -> Result<Vec<f32>, ModelError> {
+        let texts = self.rows.texts(rows)?;
+        let words = texts.par_iter().map(|text| {
+            let encoded = self.rows.reader.encode_whole(text).map_err(unsplit)?;
+            Ok(encoded.bytes)
+        });
+        let words: Vec<Vec<Range<usize>>> = words.collect::<Result<_, ModelError>>()?;
+        let asked = texts.iter().zip(&words);
+        let asked: Vec<(&str, &[Range<usize>])> =
+            asked.map(|(text, words)| (&text[..], &words[..])).collect();
+        let answers = self
+            .gradients
+            .classifier
+            .word_gradients(&asked, cotangents)?;
+        let features = self.features();
+        let mut gradients = vec![0.0; texts.len() * features];
+        let places = gradients.chunks_exact_mut(features.max(1));
+        for (((row, words), answer), place) in rows.iter().zip(&words).zip(answers).zip(places) {
+            if words.len() == text_of(row).len() {
+                place[..answer.len()].copy_from_slice(&answer);
+            }
+        }
+        Ok(gradients)
+    }
+}
+
 /// A classifier of texts that is asked about rows of a [`TextDomain`].
 pub struct RenderedRows<'m> {
     classifier: Arc<dyn TextClassifier + 'm>,
@@ -57,6 +164,17 @@ pub struct RenderedRows<'m> {
 }
 
 impl RenderedRows<'_> {
+    /// What each of `rows` is written as.
+    fn texts(&self, rows: Rows<'_>) -> Result<Vec<String>, ModelError> {
+        let rows: Vec<&[i32]> = rows.iter().collect();
+        // Variants of one text come one after another: it is split once for all of them.
+        let of_one_source: Vec<&[&[i32]]> = rows.chunk_by(|a, b| a[0] == b[0]).collect();
+        let texts = of_one_source
+            .into_par_iter()
+            .map(|rows| self.rendered(rows));
+        Ok(texts.collect::<Result<Vec<_>, ModelError>>()?.concat())
+    }
+
     /// `rows`, which have one source, as texts.
     fn rendered(&self, rows: &[&[i32]]) -> Result<Vec<String>, ModelError> {
         let source = rows.first().and_then(|row| source_of(row));
@@ -107,14 +225,8 @@ impl Classifier for RenderedRows<'_> {
     }
 
     fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
-        let rows: Vec<&[i32]> = rows.iter().collect();
-        // Variants of one text come one after another: it is split once for all of them.
-        let of_one_source: Vec<&[&[i32]]> = rows.chunk_by(|a, b| a[0] == b[0]).collect();
-        let texts: Vec<Vec<String>> = of_one_source
-            .into_par_iter()
-            .map(|rows| self.rendered(rows))
-            .collect::<Result<_, _>>()?;
-        let texts: Vec<&str> = texts.iter().flatten().map(String::as_str).collect();
+        let texts = self.texts(rows)?;
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         self.classifier.logits(&texts)
     }
 

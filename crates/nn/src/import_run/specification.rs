@@ -24,8 +24,9 @@ pub struct ImportSpecification {
     #[schemars(extend("x-flag" = false))]
     pub modality: ModalityName,
     /// Weight file: safetensors, PyTorch state dictionary (.pt, .pth) or NumPy .npz.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "path"))]
-    pub weights: PathBuf,
+    pub weights: Option<PathBuf>,
     /// TOML that names layers, tensors and activations of a network for tables, or `adf-fnn`, which
     /// is built in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,9 +44,32 @@ pub struct ImportSpecification {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "path"))]
     pub reference: Option<PathBuf>,
+    /// A transformer for texts in a directory of Hugging Face, in place of a weight file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hugging_face: Option<HuggingFaceSpecification>,
     /// A recurrent network for texts: PyTorch's nn.LSTM or nn.GRU and nn.Linear.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<TextImportSpecification>,
+}
+
+/// What only imports of transformers have.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct HuggingFaceSpecification {
+    /// Directory with config.json, model.safetensors (or pytorch_model.bin) and tokenizer.json of
+    /// BERT, DistilBERT, RoBERTa or XLM-RoBERTa: a sequence classifier, or an encoder to train one
+    /// on.
+    #[schemars(extend("format" = "path", "x-flag" = "hf"))]
+    pub directory: PathBuf,
+    /// Names of the classes, by number, in place of those of the configuration.
+    #[schemars(extend("x-flag" = "hf-classes"))]
+    pub classes: Vec<String>,
+    /// Pieces of a text that are read, with the marks of beginning and end; as many as tokenizer
+    /// and network allow where none are given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65_536), extend("x-flag" = "hf-max-length"))]
+    pub max_length: Option<usize>,
 }
 
 /// What only imports of networks for texts have.
@@ -76,6 +100,7 @@ pub struct TextImportSpecification {
     /// Vectors that the network reads if the weight file has no table: GloVe or word2vec text
     /// format, or `shipped`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "path", "x-names" = ["shipped"]))]
     pub embeddings: Option<PathBuf>,
     /// Names of the classes, by number; the second one is that of a single sigmoid. Their numbers
     /// where none are given.
@@ -118,6 +143,28 @@ impl Specification for ImportSpecification {
     fn rules(&self) -> Result<(), FieldError> {
         let missing = |field| Err(FieldError::new(field, "missing", "given"));
         let given = |field, why| Err(FieldError::new(field, "given", format!("left out: {why}")));
+        if let Some(hugging_face) = &self.hugging_face {
+            let others = [
+                ("weights", self.weights.is_some()),
+                ("config", self.config.is_some()),
+                ("schema", self.schema.is_some()),
+                ("out_of_domain", self.out_of_domain.is_some()),
+                ("reference", self.reference.is_some()),
+                ("text", self.text.is_some()),
+            ];
+            let other = others.into_iter().find(|(_, is_given)| *is_given);
+            return match (other, self.modality) {
+                (Some((field, _)), _) => given(field, "hugging_face is given"),
+                (None, ModalityName::Table) => given("hugging_face", "modality is table"),
+                (None, ModalityName::Text) if hugging_face.directory.as_os_str().is_empty() => {
+                    missing("hugging_face.directory")
+                }
+                (None, ModalityName::Text) => Ok(()),
+            };
+        }
+        if self.weights.is_none() {
+            return missing("weights");
+        }
         match (self.modality, &self.text) {
             (ModalityName::Table, Some(_)) => given("text", "modality is table"),
             (ModalityName::Table, None) if self.config.is_none() => missing("config"),

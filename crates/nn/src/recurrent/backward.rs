@@ -399,7 +399,7 @@ fn cross_entropy(block: &Block<'_, '_>, batch: Batch<'_>, scale: f32, logits: &m
     loss
 }
 
-fn distinct_tokens(texts: &[&[i32]], dimension: usize) -> EmbeddingGradients {
+pub(crate) fn distinct_tokens(texts: &[&[i32]], dimension: usize) -> EmbeddingGradients {
     let mut tokens: Vec<i32> = texts.iter().copied().flatten().copied().collect();
     tokens.sort_unstable();
     tokens.dedup();
@@ -411,7 +411,7 @@ fn distinct_tokens(texts: &[&[i32]], dimension: usize) -> EmbeddingGradients {
 
 impl EmbeddingGradients {
     /// Adds the gradient vectors of `tokens`, all of them in the table.
-    fn add<'t>(&mut self, tokens: impl Iterator<Item = &'t i32>, gradients: &[f32]) {
+    pub(crate) fn add<'t>(&mut self, tokens: impl Iterator<Item = &'t i32>, gradients: &[f32]) {
         let dimension = self.values.len() / self.tokens.len().max(1);
         for (token, gradient) in tokens.zip(gradients.chunks_exact(dimension.max(1))) {
             if let Ok(row) = self.tokens.binary_search(token) {

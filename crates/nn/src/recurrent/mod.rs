@@ -10,14 +10,14 @@
 //! A text's numbers are the same bits alone, in any batch, at any position and on any number of
 //! threads; padding never enters.
 
-mod activation;
+pub(crate) mod activation;
 pub mod backward;
 mod block;
 mod bounds;
 mod cell;
 pub mod interval;
 pub mod kernels;
-mod lanes;
+pub(crate) mod lanes;
 mod layer;
 pub mod network;
 pub mod prefix;

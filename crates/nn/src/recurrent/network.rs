@@ -70,8 +70,8 @@ pub struct Shape {
 /// One tensor of the flat list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorSpan {
-    /// PyTorch's name: `weight_ih_l0`, `bias_hh_l1_reverse`, …; `weight` and `bias` for the
-    /// linear layer.
+    /// Its name; in recurrent networks PyTorch's: `weight_ih_l0`, `bias_hh_l1_reverse`, …; `weight`
+    /// and `bias` for the linear layer.
     pub name: String,
     /// Rows.
     pub rows: usize,

@@ -1,7 +1,7 @@
-//! Training: of fully connected networks on tables ([`table`]) and of recurrent ones on texts
-//! ([`text`]).
+//! Training: of fully connected networks on tables ([`table`]), of recurrent ones ([`text`]) and of
+//! transformers ([`transformer`]) on texts.
 //!
-//! What both share exists once: what is asked for ([`specification`], [`options`]), how the inputs
+//! What all share exists once: what is asked for ([`specification`], [`options`]), how the inputs
 //! are dealt into parts ([`Split`]), the course of the epochs with validation, early stopping and
 //! checkpoints ([`EpochReport`]), and the run from labelled inputs to a model directory ([`run`]).
 
@@ -17,6 +17,8 @@ pub mod table;
 pub mod table_set;
 pub mod text;
 pub mod text_set;
+pub mod transformer;
+pub mod transformer_set;
 
 pub use self::error::TrainError;
 pub use self::fitting::{Checkpoint, EpochReport, Observe};

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::transformer::TransformerOptions;
 use crate::fnn::Activation;
 use crate::modality::ModalityName;
 use crate::optimizer::OptimizerName;
@@ -26,6 +27,8 @@ pub const MOST_EPOCHS: u32 = 1_000_000;
 pub const MOST_A_STEP: u32 = 1_000_000;
 /// The smallest learning rate: with less the weights, of 24 bits, stay as they are.
 pub const LEAST_LEARNING_RATE: f64 = 1e-12;
+/// The learning rate of networks that are not transformers, where none is given.
+pub(super) const USUAL_LEARNING_RATE: f64 = 0.01;
 /// The largest learning rate: far beyond what any network still learns with.
 pub const MOST_LEARNING_RATE: f64 = 100.0;
 /// The largest weight decay.
@@ -151,9 +154,11 @@ pub struct Learning {
     pub batch: Option<usize>,
     /// Optimiser.
     pub optimizer: OptimizerName,
-    /// Learning rate at the start.
+    /// Learning rate at the start; where none is given, 0.01, and of transformers 0.001 for a fresh
+    /// network or a head alone and 0.00005 on an encoder.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = LEAST_LEARNING_RATE, max = MOST_LEARNING_RATE))]
-    pub learning_rate: f64,
+    pub learning_rate: Option<f64>,
     /// Course of the learning rate.
     pub schedule: Schedule,
     /// Stop after this many epochs without a better validation loss (0: never).
@@ -184,7 +189,7 @@ impl Default for Learning {
             epochs: None,
             batch: None,
             optimizer: OptimizerName::Adamw,
-            learning_rate: 0.01,
+            learning_rate: None,
             schedule: Schedule::Cosine,
             patience: 0,
             class_weights: ClassWeights::None,
@@ -370,6 +375,10 @@ impl NetworkKind for NetworkOptions {
     const MODALITY: ModalityName = ModalityName::Table;
 }
 
+impl NetworkKind for TransformerOptions {
+    const MODALITY: ModalityName = ModalityName::Text;
+}
+
 impl NetworkKind for RecurrentOptions {
     const MODALITY: ModalityName = ModalityName::Text;
 }
@@ -387,6 +396,8 @@ pub struct TrainOptions<N> {
 
 /// A network for tables, and how it learns.
 pub type TableOptions = TrainOptions<NetworkOptions>;
+/// A transformer, and how it learns.
+pub type TransformerTraining = TrainOptions<TransformerOptions>;
 /// A network for texts, and how it learns.
 pub type TextOptions = TrainOptions<RecurrentOptions>;
 
@@ -407,10 +418,15 @@ impl<N: NetworkKind> TrainOptions<N> {
 }
 
 impl Learning {
+    /// The learning rate at the start.
+    pub(super) fn rate(&self) -> f64 {
+        self.learning_rate.unwrap_or(USUAL_LEARNING_RATE)
+    }
+
     /// The learning rate in epoch `epoch` of `epochs`, from 0.
     pub(super) fn learning_rate_in(&self, epoch: u32, epochs: u32) -> f64 {
         let progress = f64::from(epoch) / f64::from(epochs);
-        self.learning_rate
+        self.rate()
             * match self.schedule {
                 Schedule::Constant => 1.0,
                 Schedule::Cosine => 0.5 * (1.0 + (std::f64::consts::PI * progress).cos()),

@@ -104,7 +104,7 @@ impl Learning {
                     (ModalityName::Table, OptimizerName::Adamw) => row_decay(inputs),
                     _ => USUAL_DECAY,
                 };
-                usual.min((MOST_SHRUNK / self.learning_rate) as f32)
+                usual.min((MOST_SHRUNK / self.rate()) as f32)
             }),
         }
     }

@@ -256,6 +256,7 @@ impl<T: Trainable> Training<T> {
         record.hardware = Some(device.hardware());
         let inputs = T::open(&specification, device, &mut record)?;
         let mut settled = specification.into_inner();
+        settled.settle_kind();
         let (learning, pace) = settled.training.settled(T::MODALITY, inputs.count());
         settled.training = learning;
         Ok(Training {

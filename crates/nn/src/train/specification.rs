@@ -6,7 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Split;
-use super::options::{Learning, NetworkOptions, RecurrentOptions, TableOptions, TextOptions};
+use super::options::{
+    Learning, NetworkOptions, RecurrentOptions, TableOptions, TextOptions, TransformerTraining,
+    USUAL_LEARNING_RATE,
+};
+use super::transformer::TransformerOptions;
 use crate::modality::ModalityName;
 use probity_data::schema::OutOfDomain;
 use probity_run::specification::{FieldError, Specification};
@@ -48,6 +52,9 @@ pub struct TrainSpecification {
     /// The network, for texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recurrent: Option<RecurrentOptions>,
+    /// A transformer, for texts, in place of a recurrent network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transformer: Option<TransformerOptions>,
 }
 
 impl TrainSpecification {
@@ -81,6 +88,7 @@ impl TrainSpecification {
             training: Learning::default(),
             network: None,
             recurrent: None,
+            transformer: None,
         }
     }
 
@@ -95,6 +103,24 @@ impl TrainSpecification {
     /// The parts of `inputs` inputs.
     pub fn split(&self, inputs: usize) -> Split {
         self.training.split(self.modality, inputs)
+    }
+
+    /// The transformer, and how it learns.
+    pub fn transformer_options(&self) -> TransformerTraining {
+        TransformerTraining {
+            network: self.transformer.clone().unwrap_or_default(),
+            learning: self.training.clone(),
+        }
+    }
+
+    /// Fills in what the kind of network suggests where nothing is given.
+    pub(super) fn settle_kind(&mut self) {
+        let (rate, epochs) = match &self.transformer {
+            Some(transformer) => transformer.usual(),
+            None => (USUAL_LEARNING_RATE, None),
+        };
+        self.training.learning_rate.get_or_insert(rate);
+        self.training.epochs = self.training.epochs.or(epochs);
     }
 
     /// The network for texts, and how it learns.
@@ -114,6 +140,7 @@ impl Specification for TrainSpecification {
             ("text_column", self.text_column.is_some()),
             ("label_column", self.label_column.is_some()),
             ("recurrent", self.recurrent.is_some()),
+            ("transformer", self.transformer.is_some()),
         ];
         let of_tables = [
             ("schema", self.schema.is_some()),
@@ -138,6 +165,13 @@ impl Specification for TrainSpecification {
         }
         if let Some(recurrent) = &self.recurrent {
             recurrent.rules()?;
+        }
+        if let Some(transformer) = &self.transformer {
+            if self.recurrent.is_some() {
+                let expected = "left out where transformer is given";
+                return Err(FieldError::new("recurrent", "given", expected));
+            }
+            transformer.rules()?;
         }
         self.training.rules()
     }

@@ -42,7 +42,7 @@ use crate::text::limits::{Limits, Similarity};
 use crate::text::probabilities::softmax;
 use crate::text::protected::{Protected, TermCounts};
 use crate::text::render::{render, words};
-use crate::text::strategy::{Steps, TextStrategy, Vectors};
+use crate::text::strategy::{Steps, TextStrategy};
 use probity_data::read::BadRows;
 use probity_nn::text_reader::EncodedText;
 use probity_predictor::Ender;
@@ -276,10 +276,7 @@ impl<'m> Modality for TextCase<'m> {
                 model,
                 domain: &self.domain,
                 steps: &self.steps,
-                vectors: Vectors {
-                    values: self.subject.reader().table.vectors(),
-                    dimension: self.subject.reader().dimension(),
-                },
+                vectors: self.subject.vectors(),
                 objective: method.search.objective(ModalityName::Text),
                 limits: Limits {
                     seeds: &self.seed_ids,

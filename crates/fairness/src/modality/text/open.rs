@@ -15,6 +15,7 @@ use crate::model_under_test::ModelUnderTest;
 use crate::opened::{Opened, open_encoder, open_lexicon, open_texts};
 use crate::seeds::clustered_seeds;
 use crate::specification::{AuditSpecification, TextSpecification};
+use crate::text::asked::DifferentiableRows;
 use crate::text::domain::TextDomain;
 use crate::text::edits::Tokens;
 use crate::text::encoder::Encoder;
@@ -208,7 +209,14 @@ impl<'m> TextCase<'m> {
                 let ranked =
                     influence(&asked.of_rows(&domain, &made_of), &domain, probed, numbers)?;
                 domain.rank(&ranked);
-                ModelUnderTest::classifier(Box::new(asked.of_rows(&domain, &made_of)))
+                let rows = asked.of_rows(&domain, &made_of);
+                match &asked.gradients {
+                    None => ModelUnderTest::classifier(Box::new(rows)),
+                    Some(gradients) => {
+                        let rows = DifferentiableRows::new(rows, gradients);
+                        ModelUnderTest::differentiable(Box::new(rows), None)
+                    }
+                }
             }
         };
         let fluency = ngrams.map(|ngrams| Fluency::new(ngrams, reader, &seeds));

@@ -6,11 +6,14 @@ use std::sync::Arc;
 
 use crate::audit_error::AuditError;
 use crate::opened::{Opened, open_text_model, open_vectors};
+use crate::scored::{Transformer, open_transformer};
 use crate::specification::AuditSpecification;
-use crate::text::asked::AskedClassifier;
+use crate::text::asked::{AskedClassifier, WordGradients};
+use crate::text::strategy::Vectors;
 use crate::text::vocabulary::audit_reader;
 use probity_nn::text_model::TextModel;
 use probity_nn::text_reader::TextReader;
+use probity_nn::transformer_model::is_transformer;
 use probity_predictor::Ender;
 use probity_run::specification::FieldError;
 use probity_text::lexicon::Lexicon;
@@ -36,9 +39,7 @@ impl TextSubject<'_> {
         lexicon: &Lexicon,
     ) -> Result<Opened<TextSubject<'static>>, AuditError> {
         if let Some(predictor) = specification.predictor.text_options() {
-            let options = &specification.text;
-            let vectors = open_vectors(options.embeddings.as_deref())?;
-            let reader = audit_reader(texts, &vectors.value, lexicon, options.reads())?;
+            let (reader, vectors_sha256) = vocabulary(specification, texts, lexicon)?;
             // Started last: what is wrong with the data is said without it.
             let sha256 = predictor.sha256()?;
             let some: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -46,9 +47,10 @@ impl TextSubject<'_> {
             let asked = AskedClassifier {
                 instability: opened.check_stability(&some)?,
                 classifier: opened.classifier(),
+                gradients: None,
                 classes: opened.classes,
-                reader: Arc::new(reader),
-                vectors_sha256: vectors.sha256,
+                reader,
+                vectors_sha256,
                 ender: Some(opened.ender),
             };
             return Ok(Opened {
@@ -60,12 +62,46 @@ impl TextSubject<'_> {
             Some(model) => model,
             None => specification.model()?,
         };
+        if is_transformer(directory) {
+            return transformer(specification, directory, texts, lexicon);
+        }
         let opened = open_text_model(directory)?;
         if let Some(field) = specification.text.given_for_vocabulary() {
             let expected = "left out: the model has a vocabulary and vectors of its own";
             return Err(FieldError::new(field, "given", expected).into());
         }
         Ok(opened.map(|model| TextSubject::Words(Cow::Owned(model))))
+    }
+
+    /// Whether what `specification` names, or `model`, is asked by texts, so that its words are
+    /// those of the data.
+    ///
+    /// # Errors
+    /// When nothing is named.
+    pub fn is_asked(
+        specification: &AuditSpecification,
+        model: Option<&Path>,
+    ) -> Result<bool, AuditError> {
+        let is_predictor = specification.predictor.source.is_some();
+        Ok(is_predictor
+            || is_transformer(match model {
+                Some(model) => model,
+                None => specification.model()?,
+            }))
+    }
+
+    /// What the classifier sees of the words: of one without gradients, what the audit does.
+    pub fn vectors(&self) -> Vectors<'_> {
+        match self {
+            TextSubject::Asked(AskedClassifier {
+                gradients: Some(gradients),
+                ..
+            }) => gradients.vectors(),
+            _ => Vectors {
+                values: self.reader().table.vectors(),
+                dimension: self.reader().dimension(),
+            },
+        }
     }
 
     /// What splits texts into the words that a search exchanges.
@@ -99,4 +135,42 @@ impl TextSubject<'_> {
             TextSubject::Asked(asked) => asked.instability,
         }
     }
+}
+
+/// What reads `texts` and the terms of `lexicon` for a classifier that is asked by texts, and the
+/// hash of the file of word vectors that it is made with.
+fn vocabulary(
+    specification: &AuditSpecification,
+    texts: &[String],
+    lexicon: &Lexicon,
+) -> Result<(Arc<TextReader>, String), AuditError> {
+    let options = &specification.text;
+    let vectors = open_vectors(options.embeddings.as_deref())?;
+    let reader = audit_reader(texts, &vectors.value, lexicon, options.reads())?;
+    Ok((Arc::new(reader), vectors.sha256))
+}
+
+/// The transformer in `directory`.
+fn transformer(
+    specification: &AuditSpecification,
+    directory: &Path,
+    texts: &[String],
+    lexicon: &Lexicon,
+) -> Result<Opened<TextSubject<'static>>, AuditError> {
+    let model = open_transformer(directory)?;
+    let (reader, vectors_sha256) = vocabulary(specification, texts, lexicon)?;
+    let Transformer { classes, network } = model.value;
+    let asked = AskedClassifier {
+        gradients: Some(WordGradients::new(network.clone(), &reader)?),
+        classifier: network,
+        classes,
+        reader,
+        vectors_sha256,
+        ender: None,
+        instability: 0.0,
+    };
+    Ok(Opened {
+        value: TextSubject::Asked(asked),
+        sha256: model.sha256,
+    })
 }

@@ -137,9 +137,9 @@ impl TextWitness {
         let text = &specification.text;
         let lexicon = open_lexicon(text.lexicon.as_deref(), text.preset)?;
         let skip = specification.skip_bad_rows;
-        let texts = match specification.predictor.source {
-            None => Vec::new(),
-            Some(_) => {
+        let texts = match TextSubject::is_asked(specification, model)? {
+            false => Vec::new(),
+            true => {
                 open_texts(&specification.data, text.column.as_deref(), skip)?
                     .value
                     .texts

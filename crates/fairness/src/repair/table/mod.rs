@@ -197,7 +197,7 @@ impl Repairable for TableRepair {
         let own = &baseline.options.learning;
         let usual = match (baseline.origin, start) {
             (Origin::Imported, Start::Model) => Learning {
-                learning_rate: IMPORTED_LEARNING_RATE,
+                learning_rate: Some(IMPORTED_LEARNING_RATE),
                 // More would undo what it has learnt.
                 weight_decay: Some(USUAL_DECAY),
                 ..own.clone()

@@ -1,6 +1,14 @@
 //! The texts that a training reads.
 
+use crate::recurrent::backward::EmbeddingGradients;
 use crate::recurrent::kernels::{EmbeddingTable, Kernels};
+use probity_run::stream::{Purpose, permutation};
+
+/// Batches that are sorted by length together.
+const POOL: usize = 16;
+
+/// Key of the order of batches, beside that of texts: item = this + epoch.
+const BATCH_ORDER: u64 = 1 << 32;
 
 /// Labelled texts as token ids.
 #[derive(Debug, Clone, Copy)]
@@ -15,9 +23,50 @@ pub struct LabelledTexts<'a> {
 
 impl<'a> LabelledTexts<'a> {
     /// The first `max_length` tokens of text `item`.
-    pub(super) fn text(&self, item: u32, max_length: usize) -> &'a [i32] {
+    pub(crate) fn text(&self, item: u32, max_length: usize) -> &'a [i32] {
         let text = &self.texts[item as usize];
         &text[..text.len().min(max_length)]
+    }
+
+    /// The batches of an epoch over the texts `train`: those of similar length together, in random
+    /// order by the keys, a seed and the number of the epoch.
+    pub(crate) fn batches(
+        &self,
+        train: &[u32],
+        (seed, epoch): (u64, u32),
+        size: usize,
+        max_length: usize,
+    ) -> Vec<Vec<u32>> {
+        let key = u64::from(epoch);
+        let order = permutation(seed, Purpose::Shuffle, key, train.len() as u32);
+        let mut batches: Vec<Vec<u32>> = Vec::new();
+        for pool in order.chunks(POOL.saturating_mul(size)) {
+            let mut pool: Vec<u32> = pool.iter().map(|&i| train[i as usize]).collect();
+            pool.sort_by_key(|&item| self.text(item, max_length).len());
+            batches.extend(pool.chunks(size).map(<[u32]>::to_vec));
+        }
+        let count = batches.len() as u32;
+        permutation(seed, Purpose::Shuffle, BATCH_ORDER + key, count)
+            .into_iter()
+            .map(|i| std::mem::take(&mut batches[i as usize]))
+            .collect()
+    }
+}
+
+/// Scales all gradients down when their joint norm is above `largest`.
+pub(crate) fn clip(
+    parameters: &mut [f32],
+    embeddings: Option<&mut EmbeddingGradients>,
+    largest: f64,
+) {
+    let embeddings = embeddings.map_or(&mut [][..], |gradients| &mut gradients.values);
+    let squares = parameters.iter().chain(embeddings.iter());
+    let norm = squares.map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt();
+    if norm > largest {
+        let factor = (largest / norm) as f32;
+        for value in parameters.iter_mut().chain(embeddings) {
+            *value *= factor;
+        }
     }
 }
 

@@ -20,6 +20,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 pub use self::certified::{CertifiedLoss, Site, Substitutions};
+pub(super) use self::labelled::clip;
 pub use self::labelled::{LabelledTexts, text_logits};
 pub use self::trainer::TextState;
 use self::trainer::Trainer;
@@ -102,7 +103,7 @@ fn learn(
     options.check(corpus.classes)?;
     check_tokens(corpus.texts, table.tokens())?;
     let class_rows = count_classes(corpus.labels, &split.train, corpus.classes)?;
-    let fingerprint = fingerprint(corpus, table, split, options);
+    let fingerprint = fingerprint(corpus, table.values, split, options);
     let trainer = Trainer::new(corpus, table, split, options, &class_rows, certified);
     let pace = (&options.learning, trainer.pace);
     let mut fitting = Fitting::new(trainer, pace, fingerprint);
@@ -134,11 +135,13 @@ fn check_tokens(texts: &[Vec<i32>], tokens: usize) -> Result<(), TrainError> {
     Ok(())
 }
 
-fn fingerprint(
+/// What tells the data and options of a training from those of another: texts, labels, parts, the
+/// numbers that it begins with and the options as JSON.
+pub(super) fn fingerprint(
     corpus: LabelledTexts<'_>,
-    table: EmbeddingTable<'_>,
+    numbers: &[f32],
     split: &Split,
-    options: &TextOptions,
+    options: &impl Serialize,
 ) -> u64 {
     let mut hasher = xxhash_rust::xxh3::Xxh3::new();
     for text in corpus.texts {
@@ -150,7 +153,7 @@ fn fingerprint(
     for label in corpus.labels {
         hasher.update(&label.to_le_bytes());
     }
-    for value in table.values {
+    for value in numbers {
         hasher.update(&value.to_le_bytes());
     }
     for part in [&split.train, &split.validation, &split.test] {

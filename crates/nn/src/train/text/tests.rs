@@ -105,7 +105,7 @@ fn learns_what_depends_on_order() {
     for cell in [CellKind::Lstm, CellKind::Gru] {
         let mut options = small(cell);
         options.learning.epochs = Some(40);
-        options.learning.learning_rate = 0.03;
+        options.learning.learning_rate = Some(0.03);
         options.learning.weight_decay = Some(0.0);
         let trained = corpus.train(&options, None, &mut go_on).unwrap();
         let split = options.split(corpus.texts.len());

@@ -5,23 +5,16 @@ use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
 use super::certified::CertifiedLoss;
-use super::labelled::{LabelledTexts, text_logits};
+use super::labelled::{LabelledTexts, clip, text_logits};
 use crate::fnn::read;
 use crate::optimizer::{OptimizerState, ParameterOptimizer};
-use crate::recurrent::backward::{Batch, BatchGradients, EmbeddingGradients};
+use crate::recurrent::backward::{Batch, BatchGradients};
 use crate::recurrent::kernels::{EmbeddingTable, Kernels};
 use crate::recurrent::network::RecurrentWeights;
 use crate::row_adam::RowAdam;
 use crate::train::fitting::{Learner, class_weights, weighted_loss};
 use crate::train::options::TextOptions;
 use crate::train::{Pace, Split, TrainError};
-use probity_run::stream::{Purpose, permutation};
-
-/// Batches that are sorted by length together.
-const POOL: usize = 16;
-
-/// Key of the order of batches, beside that of texts: item = this + epoch.
-const BATCH_ORDER: u64 = 1 << 32;
 
 /// What a training on texts goes on from, beside its course.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -152,26 +145,11 @@ impl<'a> Trainer<'a> {
         }
     }
 
-    /// The batches of an epoch: texts of similar length together, in random order.
     fn batches(&self, epoch: u32) -> Vec<Vec<u32>> {
-        let train = &self.split.train;
-        let (seed, key) = (self.options.learning.seed, u64::from(epoch));
-        let order = permutation(seed, Purpose::Shuffle, key, train.len() as u32);
-        let mut batches: Vec<Vec<u32>> = Vec::new();
-        for pool in order.chunks(POOL.saturating_mul(self.pace.batch)) {
-            let mut pool: Vec<u32> = pool.iter().map(|&i| train[i as usize]).collect();
-            pool.sort_by_key(|&item| {
-                self.corpus
-                    .text(item, self.options.network.max_length)
-                    .len()
-            });
-            batches.extend(pool.chunks(self.pace.batch).map(<[u32]>::to_vec));
-        }
-        let count = batches.len() as u32;
-        permutation(seed, Purpose::Shuffle, BATCH_ORDER + key, count)
-            .into_iter()
-            .map(|i| std::mem::take(&mut batches[i as usize]))
-            .collect()
+        let max_length = self.options.network.max_length;
+        let keys = (self.options.learning.seed, epoch);
+        self.corpus
+            .batches(&self.split.train, keys, self.pace.batch, max_length)
     }
 
     /// Loss and gradients of a batch; `progress` counts epochs.
@@ -244,18 +222,5 @@ impl<'a> Trainer<'a> {
     fn weight(&self, labels: &[u32]) -> f64 {
         let weight = |&label: &u32| f64::from(self.class_weights[label as usize]);
         labels.iter().map(weight).sum()
-    }
-}
-
-/// Scales all gradients down when their joint norm is above `largest`.
-fn clip(parameters: &mut [f32], embeddings: Option<&mut EmbeddingGradients>, largest: f64) {
-    let embeddings = embeddings.map_or(&mut [][..], |gradients| &mut gradients.values);
-    let squares = parameters.iter().chain(embeddings.iter());
-    let norm = squares.map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt();
-    if norm > largest {
-        let factor = (largest / norm) as f32;
-        for value in parameters.iter_mut().chain(embeddings) {
-            *value *= factor;
-        }
     }
 }

@@ -73,7 +73,7 @@ impl DataSet {
         Some(Learning {
             epochs: Some(epochs),
             batch: Some(batch),
-            learning_rate: 0.005,
+            learning_rate: Some(0.005),
             weight_decay: Some(0.0),
             validation: Some(0.0),
             test: 0.0,

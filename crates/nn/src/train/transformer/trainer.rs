@@ -1,0 +1,232 @@
+//! The state of a training of a transformer, and its steps.
+
+use burn::tensor::{Device, Tensor, TensorData};
+use serde::{Deserialize, Serialize};
+
+use crate::fnn::read;
+use crate::optimizer::{OptimizerState, ParameterOptimizer};
+use crate::recurrent::backward::{Batch, BatchGradients};
+use crate::row_adam::RowAdam;
+use crate::train::fitting::{Learner, class_weights, weighted_loss};
+use crate::train::options::TransformerTraining;
+use crate::train::text::{LabelledTexts, clip};
+use crate::train::{Pace, Split, TrainError};
+use crate::transformer::backward::Learns;
+use crate::transformer::kernels::Kernels;
+use crate::transformer::shape::TransformerWeights;
+
+/// What a training of a transformer goes on from, beside its course.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TransformerState {
+    values: Vec<f32>,
+    pieces: Option<RowAdam>,
+    optimizer: OptimizerState,
+}
+
+/// A transformer in training.
+pub(super) struct Trainer<'a> {
+    corpus: LabelledTexts<'a>,
+    split: &'a Split,
+    options: &'a TransformerTraining,
+    pub pace: Pace,
+    class_weights: Vec<f32>,
+    optimizer: ParameterOptimizer,
+    device: Device,
+    /// What learns: the whole network, or its head alone.
+    weights: TransformerWeights,
+    /// The optimiser of the table of pieces, where it learns.
+    pieces: Option<RowAdam>,
+    /// What the head reads of every text of the corpus, `[texts, units]`, where it learns alone.
+    pooled: Option<Vec<f32>>,
+}
+
+impl<'a> Trainer<'a> {
+    /// A training of `weights` before its first epoch; `class_rows` counts the training texts of
+    /// each class.
+    pub fn new(
+        corpus: LabelledTexts<'a>,
+        weights: &TransformerWeights,
+        split: &'a Split,
+        options: &'a TransformerTraining,
+        class_rows: &[u64],
+    ) -> Trainer<'a> {
+        let learning = &options.learning;
+        let pace = options.pace(split.train.len());
+        let pooled = options.network.freeze.then(|| {
+            let max_length = options.network.max_length;
+            let items = 0..corpus.texts.len() as u32;
+            let texts: Vec<&[i32]> = items.map(|item| corpus.text(item, max_length)).collect();
+            Kernels::new(weights.clone()).pooled(&texts)
+        });
+        let learnt = match options.network.freeze {
+            true => weights.head_alone(),
+            false => weights.clone(),
+        };
+        let pieces = learnt.shape.spans().words.len();
+        Trainer {
+            corpus,
+            split,
+            options,
+            pace,
+            class_weights: class_weights(&learning.class_weights, class_rows),
+            optimizer: ParameterOptimizer::new(learning.optimizer, pace.weight_decay, 1),
+            device: Device::flex(),
+            pieces: (pieces > 0).then(|| RowAdam::new(pieces)),
+            weights: learnt,
+            pooled,
+        }
+    }
+
+    /// The number of the first parameter that the optimiser moves: behind the table of pieces, or
+    /// of the head.
+    fn start(&self) -> usize {
+        match self.pooled {
+            Some(_) => self.weights.shape.head_start(),
+            None => self.weights.shape.spans().words.end,
+        }
+    }
+
+    fn texts(&self, items: &[u32]) -> Vec<&'a [i32]> {
+        let max_length = self.options.network.max_length;
+        let texts = items.iter();
+        texts
+            .map(|&item| self.corpus.text(item, max_length))
+            .collect()
+    }
+
+    fn labels(&self, items: &[u32]) -> Vec<u32> {
+        let label = |&item: &u32| self.corpus.labels[item as usize];
+        items.iter().map(label).collect()
+    }
+
+    /// What the head reads of `items`, of those `pooled` of all.
+    fn of_items(&self, pooled: &[f32], items: &[u32]) -> Vec<f32> {
+        let units = self.weights.shape.units;
+        let rows = items
+            .iter()
+            .map(|&item| &pooled[item as usize * units..][..units]);
+        rows.flatten().copied().collect()
+    }
+
+    fn gradients(&self, items: &[u32], labels: &[u32]) -> BatchGradients {
+        let kernels = Kernels::new(self.weights.clone());
+        match &self.pooled {
+            Some(pooled) => {
+                let pooled = self.of_items(pooled, items);
+                kernels.head_gradients(&pooled, labels, &self.class_weights)
+            }
+            None => {
+                let batch = Batch {
+                    texts: &self.texts(items),
+                    labels,
+                    class_weights: &self.class_weights,
+                };
+                kernels.batch_gradients(batch, Learns::All)
+            }
+        }
+    }
+
+    /// One step of the optimisers; gives the batch's loss before it.
+    fn step(&mut self, items: &[u32], labels: &[u32], rate: f64) -> Result<f64, TrainError> {
+        let mut gradients = self.gradients(items, labels);
+        clip(
+            &mut gradients.parameters,
+            gradients.embeddings.as_mut(),
+            self.options.network.clip_norm,
+        );
+        let start = self.start();
+        let shape = [1, gradients.parameters.len()];
+        let tensor = |values| Tensor::from_data(TensorData::new(values, shape), &self.device);
+        let gradient = tensor(gradients.parameters);
+        let values = tensor(self.weights.values.split_off(start));
+        let next = self.optimizer.step(rate, 0, values, gradient);
+        self.weights.values.extend(read(next)?);
+        if let (Some(adam), Some(gradients)) = (&mut self.pieces, &gradients.embeddings) {
+            let table = self.weights.shape.spans().words;
+            adam.step(rate, &mut self.weights.values[table], gradients);
+        }
+        Ok(gradients.loss)
+    }
+
+    /// Sum of the class weights of `labels`.
+    fn weight(&self, labels: &[u32]) -> f64 {
+        let weight = |&label: &u32| f64::from(self.class_weights[label as usize]);
+        labels.iter().map(weight).sum()
+    }
+}
+
+impl Learner for Trainer<'_> {
+    /// Those of the whole network, or of its head alone.
+    type Parameters = Vec<f32>;
+    type State = TransformerState;
+
+    fn pass(&mut self, epoch: u32, learning_rate: f64) -> Result<f64, TrainError> {
+        let (mut total, mut weight) = (0.0, 0.0);
+        let keys = (self.options.learning.seed, epoch);
+        let max_length = self.options.network.max_length;
+        let batches = self
+            .corpus
+            .batches(&self.split.train, keys, self.pace.batch, max_length);
+        for items in batches {
+            let labels = self.labels(&items);
+            let loss = self.step(&items, &labels, learning_rate)?;
+            let batch_weight = self.weight(&labels);
+            total += loss * batch_weight;
+            weight += batch_weight;
+        }
+        let loss = total / weight.max(f64::MIN_POSITIVE);
+        if !self.weights.values.iter().all(|value| value.is_finite()) {
+            let epoch = epoch + 1;
+            return Err(TrainError::Diverged { epoch, loss });
+        }
+        Ok(loss)
+    }
+
+    fn validate(&self) -> Result<Option<(f64, f64)>, TrainError> {
+        let items = &self.split.validation;
+        if items.is_empty() {
+            return Ok(None);
+        }
+        let kernels = Kernels::new(self.weights.clone());
+        let logits = match &self.pooled {
+            Some(pooled) => kernels.head_logits(&self.of_items(pooled, items)),
+            None => kernels.logits(&self.texts(items)),
+        };
+        let validated = weighted_loss(&logits, &self.labels(items), &self.class_weights);
+        Ok(Some(validated))
+    }
+
+    fn parameters(&self) -> Vec<f32> {
+        let start = self.pooled.as_ref().map_or(0, |_| self.start());
+        self.weights.values[start..].to_vec()
+    }
+
+    fn state(&self) -> TransformerState {
+        TransformerState {
+            values: self.parameters(),
+            pieces: self.pieces.clone(),
+            optimizer: self.optimizer.state(),
+        }
+    }
+
+    fn restore(&mut self, state: TransformerState) -> bool {
+        let (start, count) = (self.start(), self.weights.values.len());
+        let pieces = self.weights.shape.spans().words.len();
+        let fits = self.fits(&state.values)
+            && state.pieces.is_some() == self.pieces.is_some()
+            && state.pieces.as_ref().is_none_or(|adam| adam.fits(pieces))
+            && state.optimizer.fits(&[[1, count - start]]);
+        if fits {
+            let from = count - state.values.len();
+            self.weights.values[from..].copy_from_slice(&state.values);
+            self.pieces = state.pieces;
+            self.optimizer.restore(state.optimizer, &self.device);
+        }
+        fits
+    }
+
+    fn fits(&self, values: &Vec<f32>) -> bool {
+        let start = self.pooled.as_ref().map_or(0, |_| self.start());
+        values.len() == self.weights.values.len() - start
+    }
+}

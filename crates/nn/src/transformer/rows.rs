@@ -1,0 +1,278 @@
+//! What is done to the rows of a matrix one by one: normalisation, softmax, activations, and their
+//! derivatives.
+//!
+//! Sums over a row are kept in [`LANES`] parts, whatever the width of the machine's registers, so
+//! that their bits are the same on every processor.
+
+use pulp::{Simd, WithSimd};
+
+use super::shape::InnerActivation;
+use crate::recurrent::activation::{exp_of_negative, normal, tanh};
+use crate::recurrent::lanes::{LANES, Row};
+
+/// √(2/π) and the factor of the cube in the approximation of GELU by tanh (Hendrycks, Gimpel 2016).
+const GELU_TANH: (f32, f32) = (0.797_884_6, 0.044_715);
+
+/// Σ term(a, b) over the pairs of numbers of two lists of equal length.
+#[inline(always)]
+fn sum(a: &[f32], b: &[f32], term: impl Fn(f32, f32) -> f32) -> f32 {
+    let mut lanes = Row::ZERO;
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..LANES {
+            lanes.0[lane] += term(a[lane], b[lane]);
+        }
+    }
+    for ((sum, a), b) in lanes.0.iter_mut().zip(a_rest).zip(b_rest) {
+        *sum += term(*a, *b);
+    }
+    lanes.sum()
+}
+
+/// `f` of every number of `y` and its partner in `x`, into `y`.
+#[inline(always)]
+fn zip_map<S: Simd>(simd: S, x: &[f32], y: &mut [f32], f: impl Fn(S::f32s, S::f32s) -> S::f32s) {
+    let (x, x_rest) = S::as_simd_f32s(x);
+    let (y, y_rest) = S::as_mut_simd_f32s(y);
+    for (x, y) in x.iter().zip(y) {
+        *y = f(*x, *y);
+    }
+    if !y_rest.is_empty() {
+        let last = f(
+            simd.partial_load_f32s(x_rest),
+            simd.partial_load_f32s(y_rest),
+        );
+        simd.partial_store_f32s(y_rest, last);
+    }
+}
+
+/// Rows x become (x − mean)/√(variance + ε)·gain + bias (Ba et al. 2016).
+pub struct Normalise<'a> {
+    /// `[rows, units]`
+    pub rows: &'a mut [f32],
+    /// `[units]`
+    pub gain: &'a [f32],
+    /// `[units]`
+    pub bias: &'a [f32],
+    /// ε
+    pub epsilon: f32,
+    /// Where what a backward pass needs is kept.
+    pub kept: Option<&'a mut Normalised>,
+}
+
+/// What normalisation leaves for its derivative.
+#[derive(Debug, Default)]
+pub struct Normalised {
+    /// (x − mean)/√(variance + ε): `[rows, units]`.
+    pub values: Vec<f32>,
+    /// 1/√(variance + ε): `[rows]`.
+    pub scales: Vec<f32>,
+}
+
+impl WithSimd for Normalise<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let units = self.gain.len();
+        let mut kept = self.kept;
+        if let Some(kept) = kept.as_deref_mut() {
+            kept.values.clear();
+            kept.scales.clear();
+        }
+        for row in self.rows.chunks_exact_mut(units.max(1)) {
+            let mean = sum(row, row, |x, _| x) / units as f32;
+            let square = |x: f32, _| (x - mean) * (x - mean);
+            let variance = sum(row, row, square) / units as f32;
+            let scale = 1.0 / (variance + self.epsilon).sqrt();
+            for value in row.iter_mut() {
+                *value = (*value - mean) * scale;
+            }
+            if let Some(kept) = kept.as_deref_mut() {
+                kept.values.extend_from_slice(row);
+                kept.scales.push(scale);
+            }
+            for ((value, gain), bias) in row.iter_mut().zip(self.gain).zip(self.bias) {
+                *value = value.mul_add(*gain, *bias);
+            }
+        }
+    }
+}
+
+/// Gradients with respect to the results of [`Normalise`] become those with respect to its rows;
+/// those with respect to gain and bias are added to theirs.
+pub struct NormaliseBack<'a> {
+    /// `[rows, units]`
+    pub gradients: &'a mut [f32],
+    /// `[units]`
+    pub gain: &'a [f32],
+    /// What was kept.
+    pub kept: &'a Normalised,
+    /// Gradients with respect to gain and bias, each `[units]`, where they are wanted.
+    pub parameters: Option<(&'a mut [f32], &'a mut [f32])>,
+}
+
+impl WithSimd for NormaliseBack<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let units = self.gain.len();
+        let mut parameters = self.parameters;
+        let kept = self.kept.values.chunks_exact(units.max(1));
+        let rows = self.gradients.chunks_exact_mut(units.max(1));
+        for ((row, values), scale) in rows.zip(kept).zip(&self.kept.scales) {
+            if let Some((gain, bias)) = &mut parameters {
+                for ((gain, &value), &x) in gain.iter_mut().zip(&*row).zip(values) {
+                    *gain = value.mul_add(x, *gain);
+                }
+                add_rows(row, bias);
+            }
+            for (value, gain) in row.iter_mut().zip(self.gain) {
+                *value *= gain;
+            }
+            let mean = sum(row, row, |x, _| x) / units as f32;
+            let slope = sum(row, values, |x, y| x * y) / units as f32;
+            for (value, x) in row.iter_mut().zip(values) {
+                *value = (*value - mean - x * slope) * scale;
+            }
+        }
+    }
+}
+
+/// Rows of scores become the softmax of `factor` times them.
+pub struct Softmax<'a> {
+    /// `[rows, width]`
+    pub rows: &'a mut [f32],
+    /// Numbers a row.
+    pub width: usize,
+    /// Above 0.
+    pub factor: f32,
+}
+
+impl WithSimd for Softmax<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        for row in self.rows.chunks_exact_mut(self.width.max(1)) {
+            let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            for value in row.iter_mut() {
+                *value = (*value - largest) * self.factor;
+            }
+            let (whole, rest) = S::as_mut_simd_f32s(row);
+            for value in whole {
+                *value = exp_of_negative(simd, *value);
+            }
+            if !rest.is_empty() {
+                let last = exp_of_negative(simd, simd.partial_load_f32s(rest));
+                simd.partial_store_f32s(rest, last);
+            }
+            let total = 1.0 / sum(row, row, |x, _| x);
+            for value in row.iter_mut() {
+                *value *= total;
+            }
+        }
+    }
+}
+
+/// Gradients with respect to the results of [`Softmax`] become those with respect to its scores.
+pub struct SoftmaxBack<'a> {
+    /// `[rows, width]`
+    pub gradients: &'a mut [f32],
+    /// The results, `[rows, width]`.
+    pub values: &'a [f32],
+    /// Numbers a row.
+    pub width: usize,
+    /// The factor of the scores.
+    pub factor: f32,
+}
+
+impl WithSimd for SoftmaxBack<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let width = self.width.max(1);
+        let rows = self.gradients.chunks_exact_mut(width);
+        for (row, values) in rows.zip(self.values.chunks_exact(width)) {
+            let mean = sum(row, values, |x, y| x * y);
+            for (value, share) in row.iter_mut().zip(values) {
+                *value = (*value - mean) * share * self.factor;
+            }
+        }
+    }
+}
+
+/// y = act(x)
+pub struct Activate<'a>(pub InnerActivation, pub &'a [f32], pub &'a mut [f32]);
+
+impl WithSimd for Activate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Activate(activation, x, y) = self;
+        match activation {
+            InnerActivation::Gelu => {
+                zip_map(simd, x, y, |x, _| simd.mul_f32s(x, normal(simd, x).0));
+            }
+            InnerActivation::GeluTanh => zip_map(simd, x, y, |x, _| gelu_tanh(simd, x).0),
+            InnerActivation::Relu => {
+                zip_map(simd, x, y, |x, _| simd.max_f32s(x, simd.splat_f32s(0.0)));
+            }
+        }
+    }
+}
+
+/// y = y·act′(x)
+pub struct ActivateBack<'a>(pub InnerActivation, pub &'a [f32], pub &'a mut [f32]);
+
+impl WithSimd for ActivateBack<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let ActivateBack(activation, x, y) = self;
+        match activation {
+            InnerActivation::Gelu => zip_map(simd, x, y, |x, y| {
+                let (below, density) = normal(simd, x);
+                simd.mul_f32s(y, simd.mul_add_f32s(x, density, below))
+            }),
+            InnerActivation::GeluTanh => {
+                zip_map(simd, x, y, |x, y| simd.mul_f32s(y, gelu_tanh(simd, x).1))
+            }
+            InnerActivation::Relu => zip_map(simd, x, y, |x, y| {
+                let zero = simd.splat_f32s(0.0);
+                simd.select_f32s(simd.less_than_f32s(zero, x), y, zero)
+            }),
+        }
+    }
+}
+
+/// x·(1 + tanh u)/2 with u = √(2/π)·(x + a·x³), and its derivative.
+#[inline(always)]
+fn gelu_tanh<S: Simd>(simd: S, x: S::f32s) -> (S::f32s, S::f32s) {
+    let (root, cube) = GELU_TANH;
+    let half = simd.splat_f32s(0.5);
+    let one = simd.splat_f32s(1.0);
+    let square = simd.mul_f32s(x, x);
+    let inner = simd.mul_add_f32s(square, simd.splat_f32s(root * cube), simd.splat_f32s(root));
+    let t = tanh(simd, simd.mul_f32s(x, inner));
+    let below = simd.mul_f32s(half, simd.add_f32s(one, t));
+    let slope = simd.splat_f32s(3.0 * root * cube);
+    let slope = simd.mul_add_f32s(square, slope, simd.splat_f32s(root));
+    let rest = simd.mul_f32s(half, simd.sub_f32s(one, simd.mul_f32s(t, t)));
+    let derivative = simd.mul_add_f32s(simd.mul_f32s(x, rest), slope, below);
+    (simd.mul_f32s(x, below), derivative)
+}
+
+/// Adds every row of `rows` to `total`, `[units]`.
+#[inline(always)]
+pub fn add_rows(rows: &[f32], total: &mut [f32]) {
+    for row in rows.chunks_exact(total.len().max(1)) {
+        for (total, value) in total.iter_mut().zip(row) {
+            *total += value;
+        }
+    }
+}

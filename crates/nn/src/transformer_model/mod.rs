@@ -1,0 +1,210 @@
+//! A transformer on disk: a directory with `model.toml` (shape, classes, length limit),
+//! `tokenizer.json` (the pieces and how texts are split, as Hugging Face wrote it) and
+//! `weights.safetensors` (the tensors of [`Shape::tensors`] by their names).
+//!
+//! A directory without classes holds an encoder: what a classifier is trained on top of.
+
+mod hugging_face;
+mod names;
+mod network;
+mod pieces;
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{
+    Companions, DESCRIPTION, StoreError, Tensors, WEIGHTS, hash_of, hashes_of, read_companion,
+    read_description, save_tensors,
+};
+use crate::text_model::TOKENIZER;
+use crate::transformer::shape::{Shape, TransformerWeights};
+use probity_run::run_directory::write_atomically;
+use probity_run::sealed::{Form, read_text, write_text};
+use probity_text::tokenizer::TokenizerError;
+
+pub use self::hugging_face::{HuggingFaceReport, export, import};
+pub use self::names::Family;
+pub use self::network::TransformerNetwork;
+pub use self::pieces::{PieceTokenizer, Pieces};
+
+/// What the description is sealed as.
+const FORM: Form = Form {
+    kind: "transformer",
+    version: "1",
+};
+
+/// The files beside it, whose hashes it says.
+const COMPANIONS: [&str; 2] = [TOKENIZER, WEIGHTS];
+
+/// A transformer with all that it needs to read texts.
+#[derive(Debug, Clone)]
+pub struct TransformerModel {
+    /// Classes, by number; none of an encoder.
+    pub classes: Vec<String>,
+    /// Pieces of a text that are read, with those that mark beginning and end.
+    pub max_length: usize,
+    /// Which of the networks of Hugging Face it is.
+    pub family: Family,
+    /// Splits texts into pieces.
+    pub tokenizer: PieceTokenizer,
+    /// Shape and parameters.
+    pub weights: TransformerWeights,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Description {
+    transformer: TransformerDescription,
+    sha256: Companions,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TransformerDescription {
+    max_length: usize,
+    family: Family,
+    classes: Vec<String>,
+    network: Shape,
+}
+
+/// Whether the model in `directory` is a transformer, as far as its description can be read.
+pub fn is_transformer(directory: &Path) -> bool {
+    read_text(&directory.join(DESCRIPTION), FORM).is_ok()
+}
+
+impl TransformerModel {
+    /// Whether it has no classes yet.
+    pub fn is_encoder(&self) -> bool {
+        self.classes.is_empty()
+    }
+
+    /// Whether its parts fit each other, and what is wrong if not.
+    fn problem(&self) -> Option<String> {
+        let shape = &self.weights.shape;
+        let marks = self.tokenizer.marks();
+        if self.classes.len() != shape.classes || self.classes.len() == 1 {
+            return Some(format!(
+                "{} classes are named, and the network has {}",
+                self.classes.len(),
+                shape.classes
+            ));
+        }
+        (self.max_length <= marks || self.max_length > shape.longest()).then(|| {
+            format!(
+                "texts have at most {} pieces; {} to {} are possible",
+                self.max_length,
+                marks + 1,
+                shape.longest()
+            )
+        })
+    }
+
+    /// The pieces of `text` that are read.
+    ///
+    /// # Errors
+    /// When the tokenizer cannot split it.
+    pub fn pieces(&self, text: &str) -> Result<Pieces, TokenizerError> {
+        self.tokenizer.read(text, self.max_length)
+    }
+
+    /// Writes the model into `directory`, which is made if needed.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn save(&self, directory: &Path) -> Result<(), StoreError> {
+        let file = directory.join(DESCRIPTION);
+        save_tensors(&directory.join(WEIGHTS), &self.tensors())?;
+        write_atomically(&directory.join(TOKENIZER), self.tokenizer.json().as_bytes())?;
+        let description = Description {
+            sha256: hashes_of(directory, &COMPANIONS)?,
+            transformer: TransformerDescription {
+                max_length: self.max_length,
+                family: self.family,
+                classes: self.classes.clone(),
+                network: self.weights.shape,
+            },
+        };
+        let text = toml::to_string(&description).map_err(|error| StoreError::Description {
+            file: file.clone(),
+            problem: error.to_string(),
+        })?;
+        write_text(&file, FORM, &text)?;
+        Ok(())
+    }
+
+    fn tensors(&self) -> Vec<(String, Vec<usize>, &[f32])> {
+        let tensors = self.weights.shape.tensors().into_iter();
+        let kept = tensors.filter(|tensor| !tensor.range.is_empty());
+        kept.map(|tensor| {
+            let values = &self.weights.values[tensor.range];
+            (tensor.name, vec![tensor.rows, tensor.columns], values)
+        })
+        .collect()
+    }
+
+    /// Reads the model in `directory`.
+    ///
+    /// # Errors
+    /// When a file is missing, foreign or changed, or its tensors do not fit the description.
+    pub fn load(directory: impl AsRef<Path>) -> Result<TransformerModel, StoreError> {
+        let directory = directory.as_ref();
+        let file = directory.join(DESCRIPTION);
+        let describe = |problem: String| StoreError::Description {
+            file: file.clone(),
+            problem,
+        };
+        let text = read_description(&file, FORM)?;
+        let description: Description =
+            toml::from_str(&text).map_err(|error| describe(error.to_string()))?;
+        let TransformerDescription {
+            max_length,
+            family,
+            classes,
+            network: shape,
+        } = description.transformer;
+        if let Some(problem) = shape.problem() {
+            return Err(describe(format!("the network has {problem}")));
+        }
+        let json = read_companion(directory, TOKENIZER, &description.sha256)?;
+        let place = directory.join(TOKENIZER);
+        let (tokenizer, _) = PieceTokenizer::from_json(&json, &place, shape.vocabulary)?;
+        let bytes = read_companion(directory, WEIGHTS, &description.sha256)?;
+        let mut tensors = Tensors::read(&directory.join(WEIGHTS), &bytes)?;
+        drop(bytes);
+        let mut values = Vec::with_capacity(shape.parameters());
+        for tensor in shape.tensors() {
+            if !tensor.range.is_empty() {
+                values.extend(tensors.take(&tensor.name, &[tensor.rows, tensor.columns])?);
+            }
+        }
+        tensors.expect_empty()?;
+        let model = TransformerModel {
+            classes,
+            max_length,
+            family,
+            tokenizer,
+            weights: TransformerWeights { shape, values },
+        };
+        match model.problem() {
+            Some(problem) => Err(describe(problem)),
+            None => Ok(model),
+        }
+    }
+
+    /// SHA-256, in hex, of everything that the model computes with.
+    pub fn sha256(&self) -> String {
+        let described = serde_json::json!({
+            "kind": FORM.kind,
+            "version": 1,
+            "tokenizer": self.tokenizer.json(),
+            "network": self.weights.shape,
+            "classes": self.classes,
+            "max_length": self.max_length,
+        });
+        hash_of(&described, &self.tensors())
+    }
+}
+
+#[cfg(test)]
+mod tests;

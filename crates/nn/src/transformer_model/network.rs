@@ -1,0 +1,158 @@
+//! A transformer, ready to be asked about texts as they are written.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::{PieceTokenizer, Pieces, TransformerModel};
+use crate::ModelError;
+use crate::text_classifier::{DifferentiableTexts, TextClassifier};
+use crate::transformer::kernels::Kernels;
+
+/// Texts whose pieces are in memory together.
+const BLOCK: usize = 1024;
+/// Characters of a text that a message shows.
+const SHOWN: usize = 60;
+
+/// A transformer with classes.
+#[derive(Debug)]
+pub struct TransformerNetwork {
+    tokenizer: PieceTokenizer,
+    max_length: usize,
+    kernels: Kernels,
+}
+
+impl TransformerNetwork {
+    /// The network of `model`.
+    ///
+    /// # Errors
+    /// When it is an encoder without classes.
+    pub fn new(model: TransformerModel) -> Result<TransformerNetwork, ModelError> {
+        match model.is_encoder() {
+            true => Err(ModelError::NoClasses),
+            false => Ok(TransformerNetwork {
+                tokenizer: model.tokenizer,
+                max_length: model.max_length,
+                kernels: Kernels::new(model.weights),
+            }),
+        }
+    }
+
+    /// The network on numbers of pieces.
+    pub fn kernels(&self) -> &Kernels {
+        &self.kernels
+    }
+
+    /// The pieces of `text`, `most` at most.
+    fn split(&self, text: &str, most: usize) -> Result<Pieces, ModelError> {
+        let refused = |problem: String| ModelError::Pieces {
+            text: beginning(text),
+            problem,
+        };
+        let read = self.tokenizer.read(text, most);
+        let pieces = read.map_err(|error| refused(error.to_string()))?;
+        match pieces.ids.is_empty() {
+            true => Err(refused("it has none".to_owned())),
+            false => Ok(pieces),
+        }
+    }
+
+    /// The pieces of all `texts` that are read.
+    fn pieces(&self, texts: &[&str]) -> Result<Vec<Pieces>, ModelError> {
+        let split = texts
+            .par_iter()
+            .map(|text| self.split(text, self.max_length));
+        split.collect()
+    }
+}
+
+fn beginning(text: &str) -> String {
+    text.chars().take(SHOWN).collect()
+}
+
+fn expect_finite(values: &[f32], text: &str) -> Result<(), ModelError> {
+    match values.iter().all(|value| value.is_finite()) {
+        true => Ok(()),
+        false => Err(ModelError::NotFiniteText {
+            text: beginning(text),
+        }),
+    }
+}
+
+impl TextClassifier for TransformerNetwork {
+    fn classes(&self) -> usize {
+        self.kernels.shape().classes
+    }
+
+    fn logits(&self, texts: &[&str]) -> Result<Vec<f32>, ModelError> {
+        let classes = self.classes();
+        let mut logits = Vec::with_capacity(texts.len() * classes);
+        for block in texts.chunks(BLOCK) {
+            let pieces = self.pieces(block)?;
+            let ids: Vec<&[i32]> = pieces.iter().map(|pieces| &pieces.ids[..]).collect();
+            let answers = self.kernels.logits(&ids);
+            for (text, row) in block.iter().zip(answers.chunks_exact(classes)) {
+                expect_finite(row, text)?;
+            }
+            logits.extend(answers);
+        }
+        Ok(logits)
+    }
+}
+
+impl DifferentiableTexts for TransformerNetwork {
+    fn units(&self) -> usize {
+        self.kernels.shape().units
+    }
+
+    fn word_vector(&self, word: &str) -> Result<Vec<f32>, ModelError> {
+        let mut vector = vec![0.0; self.units()];
+        let pieces = self.split(&format!(" {word}"), usize::MAX)?;
+        let own = pieces.ids.iter().zip(&pieces.bytes);
+        let own: Vec<i32> = own
+            .filter(|(_, bytes)| bytes.is_some())
+            .map(|(id, _)| *id)
+            .collect();
+        for &id in &own {
+            let values = self.kernels.weights().embedding(id);
+            vector
+                .iter_mut()
+                .zip(values)
+                .for_each(|(sum, value)| *sum += value);
+        }
+        let count = own.len().max(1) as f32;
+        vector.iter_mut().for_each(|value| *value /= count);
+        Ok(vector)
+    }
+
+    fn word_gradients(
+        &self,
+        texts: &[(&str, &[Range<usize>])],
+        cotangents: &[f32],
+    ) -> Result<Vec<Vec<f32>>, ModelError> {
+        let units = self.units();
+        let strings: Vec<&str> = texts.iter().map(|(text, _)| *text).collect();
+        let pieces = self.pieces(&strings)?;
+        let ids: Vec<&[i32]> = pieces.iter().map(|pieces| &pieces.ids[..]).collect();
+        let gradients = self.kernels.input_gradients(&ids, cotangents);
+        let mut rest = &gradients[..];
+        let mut of_texts = Vec::with_capacity(texts.len());
+        for (pieces, (text, words)) in pieces.iter().zip(texts) {
+            let (own, others) = rest.split_at(pieces.ids.len() * units);
+            rest = others;
+            expect_finite(own, text)?;
+            let mut sums = vec![0.0; words.len() * units];
+            let of_words = pieces.of_words(words).into_iter();
+            for (of_word, sum) in of_words.zip(sums.chunks_exact_mut(units)) {
+                for piece in of_word {
+                    let gradient = &own[piece * units..][..units];
+                    sum.iter_mut()
+                        .zip(gradient)
+                        .for_each(|(sum, value)| *sum += value);
+                }
+            }
+            of_texts.push(sums);
+        }
+        Ok(of_texts)
+    }
+}

@@ -1,0 +1,155 @@
+//! How a transformer reads texts: the `tokenizer.json` of Hugging Face that it was trained with.
+//!
+//! A text becomes pieces of words, between marks of its beginning and end. Each piece knows the
+//! bytes of the text that it was made of, so that it can be said to which word it belongs.
+
+use std::ops::Range;
+use std::path::Path;
+
+use tokenizers::{Encoding, PostProcessor, Tokenizer, TruncationDirection};
+
+use crate::model::StoreError;
+use probity_run::guard::guarded;
+use probity_text::tokenizer::TokenizerError;
+
+/// Splits texts into pieces.
+#[derive(Clone)]
+pub struct PieceTokenizer {
+    /// The file's own words, which are written as they were read.
+    json: String,
+    tokenizer: Tokenizer,
+    /// Pieces that mark beginning and end.
+    marks: usize,
+    direction: TruncationDirection,
+}
+
+/// A text in pieces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pieces {
+    /// Their numbers, marks of beginning and end among them.
+    pub ids: Vec<i32>,
+    /// The bytes of the text that each was made of; `None` of a mark.
+    pub bytes: Vec<Option<Range<usize>>>,
+    /// Whether something was cut off.
+    pub is_truncated: bool,
+}
+
+impl Pieces {
+    /// The pieces of each of some words, which are given by their bytes in ascending order: those
+    /// that share a byte with it, and with no word before it.
+    pub fn of_words(&self, words: &[Range<usize>]) -> Vec<Vec<usize>> {
+        let mut pieces = vec![Vec::new(); words.len()];
+        for (piece, bytes) in self.bytes.iter().enumerate() {
+            let Some(bytes) = bytes else {
+                continue;
+            };
+            let first = words.partition_point(|word| word.end <= bytes.start);
+            if words.get(first).is_some_and(|word| word.start < bytes.end) {
+                pieces[first].push(piece);
+            }
+        }
+        pieces
+    }
+}
+
+impl std::fmt::Debug for PieceTokenizer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let vocabulary = self.tokenizer.get_vocab_size(true);
+        write!(f, "PieceTokenizer of {vocabulary} pieces")
+    }
+}
+
+impl PieceTokenizer {
+    /// The tokenizer in `json`, which was read from `file`, and how many pieces of a text its own
+    /// truncation keeps.
+    ///
+    /// # Errors
+    /// When it is none, or it has pieces that a table of `vocabulary` rows does not.
+    pub fn from_json(
+        json: &[u8],
+        file: &Path,
+        vocabulary: usize,
+    ) -> Result<(PieceTokenizer, Option<usize>), StoreError> {
+        let refused = |problem: String| StoreError::Description {
+            file: file.to_owned(),
+            problem,
+        };
+        let unusable = |error: &dyn std::fmt::Display| {
+            refused(format!("not a usable tokenizer.json: {error}"))
+        };
+        let text = std::str::from_utf8(json).map_err(|error| unusable(&error))?;
+        let read = guarded(|| Tokenizer::from_bytes(text.as_bytes()));
+        let read = read.unwrap_or_else(|panic| Err(panic.into()));
+        let mut tokenizer = read.map_err(|error| unusable(&error))?;
+        let last = tokenizer.get_vocab(true).into_values().max();
+        if let Some(last) = last.filter(|&last| last as usize >= vocabulary) {
+            return Err(refused(format!(
+                "it has a piece number {last}, the network only {vocabulary} pieces from 0 on: it \
+                 is the tokenizer of another model"
+            )));
+        }
+        let truncation = tokenizer.get_truncation();
+        let kept = truncation.map(|truncation| truncation.max_length);
+        let direction = truncation.map(|truncation| truncation.direction);
+        let processor = tokenizer.get_post_processor();
+        let marks = processor.map_or(0, |processor| processor.added_tokens(false));
+        let cut = tokenizer.with_truncation(None);
+        cut.map_err(|error| unusable(&error))?.with_padding(None);
+        let tokenizer = PieceTokenizer {
+            json: text.to_owned(),
+            tokenizer,
+            marks,
+            direction: direction.unwrap_or_default(),
+        };
+        Ok((tokenizer, kept))
+    }
+
+    /// The file's own words.
+    pub fn json(&self) -> &str {
+        &self.json
+    }
+
+    /// Pieces that mark beginning and end of a text.
+    pub fn marks(&self) -> usize {
+        self.marks
+    }
+
+    /// The pieces of `text`, `most` with those that mark beginning and end.
+    ///
+    /// # Errors
+    /// When it cannot be split.
+    pub fn read(&self, text: &str, most: usize) -> Result<Pieces, TokenizerError> {
+        let marked = guarded(|| {
+            // What the tokenizer's own truncation leaves does not say whether there was more.
+            let mut pieces = self.tokenizer.encode(text, false)?;
+            let room = most.saturating_sub(self.marks);
+            let is_truncated = pieces.len() > room;
+            pieces.truncate(room, 0, self.direction);
+            // Marking trims spaces off a piece's bytes, which splitting has done before.
+            let offsets = pieces.get_offsets().to_vec();
+            let marked = self.tokenizer.post_process(pieces, None, true)?;
+            Ok::<_, tokenizers::Error>(Pieces {
+                ids: marked.get_ids().iter().map(|&id| id as i32).collect(),
+                bytes: bytes_of(&marked, offsets),
+                is_truncated,
+            })
+        });
+        marked
+            .unwrap_or_else(|panic| Err(panic.into()))
+            .map_err(|error| TokenizerError::Split {
+                problem: error.to_string(),
+            })
+    }
+}
+
+/// The bytes of each of the `marked` pieces, of which those that are no marks have `offsets`.
+fn bytes_of(marked: &Encoding, offsets: Vec<(usize, usize)>) -> Vec<Option<Range<usize>>> {
+    let mut offsets = offsets.into_iter();
+    let marks = marked.get_special_tokens_mask().iter();
+    marks
+        .map(|&is_mark| match is_mark {
+            0 => offsets.next().map(|(start, end)| start..end),
+            _ => None,
+        })
+        .collect()
+}

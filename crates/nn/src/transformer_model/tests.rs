@@ -1,0 +1,262 @@
+//! Models of Hugging Face against PyTorch's answers (scripts/make-transformers.py), and what is
+//! refused.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::hugging_face::{export, import};
+use super::{TransformerModel, TransformerNetwork};
+use crate::text_classifier::{DifferentiableTexts, TextClassifier};
+use crate::transformer::kernels::Kernels;
+
+#[derive(Deserialize)]
+struct Answer {
+    text: String,
+    pieces: Vec<i32>,
+    values: Vec<f32>,
+    gradients: Option<Vec<f32>>,
+}
+
+fn directory(name: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/transformers");
+    root.join(name)
+}
+
+fn model(name: &str) -> TransformerModel {
+    import(&directory(name), &[], None).unwrap().0
+}
+
+/// A copy of a directory in which `change` has changed the text of `file`.
+fn changed(name: &str, file: &str, change: impl Fn(String) -> String) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for file in ["config.json", "tokenizer.json", "model.safetensors"] {
+        fs::copy(directory(name).join(file), copy.path().join(file)).unwrap();
+    }
+    let file = copy.path().join(file);
+    let text = change(fs::read_to_string(&file).unwrap());
+    fs::write(&file, text).unwrap();
+    copy
+}
+
+fn refusal(copy: &tempfile::TempDir) -> String {
+    import(copy.path(), &[], None)
+        .map(|_| ())
+        .unwrap_err()
+        .to_string()
+}
+
+/// Compares logits (of an encoder the means of its last states) and gradients.
+fn agrees(model: &TransformerModel, directory: &Path, longest: usize) {
+    let answers = fs::read_to_string(directory.join("expected.json")).unwrap();
+    let answers: Vec<Answer> = serde_json::from_str(&answers).unwrap();
+    assert_eq!(answers.len(), 100);
+    let kernels = Kernels::new(model.weights.clone());
+    let mut gradients = 0;
+    for answer in answers {
+        let pieces = model.tokenizer.read(&answer.text, longest).unwrap();
+        assert_eq!(pieces.ids, answer.pieces, "{}", answer.text);
+        let values = match model.is_encoder() {
+            true => kernels.pooled(&[&pieces.ids]),
+            false => kernels.logits(&[&pieces.ids]),
+        };
+        for (value, expected) in values.iter().zip(&answer.values) {
+            assert!((value - expected).abs() < 1e-4, "{value} {expected}");
+        }
+        if let Some(expected) = answer.gradients.filter(|_| !model.is_encoder()) {
+            let mut cotangents = vec![0.0; values.len()];
+            cotangents[0] = 1.0;
+            cotangents[values.len() - 1] = -0.5;
+            let found = kernels.input_gradients(&[&pieces.ids], &cotangents);
+            assert_eq!(found.len(), expected.len());
+            for (value, expected) in found.iter().zip(&expected) {
+                assert!((value - expected).abs() < 1e-3, "{value} {expected}");
+            }
+            gradients += 1;
+        }
+    }
+    assert!(model.is_encoder() || gradients == 4);
+}
+
+#[test]
+fn answers_and_gradients_are_those_of_pytorch() {
+    for name in ["bert", "distilbert", "roberta", "xlm-roberta", "encoder"] {
+        let model = model(name);
+        agrees(&model, &directory(name), model.weights.shape.longest());
+    }
+}
+
+#[test]
+#[ignore = "needs a model in the directory PROBITY_TRANSFORMER; see scripts/make-transformers.py"]
+fn answers_of_a_large_model_are_those_of_pytorch() {
+    let directory = PathBuf::from(std::env::var_os("PROBITY_TRANSFORMER").unwrap());
+    let (model, _) = import(&directory, &[], None).unwrap();
+    agrees(&model, &directory, 64);
+}
+
+#[test]
+fn saved_and_loaded_and_exported_is_the_same_model() {
+    for name in ["bert", "distilbert", "roberta", "xlm-roberta", "encoder"] {
+        let model = model(name);
+        let place = tempfile::tempdir().unwrap();
+        model.save(place.path()).unwrap();
+        let loaded = TransformerModel::load(place.path()).unwrap();
+        assert_eq!(loaded.sha256(), model.sha256());
+        let exported = tempfile::tempdir().unwrap();
+        export(&loaded, exported.path()).unwrap();
+        let (again, report) = import(exported.path(), &[], Some(model.max_length)).unwrap();
+        assert_eq!(again.sha256(), model.sha256(), "{name}");
+        assert!(report.unused.is_empty());
+        let mut other = model.clone();
+        other.weights.values[7] += 1.0;
+        assert_ne!(other.sha256(), model.sha256());
+    }
+}
+
+#[test]
+fn the_report_says_what_was_found() {
+    let (model, report) = import(&directory("encoder"), &[], None).unwrap();
+    assert!(model.is_encoder());
+    assert_eq!(report.architecture, "BertModel");
+    assert_eq!(report.unused, ["pooler.dense.bias", "pooler.dense.weight"]);
+    assert_eq!(report.missing, ["classifier.weight", "classifier.bias"]);
+    assert_eq!(report.matched.len(), 5 + 2 * 16);
+    assert!(TransformerNetwork::new(model).is_err());
+    let (model, report) = import(&directory("bert"), &[], Some(9)).unwrap();
+    assert_eq!((report.missing.len(), model.max_length), (0, 9));
+    assert_eq!(model.classes, ["calm", "rude", "hateful"]);
+    let long = "the old woman writes her unbelievable stories";
+    let pieces = model.pieces(long).unwrap();
+    assert!(pieces.is_truncated && pieces.ids.len() == 9);
+    assert_eq!(
+        (pieces.bytes[0].clone(), pieces.bytes[8].clone()),
+        (None, None)
+    );
+}
+
+#[test]
+fn what_is_not_such_a_network_is_refused_by_name() {
+    let cases = [
+        (
+            "BertForSequenceClassification",
+            "GPT2Model",
+            "names GPT2Model; expected one of Bert",
+        ),
+        (
+            "\"is_decoder\": false",
+            "\"is_decoder\": true",
+            "`is_decoder` is true",
+        ),
+        ("\"gelu\"", "\"silu\"", "`hidden_act` is silu"),
+        (
+            "\"hidden_size\": 16",
+            "\"hidden_size\": 32",
+            "config.json says [150, 32]",
+        ),
+        (
+            "\"hidden_size\": 16",
+            "\"hidden_size\": 17",
+            "17 units, which 2 heads",
+        ),
+        (
+            "\"vocab_size\": 150",
+            "\"vocab_size\": 99999999",
+            "99999999 pieces",
+        ),
+        (
+            "\"vocab_size\": 150",
+            "\"vocab_size\": 70",
+            "it has a piece number 149",
+        ),
+        (
+            "\"hidden_size\"",
+            "\"other\"",
+            "missing field `hidden_size`",
+        ),
+        ("\"1\": \"rude\"", "\"1\": \"calm\"", "the same name"),
+        ("{", "", "not a configuration"),
+    ];
+    for (from, to, needle) in cases {
+        let copy = changed("bert", "config.json", |text| {
+            assert!(text.contains(from));
+            text.replacen(from, to, 1)
+        });
+        let error = refusal(&copy);
+        assert!(error.contains(needle), "{error}");
+    }
+    let copy = changed("bert", "tokenizer.json", |text| {
+        text.replacen("\"WordPiece\",\n    \"unk", "\"Other\",\n    \"unk", 1)
+    });
+    assert!(refusal(&copy).contains("not a usable tokenizer.json"));
+    let weights = copy.path().join("model.safetensors");
+    fs::copy(
+        directory("bert").join("tokenizer.json"),
+        copy.path().join("tokenizer.json"),
+    )
+    .unwrap();
+    let bytes = fs::read(&weights).unwrap();
+    fs::write(&weights, &bytes[..bytes.len() / 2]).unwrap();
+    assert!(refusal(&copy).contains("model.safetensors"));
+    fs::copy(directory("distilbert").join("model.safetensors"), &weights).unwrap();
+    assert!(refusal(&copy).contains("'bert.embeddings.word_embeddings.weight' is missing"));
+    fs::remove_file(&weights).unwrap();
+    assert!(refusal(&copy).contains("model.safetensors"));
+    fs::remove_file(copy.path().join("config.json")).unwrap();
+    assert!(refusal(&copy).contains("config.json"));
+}
+
+#[test]
+fn a_changed_model_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    model("bert").save(place.path()).unwrap();
+    let tokenizer = place.path().join("tokenizer.json");
+    let text = fs::read_to_string(&tokenizer).unwrap();
+    fs::write(&tokenizer, format!("{text} ")).unwrap();
+    assert!(TransformerModel::load(place.path()).is_err());
+}
+
+#[test]
+fn gradients_of_words_are_sums_over_their_pieces() {
+    for name in ["bert", "roberta", "xlm-roberta"] {
+        let model = model(name);
+        let network = TransformerNetwork::new(model.clone()).unwrap();
+        let text = "my friend insulted the café";
+        let words = [0..2, 3..9, 10..18, 19..22, 23..28];
+        let cotangents = [1.0, 0.0, -1.0];
+        let of_words = network
+            .word_gradients(&[(text, &words)], &cotangents)
+            .unwrap()
+            .remove(0);
+        let pieces = model.pieces(text).unwrap();
+        let of_pieces = network
+            .kernels()
+            .input_gradients(&[&pieces.ids], &cotangents);
+        let units = network.units();
+        let mut sums = vec![0.0; 5 * units];
+        let mut counts = [0; 5];
+        for (piece, bytes) in pieces.bytes.iter().enumerate() {
+            // Marks, and spaces between words, belong to none.
+            let spelled = bytes
+                .as_ref()
+                .filter(|b| !text[(*b).clone()].trim().is_empty());
+            let Some(bytes) = spelled else {
+                continue;
+            };
+            let word = words.iter().position(|word| bytes.end <= word.end).unwrap();
+            counts[word] += 1;
+            for (sum, value) in sums[word * units..]
+                .iter_mut()
+                .zip(&of_pieces[piece * units..][..units])
+            {
+                *sum += value;
+            }
+        }
+        assert!(counts.iter().all(|&count| count > 0), "{counts:?}");
+        assert_eq!(of_words, sums, "{name}");
+        let vector = network.word_vector("friend").unwrap();
+        assert!(vector.iter().any(|&value| value != 0.0));
+        let alone = network.logits(&[text]).unwrap();
+        assert_eq!(network.logits(&["you", text]).unwrap()[3..], alone);
+    }
+}
