@@ -8,6 +8,7 @@ use std::sync::Arc;
 use probity::fairness::calls::Calls;
 use probity::fairness::check::{check_all, check_until_flip};
 use probity::fairness::domain::Domain;
+use probity::fairness::model_under_test::ModelAccess;
 use probity::fairness::search::{Ending, Phase, Search, SearchOptions, SearchState};
 use probity::fairness::strategies::StrategyName;
 use probity::fairness::text::domain::{TextDomain, text_of};

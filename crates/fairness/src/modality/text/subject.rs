@@ -18,7 +18,7 @@ use probity_text::lexicon::Lexicon;
 /// A classifier of texts, as an audit asks it.
 pub enum TextSubject<'m> {
     /// A network that reads numbers of its own words, and gives gradients.
-    Words(Cow<'m, TextModel>),
+    Words(Box<Cow<'m, TextModel>>),
     /// Any other, which is asked by texts.
     Asked(AskedClassifier<'m>),
 }
@@ -65,7 +65,7 @@ impl TextSubject<'_> {
             let expected = "left out: the model has a vocabulary and vectors of its own";
             return Err(FieldError::new(field, "given", expected).into());
         }
-        Ok(opened.map(|model| TextSubject::Words(Cow::Owned(model))))
+        Ok(opened.map(|model| TextSubject::Words(Box::new(Cow::Owned(model)))))
     }
 
     /// What splits texts into the words that a search exchanges.
