@@ -159,7 +159,7 @@ fn what_is_no_answer_is_refused() {
     let workspace = workspace();
     for (mode, options, code, needle) in [
         ("nan 30", "", 2, "NaN and Infinity are no probabilities"),
-        ("short 30", "", 2, "answered 1 rows where"),
+        ("short 32", "", 2, "answered 1 rows where"),
         ("noisy 0", "", 2, "not a function of the text"),
         ("nameless 0", "", 2, "name them in predictor.classes"),
         (

@@ -203,3 +203,97 @@ impl Answering for Restarted {
         self.process = None;
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use probity_nn::predicted_class;
+    use std::fs;
+    use std::path::Path;
+
+    /// A process that takes one text at a time and says `yes` to those with an x in them; in the
+    /// mode `dies` its first one ends at its third batch, in `random` it says something else every
+    /// time.
+    const SCRIPT: &str = r#"
+read -r greeting
+echo '{"protocol":1,"classes":["no","yes"],"texts_at_most":1}'
+batch=0
+while read -r line; do
+  batch=$((batch + 1))
+  if [ "$1" = dies ] && [ $batch = 3 ] && ! [ -e died ]; then touch died; exit 1; fi
+  case "$line" in
+    *\[\"*x*) score=0.9 ;;
+    *) score=0.2 ;;
+  esac
+  if [ "$1" = random ]; then score=0.$batch; fi
+  echo "{\"batch\":$batch,\"scores\":[$score]}"
+done
+"#;
+
+    fn options(folder: &Path, mode: &str) -> TextPredictorOptions {
+        fs::write(folder.join("answer.sh"), SCRIPT).unwrap();
+        TextPredictorOptions {
+            source: format!("command:sh answer.sh {mode}").parse().unwrap(),
+            directory: folder.to_owned(),
+            timeout: Duration::from_secs(60),
+            texts: 100,
+            classes: None,
+            concurrency: 2,
+            rate: None,
+            retries: 2,
+            votes: 1,
+            tolerance: 1e-5,
+        }
+    }
+
+    const TEXTS: [&str; 5] = ["", "axe", "a\u{0}\n\u{1f600}", "one", "six"];
+
+    #[test]
+    fn processes_answer_about_texts_and_are_started_anew() {
+        for mode in ["good", "dies"] {
+            let folder = tempfile::tempdir().unwrap();
+            let opened = options(folder.path(), mode).open().unwrap();
+            assert_eq!(opened.classes, ["no", "yes"]);
+            assert_eq!(opened.check_stability(&TEXTS).unwrap(), 0.0);
+            let logits = opened.classifier().logits(&TEXTS).unwrap();
+            let classes: Vec<u32> = logits.chunks_exact(2).map(predicted_class).collect();
+            assert_eq!(classes, [0, 1, 0, 0, 1], "{mode}");
+            assert_eq!(folder.path().join("died").exists(), mode == "dies");
+        }
+    }
+
+    #[test]
+    fn what_is_no_function_of_the_text_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = options(folder.path(), "random").open().unwrap();
+        let error = opened.check_stability(&TEXTS).unwrap_err().to_string();
+        assert!(error.contains("not a function of the text"), "{error}");
+        let mut without = options(folder.path(), "dies");
+        without.retries = 0;
+        let opened = without.open().unwrap();
+        let error = opened.classifier().logits(&["a", "b", "c", "d", "e", "f"]);
+        let error = error.unwrap_err();
+        let cause = std::error::Error::source(&error).unwrap().to_string();
+        assert!(cause.starts_with("the predictor ended"), "{cause}");
+    }
+
+    #[test]
+    fn what_it_is_asked_for_counts_and_how_it_is_asked_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = options(folder.path(), "good");
+        let same = options.sha256().unwrap();
+        let faster = TextPredictorOptions {
+            concurrency: 9,
+            retries: 7,
+            ..options.clone()
+        };
+        assert_eq!(faster.sha256().unwrap(), same);
+        let votes = TextPredictorOptions {
+            votes: 3,
+            ..options.clone()
+        };
+        assert_ne!(votes.sha256().unwrap(), same);
+        fs::write(folder.path().join("answer.sh"), "another").unwrap();
+        assert_ne!(options.sha256().unwrap(), same);
+    }
+}

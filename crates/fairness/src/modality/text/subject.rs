@@ -21,7 +21,7 @@ use probity_text::lexicon::Lexicon;
 /// A classifier of texts, as an audit asks it.
 pub enum TextSubject<'m> {
     /// A network that reads numbers of its own words, and gives gradients.
-    Words(Cow<'m, TextModel>),
+    Words(Box<Cow<'m, TextModel>>),
     /// Any other, which is asked by texts.
     Asked(AskedClassifier<'m>),
 }
@@ -70,7 +70,7 @@ impl TextSubject<'_> {
             let expected = "left out: the model has a vocabulary and vectors of its own";
             return Err(FieldError::new(field, "given", expected).into());
         }
-        Ok(opened.map(|model| TextSubject::Words(Cow::Owned(model))))
+        Ok(opened.map(|model| TextSubject::Words(Box::new(Cow::Owned(model)))))
     }
 
     /// Whether what `specification` names, or `model`, is asked by texts, so that its words are
