@@ -10,7 +10,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-PERSON, ANIMAL, GROUP, PLANT = 18, 5, 14, 20
+TOPS, PERSON, ANIMAL, GROUP, PLANT = 3, 18, 5, 14, 20
 CLASS = {"1": "n", "2": "v", "3": "a", "4": "r", "5": "a"}
 FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 WORD = re.compile(r"[a-z]+(?:'[a-z]+)*")
@@ -106,6 +106,8 @@ def main():
             of_class = [s for s in senses[word] if s[0] == pos]
             if of_class:
                 code += pos + str(min(9, sum(s[3] for s in of_class).bit_length()))
+            if of_class and pos == "n":
+                code += chr(ord("a") + min(of_class, key=lambda s: s[2])[1] - TOPS)
         if proper:
             code += "P"
         elif ("n", True) in cases:

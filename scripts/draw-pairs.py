@@ -4,7 +4,7 @@
     python3 scripts/draw-pairs.py RUN/samples.csv --count 200 --seed 1 --kind unmodified --out sheet.csv
 
 At most one pair is drawn of each source text, all sources equally likely; of the pairs of a source
-one at random. The sheet has a number, x and x', and an empty column for the verdict; long texts are
+the nearest to it, as in reports: with the fewest words changed, of those the most similar. The sheet has a number, x and x', and an empty column for the verdict; long texts are
 cut to what surrounds the words that differ from the source or between the sides. Which
 strategy found a pair, and what it changed, is not in the sheet. With the same run and the same
 seed the sheet is the same.
@@ -70,10 +70,10 @@ def main():
         for row in csv.DictReader(file):
             if (row["l0"] == "0") == (given.kind == "unmodified"):
                 sources.setdefault(int(row["source_row"]), []).append(row)
-    draws = random.Random(given.seed)
     chosen = sorted(sources)
-    draws.shuffle(chosen)
-    drawn = [draws.choice(sources[source]) for source in chosen[: given.count]]
+    random.Random(given.seed).shuffle(chosen)
+    nearness = lambda row: (int(row["l0"]), -float(row["similarity"]))
+    drawn = [min(sources[source], key=nearness) for source in chosen[: given.count]]
     with open(given.out, "w", encoding="utf-8", newline="") as file:
         sheet = csv.writer(file)
         sheet.writerow(["number", "x", "other", "verdict", "reason"])

@@ -1,6 +1,7 @@
 //! The words of WordNet and what they can be (see `english/README.md`).
 
 use std::io;
+use std::num::NonZeroU8;
 use std::sync::LazyLock;
 
 use hashbrown::HashMap;
@@ -52,6 +53,8 @@ pub struct Lemma {
     proper: bool,
     name: bool,
     person: bool,
+    /// The lexicographers' file of its first sense as a noun; nothing if it is none.
+    kind: Option<NonZeroU8>,
     first_cluster: u32,
     clusters: u8,
 }
@@ -75,6 +78,11 @@ impl Lemma {
     /// Whether it mainly names persons, as a noun.
     pub(super) fn is_person(self) -> bool {
         self.person
+    }
+
+    /// What kind of thing it names first of all, as a noun.
+    pub(super) fn kind(self) -> Option<NonZeroU8> {
+        self.kind
     }
 
     /// How often it is of `class`, roughly and with half a use for one that was never counted.
@@ -137,7 +145,7 @@ impl Dictionary {
         Ok(dictionary)
     }
 
-    /// Reads `n3v1H;5,8`: classes with their uses, marks, clusters.
+    /// Reads `n3cv1H;5,8`: classes with their uses, that of nouns with their kind, marks, clusters.
     fn lemma_of(&mut self, codes: &str) -> Lemma {
         let (codes, clusters) = codes.split_once(';').unwrap_or((codes, ""));
         let mut lemma = Lemma {
@@ -145,7 +153,8 @@ impl Dictionary {
             ..Lemma::default()
         };
         let mut class = None;
-        for code in codes.bytes() {
+        let mut codes = codes.bytes();
+        while let Some(code) = codes.next() {
             match code {
                 b'P' => (lemma.proper, lemma.name) = (true, true),
                 b'p' => lemma.name = true,
@@ -153,6 +162,10 @@ impl Dictionary {
                 b'0'..=b'9' => {
                     if let Some(class) = class {
                         lemma.uses[class as usize] = code - b'0' + 1;
+                    }
+                    if class == Some(OpenClass::Noun) {
+                        let letter = codes.next().filter(u8::is_ascii_lowercase);
+                        lemma.kind = letter.and_then(NonZeroU8::new);
                     }
                 }
                 letter => class = OpenClass::from_letter(letter),

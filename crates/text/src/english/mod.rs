@@ -1,8 +1,9 @@
 //! English words, and nothing of protected terms: what kind of word each word of a text is, its
 //! other forms, what means the opposite, how it sounds, and whether a text is English at all.
 //!
-//! What is known comes from WordNet and from figures of tagged texts; both are part of the program
-//! (see `english/README.md`) and are read at the first call that needs them.
+//! What is known comes from WordNet, from figures of tagged texts and from a general language model;
+//! all are part of the program (see `english/README.md`) and are read at the first call that needs
+//! them.
 //!
 //! ```
 //! use probity_text::english::{Tag, are_antonyms, can_stand_for, inflected, tag};
@@ -22,8 +23,10 @@ mod forms;
 mod function_words;
 mod guess;
 mod inflection;
+mod kinds;
 mod language;
 mod persons;
+mod phrases;
 mod sound;
 mod tag;
 mod tagger;
@@ -36,8 +39,10 @@ pub use figures::LEAST_SHARE;
 pub use forms::inflected;
 pub use function_words::is_function_word;
 pub use inflection::{Analysis, analyses, lemmas, possible_tags};
+pub use kinds::{are_of_one_kind, is_of_nature};
 pub use language::is_english;
 pub use persons::is_person;
+pub use phrases::is_phrase;
 pub use sound::begins_with_vowel_sound;
 pub use tag::{Tag, TagSet};
 pub use tagger::tag;

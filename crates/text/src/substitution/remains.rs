@@ -3,21 +3,22 @@
 //! A lexicon says which words bind the values of its attributes (`unless`). Beyond that, of any
 //! attribute,
 //!
-//! * another word for the same country or people: "Poland" stays beside "the Polish nation"
-//!   (`lexica/peoples.txt`);
+//! * another word for the same country and people, or for a branch of the same religion: "Poland"
+//!   stays beside "the Polish nation" (`lexica/peoples.txt`);
 //! * a proper name of several words that the term is a part of: "American Idiot", "Bank of China",
-//!   "Bosnia-Herzegovina";
+//!   "Bosnia-Herzegovina"; written small, a word before it that is none of English: "chaka zulu";
 //! * that the text is about the word ("the term Hispanic means") or the language;
 //!
 //! and of an attribute whose two values are exchanged throughout, a given name that one gender has
-//! ten times as often as the other (`lexica/given-names.txt`): "Samantha" stays she.
+//! ten times as often as the other (`lexica/given-names.txt`): "Samantha" stays she, and what
+//! follows "Miss" may be such a name.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::{Site, Word};
-use crate::english::is_function_word;
+use crate::english::{is_function_word, possible_tags};
 
 const PEOPLES: &str = include_str!("../lexica/peoples.txt");
 const NAMES: &str = include_str!("../lexica/given-names.txt");
@@ -145,13 +146,17 @@ pub(super) fn unbound(
     let is_unbound = |site: &Site| match is_exchanged.get(site.attribute) {
         Some(true) => {
             let mut occurrences = site.occurrences.iter();
-            let is_named = |at: &Range<usize>| !read.is_title(at) && read.is_part_of_name(at);
+            let is_named = |at: &Range<usize>| {
+                read.is_before_given_name(at) || !read.is_title(at) && read.is_part_of_name(at)
+            };
             !read.has_given_name() && !occurrences.any(is_named)
         }
         _ => {
             let mut occurrences = site.occurrences.iter();
-            !occurrences.any(|at| read.is_part_of_name(at) || read.is_mentioned(at))
-                && !read.speaks_of_it_elsewhere(site)
+            let is_bound = |at: &Range<usize>| {
+                read.is_part_of_name(at) || read.is_behind_unknown(at) || read.is_mentioned(at)
+            };
+            !occurrences.any(is_bound) && !read.speaks_of_it_elsewhere(site)
         }
     };
     sites.into_iter().filter(is_unbound).collect()
@@ -215,6 +220,29 @@ impl Read<'_> {
             || is(back(1), "-") && before(2)
             || is(back(1), "of") && before(2)
             || is(back(1), "the") && is(back(2), "of") && before(3)
+    }
+
+    /// Whether the term at `bytes` is written small, and right before it stands no word of English:
+    /// "chaka zulu", a name.
+    fn is_behind_unknown(&self, bytes: &Range<usize>) -> bool {
+        let first = self.place(bytes).map(|(first, _)| first);
+        let small = first.filter(|&first| !self.is_capitalised(first));
+        let Some(before) = small.and_then(|first| first.checked_sub(1)) else {
+            return false;
+        };
+        let word = self.lower[before].as_str();
+        self.words[before].bytes.end < bytes.start
+            && word.chars().all(char::is_alphabetic)
+            && word.len() > 3
+            && possible_tags(word).is_empty()
+    }
+
+    /// Whether the term at `bytes` is a "Miss" with a name behind it, which may be a given one.
+    fn is_before_given_name(&self, bytes: &Range<usize>) -> bool {
+        let place = self.place(bytes);
+        place.is_some_and(|(first, last)| {
+            self.lower[first] == "miss" && self.is_capitalised(last + 1)
+        })
     }
 
     /// Whether the term at `bytes` is one that stands before names: "Mr".
@@ -284,7 +312,16 @@ impl Read<'_> {
     /// Whether a given name stands in the text that tells a gender.
     fn has_given_name(&self) -> bool {
         (0..self.lower.len()).any(|place| {
-            let is_name = GIVEN.contains(self.lower[place].as_str()) && self.is_capitalised(place);
+            let word = self.lower[place].as_str();
+            // "Jimbo" is a Jim.
+            let mut stems = [
+                Some(word),
+                word.strip_suffix("bo"),
+                word.strip_suffix("ster"),
+            ]
+            .into_iter()
+            .flatten();
+            let is_name = stems.any(|stem| GIVEN.contains(stem)) && self.is_capitalised(place);
             is_name && (self.words[place].tag.is_name() || !self.begins(place))
         })
     }

@@ -118,13 +118,18 @@ fn closed(text: &str, open: &str, close: &str) -> Option<usize> {
     }
 }
 
-/// The length of a link up to the text that is shown; all of it where that is no text.
+/// The length of a link up to the text that is shown; all of it where that is no text, or where it
+/// is not closed.
 fn target(text: &str) -> Option<usize> {
-    let end = text.find("]]")?;
-    let inner = text.get(2..end)?;
-    if inner.contains("[[") || inner.contains('\n') {
-        return None;
+    let inner = text.strip_prefix("[[")?;
+    let end = inner.find(['\n', ']']).unwrap_or(inner.len());
+    let end = inner.find("[[").map_or(end, |other| other.min(end));
+    if !inner[end..].starts_with("]]") {
+        // Where it should have ended nobody knows: at the end of the clause at the latest.
+        let clause = inner[..end].find(['.', ',', ';', '!', '?', '"']);
+        return Some(2 + clause.unwrap_or(end));
     }
+    let (inner, end) = (&inner[..end], end + 2);
     let space = inner.split(':').next().unwrap_or_default();
     let is_media = ["file", "image", "category"].contains(&space.trim().to_lowercase().as_str());
     if is_media && inner.contains(':') {
@@ -292,6 +297,10 @@ mod tests {
             (
                 "[[Muslim|a believer]] [[Jew]] [[User:Black]]",
                 "[[Muslim||[[User:Black]]",
+            ),
+            (
+                "the [[Black Book is here, black [[Jew]\nblack",
+                "[[Black Book is here|[[Jew",
             ),
             ("{{he|{{she}}|her}} his", "{{he|{{she}}|her}}"),
             (

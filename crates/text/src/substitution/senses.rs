@@ -25,6 +25,9 @@ impl Place<'_> {
     /// Whether the term names its value.
     pub(super) fn is_identity(&self) -> bool {
         !self.is_doubled()
+            && !self.is_of_nature()
+            && !self.is_in_name_of_place()
+            && !self.is_shouted()
             && self.is_said()
             && (!self.term.is_common || self.is_spelled())
             && (!self.term.is_name || self.is_no_name())
@@ -48,6 +51,47 @@ impl Place<'_> {
         are_adjectives
             && !self.attribute().exchange
             && (before.is_some_and(is_same) || is_behind && is_same(self.place.end))
+    }
+
+    /// Whether it describes an animal or a plant, whose kinds are called after peoples: "Persian
+    /// cat", "Norwegian spruce".
+    fn is_of_nature(&self) -> bool {
+        let described = || self.words.described(self.place.end, false);
+        self.has(Part::Adjective)
+            && described().is_some_and(|(_, last)| english::is_of_nature(self.words.plain(last)))
+    }
+
+    /// Whether it begins the name of a place: "British India".
+    fn is_in_name_of_place(&self) -> bool {
+        let next = self.place.end;
+        let is_place = |word: &Known| {
+            word.is_capitalised()
+                && !self.terms.at(self.words, next).is_empty()
+                && !self.is_noun_or_adjective(next)
+        };
+        self.has(Part::Adjective)
+            && self.words.gap(next - 1) == " "
+            && self.words.style == Style::Mixed
+            && self.words.get(next).is_some_and(is_place)
+    }
+
+    /// Whether it is a function word in a run of capitals, as "US" in "TELL US".
+    fn is_shouted(&self) -> bool {
+        let words = self.words;
+        let is_loud = |at: Option<usize>| {
+            let word = at.and_then(|at| words.get(at));
+            word.is_some_and(|word| {
+                word.original.len() > 1 && word.original.chars().all(char::is_uppercase)
+            })
+        };
+        let before = words.before(self.place.start);
+        let is_behind_the = before.is_some_and(|at| words.plain(at) == "the");
+        !self.attribute().exchange
+            && self.place.len() == 1
+            && is_loud(Some(self.place.start))
+            && english::is_function_word(words.plain(self.place.start))
+            && !is_behind_the
+            && (is_loud(before) || is_loud(words.after(self.place.end)))
     }
 
     fn attribute(&self) -> &Attribute {
