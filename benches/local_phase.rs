@@ -7,6 +7,7 @@
 //! ```text
 //! cargo bench --bench local_phase                   # sex, and sex × race × age; 1,000 × 1,000
 //! cargo bench --bench local_phase -- growth         # 10², 10³, 10⁴ seeds
+//! cargo bench --bench local_phase -- networks       # rows a second of one thread, other networks
 //! ```
 
 use std::hint::black_box;
@@ -28,7 +29,7 @@ use probity::nn::encoding::{Encoding, InputLayout};
 use probity::nn::fnn::{Activation, Fnn, Network};
 use probity::nn::import::ImportConfig;
 use probity::nn::weights::read_weights;
-use probity::nn::{Differentiable, Objective, Rows};
+use probity::nn::{Classifier, Differentiable, Objective, Rows};
 use probity::tensor::device::ComputeDevice;
 use rayon::prelude::*;
 
@@ -44,6 +45,9 @@ fn main() -> Result<(), Failure> {
     );
     if std::env::args().any(|argument| argument == "growth") {
         return growth(&under_test);
+    }
+    if std::env::args().any(|argument| argument == "networks") {
+        return networks(&under_test);
     }
     breakdown(&under_test)?;
     for protected in [&["sex"][..], &["sex", "race", "age"]] {
@@ -62,6 +66,44 @@ fn growth(under_test: &UnderTest) -> Result<(), Failure> {
         (1000, 10_000),
     ] {
         under_test.search(&["sex"], seeds, trials)?;
+    }
+    Ok(())
+}
+
+/// Logits and input gradients of one thread, for networks of other kinds and widths.
+fn networks(under_test: &UnderTest) -> Result<(), Failure> {
+    let domain = under_test.domain(&["sex"])?;
+    let codes: Vec<i32> = (0..4096)
+        .flat_map(|item| domain.random_input(1, item))
+        .collect();
+    let narrow = &[64, 32, 16, 8, 4][..];
+    for (name, encoding, hidden, activation) in [
+        ("scaled, ReLU", Encoding::RAW, narrow, Activation::Relu),
+        ("scaled, tanh", Encoding::RAW, narrow, Activation::Tanh),
+        ("one-hot, ReLU", Encoding::OneHot, narrow, Activation::Relu),
+        ("3 x 512", Encoding::RAW, &[512; 3], Activation::Relu),
+        ("3 x 1,024", Encoding::RAW, &[1024; 3], Activation::Relu),
+    ] {
+        let layout = InputLayout::new(&under_test.schema.attributes, &[encoding; 13]);
+        let network = Network::random(layout, hidden, 2, activation, 1);
+        let model = Fnn::new(&network, &ComputeDevice::flex());
+        let rows = Rows::new(&codes, domain.width());
+        let cotangents: Vec<f32> = (0..rows.len()).flat_map(|_| [1.0, -1.0]).collect();
+        let rate = |work: &dyn Fn()| {
+            let times = (0..9).map(|_| {
+                let started = Instant::now();
+                work();
+                started.elapsed().as_secs_f64()
+            });
+            rows.len() as f64 / times.fold(f64::INFINITY, f64::min)
+        };
+        let forward = rate(&|| {
+            black_box(model.logits(rows).ok());
+        });
+        let gradients = rate(&|| {
+            black_box(model.input_gradients(rows, &cotangents).ok());
+        });
+        println!("{name:16} {forward:10.0} forward rows/s, {gradients:10.0} gradient rows/s");
     }
     Ok(())
 }

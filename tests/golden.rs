@@ -15,7 +15,7 @@ use probity::data::table::{Labels, Table};
 use probity::fairness::adf::Adf;
 use probity::fairness::calls::Calls;
 use probity::fairness::distinct::Mark;
-use probity::fairness::domain::TabularDomain;
+use probity::fairness::domain::{Domain, TabularDomain};
 use probity::fairness::estimate::discriminatory_share;
 use probity::fairness::search::{Ending, Search, SearchOptions, SearchState};
 use probity::fairness::seeds::clustered_seeds;
@@ -85,6 +85,31 @@ fn both_layouts_predict_what_was_published() {
         );
         let exact = keras.1.reference_logits(row);
         assert!(near(exact[1] - exact[0]), "{row:?}: {exact:?} {expected}");
+    }
+}
+
+/// The kernels decide as plain loops in 64 bits do, but for rows within rounding of a tie.
+#[test]
+fn decisions_are_those_of_64_bits() {
+    let Some(folder) = data(&[NETWORK]) else {
+        return;
+    };
+    let network = published(&folder, "keras_layout.npz");
+    let fnn = Fnn::new(&network, &ComputeDevice::flex());
+    let schema = schema("adf-census");
+    let domain = TabularDomain::new(&schema, &network.layout, &[8]).unwrap();
+    let codes: Vec<i32> = (0..100_000)
+        .flat_map(|item| domain.random_input(4, item))
+        .collect();
+    let rows = Rows::new(&codes, 13);
+    let classes = fnn.predict(rows).unwrap();
+    for (row, class) in rows.iter().zip(classes) {
+        let exact = network.reference_logits(row);
+        let lead = exact[1] - exact[0];
+        assert!(
+            class == u32::from(lead > 0.0) || lead.abs() < 1e-5,
+            "{row:?}: class {class}, lead {lead}"
+        );
     }
 }
 

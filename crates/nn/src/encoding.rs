@@ -79,11 +79,16 @@ impl Span {
         } else {
             let start = out.len();
             out.resize(start + self.levels, 0.0);
-            let level = usize::try_from(i64::from(code) - i64::from(self.min));
-            if let Some(slot) = level.ok().and_then(|level| out.get_mut(start + level)) {
-                *slot = 1.0;
+            if let Some(level) = self.level(code) {
+                out[start + level] = 1.0;
             }
         }
+    }
+
+    /// Which of its levels `code` is; `None` outside the domain.
+    pub fn level(&self, code: i32) -> Option<usize> {
+        let level = usize::try_from(i64::from(code) - i64::from(self.min));
+        level.ok().filter(|&level| level < self.levels)
     }
 
     /// Inputs that the first layer sees of it.

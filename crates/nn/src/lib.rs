@@ -7,9 +7,10 @@
 //! An input is a row of integers: attribute codes of a table ([`probity_data::schema`]). The
 //! network decides how a code becomes numbers ([`encoding`]).
 //!
-//! **A row's result never depends on its neighbours.** Batches are cut into tiles of a fixed
-//! height, the last one padded, and the products of a tile treat all of its rows alike; a row
-//! therefore gives bit for bit the same logits and gradients alone, in any batch, and at any
+//! **A row's result never depends on its neighbours.** On the CPU rows and texts stand side by side
+//! in the lanes of kernels that treat all lanes alike; on other devices batches are cut into tiles
+//! of a fixed height, the last one padded, and the products of a tile treat all of its rows alike.
+//! A row therefore gives bit for bit the same logits and gradients alone, in any batch, and at any
 //! position. A test holds this on every device that answers.
 
 pub mod alike;
@@ -19,6 +20,7 @@ pub mod import;
 pub mod import_run;
 pub mod import_text;
 pub mod interval;
+mod lanes;
 pub mod metrics;
 pub mod modality;
 pub mod model;

@@ -176,9 +176,9 @@ impl ComputeDevice {
             .any(|software| hardware.contains(software))
     }
 
-    /// The height of the tiles that batches are cut into. Fixed for a device: it is part of what
-    /// makes results independent of batch size. A CPU tile stays in the first-level cache; a
-    /// GPU tile is worth its launch.
+    /// The height of the tiles that batches of burn operations are cut into. Fixed for a device: it
+    /// is part of what makes results independent of batch size. A CPU tile stays in the
+    /// first-level cache; a GPU tile is worth its launch.
     pub fn tile_rows(&self) -> usize {
         if self.is_gpu() { 4096 } else { 128 }
     }

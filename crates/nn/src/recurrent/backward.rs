@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use super::block::{Block, Keep, Workspace, by_length, set_zero};
 use super::cell::GATE_ROWS;
 use super::kernels::{EmbeddingTable, Kernels, last_states};
-use super::lanes::{LANES, OuterPass, ProductPass, Row, dispatch};
 use super::layer::{Differentiable, Run};
+use crate::lanes::{LANES, OuterPass, ProductPass, Row, dispatch};
 
 /// Blocks whose parameter gradients are held at a time.
 const BLOCKS_AT_ONCE: usize = 16;
@@ -198,7 +198,6 @@ impl Kernels {
             x: d_logits,
             x_stride: self.shape.classes,
             y: &mut d_last,
-            y_stride: outputs,
         });
         through_layers(&self.layers, workspace, block, &d_last);
         if inputs {
@@ -368,7 +367,6 @@ fn to_inputs<D: Differentiable>(direction: &D, d_gates: &[Row], d_inputs: &mut [
         x: &d_gates[D::ROWS * plain.input_rows().start..],
         x_stride: D::ROWS * GATE_ROWS * plain.units,
         y: d_inputs,
-        y_stride: D::ROWS * plain.inputs,
     });
 }
 

@@ -6,8 +6,8 @@
 use pulp::Simd;
 
 use super::cell::GATE_ROWS;
-use super::lanes::{LANES, Row, load};
 use super::network::Shape;
+use crate::lanes::{LANES, Row, load};
 
 /// Up to [`LANES`] texts.
 pub(super) struct Block<'i, 't> {

@@ -10,8 +10,8 @@
 
 use pulp::Simd;
 
-use super::activation;
-use super::lanes::{self, Row};
+use crate::lanes::activation;
+use crate::lanes::{self, Row};
 
 /// The ends of the bounds on one number of each text.
 pub type Bounds<S, const N: usize> = [<S as Simd>::f32s; N];

@@ -11,9 +11,9 @@ use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::block::{Block, Keep, Workspace, by_length, grow};
-use super::lanes::{LANES, Product, ProductPass, Row, dispatch};
 use super::layer::{Direction, Run, Source};
 use super::network::{RecurrentWeights, Shape};
+use crate::lanes::{LANES, Product, ProductPass, Row, dispatch};
 
 /// Tables of the first layer's products with all embeddings are made up to this many numbers (128
 /// MiB) in each direction; beyond, the products are computed token by token, with the same bits.
@@ -196,7 +196,6 @@ impl Kernels {
             x: &last,
             x_stride: last.len(),
             y: &mut logits,
-            y_stride: self.shape.classes,
         });
         logits
     }

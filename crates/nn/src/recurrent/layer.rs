@@ -16,8 +16,8 @@ use pulp::{Simd, WithSimd};
 use super::block::{Block, DirectionTrace, Keep};
 use super::bounds::{Bounds, Slack, load, plus, select, store, zero};
 use super::cell::{Cell, GATE_ROWS, Gru, Lstm, Past};
-use super::lanes::{self, Product, Row, dispatch, parts};
 use super::network::{CellKind, RecurrentWeights};
+use crate::lanes::{self, Product, Row, dispatch, parts};
 
 /// The weights of one direction of one layer, ready for the kernels.
 #[derive(Debug, Clone)]

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::block::{Block, Keep, Workspace, by_length};
 use super::kernels::{EmbeddingTable, Kernels};
-use super::lanes::LANES;
+use crate::lanes::LANES;
 
 /// Prefixes are shared when they make up at least one in so many tokens of a batch.
 const LEAST_SHARE: usize = 8;

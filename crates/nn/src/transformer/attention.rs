@@ -8,7 +8,7 @@
 use super::product::{Lines, Multiply, Panels};
 use super::rows::{Softmax, SoftmaxBack};
 use super::shape::Shape;
-use crate::recurrent::lanes::dispatch;
+use crate::lanes::dispatch;
 
 /// Memory that attention works in.
 #[derive(Debug, Default)]

@@ -16,8 +16,8 @@ use super::kernels::{
 use super::product::{Lines, Multiply, Panels};
 use super::rows::{ActivateBack, NormaliseBack, Normalised, add_rows};
 use super::shape::{Affine, HeadActivation};
+use crate::lanes::dispatch;
 use crate::recurrent::backward::{Batch, BatchGradients, distinct_tokens};
-use crate::recurrent::lanes::dispatch;
 
 /// Parts of a batch that are worked on side by side; each has gradients of its own in memory.
 const PARTS: usize = 4;

@@ -14,7 +14,7 @@ use super::attention::{AttentionSpace, Heads, set_zero};
 use super::product::{Lines, Multiply, Panels};
 use super::rows::{Activate, Normalise, Normalised};
 use super::shape::{Affine, HeadActivation, LayerSpans, Pooling, Shape, Spans, TransformerWeights};
-use crate::recurrent::lanes::dispatch;
+use crate::lanes::dispatch;
 
 /// Pieces from which on a chunk is full: enough that the weights, which no near cache holds, are
 /// read for many rows at once.

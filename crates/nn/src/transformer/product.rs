@@ -250,7 +250,7 @@ fn add<S: Simd, const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recurrent::lanes::dispatch;
+    use crate::lanes::dispatch;
 
     fn numbers(count: usize, key: usize) -> Vec<f32> {
         let number = |i: usize| ((i * i * 31 + i * 7919 + key * 57) % 1009) as f32 / 504.0 - 1.0;

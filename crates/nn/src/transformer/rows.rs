@@ -7,8 +7,8 @@
 use pulp::{Simd, WithSimd};
 
 use super::shape::InnerActivation;
-use crate::recurrent::activation::{exp_of_negative, normal, tanh};
-use crate::recurrent::lanes::{LANES, Row};
+use crate::lanes::activation::{exp_of_negative, normal, tanh};
+use crate::lanes::{LANES, Row};
 
 /// √(2/π) and the factor of the cube in the approximation of GELU by tanh (Hendrycks, Gimpel 2016).
 const GELU_TANH: (f32, f32) = (0.797_884_6, 0.044_715);

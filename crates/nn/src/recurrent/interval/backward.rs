@@ -16,10 +16,10 @@ use super::super::block::{Block, Workspace, by_length};
 use super::super::bounds::Slack;
 use super::super::cell::GATE_ROWS;
 use super::super::kernels::EmbeddingTable;
-use super::super::lanes::{LANES, OuterPass, Row, dispatch};
 use super::direction::IntervalDirection;
 use super::lines::{Hull, Lines, Substituted};
 use super::{IntervalKernels, last_bounds};
+use crate::lanes::{LANES, OuterPass, Row, dispatch};
 
 /// Blocks whose gradients are held at a time.
 const BLOCKS_AT_ONCE: usize = 16;

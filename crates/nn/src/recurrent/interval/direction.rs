@@ -9,9 +9,9 @@
 
 use super::super::block::Keep;
 use super::super::bounds::Slack;
-use super::super::lanes::{Product, Row};
 use super::super::layer::{Backward, Differentiable, Direction, Forward, Products, Run, Source};
 use super::super::network::RecurrentWeights;
+use crate::lanes::{Product, Row};
 
 /// The weights of one direction of one layer, ready for bounds.
 #[derive(Debug)]

@@ -3,12 +3,12 @@
 
 use rand::RngExt;
 
-use super::super::activation::{sigmoid, tanh};
 use super::super::backward::Batch;
 use super::super::kernels::{EmbeddingTable, Kernels};
-use super::super::lanes::{LANES, Row, dispatch, load, parts, store};
 use super::super::network::{CellKind, RecurrentWeights, Shape};
 use super::*;
+use crate::lanes::activation::{sigmoid, tanh};
+use crate::lanes::{LANES, Row, dispatch, load, parts, store};
 use crate::predicted_class;
 use probity_run::stream::{Purpose, Stream, stream};
 use pulp::{Simd, WithSimd};

@@ -1,0 +1,335 @@
+//! Sixteen inputs (rows of a table, or texts) side by side: the vectors of all kernels, and their
+//! products.
+//!
+//! A [`Row`] holds one quantity (a unit's value, a gate, a gradient) of [`LANES`] inputs. Every
+//! operation treats all lanes alike and in the same order, whatever the width of the machine's
+//! registers: an input's numbers depend neither on its lane nor on the inputs in the other lanes.
+//! Products and sums are fused multiply-adds on every kind of processor, which makes their bits
+//! the same on all of them.
+
+pub mod activation;
+
+use std::ops::Range;
+
+use pulp::{Simd, WithSimd};
+
+/// Inputs a block.
+pub const LANES: usize = 16;
+
+/// One number for each input of a block.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C, align(64))]
+pub struct Row(pub [f32; LANES]);
+
+impl Row {
+    /// Zero for every input.
+    pub const ZERO: Row = Row([0.0; LANES]);
+
+    /// `value` for every input.
+    pub const fn splat(value: f32) -> Row {
+        Row([value; LANES])
+    }
+
+    /// The sum over the lanes, in lane order.
+    pub fn sum(&self) -> f32 {
+        self.0.iter().sum()
+    }
+}
+
+/// Registers a row.
+pub const fn parts<S: Simd>() -> usize {
+    LANES / S::F32_LANES
+}
+
+/// Register `part` of a row.
+#[inline(always)]
+pub fn load<S: Simd>(row: &Row, part: usize) -> S::f32s {
+    S::as_simd_f32s(&row.0).0[part]
+}
+
+/// Sets register `part` of a row.
+#[inline(always)]
+pub fn store<S: Simd>(row: &mut Row, part: usize, value: S::f32s) {
+    S::as_mut_simd_f32s(&mut row.0).0[part] = value;
+}
+
+/// Rows become lanes. Kept out of the kernels, where the compiler would make slow scatters of the
+/// copies.
+#[inline(never)]
+pub fn transpose(tile: &mut [Row; LANES]) {
+    for i in 1..LANES {
+        let (above, below) = tile.split_at_mut(i);
+        for (j, row) in above.iter_mut().enumerate() {
+            std::mem::swap(&mut row.0[i], &mut below[0].0[j]);
+        }
+    }
+}
+
+/// Runs `task` with the widest registers of this processor.
+pub fn dispatch<T: WithSimd>(task: T) -> T::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(simd) = pulp::x86::V4::try_new() {
+            return Simd::vectorize(simd, task);
+        }
+        if let Some(simd) = pulp::x86::V3::try_new() {
+            return Simd::vectorize(simd, task);
+        }
+    }
+    pulp::Arch::new().dispatch(task)
+}
+
+/// Runs `task` once with each kind of registers that this processor has, plain numbers among them.
+#[cfg(test)]
+pub fn on_every_level<T: WithSimd>(task: impl Fn() -> T) -> Vec<T::Output> {
+    let mut outputs = vec![
+        pulp::Scalar.vectorize(task()),
+        pulp::Arch::new().dispatch(task()),
+    ];
+    #[cfg(target_arch = "x86_64")]
+    {
+        let v3 = pulp::x86::V3::try_new();
+        outputs.extend(v3.map(|simd| Simd::vectorize(simd, task())));
+        let v4 = pulp::x86::V4::try_new();
+        outputs.extend(v4.map(|simd| Simd::vectorize(simd, task())));
+    }
+    outputs
+}
+
+/// Steps that share weights while these are in a cache.
+pub const BUNDLE: usize = 16;
+
+/// Inputs that are added at once: the weights of eight outputs and two steps' inputs then stay in
+/// a first-level cache.
+const DEPTH: usize = 256;
+
+/// A matrix, laid out for y += W·x on rows.
+///
+/// Inputs are cut into depths of [`DEPTH`], and outputs into tiles of eight (the last ones of four,
+/// two and one); a tile's weights lie input by input. Each output adds its terms one by one in the
+/// order of the inputs, each by one fused multiply-add: depths, tiles and bundles change no bit.
+#[derive(Debug, Clone)]
+pub struct Product {
+    outputs: usize,
+    inputs: usize,
+    weights: Vec<f32>,
+}
+
+impl Product {
+    /// The product with the matrix `weight(output, input)`.
+    pub fn new(outputs: usize, inputs: usize, weight: impl Fn(usize, usize) -> f32) -> Product {
+        let mut weights = Vec::with_capacity(outputs * inputs);
+        for depth in (0..inputs).step_by(DEPTH) {
+            let mut first = 0;
+            for tile in [8, 4, 2, 1] {
+                while first + tile <= outputs {
+                    for input in depth..inputs.min(depth + DEPTH) {
+                        weights.extend((first..first + tile).map(|output| weight(output, input)));
+                    }
+                    first += tile;
+                }
+            }
+        }
+        Product {
+            outputs,
+            inputs,
+            weights,
+        }
+    }
+
+    /// `y += W·x`; x has one row an input, y one an output.
+    #[inline(always)]
+    pub fn add<S: Simd>(&self, simd: S, x: &[Row], y: &mut [Row]) {
+        self.add_steps(simd, (x, self.inputs), y);
+    }
+
+    /// `y += W·x` at every step: `y` has one row an output at each, `x` so many rows a step as
+    /// stand beside it, of which the first, one an input, take part.
+    #[inline(always)]
+    pub fn add_steps<S: Simd>(&self, simd: S, (x, stride): (&[Row], usize), y: &mut [Row]) {
+        let bundles = y.chunks_mut((BUNDLE * self.outputs).max(1));
+        for (bundle, y) in bundles.enumerate() {
+            let x = &x[bundle * BUNDLE * stride..];
+            for depth in (0..self.inputs).step_by(DEPTH) {
+                let inputs = depth..self.inputs.min(depth + DEPTH);
+                let mut done = 0;
+                done = self.tiles::<S, 8>(simd, &inputs, (x, stride), y, done);
+                done = self.tiles::<S, 4>(simd, &inputs, (x, stride), y, done);
+                done = self.tiles::<S, 2>(simd, &inputs, (x, stride), y, done);
+                self.tiles::<S, 1>(simd, &inputs, (x, stride), y, done);
+            }
+        }
+    }
+
+    /// All full tiles of N outputs from output `first` on; gives back where they end. Two steps go
+    /// together where there are registers for their sums: each weight is then read once for both.
+    #[inline(always)]
+    fn tiles<S: Simd, const N: usize>(
+        &self,
+        simd: S,
+        inputs: &Range<usize>,
+        (x, stride): (&[Row], usize),
+        y: &mut [Row],
+        mut first: usize,
+    ) -> usize {
+        while first + N <= self.outputs {
+            let start = inputs.start * self.outputs + first * inputs.len();
+            let weights = self.weights[start..][..N * inputs.len()].as_chunks::<N>().0;
+            for (pair, y) in y.chunks_mut(2 * self.outputs).enumerate() {
+                let x = &x[2 * pair * stride..];
+                let (one, other) = y.split_at_mut(self.outputs);
+                let one = (&x[inputs.clone()], &mut one[first..first + N]);
+                if other.is_empty() {
+                    add_tile::<S, N, 1>(simd, weights, [one]);
+                    continue;
+                }
+                let other = (&x[stride..][inputs.clone()], &mut other[first..first + N]);
+                if S::REGISTER_COUNT < 32 {
+                    add_tile::<S, N, 1>(simd, weights, [one]);
+                    add_tile::<S, N, 1>(simd, weights, [other]);
+                } else {
+                    add_tile::<S, N, 2>(simd, weights, [one, other]);
+                }
+            }
+            first += N;
+        }
+        first
+    }
+}
+
+/// N outputs of each of the B steps `(x, y)`.
+#[inline(always)]
+fn add_tile<S: Simd, const N: usize, const B: usize>(
+    simd: S,
+    weights: &[[f32; N]],
+    mut steps: [(&[Row], &mut [Row]); B],
+) {
+    for part in 0..parts::<S>() {
+        let mut sums = [[simd.splat_f32s(0.0); N]; B];
+        for (sums, (x, y)) in sums.iter_mut().zip(&mut steps) {
+            // All of one length, so that the loop over the inputs needs no bounds.
+            *x = &x[..weights.len()];
+            for (sum, y) in sums.iter_mut().zip(y.iter()) {
+                *sum = load::<S>(y, part);
+            }
+        }
+        for (input, weights) in weights.iter().enumerate() {
+            let mut inputs = [simd.splat_f32s(0.0); B];
+            for (value, (x, _)) in inputs.iter_mut().zip(&steps) {
+                *value = load::<S>(&x[input], part);
+            }
+            for n in 0..N {
+                let weight = simd.splat_f32s(weights[n]);
+                for b in 0..B {
+                    sums[b][n] = simd.mul_add_f32s(weight, inputs[b], sums[b][n]);
+                }
+            }
+        }
+        for (sums, (_, y)) in sums.into_iter().zip(&mut steps) {
+            for (sum, y) in sums.into_iter().zip(y.iter_mut()) {
+                store::<S>(y, part, sum);
+            }
+        }
+    }
+}
+
+/// [`Product::add_steps`] as a task.
+pub struct ProductPass<'a> {
+    /// The matrix.
+    pub product: &'a Product,
+    /// Inputs of all steps.
+    pub x: &'a [Row],
+    /// Rows of `x` a step.
+    pub x_stride: usize,
+    /// Outputs of all steps.
+    pub y: &'a mut [Row],
+}
+
+impl WithSimd for ProductPass<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        self.product
+            .add_steps(simd, (self.x, self.x_stride), self.y);
+    }
+}
+
+/// The sum over steps and lanes of d ⊗ x: the gradient of a matrix of shape `[d rows, x rows]`.
+pub struct OuterPass<'a> {
+    /// Gradients with respect to the outputs: at each step those from row `d_first`, `d_rows` of
+    /// `d_stride`.
+    pub d: &'a [Row],
+    /// Rows of `d` a step.
+    pub d_stride: usize,
+    /// First and last row that takes part.
+    pub d_rows: Range<usize>,
+    /// Inputs of all steps.
+    pub x: &'a [Row],
+    /// Rows of `x` a step.
+    pub x_stride: usize,
+    /// First and last row that takes part.
+    pub x_rows: Range<usize>,
+    /// Steps.
+    pub steps: usize,
+    /// Called with (row of d, row of x, sum).
+    pub sink: &'a mut dyn FnMut(usize, usize, f32),
+}
+
+/// Rows of d and of x that a tile of [`OuterPass`] holds in registers.
+const OUTER: usize = 4;
+
+impl WithSimd for OuterPass<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        for d in self.d_rows.clone().step_by(OUTER) {
+            for x in self.x_rows.clone().step_by(OUTER) {
+                let sums = self.tile(simd, d, x);
+                for (i, sums) in sums.iter().enumerate() {
+                    for (j, sum) in sums.iter().enumerate() {
+                        if d + i < self.d_rows.end && x + j < self.x_rows.end {
+                            (self.sink)(
+                                d + i - self.d_rows.start,
+                                x + j - self.x_rows.start,
+                                sum.sum(),
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl OuterPass<'_> {
+    /// Sums of one tile; rows past the end repeat the last one.
+    #[inline(always)]
+    fn tile<S: Simd>(&self, simd: S, d: usize, x: usize) -> [[Row; OUTER]; OUTER] {
+        let mut tile = [[Row::ZERO; OUTER]; OUTER];
+        for part in 0..parts::<S>() {
+            let mut sums = [[simd.splat_f32s(0.0); OUTER]; OUTER];
+            for step in 0..self.steps {
+                let d_rows = &self.d[step * self.d_stride..][..self.d_rows.end];
+                let x_rows = &self.x[step * self.x_stride..][..self.x_rows.end];
+                let mut xs = [simd.splat_f32s(0.0); OUTER];
+                for (j, value) in xs.iter_mut().enumerate() {
+                    *value = load::<S>(&x_rows[(x + j).min(x_rows.len() - 1)], part);
+                }
+                for (i, sums) in sums.iter_mut().enumerate() {
+                    let d = load::<S>(&d_rows[(d + i).min(d_rows.len() - 1)], part);
+                    for j in 0..OUTER {
+                        sums[j] = simd.mul_add_f32s(d, xs[j], sums[j]);
+                    }
+                }
+            }
+            for (rows, sums) in tile.iter_mut().zip(sums) {
+                for (row, sum) in rows.iter_mut().zip(sums) {
+                    store::<S>(row, part, sum);
+                }
+            }
+        }
+        tile
+    }
+}
