@@ -90,6 +90,11 @@ const BASES: &[(&str, How, &str)] = &[
         "modality = 'text'\nmodel = 'text'\ndata = 'comments.csv'\nestimate = 100\n[search]\nseeds = 3\nlocal = 3\n[text]\ncolumn = 'comment_text'",
     ),
     (
+        "audit",
+        Run,
+        "modality = 'text'\ndata = 'comments.csv'\nestimate = 100\n[predictor]\nsource = 'command:false'\n[search]\nseeds = 3\nlocal = 3\n[text]\ncolumn = 'comment_text'",
+    ),
+    (
         "compare",
         Run,
         "model = 'demo/model'\ndata = 'demo/people.csv'\nrepeats = 1\nstrategies = ['adf', 'eidig', 'sg', 'themis']\n[search]\nseeds = 5\nlocal = 5\n[tuning]\nerror_bound = 0.05",
@@ -133,6 +138,11 @@ const BASES: &[(&str, How, &str)] = &[
         "groups",
         Run,
         "modality = 'text'\nmodel = 'text'\ndata = 'comments.csv'\nlabel_column = 'toxic'\nprotected = ['country']\n[groups]\nresamples = 20\n[text]\ncolumn = 'comment_text'",
+    ),
+    (
+        "groups",
+        Run,
+        "modality = 'text'\ndata = 'comments.csv'\nlabel_column = 'toxic'\nprotected = ['country']\n[predictor]\nsource = 'command:false'\n[groups]\nresamples = 20\n[text]\ncolumn = 'comment_text'",
     ),
     (
         "predict",
@@ -289,8 +299,28 @@ const LONG: &[&str] = &[
     "width",
 ];
 
-/// Fields of a part that several kinds share, which one of them refuses whatever they say.
-const NEVER: &[&str] = &["outliers exact: noise.interval_share"];
+/// Fields of a part that several kinds share, which one of them refuses whatever they say, or for
+/// tables, which are what the bases of `predict` and `evaluate` are of.
+const NEVER: &[&str] = &[
+    "outliers exact: noise.interval_share",
+    "compare: predictor.concurrency",
+    "compare: predictor.rate",
+    "compare: predictor.retries",
+    "compare: predictor.votes",
+    "compare: predictor.tolerance",
+    "predict: predictor.rows",
+    "predict: predictor.concurrency",
+    "predict: predictor.rate",
+    "predict: predictor.retries",
+    "predict: predictor.votes",
+    "predict: predictor.tolerance",
+    "evaluate: predictor.rows",
+    "evaluate: predictor.concurrency",
+    "evaluate: predictor.rate",
+    "evaluate: predictor.retries",
+    "evaluate: predictor.votes",
+    "evaluate: predictor.tolerance",
+];
 
 /// Fields at whose upper bound a network takes the memory that it is bounded by: gigabytes.
 const LARGE: &[&str] = &["recurrent.units", "recurrent.layers"];

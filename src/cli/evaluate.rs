@@ -9,6 +9,7 @@ use clap::Args;
 use super::fields::Fields;
 use super::inputs::Hardware;
 use super::output::Output;
+use super::predictor::{device_for, started_here};
 use super::render::{count, metrics, read_counts, table};
 use probity::fairness::predictions::specification::EvaluateSpecification;
 use probity::fairness::predictions::{Evaluation, evaluate};
@@ -36,10 +37,15 @@ pub(super) fn run(mut args: EvaluateArgs, output: &Output) -> anyhow::Result<Exi
     if let Some(texts) = &args.texts {
         args.fields.set_texts(texts)?;
     }
+    started_here(&mut args.fields)?;
     let specification = args.fields.specification()?;
-    let device = args.hardware.open(output)?;
-    let evaluation = evaluate(&specification, &device)
-        .with_context(|| format!("evaluating {}", specification.model.display()))?;
+    let device = device_for(&specification.predictor, &args.hardware, output)?;
+    let evaluation = evaluate(&specification, &device).with_context(|| {
+        format!(
+            "evaluating {}",
+            specification.predictor.name_or(&specification.model)
+        )
+    })?;
     let part = specification.part.to_string();
     output.summary("evaluate", &evaluation, &render(&evaluation, &part))
 }

@@ -6,7 +6,7 @@
 use clap::Command;
 
 /// The commands, and their examples.
-const EXAMPLES: [(&str, &[&str]); 53] = [
+const EXAMPLES: [(&str, &[&str]); 54] = [
     (
         "demo",
         &[

@@ -9,6 +9,7 @@ use clap::Args;
 use super::fields::Fields;
 use super::inputs::Hardware;
 use super::output::Output;
+use super::predictor::{device_for, started_here};
 use super::render::{count, percent, table};
 use super::render_text_groups::text_groups;
 use probity::fairness::group::gaps::Gaps;
@@ -53,6 +54,7 @@ pub(super) fn run(mut args: GroupsArgs, output: &Output) -> anyhow::Result<ExitC
         let edges: Vec<String> = args.edges.into_iter().map(String::from).collect();
         args.fields.set("groups.edges", edges);
     }
+    started_here(&mut args.fields)?;
     let specification = args.fields.specification()?;
     run_specification(specification, args.out, &args.hardware, output)
 }
@@ -64,8 +66,8 @@ pub(super) fn run_specification(
     hardware: &Hardware,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let device = hardware.open(output)?;
-    let name = specification.model.display().to_string();
+    let device = device_for(&specification.predictor, hardware, output)?;
+    let name = specification.predictor.name_or(&specification.model);
     let measuring = || format!("measuring {name}");
     let measurement = GroupMeasurement::open(specification, &device).with_context(measuring)?;
     let summary = measurement.run(&device).with_context(measuring)?;

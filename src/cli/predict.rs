@@ -11,6 +11,7 @@ use super::fields::Fields;
 use super::inputs::Hardware;
 use super::out::Force;
 use super::output::Output;
+use super::predictor::{device_for, started_here};
 use super::render::{count, counted, read_counts, table};
 use probity::data::table::ReadCounts;
 use probity::fairness::modality::ModalityName;
@@ -66,6 +67,7 @@ pub(super) fn run(mut args: PredictArgs, output: &Output) -> anyhow::Result<Exit
     if let Some(texts) = &args.texts {
         args.fields.set_texts(texts)?;
     }
+    started_here(&mut args.fields)?;
     let specification = args.fields.specification()?;
     let read: [&Path; 2] = [&specification.model, &specification.data];
     let is_parquet = args.out.as_ref().is_some_and(|out| is_parquet(out));
@@ -74,9 +76,13 @@ pub(super) fn run(mut args: PredictArgs, output: &Output) -> anyhow::Result<Exit
         out.is_some() || !is_parquet,
         "Parquet is written to a file, not to standard output"
     );
-    let device = args.hardware.open(output)?;
-    let predictions = predict(&specification, &device)
-        .with_context(|| format!("predicting with {}", specification.model.display()))?;
+    let device = device_for(&specification.predictor, &args.hardware, output)?;
+    let predictions = predict(&specification, &device).with_context(|| {
+        format!(
+            "predicting with {}",
+            specification.predictor.name_or(&specification.model)
+        )
+    })?;
     let batch = predictions.batch()?;
     let summary = summary(&predictions, specification.modality);
     let mut text = render(&summary);

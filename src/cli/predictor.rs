@@ -96,12 +96,17 @@ impl SearchArgs {
         if let Some(refresh) = self.refresh {
             fields.set("tuning.refresh", refresh);
         }
-        if fields.is_given("predictor.source") {
-            let here = std::env::current_dir().context("the working directory is gone")?;
-            fields.set("predictor.directory", here.display().to_string());
-        }
-        Ok(())
+        started_here(fields)
     }
+}
+
+/// Says where a predictor is started, if one is given.
+pub(super) fn started_here<S: Specification>(fields: &mut Fields<S>) -> anyhow::Result<()> {
+    if fields.is_given("predictor.source") {
+        let here = std::env::current_dir().context("the working directory is gone")?;
+        fields.set("predictor.directory", here.display().to_string());
+    }
+    Ok(())
 }
 
 /// Steps after which the strategy `eidig` computes its gradient anew; 0 is never.

@@ -176,7 +176,7 @@ where
         let lexicon = text.lexicon.as_deref();
         let protected =
             open_protected(lexicon, &specification.protected, &self.reader, text.preset)?;
-        let subject = TextSubject::Words(Cow::Borrowed(self));
+        let subject = TextSubject::Words(Box::new(Cow::Borrowed(self)));
         text_case(specification, subject, protected, texts, device)
     }
 }
@@ -198,7 +198,7 @@ where
         let protected = Protected::new(lexicon, &specification.protected, &self.reader, preset)?;
         text_case(
             specification,
-            TextSubject::Words(Cow::Borrowed(self)),
+            TextSubject::Words(Box::new(Cow::Borrowed(self))),
             Opened::unnamed(protected),
             texts,
             device,

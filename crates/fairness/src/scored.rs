@@ -8,11 +8,13 @@ use rayon::prelude::*;
 
 use super::audit_error::AuditError;
 use super::opened::{Opened, open_text_model};
+use super::specification::PredictorSpecification;
 use probity_nn::text::PADDING;
 use probity_nn::text_classifier::TextClassifier;
 use probity_nn::text_model::TextModel;
 use probity_nn::transformer_model::{TransformerModel, TransformerNetwork, is_transformer};
 use probity_nn::{Classifier, Rows};
+use probity_predictor::texts::OpenTextPredictor;
 use probity_tensor::device::ComputeDevice;
 use probity_text::corpus::{TextColumns, read_texts_hashed};
 
@@ -101,48 +103,62 @@ pub fn open_transformer(directory: &Path) -> Result<Opened<Transformer>, AuditEr
     })
 }
 
-/// A model of texts in a directory, of whatever kind.
+/// A classifier of texts, opened for what it says of them.
 pub enum TextScorer {
-    /// A recurrent network.
-    Recurrent(Box<TextModel>),
+    /// A network that reads numbers of its own words.
+    Network(Box<TextModel>),
     /// A transformer.
     Transformer(Transformer),
+    /// What only answers.
+    Predictor(OpenTextPredictor),
 }
 
 impl TextScorer {
-    /// The model in `directory`.
+    /// The `predictor`, if one is named, or the model in the directory `model`.
     ///
     /// # Errors
-    /// When there is none, or one that classifies no texts.
-    pub fn open(directory: &Path) -> Result<Opened<TextScorer>, AuditError> {
-        match is_transformer(directory) {
-            true => Ok(open_transformer(directory)?.map(TextScorer::Transformer)),
-            false => {
-                let model = open_text_model(directory)?;
-                Ok(model.map(|model| TextScorer::Recurrent(Box::new(model))))
+    /// When it cannot be opened.
+    pub fn open(
+        model: &Path,
+        predictor: &PredictorSpecification,
+    ) -> Result<Opened<TextScorer>, AuditError> {
+        match predictor.text_options() {
+            Some(predictor) => Ok(Opened {
+                sha256: predictor.sha256()?,
+                value: TextScorer::Predictor(predictor.open()?),
+            }),
+            None if is_transformer(model) => {
+                Ok(open_transformer(model)?.map(TextScorer::Transformer))
             }
+            None => Ok(open_text_model(model)?.map(|model| TextScorer::Network(Box::new(model)))),
         }
     }
 
     /// Names of the classes.
     pub fn classes(&self) -> &[String] {
         match self {
-            TextScorer::Recurrent(model) => &model.classes,
+            TextScorer::Network(model) => &model.classes,
             TextScorer::Transformer(model) => &model.classes,
+            TextScorer::Predictor(predictor) => &predictor.classes,
         }
     }
 
-    /// The logits of `texts`, row-major `[texts, classes]`, each cut to what the model reads. A
-    /// transformer answers on the processor whatever the device.
+    /// The logits of `texts`, row-major `[texts, classes]`, of a network on `device` and each cut
+    /// to what it reads. A transformer answers on the processor whatever the device.
     ///
     /// # Errors
     /// When a text cannot be split, or the model cannot answer.
     pub fn logits(&self, texts: &[String], device: &ComputeDevice) -> Result<Vec<f32>, AuditError> {
         match self {
-            TextScorer::Recurrent(model) => text_logits(model, texts, device),
+            TextScorer::Network(model) => text_logits(model, texts, device),
             TextScorer::Transformer(model) => {
                 let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
                 Ok(model.network.logits(&texts)?)
+            }
+            TextScorer::Predictor(predictor) => {
+                let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+                predictor.check_stability(&texts)?;
+                Ok(predictor.classifier().logits(&texts)?)
             }
         }
     }

@@ -241,7 +241,7 @@ impl TableCase {
 
 impl TextCase {
     fn open(run: &mut GroupsSpecification) -> Result<(TextCase, Hashes), GroupRunError> {
-        let model = TextScorer::open(&run.model)?;
+        let model = TextScorer::open(&run.model, &run.predictor)?;
         let classes = model.value.classes();
         let positive = run.groups.positive_of(classes)?;
         let text = &run.text;

@@ -9,7 +9,7 @@ use super::grouping::DeclaredBins;
 use super::{GroupError, GroupOptions};
 use crate::certify::parts::Part;
 use crate::certify::specification::TextInputsSpecification;
-use crate::specification::{named_once, needed, unused};
+use crate::specification::{PredictorSpecification, named_once, needed, unused};
 use probity_data::schema::{OutOfDomain, Schema};
 use probity_nn::modality::ModalityName;
 use probity_run::specification::{FieldError, Specification};
@@ -49,6 +49,8 @@ pub struct GroupsSpecification {
     pub groups: GroupingSpecification,
     /// What only texts have.
     pub text: TextInputsSpecification,
+    /// What only answers about texts, in place of a model directory.
+    pub predictor: PredictorSpecification,
 }
 
 /// How groups are made and judged.
@@ -91,6 +93,7 @@ impl Default for GroupsSpecification {
             seed: 1,
             groups: GroupingSpecification::default(),
             text: TextInputsSpecification::default(),
+            predictor: PredictorSpecification::default(),
         }
     }
 }
@@ -148,7 +151,9 @@ impl Specification for GroupsSpecification {
     const KIND: &'static str = "groups";
 
     fn rules(&self) -> Result<(), FieldError> {
-        needed("model", &self.model)?;
+        self.predictor.rules_beside(&self.model, self.modality)?;
+        let is_whole = self.part == Part::All || self.predictor.source.is_none();
+        unused("part", is_whole, "a predictor")?;
         needed("data", &self.data)?;
         named_once("protected", &self.protected)?;
         let groups = &self.groups;

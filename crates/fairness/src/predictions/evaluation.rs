@@ -129,7 +129,7 @@ fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened,
 }
 
 fn texts(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened, AuditError> {
-    let model = TextScorer::open(&asked.model)?;
+    let model = TextScorer::open(&asked.model, &asked.predictor)?;
     let label = asked.label_column.as_deref().unwrap_or_default();
     let columns = (asked.text_column.as_deref(), label);
     let data = open_labelled_texts(&asked.data, columns, model.value.classes())?;

@@ -69,7 +69,7 @@ pub fn predict(
             })
         }
         ModalityName::Text => {
-            let model = TextScorer::open(&specification.model)?;
+            let model = TextScorer::open(&specification.model, &specification.predictor)?;
             let column = specification.text_column.as_deref();
             let data = open_texts(&specification.data, column, false)?;
             Ok(Predictions {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::certify::parts::Part;
-use crate::specification::{needed, unused};
+use crate::specification::{PredictorSpecification, needed, unused};
 use probity_data::schema::OutOfDomain;
 use probity_nn::modality::ModalityName;
 use probity_run::specification::{FieldError, Specification};
@@ -35,13 +35,15 @@ pub struct PredictSpecification {
     /// Column of a table that holds the texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text_column: Option<String>,
+    /// What only answers about texts, in place of a model directory.
+    pub predictor: PredictorSpecification,
 }
 
 impl Specification for PredictSpecification {
     const KIND: &'static str = "predict";
 
     fn rules(&self) -> Result<(), FieldError> {
-        needed("model", &self.model)?;
+        self.predictor.rules_beside(&self.model, self.modality)?;
         needed("data", &self.data)?;
         match self.modality {
             ModalityName::Table => unused("text_column", self.text_column.is_none(), "tables"),
@@ -85,6 +87,8 @@ pub struct EvaluateSpecification {
     /// Bins of the calibration errors.
     #[schemars(range(min = 1, max = 1000))]
     pub calibration_bins: u32,
+    /// What only answers about texts, in place of a model directory.
+    pub predictor: PredictorSpecification,
 }
 
 impl Default for EvaluateSpecification {
@@ -99,6 +103,7 @@ impl Default for EvaluateSpecification {
             label_column: None,
             part: Part::All,
             calibration_bins: 10,
+            predictor: PredictorSpecification::default(),
         }
     }
 }
@@ -107,8 +112,10 @@ impl Specification for EvaluateSpecification {
     const KIND: &'static str = "evaluate";
 
     fn rules(&self) -> Result<(), FieldError> {
-        needed("model", &self.model)?;
+        self.predictor.rules_beside(&self.model, self.modality)?;
         needed("data", &self.data)?;
+        let is_whole = self.part == Part::All || self.predictor.source.is_none();
+        unused("part", is_whole, "a predictor")?;
         match (self.modality, &self.label_column) {
             (ModalityName::Table, label) => {
                 unused("text_column", self.text_column.is_none(), "tables")?;

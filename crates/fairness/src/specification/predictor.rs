@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::named_once;
+use super::{named_once, needed, unused};
 use crate::audit_error::AuditError;
 use probity_data::named_schema::named_schema;
 use probity_data::schema::Schema;
@@ -170,6 +170,27 @@ impl PredictorSpecification {
                 let others = [&of_commands[..1], &of_graphs].concat();
                 refuse(&others, "has no meaning for a function of this process")
             }
+        }
+    }
+
+    /// Refuses a missing model, where no predictor stands in its place, and a predictor of tables.
+    pub(crate) fn rules_beside(
+        &self,
+        model: &Path,
+        modality: ModalityName,
+    ) -> Result<(), FieldError> {
+        match self.source {
+            None => needed("model", model)?,
+            Some(_) => unused("predictor.source", modality == ModalityName::Text, "tables")?,
+        }
+        self.rules(!model.as_os_str().is_empty(), modality)
+    }
+
+    /// What a message calls it, or the model in the directory `model` where there is none.
+    pub fn name_or(&self, model: &Path) -> String {
+        match &self.source {
+            Some(source) => source.to_string(),
+            None => model.display().to_string(),
         }
     }
 

@@ -66,7 +66,9 @@ struct Job {
 }
 
 struct State {
-    queue: VecDeque<Job>,
+    ready: VecDeque<Job>,
+    /// Those that wait until it is time to ask about them again.
+    later: Vec<Job>,
     /// Answers by the hash of the text: those since the others became many, and those before.
     young: HashMap<u128, Slot>,
     old: HashMap<u128, Slot>,
@@ -106,7 +108,8 @@ impl Asking {
     ) -> Asking {
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
-                queue: VecDeque::new(),
+                ready: VecDeque::new(),
+                later: Vec::new(),
                 young: HashMap::new(),
                 old: HashMap::new(),
                 free_at: Instant::now(),
@@ -216,10 +219,16 @@ impl State {
         slot
     }
 
+    /// Takes what is due among the texts that wait.
+    fn make_ready(&mut self, now: Instant) {
+        let is_due = |job: &mut Job| job.not_before <= now;
+        self.ready.extend(self.later.extract_if(.., is_due));
+    }
+
     /// Has `text` asked about.
     fn enqueue(&mut self, text: &str) -> Slot {
         let slot = Slot::default();
-        self.queue.push_back(Job {
+        self.ready.push_back(Job {
             text: text.into(),
             slot: Arc::clone(&slot),
             tries: 0,
@@ -261,51 +270,44 @@ impl Shared {
                 return None;
             }
             let now = Instant::now();
-            let ready = state.queue.iter().filter(|job| job.not_before <= now);
-            let due = match ready.count() {
-                0 => state.queue.iter().map(|job| job.not_before).min(),
-                _ => self.pace.rate.map(|_| state.free_at),
+            state.make_ready(now);
+            let due = match state.ready.is_empty() {
+                true => state.later.iter().map(|job| job.not_before).min(),
+                false => Some(state.free_at),
             };
             state = match due {
+                None => {
+                    let waited = self.work.wait(state);
+                    waited.unwrap_or_else(PoisonError::into_inner)
+                }
                 Some(due) if due > now => {
                     let waited = self.work.wait_timeout(state, due - now);
                     waited.unwrap_or_else(PoisonError::into_inner).0
                 }
-                None if state.queue.is_empty() => {
-                    let waited = self.work.wait(state);
-                    waited.unwrap_or_else(PoisonError::into_inner)
-                }
-                _ => return Some(self.share(&mut state, now)),
+                Some(_) => return Some(self.share(&mut state, now)),
             };
         }
     }
 
     /// Of what is ready, what one may take without leaving too little for the others.
     fn share(&self, state: &mut State, now: Instant) -> Vec<Job> {
-        let ready = state.queue.iter().filter(|job| job.not_before <= now);
-        let mut most = ready
-            .count()
-            .div_ceil(self.at_once)
-            .clamp(1, self.pace.texts);
+        let share = state.ready.len().div_ceil(self.at_once);
+        let mut most = share.clamp(1, self.pace.texts.max(1));
         if let Some(rate) = self.pace.rate {
             // About a tenth of a second's worth at a time.
             most = most.min((rate / 10.0).ceil().max(1.0) as usize);
         }
-        let (mut jobs, mut left, mut bytes) = (Vec::new(), VecDeque::new(), 0);
-        while let Some(job) = state.queue.pop_front() {
-            if job.not_before > now {
-                left.push_back(job);
-                continue;
-            }
+        let (mut jobs, mut bytes) = (Vec::new(), 0);
+        while jobs.len() < most
+            && let Some(job) = state.ready.pop_front()
+        {
             bytes += job.text.len();
-            if jobs.len() == most || (bytes > MOST_BYTES && !jobs.is_empty()) {
-                state.queue.push_front(job);
+            if bytes > MOST_BYTES && !jobs.is_empty() {
+                state.ready.push_front(job);
                 break;
             }
             jobs.push(job);
         }
-        left.append(&mut state.queue);
-        state.queue = left;
         if let Some(rate) = self.pace.rate {
             let spent = Duration::try_from_secs_f64(jobs.len() as f64 / rate);
             state.free_at = state.free_at.max(now) + spent.unwrap_or(LONGEST_PAUSE);
@@ -345,7 +347,7 @@ impl Shared {
                 reason,
             });
         }
-        self.state().queue.extend(again);
+        self.state().ready.extend(again);
         self.put_back(open, retry_after);
         self.answered.notify_all();
     }
@@ -398,7 +400,7 @@ impl Shared {
             let pause = pause.unwrap_or(doubled).min(LONGEST_PAUSE);
             job.tries += 1;
             job.not_before = Instant::now() + pause;
-            state.queue.push_back(job);
+            state.later.push(job);
         }
         drop(state);
         self.work.notify_all();

@@ -51,13 +51,13 @@ pub struct TextPredictorOptions {
 /// A predictor of texts that is ready to answer.
 pub struct OpenTextPredictor {
     /// It.
-    pub classifier: Arc<dyn TextClassifier>,
+    asking: Arc<Asking>,
     /// Its classes.
     pub classes: Vec<String>,
     /// What ends its processes.
     pub ender: Ender,
-    /// The largest difference between two probabilities of one text.
-    pub instability: f32,
+    votes: u32,
+    tolerance: f32,
 }
 
 /// What [`TextPredictorOptions::sha256`] is the hash of.
@@ -71,11 +71,11 @@ struct Identity<'a> {
 }
 
 impl TextPredictorOptions {
-    /// Starts it, and asks about some of `texts` twice.
+    /// Starts it.
     ///
     /// # Errors
-    /// When it cannot be started or cannot answer, or gives other answers to the same text.
-    pub fn open(&self, texts: &[&str]) -> Result<OpenTextPredictor, PredictorError> {
+    /// When it cannot be started, or does not say what its classes are.
+    pub fn open(&self) -> Result<OpenTextPredictor, PredictorError> {
         let PredictorSource::Command(line) = &self.source else {
             return Err(PredictorError::NotOfTexts(self.source.to_string()));
         };
@@ -112,49 +112,13 @@ impl TextPredictorOptions {
             (classes.clone(), order),
             pace,
         );
-        let instability = self.check_stability(&asking, &classes, texts)?;
         Ok(OpenTextPredictor {
-            classifier: Arc::new(asking),
+            asking: Arc::new(asking),
             classes,
             ender,
-            instability,
+            votes: self.votes,
+            tolerance: self.tolerance,
         })
-    }
-
-    /// Asks about some texts together, then about each alone, from the last to the first. One vote
-    /// must give the same probabilities, several the same class.
-    fn check_stability(
-        &self,
-        asking: &Asking,
-        classes: &[String],
-        texts: &[&str],
-    ) -> Result<f32, PredictorError> {
-        let texts = &texts[..texts.len().min(TWICE)];
-        let first = asking.ask_anew(texts)?;
-        let mut largest = 0.0f32;
-        for (text, one) in texts.iter().zip(first.chunks_exact(classes.len())).rev() {
-            let other = asking.ask_anew(&[text])?;
-            let (one, other) = (softmax(one), softmax(&other));
-            let class_of = |probabilities| probity_nn::predicted_class(probabilities);
-            let is_other_class = class_of(&one) != class_of(&other);
-            for (class, (&one, &other)) in one.iter().zip(&other).enumerate() {
-                let apart = (one - other).abs();
-                let is_unstable = match self.votes {
-                    0 | 1 => apart > self.tolerance,
-                    _ => is_other_class,
-                };
-                if is_unstable {
-                    return Err(PredictorError::UnstableText {
-                        text: shown(text),
-                        class: classes[class].clone(),
-                        first: one,
-                        second: other,
-                    });
-                }
-                largest = largest.max(apart);
-            }
-        }
-        Ok(largest)
     }
 
     /// SHA-256, in hex, of what can be known about what it computes with, as for a predictor of
@@ -170,6 +134,52 @@ impl TextPredictorOptions {
             votes: self.votes,
             files: files_of(&self.source, &self.directory)?,
         })
+    }
+}
+
+impl OpenTextPredictor {
+    /// It, as whatever asks about texts takes it.
+    pub fn classifier(&self) -> Arc<dyn TextClassifier> {
+        Arc::clone(&self.asking) as Arc<dyn TextClassifier>
+    }
+
+    /// Asks about some texts together, then about each alone, from the last to the first. One vote
+    /// must give the same probabilities, several the same class. The largest difference between two
+    /// probabilities of one text.
+    ///
+    /// # Errors
+    /// When they are others, or it cannot answer.
+    pub fn check_stability(&self, texts: &[&str]) -> Result<f32, PredictorError> {
+        let texts = &texts[..texts.len().min(TWICE)];
+        let first = self.asking.ask_anew(texts)?;
+        let mut largest = 0.0f32;
+        for (text, one) in texts
+            .iter()
+            .zip(first.chunks_exact(self.classes.len()))
+            .rev()
+        {
+            let other = self.asking.ask_anew(&[text])?;
+            let (one, other) = (softmax(one), softmax(&other));
+            let class_of = |probabilities| probity_nn::predicted_class(probabilities);
+            let is_other_class = class_of(&one) != class_of(&other);
+            for (class, (&one, &other)) in one.iter().zip(&other).enumerate() {
+                let apart = (one - other).abs();
+                let is_unstable = match self.votes {
+                    0 | 1 => apart > self.tolerance,
+                    _ => is_other_class,
+                };
+                if is_unstable {
+                    return Err(PredictorError::UnstableText {
+                        text: shown(text),
+                        class: self.classes[class].clone(),
+                        first: one,
+                        second: other,
+                    });
+                }
+                largest = largest.max(apart);
+            }
+        }
+        Ok(largest)
     }
 }
 
@@ -191,5 +201,99 @@ impl Answering for Restarted {
 
     fn begin_anew(&mut self) {
         self.process = None;
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use probity_nn::predicted_class;
+    use std::fs;
+    use std::path::Path;
+
+    /// A process that takes one text at a time and says `yes` to those with an x in them; in the
+    /// mode `dies` its first one ends at its third batch, in `random` it says something else every
+    /// time.
+    const SCRIPT: &str = r#"
+read -r greeting
+echo '{"protocol":1,"classes":["no","yes"],"texts_at_most":1}'
+batch=0
+while read -r line; do
+  batch=$((batch + 1))
+  if [ "$1" = dies ] && [ $batch = 3 ] && ! [ -e died ]; then touch died; exit 1; fi
+  case "$line" in
+    *\[\"*x*) score=0.9 ;;
+    *) score=0.2 ;;
+  esac
+  if [ "$1" = random ]; then score=0.$batch; fi
+  echo "{\"batch\":$batch,\"scores\":[$score]}"
+done
+"#;
+
+    fn options(folder: &Path, mode: &str) -> TextPredictorOptions {
+        fs::write(folder.join("answer.sh"), SCRIPT).unwrap();
+        TextPredictorOptions {
+            source: format!("command:sh answer.sh {mode}").parse().unwrap(),
+            directory: folder.to_owned(),
+            timeout: Duration::from_secs(60),
+            texts: 100,
+            classes: None,
+            concurrency: 2,
+            rate: None,
+            retries: 2,
+            votes: 1,
+            tolerance: 1e-5,
+        }
+    }
+
+    const TEXTS: [&str; 5] = ["", "axe", "a\u{0}\n\u{1f600}", "one", "six"];
+
+    #[test]
+    fn processes_answer_about_texts_and_are_started_anew() {
+        for mode in ["good", "dies"] {
+            let folder = tempfile::tempdir().unwrap();
+            let opened = options(folder.path(), mode).open().unwrap();
+            assert_eq!(opened.classes, ["no", "yes"]);
+            assert_eq!(opened.check_stability(&TEXTS).unwrap(), 0.0);
+            let logits = opened.classifier().logits(&TEXTS).unwrap();
+            let classes: Vec<u32> = logits.chunks_exact(2).map(predicted_class).collect();
+            assert_eq!(classes, [0, 1, 0, 0, 1], "{mode}");
+            assert_eq!(folder.path().join("died").exists(), mode == "dies");
+        }
+    }
+
+    #[test]
+    fn what_is_no_function_of_the_text_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = options(folder.path(), "random").open().unwrap();
+        let error = opened.check_stability(&TEXTS).unwrap_err().to_string();
+        assert!(error.contains("not a function of the text"), "{error}");
+        let mut without = options(folder.path(), "dies");
+        without.retries = 0;
+        let opened = without.open().unwrap();
+        let error = opened.classifier().logits(&["a", "b", "c", "d", "e", "f"]);
+        let error = error.unwrap_err();
+        let cause = std::error::Error::source(&error).unwrap().to_string();
+        assert!(cause.starts_with("the predictor ended"), "{cause}");
+    }
+
+    #[test]
+    fn what_it_is_asked_for_counts_and_how_it_is_asked_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = options(folder.path(), "good");
+        let same = options.sha256().unwrap();
+        let faster = TextPredictorOptions {
+            concurrency: 9,
+            retries: 7,
+            ..options.clone()
+        };
+        assert_eq!(faster.sha256().unwrap(), same);
+        let votes = TextPredictorOptions {
+            votes: 3,
+            ..options.clone()
+        };
+        assert_ne!(votes.sha256().unwrap(), same);
+        fs::write(folder.path().join("answer.sh"), "another").unwrap();
+        assert_ne!(options.sha256().unwrap(), same);
     }
 }

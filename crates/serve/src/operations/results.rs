@@ -34,7 +34,7 @@ pub struct ShareFigure {
 /// The main figures of an audit.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct AuditFigures {
-    /// How the search ended: `complete`, `max_found`, `time` or `interrupted`.
+    /// How the search ended: `complete`, `max_found`, `time`, `max_calls` or `interrupted`.
     pub ending: String,
     /// Search strategy.
     pub strategy: String,

@@ -21,7 +21,7 @@ use probity_text::lexicon::Lexicon;
 /// A classifier of texts, as an audit asks it.
 pub enum TextSubject<'m> {
     /// A network that reads numbers of its own words, and gives gradients.
-    Words(Cow<'m, TextModel>),
+    Words(Box<Cow<'m, TextModel>>),
     /// Any other, which is asked by texts.
     Asked(AskedClassifier<'m>),
 }
@@ -43,15 +43,15 @@ impl TextSubject<'_> {
             // Started last: what is wrong with the data is said without it.
             let sha256 = predictor.sha256()?;
             let some: Vec<&str> = texts.iter().map(String::as_str).collect();
-            let opened = predictor.open(&some)?;
+            let opened = predictor.open()?;
             let asked = AskedClassifier {
-                classifier: opened.classifier,
                 gradients: None,
+                instability: opened.check_stability(&some)?,
+                classifier: opened.classifier(),
                 classes: opened.classes,
                 reader,
                 vectors_sha256,
                 ender: Some(opened.ender),
-                instability: opened.instability,
             };
             return Ok(Opened {
                 value: TextSubject::Asked(asked),
@@ -70,7 +70,7 @@ impl TextSubject<'_> {
             let expected = "left out: the model has a vocabulary and vectors of its own";
             return Err(FieldError::new(field, "given", expected).into());
         }
-        Ok(opened.map(|model| TextSubject::Words(Cow::Owned(model))))
+        Ok(opened.map(|model| TextSubject::Words(Box::new(Cow::Owned(model)))))
     }
 
     /// Whether what `specification` names, or `model`, is asked by texts, so that its words are

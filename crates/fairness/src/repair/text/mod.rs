@@ -120,7 +120,7 @@ impl TextRepair {
     /// What a search from the texts is made of.
     fn search_parts(&self) -> TextParts<'_, '_> {
         TextParts {
-            model: Opened::unnamed(TextSubject::Words(Cow::Borrowed(&self.model))),
+            model: Opened::unnamed(TextSubject::Words(Box::new(Cow::Borrowed(&self.model)))),
             directory: Some(&self.specification.model),
             protected: Opened::unnamed(self.protection.clone()),
             texts: Opened::unnamed(self.corpus.texts.iter().map(String::as_str).collect()),
