@@ -159,7 +159,7 @@ impl TextScorer {
     }
 
     /// The logits of `texts`, row-major `[texts, classes]`, of a recurrent network on `device`, and
-    /// of a network for what it reads of each.
+    /// of a network for what it reads of each. A transformer answers on the processor.
     ///
     /// # Errors
     /// When a text cannot be split, or the model cannot answer.

@@ -45,9 +45,15 @@ impl TextSubject<'_> {
             let some: Vec<&str> = texts.iter().map(String::as_str).collect();
             let opened = predictor.open()?;
             let asked = AskedClassifier {
+<<<<<<< HEAD
                 instability: opened.check_stability(&some)?,
                 classifier: opened.classifier(),
                 gradients: None,
+=======
+                gradients: None,
+                instability: opened.check_stability(&some)?,
+                classifier: opened.classifier(),
+>>>>>>> hC
                 classes: opened.classes,
                 reader,
                 vectors_sha256,
