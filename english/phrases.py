@@ -21,7 +21,7 @@ BASE, STEPS = 1.0001, 1 << 16
 LEAST = -17.0
 # Words so frequent stay as they are: of three such ones nothing is to be known.
 FREQUENT = 200
-# Numbers are below 2^26, so that what was never seen is taken for a phrase once in 80 times.
+# Numbers are below 2^26, so that what was never seen is taken for a phrase once in 100 times.
 BITS = 26
 WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 SPLIT = re.compile(r"(?=n't$)|(?='(?:s|re|ve|ll|d|m)$)")

@@ -1,9 +1,9 @@
 //! Which words stand in threes in general English (see `english/README.md`).
 //!
-//! What holds words together is seldom in a corpus of some thousand texts: that one is "in the
-//! picture" and not "in the mirror", a fool "of a person" and not "of an answer". The trigrams of a
-//! large corpus are known by numbers of 26 bits that their words hash to, so that three words that
-//! never stood together are taken for a phrase once in a hundred times.
+//! Idiom is seldom told by a corpus of some thousand texts, least of all where the text in question
+//! is one of them. The trigrams of a large corpus are known by numbers of 26 bits that their words
+//! hash to, so that three words that never stood together are taken for a phrase once in a hundred
+//! times.
 
 use std::sync::LazyLock;
 
