@@ -45,6 +45,16 @@ const BASES: &[(&str, How, &str)] = &[
         "modality = 'text'\ndata = 'comments.csv'\ntext_column = 'comment_text'\nlabel_column = 'toxic'\n[training]\nepochs = 1\n[recurrent]\nlayers = 1\nunits = 3",
     ),
     (
+        "train",
+        Run,
+        "modality = 'text'\ndata = 'comments.csv'\ntext_column = 'comment_text'\nlabel_column = 'toxic'\n[training]\nepochs = 1\n[transformer]\nlayers = 1\nheads = 1\nunits = 8\ninner = 8\nmax_length = 8",
+    ),
+    (
+        "import",
+        Run,
+        "modality = 'text'\n[hugging_face]\ndirectory = 'absent'",
+    ),
+    (
         "import",
         Run,
         "modality = 'text'\nweights = 'absent.pt'\n[text]\nvocabulary = 'absent.txt'",
@@ -302,28 +312,22 @@ const LONG: &[&str] = &[
 /// Fields of a part that several kinds share, which one of them refuses whatever they say, or for
 /// tables, which are what the bases of `predict` and `evaluate` are of.
 const NEVER: &[&str] = &[
-    "outliers exact: noise.interval_share",
-    "compare: predictor.concurrency",
     "compare: predictor.rate",
     "compare: predictor.retries",
-    "compare: predictor.votes",
     "compare: predictor.tolerance",
-    "predict: predictor.rows",
-    "predict: predictor.concurrency",
     "predict: predictor.rate",
     "predict: predictor.retries",
-    "predict: predictor.votes",
+    "predict: predictor.rows",
     "predict: predictor.tolerance",
-    "evaluate: predictor.rows",
-    "evaluate: predictor.concurrency",
     "evaluate: predictor.rate",
     "evaluate: predictor.retries",
-    "evaluate: predictor.votes",
+    "evaluate: predictor.rows",
     "evaluate: predictor.tolerance",
+    "outliers exact: noise.interval_share",
 ];
 
 /// Fields at whose upper bound a network takes the memory that it is bounded by: gigabytes.
-const LARGE: &[&str] = &["recurrent.units", "recurrent.layers"];
+const LARGE: &[&str] = &["recurrent.units", "recurrent.layers", "transformer.units"];
 
 /// Address space of a run.
 const MEMORY: &str = "4GiB";

@@ -233,7 +233,7 @@ fn one_text_is_examined_term_by_term() {
         "of 1 replacements",
     ]);
     let paper = ["--lexicon", "paper", "--protected", "country"];
-    examine(text, &paper).exits(0).says(&["Norway (country)"]);
+    examine(text, &paper).exits(0).says(&["norway (country)"]);
     // A file of that name is named with its folder.
     let file = ["--lexicon", "./paper", "--protected", "country"];
     examine(text, &file)

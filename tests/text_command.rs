@@ -118,8 +118,10 @@ fn shipped_lexica_are_listed_and_printed_as_files_that_are_read() {
         let name = name.as_str().unwrap();
         let shown = workspace.line(&format!("lexicon show {name}")).exits(0);
         workspace.write("shown.toml", &shown.stdout);
-        let line = "lexicon check --texts texts.csv --text-column text --json --lexicon shown.toml";
-        let own = workspace.line(line).exits(0).json();
+        let line = format!(
+            "lexicon check --texts texts.csv --text-column text --json --lexicon shown.toml --protected {name}"
+        );
+        let own = workspace.line(&line).exits(0).json();
         let shipped = workspace
             .line(&format!(
                 "lexicon check --texts texts.csv --text-column text --json --protected {name}"

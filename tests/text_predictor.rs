@@ -75,7 +75,7 @@ serve_texts(lambda classes: (predict, None if mode == 'nameless' else ['fine', '
 
 /// Texts that name women, men and religions.
 fn texts() -> String {
-    let mut texts = String::from("text\n\"\"\n\"\u{1f600} nothing to see\"\n");
+    let mut texts = String::from("text\n\"\u{1f600} nothing to see\"\n");
     for number in 0..40 {
         let (who, where_) = [
             ("The women", "town"),

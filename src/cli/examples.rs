@@ -56,19 +56,19 @@ const EXAMPLES: [(&str, &[&str]); 54] = [
         &["probity embeddings neighbours vectors.txt.xz soup fool -k 5"],
     ),
     (
-        "train",
-        &[
-            "probity train --data people.csv --schema people.toml --categories onehot --validation 0.1 --out models/people",
-            "probity train --texts comments.csv --text-column comment_text --label-column toxic --cell lstm --embeddings shipped --out models/toxic",
-            "probity train --texts comments.csv --text-column comment_text --label-column toxic --encoder models/minilm --out models/toxic-minilm",
-        ],
-    ),
-    (
         "import",
         &[
             "probity import --weights census.safetensors --config adf-fnn --schema adf-census --out models/adf",
             "probity import --weights toxic.pt --vocabulary words.txt --unknown-row 1 --padding-row 0 --classes fine,toxic --out models/imported",
             "probity import --hf all-MiniLM-L6-v2 --out models/minilm",
+        ],
+    ),
+    (
+        "train",
+        &[
+            "probity train --data people.csv --schema people.toml --categories onehot --validation 0.1 --out models/people",
+            "probity train --texts comments.csv --text-column comment_text --label-column toxic --cell lstm --embeddings shipped --out models/toxic",
+            "probity train --texts comments.csv --text-column comment_text --label-column toxic --encoder models/minilm --out models/toxic-minilm",
         ],
     ),
     (

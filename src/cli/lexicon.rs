@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
@@ -112,6 +112,10 @@ fn check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
         (None, None) => None,
     };
     let covered = Coverage::of(&lexicon, &args.protected, &texts, vocabulary.as_ref())?;
+    ensure!(
+        !covered.is_empty(),
+        "every attribute of the lexicon is protected by name only; name some by --protected"
+    );
     let checks = covered.into_iter().map(|coverage| {
         let attribute = lexicon.attribute(&coverage.attribute)?;
         Ok(AttributeCheck {

@@ -14,6 +14,16 @@ fn copy(workspace: &Workspace, from: &str, to: &str) {
     fs::copy(project(from), workspace.path(to)).unwrap();
 }
 
+/// The files of the folder `from` as those of `to`.
+fn copy_folder(workspace: &Workspace, from: &str, to: &str) {
+    fs::create_dir(workspace.path(to)).unwrap();
+    for file in fs::read_dir(project(from)).unwrap() {
+        let file = file.unwrap();
+        let name = file.file_name();
+        fs::copy(file.path(), workspace.path(to).join(name)).unwrap();
+    }
+}
+
 /// Word vectors, as a file of GloVe's.
 pub fn vectors(workspace: &Workspace) -> Lacks {
     let mut text = Vec::new();
@@ -72,7 +82,7 @@ pub fn repair(workspace: &Workspace) -> Lacks {
 /// What the manual speaks of besides what its own commands make.
 pub fn manual(workspace: &Workspace) -> Lacks {
     vectors(workspace);
-    let mut lacks = predictors(workspace);
+    let mut lacks = predictors_of_rows(workspace);
     lacks.extend(programs(&["man"]));
     workspace
         .line("data generate comments --rows 2000 --seed 3 --out corpus.csv")
@@ -90,6 +100,17 @@ pub fn manual(workspace: &Workspace) -> Lacks {
         "tests/data/recurrent/words-special.txt",
         "words.txt",
     );
+    copy_folder(workspace, "tests/transformers/encoder", "all-MiniLM-L6-v2");
+    let bert = project("tests/transformers/bert");
+    workspace
+        .run([
+            "import",
+            "--hf",
+            bert.to_str().unwrap(),
+            "--out",
+            "models/toxic-bert",
+        ])
+        .exits(0);
     workspace.write("friday.toml", block("docs/manual.md", "kind = \"audit\""));
     match data(&["peer-models/adf-census", "adult"]) {
         None => lacks.extend(["census.safetensors", "data fetch"]),
@@ -101,9 +122,30 @@ pub fn manual(workspace: &Workspace) -> Lacks {
     lacks
 }
 
-/// Predictors: a process, an ONNX file, and models of scikit-learn and XGBoost where there is a
-/// Python that has these.
+/// Predictors of rows and of texts.
 pub fn predictors(workspace: &Workspace) -> Lacks {
+    let mut lacks = predictors_of_rows(workspace);
+    workspace
+        .line("data generate comments --rows 300 --out comments.csv")
+        .exits(0);
+    let code = "
+import joblib, pandas
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+comments = pandas.read_csv('comments.csv')
+texts = make_pipeline(TfidfVectorizer(), LogisticRegression())
+joblib.dump(texts.fit(comments['comment_text'], comments['toxic']), 'texts.joblib')
+";
+    lacks.extend(python(workspace, code));
+    // A service that is not there.
+    lacks.push("example.org");
+    lacks
+}
+
+/// A process, an ONNX file, and models of scikit-learn and XGBoost where there is a Python that has
+/// these.
+fn predictors_of_rows(workspace: &Workspace) -> Lacks {
     census(workspace);
     workspace.write(
         "predict.py",

@@ -24,6 +24,14 @@ pub trait TextClassifier: Send + Sync {
     fn is_fallible(&self) -> bool {
         false
     }
+
+    /// Whether `text` is longer than what is read of it, as far as that is known.
+    ///
+    /// # Errors
+    /// When it cannot be split.
+    fn cuts(&self, _text: &str) -> Result<bool, ModelError> {
+        Ok(false)
+    }
 }
 
 /// A classifier of texts whose outputs can be differentiated with respect to their words.
@@ -68,5 +76,9 @@ impl<C: TextClassifier + ?Sized> TextClassifier for &C {
 
     fn is_fallible(&self) -> bool {
         (**self).is_fallible()
+    }
+
+    fn cuts(&self, text: &str) -> Result<bool, ModelError> {
+        (**self).cuts(text)
     }
 }

@@ -351,7 +351,7 @@ fn text_repairs(folder: &Path) -> anyhow::Result<Target> {
         "modality": "text",
         "model": audit["model"],
         "data": audit["data"],
-        "protected": ["country", "ethnicity", "gender", "race", "religion"],
+        "protected": ["country", "gender", "race", "religion"],
         "method": "samples",
         "repeats": 2,
         "save_anyway": true,

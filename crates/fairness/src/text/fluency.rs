@@ -70,6 +70,8 @@ impl Fluency {
     pub fn is_attested(&self, seed: usize, position: usize, word: i32) -> bool {
         let number = usize::try_from(word).ok();
         let number = number.and_then(|id| self.numbers.get(id)).copied();
+        // A word that is too rare for the model has the pairs of all that are.
+        let number = number.filter(|&number| number != self.ngrams.unknown());
         let (Some(words), Some(number)) = (self.seeds.get(seed), number) else {
             return false;
         };
@@ -138,5 +140,15 @@ mod tests {
         assert_eq!(fluency.kept(0, &original, &[6, 5, 2, 3, 4]), 0.0);
         // "this old book" occurs, "this like book" does not.
         assert!(fluency.is_attested(0, 3, 5) && !fluency.is_attested(0, 3, 1));
+        // "idea" occurs once: a model of words that occur twice knows only that some word did.
+        let ngrams = NgramModel::fit(texts.iter().map(|text| split(text)), 2).unwrap();
+        assert_eq!(ngrams.id("idea"), ngrams.unknown());
+        assert!(ngrams.has_pair(ngrams.id("good"), ngrams.unknown()));
+        let fluency = Fluency {
+            numbers: all.iter().map(|word| ngrams.id(word)).collect(),
+            seeds: vec![ngrams.ids(&words)],
+            ngrams: Arc::new(ngrams),
+        };
+        assert!(!fluency.is_attested(0, 4, 6));
     }
 }

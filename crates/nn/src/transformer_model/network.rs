@@ -84,6 +84,10 @@ impl TextClassifier for TransformerNetwork {
         self.kernels.shape().classes
     }
 
+    fn cuts(&self, text: &str) -> Result<bool, ModelError> {
+        Ok(self.split(text, self.max_length)?.is_truncated)
+    }
+
     fn logits(&self, texts: &[&str]) -> Result<Vec<f32>, ModelError> {
         let classes = self.classes();
         let mut logits = Vec::with_capacity(texts.len() * classes);

@@ -241,8 +241,8 @@ impl From<JobSpecification> for Value {
         fn written<S: Specification>(asked: &S) -> Value {
             // A specification that was read from JSON has a form in it.
             let mut value = serde_json::to_value(asked).unwrap_or_default();
-            for table in REFUSED {
-                remove(&mut value, table);
+            for path in refused::<S>().chain(REFUSED.map(str::to_owned)) {
+                remove(&mut value, &path);
             }
             if let Some(map) = value.as_object_mut() {
                 map.insert("kind".to_owned(), S::KIND.into());

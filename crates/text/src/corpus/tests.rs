@@ -16,6 +16,7 @@ fn read(name: &str, content: &[u8], text: &str, label: &str) -> Result<TextCorpu
             skip_bad_rows: name.starts_with("skip"),
         },
     )
+    .and_then(|corpus| corpus.expect_classes(&file, label).map(|()| corpus))
     .map_err(|error| error.to_string().replace(&file.display().to_string(), name))
 }
 

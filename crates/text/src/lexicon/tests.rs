@@ -464,7 +464,10 @@ fn bad_lexica_are_refused_by_what_is_wrong() {
         let found = Lexicon::from_toml(&toml).unwrap_err().to_string();
         assert!(found.contains(expected), "{toml}: {found}");
     }
-    let same = "[[attribute]]\nname = \"x\"\nvalues = [\"a-b\", \"a - b\"]";
+    let hyphens = "[[attribute]]\nname = \"x\"\nvalues = [\"ex-wife\", \"ex wife\"]";
+    let found = Lexicon::from_toml(hyphens).unwrap_err().to_string();
+    assert!(found.contains("'ex wife' is listed twice"), "{found}");
+    let same = "[[attribute]]\nname = \"x\"\nvalues = [\"a+b\", \"a + b\"]";
     let lexicon = Lexicon::from_toml(same).unwrap();
     let error = TermMatcher::new(&lexicon.attributes()[0], &tokenizer()).unwrap_err();
     assert!(error.to_string().contains("are the same words"), "{error}");

@@ -145,7 +145,7 @@ impl<'m> TextCase<'m> {
                 let read = protected.read(&tokens, &encoded)?;
                 Ok(Looked {
                     source: Some(read.source).filter(Source::can_vary),
-                    is_truncated: encoded.is_truncated,
+                    is_truncated: encoded.is_truncated || subject.cuts(texts[text])?,
                     is_foreign: !read.is_english,
                     words: encoded.words,
                 })

@@ -11,6 +11,7 @@ use crate::specification::AuditSpecification;
 use crate::text::asked::{AskedClassifier, WordGradients};
 use crate::text::strategy::Vectors;
 use crate::text::vocabulary::audit_reader;
+use probity_nn::ModelError;
 use probity_nn::text_model::TextModel;
 use probity_nn::text_reader::TextReader;
 use probity_nn::transformer_model::is_transformer;
@@ -45,15 +46,9 @@ impl TextSubject<'_> {
             let some: Vec<&str> = texts.iter().map(String::as_str).collect();
             let opened = predictor.open()?;
             let asked = AskedClassifier {
-<<<<<<< HEAD
                 instability: opened.check_stability(&some)?,
                 classifier: opened.classifier(),
                 gradients: None,
-=======
-                gradients: None,
-                instability: opened.check_stability(&some)?,
-                classifier: opened.classifier(),
->>>>>>> hC
                 classes: opened.classes,
                 reader,
                 vectors_sha256,
@@ -107,6 +102,17 @@ impl TextSubject<'_> {
                 values: self.reader().table.vectors(),
                 dimension: self.reader().dimension(),
             },
+        }
+    }
+
+    /// Whether it reads less of `text` than its words say: pieces beyond those that it takes.
+    ///
+    /// # Errors
+    /// When the text cannot be split.
+    pub fn cuts(&self, text: &str) -> Result<bool, ModelError> {
+        match self {
+            TextSubject::Words(_) => Ok(false),
+            TextSubject::Asked(asked) => asked.classifier.cuts(text),
         }
     }
 

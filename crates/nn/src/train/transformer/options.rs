@@ -105,8 +105,13 @@ impl TransformerOptions {
             }
             _ => {}
         }
+        let is_fresh = self.encoder.is_none();
+        if is_fresh && self.heads > 0 && !self.units.is_multiple_of(self.heads) {
+            let expected = format!("a divisor of transformer.units, {}", self.units);
+            return Err(FieldError::new("transformer.heads", self.heads, expected));
+        }
         match self.shape(1, 2).problem() {
-            Some(problem) if self.encoder.is_none() => {
+            Some(problem) if is_fresh => {
                 let expected = format!("such that the network has not {problem}");
                 Err(FieldError::new("transformer.units", self.units, expected))
             }
