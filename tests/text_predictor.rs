@@ -131,7 +131,7 @@ fn a_process_is_audited_whatever_happens_to_it() {
     assert_eq!(found(&workspace, "apart"), found(&workspace, "whole"));
 
     // A process that dies once is started anew; without retries the run can be gone on with.
-    let dies = fake(&python, "dies 150");
+    let dies = fake(&python, "dies 660");
     audit(&workspace, &dies, "--out anew").exits(0);
     assert_eq!(found(&workspace, "anew"), found(&workspace, "whole"));
     std::fs::remove_file(workspace.path("died")).unwrap();
@@ -161,7 +161,7 @@ fn what_is_no_answer_is_refused() {
         ("nan 30", "", 2, "NaN and Infinity are no probabilities"),
         ("short 32", "", 2, "answered 1 rows where"),
         ("noisy 0", "", 2, "not a function of the text"),
-        ("nameless 0", "", 2, "name them in predictor.classes"),
+        ("nameless 0", "", 2, "name them in --predictor-classes"),
         (
             "good 0",
             "--predictor-classes rude,other",
@@ -194,7 +194,7 @@ fn a_predictor_predicts_is_evaluated_and_measured_by_groups() {
     let workspace = workspace();
     let labelled = texts()
         .lines()
-        .skip(3)
+        .skip(2)
         .enumerate()
         .fold(String::from("text,label\n"), |all, (number, text)| {
             format!("{all}{text},{}\n", ["rude", "fine"][number % 2])

@@ -68,7 +68,7 @@ const EXAMPLES: [(&str, &[&str]); 54] = [
         &[
             "probity train --data people.csv --schema people.toml --categories onehot --validation 0.1 --out models/people",
             "probity train --texts comments.csv --text-column comment_text --label-column toxic --cell lstm --embeddings shipped --out models/toxic",
-            "probity train --texts comments.csv --text-column comment_text --label-column toxic --encoder models/minilm --out models/toxic-minilm",
+            "probity train --texts comments.csv --text-column comment_text --label-column toxic --encoder models/encoder --out models/toxic-encoder",
         ],
     ),
     (

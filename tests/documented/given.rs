@@ -101,16 +101,12 @@ pub fn manual(workspace: &Workspace) -> Lacks {
         "words.txt",
     );
     copy_folder(workspace, "tests/transformers/encoder", "all-MiniLM-L6-v2");
-    let bert = project("tests/transformers/bert");
-    workspace
-        .run([
-            "import",
-            "--hf",
-            bert.to_str().unwrap(),
-            "--out",
-            "models/toxic-bert",
-        ])
-        .exits(0);
+    for (from, to) in [("bert", "models/toxic-bert"), ("encoder", "models/encoder")] {
+        let from = project(&format!("tests/transformers/{from}"));
+        let from = from.to_str().unwrap();
+        let import = ["import", "--hf", from, "--out", to];
+        workspace.run(import).exits(0);
+    }
     workspace.write("friday.toml", block("docs/manual.md", "kind = \"audit\""));
     match data(&["peer-models/adf-census", "adult"]) {
         None => lacks.extend(["census.safetensors", "data fetch"]),

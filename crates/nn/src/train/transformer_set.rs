@@ -9,7 +9,7 @@ use super::run::{DataCounts, Fit, TextCounts, Trainable, TrainingError};
 use super::split::count_classes;
 use super::text::LabelledTexts;
 use super::text_set::open_embeddings;
-use super::transformer::{TransformerCheckpoint, train_transformer};
+use super::transformer::{TransformerCheckpoint, TransformerOptions, train_transformer};
 use super::{Observe, TrainSpecification};
 use crate::metrics::Metrics;
 use crate::modality::ModalityName;
@@ -81,7 +81,12 @@ fn on_encoder(
 ) -> Result<TransformerModel, TrainingError> {
     let mut model = TransformerModel::load(directory)?;
     record.sha256.insert("encoder".to_owned(), model.sha256());
-    let asked = options.network.max_length;
+    let usual = TransformerOptions::default().max_length;
+    let asked = match options.network.max_length {
+        // What nobody chose is no more than there is.
+        chosen if chosen == usual => usual.min(model.weights.shape.longest()),
+        chosen => chosen,
+    };
     if asked > model.weights.shape.longest() || asked <= model.tokenizer.marks() {
         let expected = format!(
             "from {} to {}, as the encoder reads",
