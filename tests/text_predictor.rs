@@ -166,7 +166,7 @@ fn what_is_no_answer_is_refused() {
             "good 0",
             "--predictor-classes rude,other",
             2,
-            "the same as in predictor.classes",
+            "the same as in --predictor-classes",
         ),
         ("good 0", "--strategy adf-asc", 2, "it needs gradients"),
         ("good 0", "--schema adult", 2, "has no meaning for texts"),
