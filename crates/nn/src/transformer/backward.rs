@@ -2,8 +2,8 @@
 //! to its parameters.
 //!
 //! The chain rule by hand, from the head down: each block's pass leaves what its way back needs
-//! ([`LayerTrace`]), and the gradients with respect to the states are one matrix, `[pieces, units]`,
-//! that goes down block by block. A batch that is learnt from is cut into [`PARTS`] parts whatever
+//! (`LayerTrace`), and the gradients with respect to the states are one matrix, `[pieces, units]`,
+//! that goes down block by block. A batch that is learnt from is cut into `PARTS` parts whatever
 //! the number of threads, and the parts' gradients are summed in their order.
 
 use rayon::prelude::*;

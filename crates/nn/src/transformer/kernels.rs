@@ -1,6 +1,6 @@
 //! A transformer laid out for the CPU, and its logits.
 //!
-//! Texts are put one behind the other, without padding, until there are [`CHUNK`] pieces; chunks are
+//! Texts are put one behind the other, without padding, until there are `CHUNK` pieces; chunks are
 //! worked on in parallel. Everything but attention treats pieces one by one, and attention texts one
 //! by one, by operations whose order depends on nothing else: a text's bits are the same alone and
 //! in any batch, on any number of threads.

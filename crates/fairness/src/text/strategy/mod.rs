@@ -17,7 +17,7 @@
 //! neighbour; x' is the flip that the check of the position found. A draw beyond the limits is a
 //! trial that changes nothing.
 //!
-//! `adf-zero-order` asks for outputs only: see [`omission`].
+//! `adf-zero-order` asks for outputs only: see `omission`.
 
 mod omission;
 
