@@ -47,7 +47,7 @@ const BASES: &[(&str, How, &str)] = &[
     (
         "train",
         Run,
-        "modality = 'text'\ndata = 'comments.csv'\ntext_column = 'comment_text'\nlabel_column = 'toxic'\n[training]\nepochs = 1\n[transformer]\nlayers = 1\nheads = 1\nunits = 8\ninner = 8\nmax_length = 8",
+        "modality = 'text'\ndata = 'comments.csv'\ntext_column = 'comment_text'\nlabel_column = 'toxic'\n[training]\nepochs = 1\n[transformer]\nblocks = 1\nheads = 1\nwidth = 8\ninner = 8\npieces = 8",
     ),
     (
         "import",
@@ -327,7 +327,7 @@ const NEVER: &[&str] = &[
 ];
 
 /// Fields at whose upper bound a network takes the memory that it is bounded by: gigabytes.
-const LARGE: &[&str] = &["recurrent.units", "recurrent.layers", "transformer.units"];
+const LARGE: &[&str] = &["recurrent.units", "recurrent.layers", "transformer.width"];
 
 /// Address space of a run.
 const MEMORY: &str = "4GiB";

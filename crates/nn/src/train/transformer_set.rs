@@ -81,8 +81,8 @@ fn on_encoder(
 ) -> Result<TransformerModel, TrainingError> {
     let mut model = TransformerModel::load(directory)?;
     record.sha256.insert("encoder".to_owned(), model.sha256());
-    let usual = TransformerOptions::default().max_length;
-    let asked = match options.network.max_length {
+    let usual = TransformerOptions::default().pieces;
+    let asked = match options.network.pieces {
         // What nobody chose is no more than there is.
         chosen if chosen == usual => usual.min(model.weights.shape.longest()),
         chosen => chosen,
@@ -93,7 +93,7 @@ fn on_encoder(
             model.tokenizer.marks() + 1,
             model.weights.shape.longest()
         );
-        return Err(FieldError::new("transformer.max_length", asked, expected).into());
+        return Err(FieldError::new("transformer.pieces", asked, expected).into());
     }
     let start = model.weights.shape.head_start();
     model.weights.values.truncate(start);
@@ -115,7 +115,7 @@ fn fresh(
     options: &TransformerTraining,
     record: &mut Record,
 ) -> Result<(TransformerModel, u64), TrainingError> {
-    let file = &options.network.embeddings;
+    let file = &options.network.word_vectors;
     let vectors = open_embeddings(file, record)?;
     let vocabulary = Vocabulary::new(&corpus.texts, &vectors, file, COMMON)?;
     let table = &vocabulary.table;
@@ -132,7 +132,7 @@ fn fresh(
         PieceTokenizer::from_json(json.as_bytes(), Path::new(TOKENIZER), shape.vocabulary)?;
     let model = TransformerModel {
         classes: corpus.classes.clone(),
-        max_length: options.network.max_length,
+        max_length: options.network.pieces,
         family: Family::Bert,
         tokenizer,
         weights,

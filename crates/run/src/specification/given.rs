@@ -62,8 +62,8 @@ impl<S: Specification> Given<S> {
     }
 
     /// Those that are named in `options`: by the path of a field (`search.seeds`), by a table of
-    /// fields (`search` with `seeds` in it), by the last part of a path (`seeds`), or by the name
-    /// that a field has on the command line, with low lines. A null is as if it were not given.
+    /// fields (`search` with `seeds` in it), by the name that a field has on the command line, with
+    /// low lines, or by the last part of a path (`seeds`). A null is as if it were not given.
     ///
     /// # Errors
     /// When a name is that of no field, or of two.
@@ -98,11 +98,15 @@ impl<S: Specification> Given<S> {
             }
             return Ok(());
         }
-        let short = |field: &&Field| {
+        // No two fields share a name of the command line, so it goes first.
+        let flag = |field: &&Field| {
             let flag = field.flag().map(|flag| flag.replace('-', "_"));
-            field.name() == name || flag.as_deref() == Some(name)
+            flag.as_deref() == Some(name)
         };
-        let found: Vec<&Field> = fields.iter().filter(short).collect();
+        let mut found: Vec<&Field> = fields.iter().filter(flag).collect();
+        if found.is_empty() {
+            found = fields.iter().filter(|field| field.name() == name).collect();
+        }
         match found.as_slice() {
             [field] => {
                 self.fields.push(((*field).clone(), value));

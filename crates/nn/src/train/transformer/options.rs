@@ -31,25 +31,25 @@ pub struct TransformerOptions {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub freeze: bool,
     /// Blocks of a fresh network.
-    #[schemars(range(min = 1, max = 64), extend("x-flag" = "blocks"))]
-    pub layers: usize,
+    #[schemars(range(min = 1, max = 64))]
+    pub blocks: usize,
     /// Heads of attention of a fresh network, which share its units.
     #[schemars(range(min = 1, max = 64))]
     pub heads: usize,
     /// Numbers of a state of a fresh network.
-    #[schemars(range(min = 1, max = 4096), extend("x-flag" = "width"))]
-    pub units: usize,
+    #[schemars(range(min = 1, max = 4096))]
+    pub width: usize,
     /// Units of the inner layers of a fresh network.
     #[schemars(range(min = 1, max = 16_384))]
     pub inner: usize,
     /// Pieces of a text that are read, from its beginning; words in a fresh network. No more than
     /// the encoder reads.
-    #[schemars(range(min = 1, max = 65_536), extend("x-flag" = "pieces"))]
-    pub max_length: usize,
+    #[schemars(range(min = 1, max = 65_536))]
+    pub pieces: usize,
     /// Word vectors, or shipped, whose words a fresh network knows, and whose numbers its table
     /// begins with.
-    #[schemars(extend("format" = "path", "x-flag" = "word-vectors", "x-names" = ["shipped"]))]
-    pub embeddings: PathBuf,
+    #[schemars(extend("format" = "path", "x-names" = ["shipped"]))]
+    pub word_vectors: PathBuf,
     /// Largest norm of a step's gradient; a larger one is scaled down to it.
     #[schemars(
         range(min = 0.000_001, max = 1_000_000),
@@ -63,12 +63,12 @@ impl Default for TransformerOptions {
         TransformerOptions {
             encoder: None,
             freeze: false,
-            layers: 2,
+            blocks: 2,
             heads: 4,
-            units: 64,
+            width: 64,
             inner: 128,
-            max_length: 128,
-            embeddings: SHIPPED.into(),
+            pieces: 128,
+            word_vectors: SHIPPED.into(),
             clip_norm: 1.0,
         }
     }
@@ -89,11 +89,11 @@ impl TransformerOptions {
             ))
         };
         let fresh = [
-            ("layers", self.layers != usual.layers),
+            ("blocks", self.blocks != usual.blocks),
             ("heads", self.heads != usual.heads),
-            ("units", self.units != usual.units),
+            ("width", self.width != usual.width),
             ("inner", self.inner != usual.inner),
-            ("embeddings", self.embeddings != usual.embeddings),
+            ("word_vectors", self.word_vectors != usual.word_vectors),
         ];
         let of_fresh = fresh.into_iter().find(|(_, is_given)| *is_given);
         match (&self.encoder, of_fresh) {
@@ -106,14 +106,14 @@ impl TransformerOptions {
             _ => {}
         }
         let is_fresh = self.encoder.is_none();
-        if is_fresh && self.heads > 0 && !self.units.is_multiple_of(self.heads) {
-            let expected = format!("a divisor of transformer.units, {}", self.units);
+        if is_fresh && self.heads > 0 && !self.width.is_multiple_of(self.heads) {
+            let expected = format!("a divisor of transformer.width, {}", self.width);
             return Err(FieldError::new("transformer.heads", self.heads, expected));
         }
         match self.shape(1, 2).problem() {
             Some(problem) if is_fresh => {
                 let expected = format!("such that the network has not {problem}");
-                Err(FieldError::new("transformer.units", self.units, expected))
+                Err(FieldError::new("transformer.width", self.width, expected))
             }
             _ => Ok(()),
         }
@@ -123,12 +123,12 @@ impl TransformerOptions {
     pub fn shape(&self, words: usize, classes: usize) -> Shape {
         Shape {
             vocabulary: words,
-            positions: self.max_length,
+            positions: self.pieces,
             first_position: 0,
             segments: 0,
-            units: self.units,
+            units: self.width,
             heads: self.heads,
-            layers: self.layers,
+            layers: self.blocks,
             inner: self.inner,
             activation: InnerActivation::Gelu,
             epsilon: 1e-12,

@@ -28,11 +28,11 @@ fn corpus() -> (Vec<Vec<i32>>, Vec<u32>) {
 fn options(freeze: bool) -> TransformerTraining {
     let mut options = TransformerTraining::default();
     options.network = TransformerOptions {
-        units: 16,
+        width: 16,
         heads: 2,
         inner: 16,
-        layers: 1,
-        max_length: 8,
+        blocks: 1,
+        pieces: 8,
         freeze,
         ..TransformerOptions::default()
     };

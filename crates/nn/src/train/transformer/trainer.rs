@@ -53,7 +53,7 @@ impl<'a> Trainer<'a> {
         let learning = &options.learning;
         let pace = options.pace(split.train.len());
         let pooled = options.network.freeze.then(|| {
-            let max_length = options.network.max_length;
+            let max_length = options.network.pieces;
             let items = 0..corpus.texts.len() as u32;
             let texts: Vec<&[i32]> = items.map(|item| corpus.text(item, max_length)).collect();
             Kernels::new(weights.clone()).pooled(&texts)
@@ -87,7 +87,7 @@ impl<'a> Trainer<'a> {
     }
 
     fn texts(&self, items: &[u32]) -> Vec<&'a [i32]> {
-        let max_length = self.options.network.max_length;
+        let max_length = self.options.network.pieces;
         let texts = items.iter();
         texts
             .map(|&item| self.corpus.text(item, max_length))
@@ -163,7 +163,7 @@ impl Learner for Trainer<'_> {
     fn pass(&mut self, epoch: u32, learning_rate: f64) -> Result<f64, TrainError> {
         let (mut total, mut weight) = (0.0, 0.0);
         let keys = (self.options.learning.seed, epoch);
-        let max_length = self.options.network.max_length;
+        let max_length = self.options.network.pieces;
         let batches = self
             .corpus
             .batches(&self.split.train, keys, self.pace.batch, max_length);
