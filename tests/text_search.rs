@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use probity::fairness::calls::Calls;
 use probity::fairness::check::{check_all, check_until_flip};
+use probity::fairness::distinct::Mark;
 use probity::fairness::domain::Domain;
 use probity::fairness::model_under_test::ModelAccess;
 use probity::fairness::search::{Ending, Phase, Search, SearchOptions, SearchState};
@@ -379,6 +380,109 @@ fn neither_batches_nor_interruptions_matter() {
             assert_eq!(pairs(&whole), pairs(&state), "{name:?}");
         }
     }
+}
+
+/// What may stand at each place of the seeds: for a third of the places `words` of the ring.
+fn places(case: &Case, words: usize) -> Steps {
+    let of_seed = |seed: &Vec<i32>| {
+        let of_place = |(place, word): (usize, &i32)| {
+            let may = *word >= 9 && (place + *word as usize).is_multiple_of(3);
+            let from = if may { 9 + (word * 7) % 40 } else { 0 };
+            (from..from + words as i32 * i32::from(may)).collect()
+        };
+        Candidates::new(seed.iter().enumerate().map(of_place))
+    };
+    let lists = case.seeds.iter().map(of_seed);
+    Steps::Places((0..).zip(lists).collect())
+}
+
+/// All discriminatory texts that moves lead to from the discriminatory seeds, through
+/// discriminatory texts, with at most `most` words changed.
+fn reachable(case: &Case, most: usize) -> HashSet<Vec<i32>> {
+    let flips = |row: &[i32]| {
+        let checks = check_all(&case.model, &case.domain, Rows::new(row, row.len())).unwrap();
+        !checks[0].checked.flips.is_empty()
+    };
+    let mut found: HashSet<Vec<i32>> = HashSet::new();
+    for (number, seed) in case.seeds.iter().enumerate() {
+        let start = case.domain.row(number as u32);
+        let mut open = vec![start.clone()];
+        open.retain(|row| flips(row));
+        let mut seen: HashSet<Vec<i32>> = open.iter().cloned().collect();
+        while let Some(row) = open.pop() {
+            found.insert(text_of(&row).to_vec());
+            for place in 0..seed.len() {
+                for &word in case.steps.of(&row, place) {
+                    let mut next = row.clone();
+                    next[1 + place] = word;
+                    if changed(seed, text_of(&next)) <= most
+                        && flips(&next)
+                        && seen.insert(next.clone())
+                    {
+                        open.push(next);
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn with_enough_trials_all_that_moves_of_places_lead_to_is_found() {
+    let mut beyond = 0;
+    for number in 0..8 {
+        let mut case = Case::new(number);
+        case.steps = places(&case, 3);
+        let expected = reachable(&case, 2);
+        for name in ALL {
+            let limits = Limits {
+                max_changed: Some(2),
+                ..case.no_limits()
+            };
+            let mut options = options();
+            (options.max_iter, options.local) = (0, 3000);
+            let state = case.run(&case.strategy(name, limits), &options);
+            let texts = state.pairs().iter().map(|pair| text_of(pair.row).to_vec());
+            let found: HashSet<Vec<i32>> = texts.collect();
+            // Not `assert_eq`, which would print thousands of texts.
+            assert!(
+                found == expected,
+                "{name:?}: {} of {}",
+                found.len(),
+                expected.len()
+            );
+            beyond += found.len() - state.local().starts as usize;
+        }
+    }
+    assert!(beyond > 500, "{beyond}");
+}
+
+#[test]
+fn a_walker_tries_no_text_twice_while_there_are_others() {
+    let mut trials = 0;
+    for number in 0..40 {
+        let mut case = Case::new(number);
+        case.steps = places(&case, 11);
+        case.seeds.truncate(1);
+        let start = case.domain.row(0);
+        let at_place = |place| case.steps.of(&start, place).len();
+        // So many that the trials do not try them all.
+        if (0..case.seeds[0].len()).map(at_place).sum::<usize>() < 30 {
+            continue;
+        }
+        for name in ALL {
+            let strategy = case.strategy(name, case.no_limits());
+            let mut state = case.start();
+            case.go_on(&strategy, &options(), &mut state, &mut |_| {
+                ControlFlow::Continue(())
+            });
+            let tried = state.rows().counts().count(Mark::LocalGenerated);
+            assert_eq!(state.local().checks, tried, "{name:?}");
+            trials += tried;
+        }
+    }
+    assert!(trials > 500, "{trials}");
 }
 
 /// Shares of equal places.

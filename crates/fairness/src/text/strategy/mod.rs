@@ -12,24 +12,20 @@
 //! that leads to a text where the walker has been, or beyond the limits, falls through to the next
 //! best; so a walker does not swap two synonyms for ever.
 //!
-//! **Local** (Algorithms 8 and 10). A token drawn with probability proportional to 1/saliency,
-//! ‖g_a‖∞ + ‖g'_a‖∞ (without g' in `asc` and `hf`, uniform in `rp`), is replaced by a uniform
-//! neighbour; x' is the flip that the check of the position found. A draw beyond the limits is a
-//! trial that changes nothing.
-//!
-//! `adf-zero-order` asks for outputs only: see `omission`.
+//! **Local** (Algorithms 8 and 10): see `local`. `adf-zero-order` asks for outputs only: see
+//! `omission`.
 
+mod local;
 mod omission;
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use rand::RngExt;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::Domain;
-use crate::guidance::{SALIENCY_FLOOR, draw, farthest_variant};
+use crate::guidance::farthest_variant;
 use crate::model_under_test::ModelAccess;
 use crate::strategies::StrategyName;
 use crate::strategy::{GlobalStep, LocalWalker, Strategy};
@@ -158,8 +154,11 @@ pub struct TextStrategy<'a> {
 /// What is remembered of a walker.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct TextMemory {
-    /// Keys of the texts where the walker has been in the global phase.
-    visited: Vec<u128>,
+    /// Keys of the texts where the walker has been in the global phase, or which it has tried in
+    /// the local one.
+    visited: BTreeSet<u128>,
+    /// Local phase: whether all that a move leads to from the start has been tried.
+    is_start_spent: bool,
     /// Local phase: places that may change at `row`, and the cumulative weights of the draw.
     /// In a checkpoint so that a search that goes on asks for no gradient again.
     places: Places,
@@ -250,7 +249,10 @@ impl Strategy for TextStrategy<'_> {
                 _ => self.picks(walkers, &questions)?,
             };
             for (walker, pick) in walkers.iter_mut().zip(picks) {
-                walker.memory.visited.push(self.domain.row_key(walker.row));
+                walker
+                    .memory
+                    .visited
+                    .insert(self.domain.row_key(walker.row));
                 if let Some((position, word)) = pick {
                     walker.row[TOKENS + position] = word;
                 }
@@ -265,24 +267,10 @@ impl Strategy for TextStrategy<'_> {
         trial: u32,
         walkers: &mut [LocalWalker<TextMemory>],
     ) -> Result<(), ModelError> {
-        self.refresh(walkers)?;
-        for walker in walkers {
-            let row = &walker.away.as_ref().unwrap_or(&walker.start).row;
-            walker.candidate.clone_from(row);
-            let places = &walker.memory.places;
-            if places.positions.is_empty() {
-                continue;
-            }
-            let mut stream = stream(self.seed, Purpose::LocalMove, walker.id, u64::from(trial));
-            let position = places.positions[draw(&places.cumulative, &mut stream)];
-            let words = self.steps.of(row, position);
-            let place = TOKENS + position;
-            walker.candidate[place] = words[stream.random_range(0..words.len())];
-            if !self.limits.allow(walker.id, text_of(&walker.candidate))? {
-                walker.candidate[place] = row[place];
-            }
+        match self.steps {
+            Steps::Words(_) => self.draw_any(trial, walkers),
+            Steps::Places(_) => self.draw_new(trial, walkers),
         }
-        Ok(())
     }
 }
 
@@ -514,73 +502,6 @@ impl TextStrategy<'_> {
             next[TOKENS + position] = before;
         }
         Ok(None)
-    }
-
-    /// Computes the draw of every walker whose position is new to its memory.
-    fn refresh(&self, walkers: &mut [LocalWalker<TextMemory>]) -> Result<(), ModelError> {
-        let mut stale: Vec<&mut LocalWalker<TextMemory>> = walkers
-            .iter_mut()
-            .filter(|walker| walker.memory.row != walker.position().row)
-            .collect();
-        for walkers in stale.chunks_mut(GRADIENT_CHUNK) {
-            let questions: Vec<Question<'_>> = walkers
-                .iter()
-                .map(|walker| self.local_question(walker))
-                .collect();
-            let places = match self.local {
-                StrategyName::AdfZeroOrder => self.measured_places(&questions)?,
-                _ => {
-                    let answers = self.gradients(self.local, &questions)?;
-                    let each = questions.iter().zip(self.split(&questions, &answers));
-                    let each = each
-                        .map(|(question, gradients)| self.places(question.row, gradients.as_ref()));
-                    each.collect()
-                }
-            };
-            for (walker, places) in walkers.iter_mut().zip(places) {
-                let row = walker.position().row.clone();
-                walker.memory.row = row;
-                walker.memory.places = places;
-            }
-        }
-        Ok(())
-    }
-
-    fn local_question<'q>(&self, walker: &'q LocalWalker<TextMemory>) -> Question<'q> {
-        let position = walker.position();
-        let flip = position.check.flips.first();
-        Question {
-            row: &position.row,
-            logits: &position.check.logits,
-            label: position.check.label,
-            variant: flip.filter(|_| is_paired(self.local)).map(|flip| Variant {
-                number: flip.variant as usize,
-                logits: &flip.logits,
-                label: flip.label,
-            }),
-        }
-    }
-
-    /// Places that may change, weighted by 1/saliency.
-    fn places(&self, row: &[i32], gradients: Option<&Gradients<'_>>) -> Places {
-        let positions = self.free(row);
-        let mut total = 0.0;
-        let cumulative = positions
-            .iter()
-            .map(|&position| {
-                let saliency = gradients.map_or(1.0, |gradients| {
-                    let there = gradients.there(position);
-                    largest(gradients.here(position).iter().copied())
-                        + there.map_or(0.0, |there| largest(there.iter().copied()))
-                });
-                total += 1.0 / saliency.max(SALIENCY_FLOOR);
-                total
-            })
-            .collect();
-        Places {
-            positions,
-            cumulative,
-        }
     }
 }
 
