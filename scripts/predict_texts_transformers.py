@@ -16,6 +16,13 @@ import argparse
 from probity_predictor import serve_texts
 
 
+def positions_of(model):
+    """Pieces that the model has positions for: RoBERTa counts them from behind its padding."""
+    positions = getattr(model.config, "max_position_embeddings", 10**9)
+    is_roberta = "roberta" in getattr(model.config, "model_type", "")
+    return positions - (model.config.pad_token_id or 0) - 1 if is_roberta else positions
+
+
 def open_model(arguments):
     def opened(_classes):
         import torch
@@ -23,12 +30,18 @@ def open_model(arguments):
 
         tokenizer = AutoTokenizer.from_pretrained(arguments.model)
         model = AutoModelForSequenceClassification.from_pretrained(arguments.model).to(arguments.device).eval()
+        kind = getattr(model.config, "problem_type", None)
+        if kind == "multi_label_classification" or (kind == "regression" and model.config.num_labels > 1):
+            raise ValueError(f"the model's problem_type is {kind}: it does not put a text into one class")
+        longest = min(tokenizer.model_max_length, positions_of(model))
         labels = model.config.id2label
         names = [labels[number] for number in range(model.config.num_labels)]
 
         def predict(texts):
             with torch.inference_mode():
-                tokens = tokenizer(texts, truncation=True, padding=True, return_tensors="pt").to(arguments.device)
+                tokens = tokenizer(
+                    texts, truncation=True, max_length=longest, padding=True, return_tensors="pt"
+                ).to(arguments.device)
                 logits = model(**tokens).logits.double()
                 if len(names) == 1:
                     return torch.sigmoid(logits)[:, 0].tolist()

@@ -24,13 +24,17 @@ class Endpoint:
             raise ValueError(f"{url} is no address that begins with http:// or https://")
         self.place = parts.path + (f"?{parts.query}" if parts.query else "") or "/"
         self.connection = kinds[parts.scheme](parts.hostname, parts.port, timeout=timeout)
+        self.key = None
         self.headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if key_from is not None:
             key = os.environ.get(key_from)
             if not key:
                 raise ValueError(f"the environment has no {key_from}")
+            if any(ord(sign) < 32 for sign in key.strip()):
+                raise ValueError(f"the environment's {key_from} has a line break or another control character in it")
+            self.key = key.strip()
             name, _, before = key_header.partition(":")
-            self.headers[name.strip()] = f"{before.strip()} {key}".strip()
+            self.headers[name.strip()] = f"{before.strip()} {self.key}".strip()
 
     def post(self, body):
         """What is answered to `body`, both as JSON."""
@@ -45,11 +49,16 @@ class Endpoint:
         if response.status == 429 or response.status >= 500:
             raise Later(f"the endpoint answers {response.status}", seconds_of(response.getheader("Retry-After")))
         if response.status != 200:
-            raise ValueError(f"the endpoint answers {response.status}: {excerpt(answer)}")
+            raise ValueError(f"the endpoint answers {response.status}: {self.excerpt(answer)}")
         try:
             return json.loads(answer)
         except ValueError:
-            raise ValueError(f"the endpoint answers with what is no JSON: {excerpt(answer)}") from None
+            raise ValueError(f"the endpoint answers with what is no JSON: {self.excerpt(answer)}") from None
+
+    def excerpt(self, answer):
+        """The beginning of an answer, without the key, which some services repeat."""
+        text = answer.decode("utf-8", "replace")
+        return (text.replace(self.key, "***") if self.key else text)[:200]
 
 
 def seconds_of(after):
@@ -64,10 +73,6 @@ def seconds_of(after):
         return max((parsedate_to_datetime(after) - datetime.now(timezone.utc)).total_seconds(), 0.0)
     except (TypeError, ValueError):
         return None
-
-
-def excerpt(answer):
-    return answer[:200].decode("utf-8", "replace")
 
 
 def value_at(answer, path):

@@ -76,7 +76,7 @@ pub(super) fn run_specification(
     let path = directory.path().display();
     let next = match &summary.found {
         Found::Transformer { classes, .. } if classes.is_empty() => {
-            format!("train --texts TEXTS --label LABEL --encoder {path}")
+            format!("train --texts TEXTS --label-column LABEL --encoder {path}")
         }
         _ => format!("audit --model {path} {inputs}"),
     };

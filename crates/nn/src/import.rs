@@ -362,6 +362,7 @@ mod tests {
         WeightFile {
             format: WeightFormat::Npz,
             checkpoint_key: None,
+            integers: std::collections::BTreeSet::new(),
             tensors: tensors
                 .iter()
                 .map(|(name, shape, values)| {

@@ -22,7 +22,7 @@ mod error;
 mod npz;
 mod torch;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{Cursor, Read, Seek};
 use std::path::Path;
@@ -48,6 +48,8 @@ pub struct WeightFile {
     pub checkpoint_key: Option<String>,
     /// The tensors by name, as the file names them.
     pub tensors: BTreeMap<String, Weight>,
+    /// The names of those that the file holds as whole numbers or truth values.
+    pub integers: BTreeSet<String>,
 }
 
 /// Reads every tensor of a safetensors file, PyTorch state dictionary or NumPy `.npz` archive.
@@ -123,6 +125,7 @@ fn decode(path: &Path, mut file: File) -> Result<WeightFile, WeightsError> {
     Ok(WeightFile {
         format: collector.format,
         checkpoint_key,
+        integers: std::mem::take(&mut collector.integers),
         tensors: collector.finish()?,
     })
 }

@@ -11,6 +11,7 @@ fn file(tensors: &[(&str, &[usize])]) -> WeightFile {
     WeightFile {
         format: WeightFormat::Safetensors,
         checkpoint_key: None,
+        integers: std::collections::BTreeSet::new(),
         tensors: tensors
             .iter()
             .map(|(name, shape)| {

@@ -21,6 +21,12 @@ pub enum TrainError {
         /// Classes among them.
         classes: usize,
     },
+    /// Every row has the same label.
+    #[error("all {rows} rows have one label; a classifier needs at least two classes")]
+    OneClass {
+        /// Rows.
+        rows: usize,
+    },
     /// The loss is no longer a number.
     #[error("the loss became {loss} in epoch {epoch}; use a smaller training.learning_rate")]
     Diverged {

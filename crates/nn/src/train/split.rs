@@ -60,6 +60,9 @@ pub(super) fn count_classes(
         class_rows[labels[row as usize] as usize] += 1;
     }
     let present = class_rows.iter().filter(|&&rows| rows > 0).count();
+    if !labels.is_empty() && labels.iter().all(|label| *label == labels[0]) {
+        return Err(TrainError::OneClass { rows: labels.len() });
+    }
     if present < 2 {
         return Err(TrainError::TooFewRows {
             rows: train.len(),

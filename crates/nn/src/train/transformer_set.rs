@@ -16,7 +16,7 @@ use crate::modality::ModalityName;
 use crate::text_model::TOKENIZER;
 use crate::transformer::kernels::Kernels;
 use crate::transformer::shape::TransformerWeights;
-use crate::transformer_model::{Family, PieceTokenizer, TransformerModel};
+use crate::transformer_model::{Family, PieceTokenizer, TokenizerSettings, TransformerModel};
 use crate::vocabulary::Vocabulary;
 use probity_data::read::BadRows;
 use probity_run::specification::FieldError;
@@ -128,8 +128,9 @@ fn fresh(
         both.for_each(|(number, value)| *number = *value);
     }
     let json = vocabulary.tokenizer.to_json()?;
+    let (json, settings) = (json.as_bytes(), TokenizerSettings::default());
     let (tokenizer, _) =
-        PieceTokenizer::from_json(json.as_bytes(), Path::new(TOKENIZER), shape.vocabulary)?;
+        PieceTokenizer::from_json(json, Path::new(TOKENIZER), shape.vocabulary, &settings)?;
     let model = TransformerModel {
         classes: corpus.classes.clone(),
         max_length: options.network.pieces,

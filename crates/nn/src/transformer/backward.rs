@@ -220,9 +220,9 @@ impl Kernels {
         };
         let mut rows = back.states.chunks_exact(units);
         for text in texts {
-            for (position, row) in rows.by_ref().take(text.len()).enumerate() {
+            for (position, row) in shape.positions_of(text).zip(rows.by_ref()) {
                 let at = self.spans.positions.start - sums.start;
-                let place = at + (shape.first_position + position) * units;
+                let place = at + position * units;
                 add_rows(row, &mut sums.values[place..][..units]);
                 if shape.segments > 0 {
                     let place = self.spans.segments.start - sums.start;

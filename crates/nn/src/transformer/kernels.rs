@@ -206,9 +206,9 @@ impl Kernels {
         let (words, positions) = (self.values(&spans.words), self.values(&spans.positions));
         let segment = self.values(&spans.segments).get(..units);
         for text in texts {
-            for (position, &id) in text.iter().enumerate() {
+            for (position, &id) in shape.positions_of(text).zip(*text) {
                 let word = &words[id as usize * units..][..units];
-                let position = &positions[(shape.first_position + position) * units..][..units];
+                let position = &positions[position * units..][..units];
                 let start = states.len();
                 states.extend(
                     word.iter()

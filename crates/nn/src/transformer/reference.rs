@@ -5,8 +5,8 @@ use super::shape::{Affine, HeadActivation, InnerActivation, Pooling, Shape};
 /// Rows of equal length.
 type Matrix = Vec<Vec<f64>>;
 
-/// Logits of one text whose pieces have the embeddings `words`, `[pieces, units]`.
-pub(super) fn logits(shape: &Shape, values: &[f64], words: &Matrix) -> Vec<f64> {
+/// Logits of `text`, whose pieces have the embeddings `words`, `[pieces, units]`.
+pub(super) fn logits(shape: &Shape, values: &[f64], text: &[i32], words: &Matrix) -> Vec<f64> {
     let spans = shape.spans();
     let units = shape.units;
     let linear = |rows: &Matrix, affine: &Affine| -> Matrix {
@@ -41,8 +41,15 @@ pub(super) fn logits(shape: &Shape, values: &[f64], words: &Matrix) -> Vec<f64> 
             .collect()
     };
     let positions = &values[spans.positions.clone()];
+    // Counted here by itself: padding has the row before the first, and is not counted.
+    let is_padding = |id: i32| shape.first_position > 0 && id as usize == shape.first_position - 1;
     let embedded = words.iter().enumerate().map(|(p, word)| {
-        let position = &positions[(shape.first_position + p) * units..];
+        let before = text[..p].iter().filter(|&&id| !is_padding(id)).count();
+        let place = match is_padding(text[p]) {
+            true => shape.first_position - 1,
+            false => shape.first_position + before,
+        };
+        let position = &positions[place * units..];
         let segment = values[spans.segments.clone()]
             .iter()
             .copied()

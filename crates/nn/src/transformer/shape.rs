@@ -199,6 +199,20 @@ impl Shape {
             .then(|| format!("{parameters} parameters; {MOST_PARAMETERS} are supported"))
     }
 
+    /// The rows of the table of positions that the pieces of `text` have. A piece that is written as
+    /// the padding of RoBERTa has the row of padding, and none of those after it counts it.
+    pub fn positions_of<'t>(&self, text: &'t [i32]) -> impl Iterator<Item = usize> + use<'t> {
+        let padding = self.first_position.checked_sub(1);
+        let mut next = self.first_position;
+        text.iter().map(move |&id| {
+            if let Some(padding) = padding.filter(|&padding| usize::try_from(id) == Ok(padding)) {
+                return padding;
+            }
+            next += 1;
+            next - 1
+        })
+    }
+
     /// Pieces of a text, at most.
     pub fn longest(&self) -> usize {
         self.positions.saturating_sub(self.first_position)

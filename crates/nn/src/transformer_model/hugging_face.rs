@@ -11,11 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use super::names::Family;
 use super::pieces::PieceTokenizer;
+use super::settings::TokenizerSettings;
 use super::{TransformerModel, is_transformer};
 use crate::model::{StoreError, save_tensors};
 use crate::text_model::TOKENIZER;
 use crate::transformer::shape::{InnerActivation, Pooling, Shape, TransformerWeights};
-use crate::weights::{Weight, read_weights_hashed};
+use crate::weights::{Weight, WeightFile, read_weights_hashed};
 use probity_run::pipe::expect_rereadable;
 use probity_run::run_directory::{hex, write_atomically};
 use sha2::{Digest, Sha256};
@@ -68,6 +69,8 @@ struct Config {
     problem_type: Option<String>,
     #[serde(default)]
     is_decoder: bool,
+    model_type: Option<String>,
+    quantization_config: Option<serde_json::Value>,
     id2label: Option<BTreeMap<String, String>>,
     num_labels: Option<usize>,
 }
@@ -89,9 +92,11 @@ pub fn import(
         file: file.clone(),
         problem,
     };
-    if !file.exists() && is_transformer(directory) {
-        let problem = "there is none: the directory holds a model of Probity already";
-        return Err(refused(problem.to_owned()));
+    if !file.exists() {
+        return Err(refused(match is_transformer(directory) {
+            true => "there is none: the directory holds a model of Probity already".to_owned(),
+            false => "there is none, which a directory of Hugging Face has".to_owned(),
+        }));
     }
     let mut sha256 = BTreeMap::new();
     let mut read = |name: &str, role: &str| {
@@ -109,22 +114,13 @@ pub fn import(
     }
     let json = read(TOKENIZER, "tokenizer")?;
     let place = directory.join(TOKENIZER);
-    let (tokenizer, kept) = PieceTokenizer::from_json(&json, &place, shape.vocabulary)?;
+    let settings = TokenizerSettings::read(directory, &mut sha256)?;
+    let (tokenizer, kept) = PieceTokenizer::from_json(&json, &place, shape.vocabulary, &settings)?;
     let own = config.classes(&shape).map_err(refused)?;
-    let model = directory.join(MODEL);
-    let weights_file = match model.exists() || !directory.join(PYTORCH).exists() {
-        true => model,
-        false => directory.join(PYTORCH),
-    };
+    let weights_file = weights_file(directory)?;
     let weights = read_weights_hashed(&weights_file)?;
     sha256.insert("weights".to_owned(), weights.sha256);
-    let (weights, mut report) = find(
-        family,
-        shape,
-        weights.value.tensors,
-        &weights_file,
-        architecture,
-    )?;
+    let (weights, mut report) = find(family, shape, weights.value, &weights_file, architecture)?;
     report.sha256 = sha256;
     if !classes.is_empty() && classes.len() != own.len() {
         return Err(refused(format!(
@@ -133,6 +129,7 @@ pub fn import(
             classes.len()
         )));
     }
+    let kept = settings.most_pieces().or(kept);
     let longest = kept.unwrap_or(usize::MAX).min(shape.longest());
     let model = TransformerModel {
         classes: if classes.is_empty() {
@@ -151,8 +148,33 @@ pub fn import(
     }
 }
 
+/// The file in `directory` that holds the weights.
+fn weights_file(directory: &Path) -> Result<PathBuf, StoreError> {
+    let (one, pytorch) = (directory.join(MODEL), directory.join(PYTORCH));
+    if one.exists() {
+        return Ok(one);
+    }
+    if pytorch.exists() {
+        return Ok(pytorch);
+    }
+    let index = |file: &str| directory.join(format!("{file}.index.json"));
+    match [MODEL, PYTORCH]
+        .map(index)
+        .into_iter()
+        .find(|file| file.exists())
+    {
+        Some(file) => Err(StoreError::Description {
+            file,
+            problem: "the weights are in several files; save them in one, with \
+                      save_pretrained(…, max_shard_size=\"100GB\")"
+                .to_owned(),
+        }),
+        None => Ok(one),
+    }
+}
+
 /// The bytes of `file`, of at most the length of a configuration or a tokenizer.
-fn read_file(file: &Path) -> Result<Vec<u8>, StoreError> {
+pub(super) fn read_file(file: &Path) -> Result<Vec<u8>, StoreError> {
     let failed = |source| StoreError::Read {
         file: file.to_owned(),
         source,
@@ -184,7 +206,12 @@ impl Config {
                 Family::architectures()
             )
         })?;
-        Ok((name.clone(), family, is_encoder))
+        match self.model_type.as_deref() {
+            Some(kind) if kind != family.model_type() => Err(format!(
+                "`model_type` is {kind}, but `architectures` names {name}"
+            )),
+            _ => Ok((name.clone(), family, is_encoder)),
+        }
     }
 
     fn shape(&self, family: Family, is_encoder: bool) -> Result<Shape, String> {
@@ -198,13 +225,19 @@ impl Config {
         if self.is_decoder {
             return other("is_decoder", "true", "false");
         }
+        if self.quantization_config.is_some() {
+            return Err(
+                "`quantization_config` is given; only weights that are not quantised are supported"
+                    .to_owned(),
+            );
+        }
         match self.problem_type.as_deref() {
             None | Some("single_label_classification") => {}
             Some(kind) => return other("problem_type", kind, "single_label_classification"),
         }
         let activation = match self.hidden_act.as_str() {
-            "gelu" => InnerActivation::Gelu,
-            "gelu_new" | "gelu_pytorch_tanh" => InnerActivation::GeluTanh,
+            "gelu" | "gelu_python" => InnerActivation::Gelu,
+            "gelu_new" | "gelu_fast" | "gelu_pytorch_tanh" => InnerActivation::GeluTanh,
             "relu" => InnerActivation::Relu,
             act => {
                 return other(
@@ -228,7 +261,12 @@ impl Config {
             layers: self.num_hidden_layers,
             inner: self.intermediate_size,
             activation,
-            epsilon: self.layer_norm_eps.unwrap_or(1e-12),
+            // DistilBERT has one of its own, whatever the configuration says.
+            epsilon: match family {
+                Family::Distilbert => None,
+                _ => self.layer_norm_eps,
+            }
+            .unwrap_or(1e-12),
             pooling: if is_encoder {
                 Pooling::Mean
             } else {
@@ -251,7 +289,8 @@ impl Config {
             return Err("the network has one output, a number; expected classes".to_owned());
         }
         let name = |number: usize| match &self.id2label {
-            None => Ok(number.to_string()),
+            // As `transformers` calls what nobody named.
+            None => Ok(format!("LABEL_{number}")),
             Some(names) => names.get(&number.to_string()).cloned().ok_or_else(|| {
                 format!(
                     "`id2label` has {} labels, but none for {number}",
@@ -262,6 +301,9 @@ impl Config {
         let names = (0..shape.classes)
             .map(name)
             .collect::<Result<Vec<_>, _>>()?;
+        if names.iter().any(|name| name.trim().is_empty()) {
+            return Err("`id2label` has a class without a name".to_owned());
+        }
         match names.iter().collect::<BTreeSet<_>>().len() == names.len() {
             true => Ok(names),
             false => Err("`id2label` gives two classes the same name".to_owned()),
@@ -273,7 +315,7 @@ impl Config {
 fn find(
     family: Family,
     shape: Shape,
-    tensors: BTreeMap<String, Weight>,
+    weights: WeightFile,
     file: &Path,
     architecture: String,
 ) -> Result<(TransformerWeights, HuggingFaceReport), StoreError> {
@@ -285,7 +327,16 @@ fn find(
             None => name,
         },
     };
-    let mut tensors: BTreeMap<String, Weight> = tensors
+    if let Some(name) = weights.tensors.keys().find(|name| name.contains(".lora_")) {
+        return Err(StoreError::Tensor {
+            file: file.to_owned(),
+            tensor: name.clone(),
+            problem: "is of an adapter; merge it into the weights first".to_owned(),
+        });
+    }
+    let integers: BTreeSet<String> = weights.integers.into_iter().map(current).collect();
+    let mut tensors: BTreeMap<String, Weight> = weights
+        .tensors
         .into_iter()
         .map(|(name, weight)| (current(name), weight))
         .collect();
@@ -319,6 +370,11 @@ fn find(
         };
         match tensors.remove(&name) {
             None => return Err(refused("is missing".to_owned())),
+            Some(_) if integers.contains(&name) => {
+                let problem = "holds whole numbers, as quantised weights are; only floating-point \
+                               numbers are supported";
+                return Err(refused(problem.to_owned()));
+            }
             Some(weight) if weight.shape != expected => {
                 let shape = weight.shape;
                 let problem = format!("has shape {shape:?}, but {CONFIG} says {expected:?}");
@@ -374,8 +430,9 @@ pub fn export(model: &TransformerModel, directory: &Path) -> Result<Vec<PathBuf>
     save_tensors(&weights, &tensors.collect::<Vec<_>>())?;
     let tokenizer = directory.join(TOKENIZER);
     write_atomically(&tokenizer, model.tokenizer.json().as_bytes())?;
+    let settings = TokenizerSettings::of(model).write(directory)?;
     write_atomically(&file, &config)?;
-    Ok(vec![file, tokenizer, weights])
+    Ok(vec![file, tokenizer, settings, weights])
 }
 
 fn config_of(model: &TransformerModel, architecture: &str) -> serde_json::Value {
@@ -401,7 +458,7 @@ fn config_of(model: &TransformerModel, architecture: &str) -> serde_json::Value 
         name("num_attention_heads", "n_heads"): shape.heads,
         name("intermediate_size", "hidden_dim"): shape.inner,
         name("hidden_act", "activation"): activation,
-        "pad_token_id": shape.first_position.saturating_sub(1),
+        "pad_token_id": family.padding(shape),
     });
     let classes = model.classes.iter().enumerate();
     let more = match distilled {

@@ -8,6 +8,7 @@ mod hugging_face;
 mod names;
 mod network;
 mod pieces;
+mod settings;
 
 use std::path::Path;
 
@@ -27,6 +28,7 @@ pub use self::hugging_face::{HuggingFaceReport, export, import};
 pub use self::names::Family;
 pub use self::network::TransformerNetwork;
 pub use self::pieces::{PieceTokenizer, Pieces};
+pub use self::settings::{TokenizerSettings, TruncationSide};
 
 /// What the description is sealed as.
 const FORM: Form = Form {
@@ -64,6 +66,7 @@ struct Description {
 struct TransformerDescription {
     max_length: usize,
     family: Family,
+    truncation_side: TruncationSide,
     classes: Vec<String>,
     network: Shape,
 }
@@ -121,6 +124,7 @@ impl TransformerModel {
             transformer: TransformerDescription {
                 max_length: self.max_length,
                 family: self.family,
+                truncation_side: self.tokenizer.truncation_side(),
                 classes: self.classes.clone(),
                 network: self.weights.shape,
             },
@@ -160,6 +164,7 @@ impl TransformerModel {
         let TransformerDescription {
             max_length,
             family,
+            truncation_side,
             classes,
             network: shape,
         } = description.transformer;
@@ -168,7 +173,8 @@ impl TransformerModel {
         }
         let json = read_companion(directory, TOKENIZER, &description.sha256)?;
         let place = directory.join(TOKENIZER);
-        let (tokenizer, _) = PieceTokenizer::from_json(&json, &place, shape.vocabulary)?;
+        let settings = TokenizerSettings::cut(truncation_side);
+        let (tokenizer, _) = PieceTokenizer::from_json(&json, &place, shape.vocabulary, &settings)?;
         let bytes = read_companion(directory, WEIGHTS, &description.sha256)?;
         let mut tensors = Tensors::read(&directory.join(WEIGHTS), &bytes)?;
         drop(bytes);
@@ -201,6 +207,7 @@ impl TransformerModel {
             "network": self.weights.shape,
             "classes": self.classes,
             "max_length": self.max_length,
+            "truncation_side": self.tokenizer.truncation_side(),
         });
         hash_of(&described, &self.tensors())
     }

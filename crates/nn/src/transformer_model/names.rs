@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::transformer::shape::HeadActivation;
+use crate::transformer::shape::{HeadActivation, Shape};
 
 /// A kind of network of Hugging Face.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -89,6 +89,14 @@ impl Family {
     /// Whether positions are counted from behind the number of its padding.
     pub(super) fn skips_padding(self) -> bool {
         matches!(self, Family::Roberta | Family::XlmRoberta)
+    }
+
+    /// The number of the piece that fills texts up in a network of `shape`.
+    pub(super) fn padding(self, shape: &Shape) -> usize {
+        match self.skips_padding() {
+            true => shape.first_position.saturating_sub(1),
+            false => 0,
+        }
     }
 
     /// The name of the tensor `name` of [`crate::transformer::shape::Shape::tensors`] in a file

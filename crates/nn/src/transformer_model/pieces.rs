@@ -6,8 +6,9 @@
 use std::ops::Range;
 use std::path::Path;
 
-use tokenizers::{Encoding, PostProcessor, Tokenizer, TruncationDirection};
+use tokenizers::{Encoding, PostProcessor, Tokenizer};
 
+use super::settings::{Parts, TokenizerSettings, TruncationSide};
 use crate::model::StoreError;
 use probity_run::guard::guarded;
 use probity_text::tokenizer::TokenizerError;
@@ -20,7 +21,7 @@ pub struct PieceTokenizer {
     tokenizer: Tokenizer,
     /// Pieces that mark beginning and end.
     marks: usize,
-    direction: TruncationDirection,
+    truncation_side: TruncationSide,
 }
 
 /// A text in pieces.
@@ -64,11 +65,13 @@ impl PieceTokenizer {
     /// truncation keeps.
     ///
     /// # Errors
-    /// When it is none, or it has pieces that a table of `vocabulary` rows does not.
+    /// When it is none, it has pieces that a table of `vocabulary` rows does not, `settings` or its
+    /// own words make `transformers` read texts otherwise, or it draws pieces at random.
     pub fn from_json(
         json: &[u8],
         file: &Path,
         vocabulary: usize,
+        settings: &TokenizerSettings,
     ) -> Result<(PieceTokenizer, Option<usize>), StoreError> {
         let refused = |problem: String| StoreError::Description {
             file: file.to_owned(),
@@ -88,9 +91,12 @@ impl PieceTokenizer {
                  is the tokenizer of another model"
             )));
         }
+        let parts: Parts = serde_json::from_str(text).map_err(|error| unusable(&error))?;
+        parts.expect_same_each_time().map_err(refused)?;
+        settings.expect_same(&parts).map_err(refused)?;
         let truncation = tokenizer.get_truncation();
         let kept = truncation.map(|truncation| truncation.max_length);
-        let direction = truncation.map(|truncation| truncation.direction);
+        let own_side = truncation.map(|truncation| truncation.direction.into());
         let processor = tokenizer.get_post_processor();
         let marks = processor.map_or(0, |processor| processor.added_tokens(false));
         let cut = tokenizer.with_truncation(None);
@@ -99,9 +105,43 @@ impl PieceTokenizer {
             json: text.to_owned(),
             tokenizer,
             marks,
-            direction: direction.unwrap_or_default(),
+            truncation_side: settings.truncation_side().or(own_side).unwrap_or_default(),
         };
+        tokenizer.expect_known_marks(vocabulary).map_err(refused)?;
         Ok((tokenizer, kept))
+    }
+
+    /// Whether the marks around a text are pieces of a table of `vocabulary` rows, in the first
+    /// segment, which is all that networks of one text have.
+    fn expect_known_marks(&self, vocabulary: usize) -> Result<(), String> {
+        let marked = guarded(|| self.tokenizer.encode("a", true));
+        let marked = marked.unwrap_or_else(|panic| Err(panic.into()));
+        let marked = marked.map_err(|error| format!("it cannot split a text: {error}"))?;
+        if let Some(id) = marked
+            .get_ids()
+            .iter()
+            .find(|&&id| id as usize >= vocabulary)
+        {
+            return Err(format!(
+                "it puts the piece {id} around a text, the network has {vocabulary} from 0 on"
+            ));
+        }
+        match marked.get_type_ids().iter().find(|&&segment| segment != 0) {
+            Some(segment) => Err(format!(
+                "it puts a text into segment {segment}; only the first is supported"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// The side that a long text is cut on.
+    pub fn truncation_side(&self) -> TruncationSide {
+        self.truncation_side
+    }
+
+    /// The piece with a number, as it is written.
+    pub(super) fn piece(&self, number: usize) -> Option<String> {
+        self.tokenizer.id_to_token(u32::try_from(number).ok()?)
     }
 
     /// The file's own words.
@@ -124,7 +164,7 @@ impl PieceTokenizer {
             let mut pieces = self.tokenizer.encode(text, false)?;
             let room = most.saturating_sub(self.marks);
             let is_truncated = pieces.len() > room;
-            pieces.truncate(room, 0, self.direction);
+            pieces.truncate(room, 0, self.truncation_side.into());
             // Marking trims spaces off a piece's bytes, which splitting has done before.
             let offsets = pieces.get_offsets().to_vec();
             let marked = self.tokenizer.post_process(pieces, None, true)?;

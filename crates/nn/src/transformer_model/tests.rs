@@ -98,14 +98,16 @@ fn answers_of_a_large_model_are_those_of_pytorch() {
 #[test]
 fn saved_and_loaded_and_exported_is_the_same_model() {
     for name in ["bert", "distilbert", "roberta", "xlm-roberta", "encoder"] {
-        let model = model(name);
+        let mut model = model(name);
+        // Fewer pieces than tokenizer and network have, which the export must say.
+        model.max_length -= 3;
         let place = tempfile::tempdir().unwrap();
         model.save(place.path()).unwrap();
         let loaded = TransformerModel::load(place.path()).unwrap();
         assert_eq!(loaded.sha256(), model.sha256());
         let exported = tempfile::tempdir().unwrap();
         export(&loaded, exported.path()).unwrap();
-        let (again, report) = import(exported.path(), &[], Some(model.max_length)).unwrap();
+        let (again, report) = import(exported.path(), &[], None).unwrap();
         assert_eq!(again.sha256(), model.sha256(), "{name}");
         assert!(report.unused.is_empty());
         let mut other = model.clone();
@@ -175,6 +177,17 @@ fn what_is_not_such_a_network_is_refused_by_name() {
             "missing field `hidden_size`",
         ),
         ("\"1\": \"rude\"", "\"1\": \"calm\"", "the same name"),
+        ("\"1\": \"rude\"", "\"1\": \" \"", "a class without a name"),
+        (
+            "\"model_type\": \"bert\"",
+            "\"model_type\": \"roberta\"",
+            "`model_type` is roberta",
+        ),
+        (
+            "{",
+            "{\"quantization_config\": {\"load_in_8bit\": true},",
+            "`quantization_config` is given",
+        ),
         ("{", "", "not a configuration"),
     ];
     for (from, to, needle) in cases {
@@ -204,6 +217,115 @@ fn what_is_not_such_a_network_is_refused_by_name() {
     assert!(refusal(&copy).contains("model.safetensors"));
     fs::remove_file(copy.path().join("config.json")).unwrap();
     assert!(refusal(&copy).contains("config.json"));
+}
+
+/// What `settings` beside the files of `name` make of it.
+fn with_settings(name: &str, settings: &str) -> Result<TransformerModel, String> {
+    let copy = changed(name, "config.json", |text| text);
+    fs::write(copy.path().join("tokenizer_config.json"), settings).unwrap();
+    let imported = import(copy.path(), &[], None);
+    imported
+        .map(|(model, _)| model)
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn settings_of_the_tokenizer_are_followed_or_refused() {
+    let long = "the old woman writes her unbelievable stories";
+    let model = with_settings(
+        "bert",
+        r#"{"model_max_length": 6, "truncation_side": "left", "do_lower_case": true}"#,
+    )
+    .unwrap();
+    assert_eq!(model.max_length, 6);
+    let all = self::model("bert").pieces(long).unwrap().ids;
+    let kept = model.pieces(long).unwrap().ids;
+    assert_eq!(kept[1..5], all[all.len() - 5..all.len() - 1]);
+    let place = tempfile::tempdir().unwrap();
+    model.save(place.path()).unwrap();
+    let loaded = TransformerModel::load(place.path()).unwrap();
+    assert_eq!(loaded.pieces(long).unwrap().ids, kept);
+    let exported = tempfile::tempdir().unwrap();
+    export(&loaded, exported.path()).unwrap();
+    let (again, _) = import(exported.path(), &[], None).unwrap();
+    assert_eq!(again.pieces(long).unwrap().ids, kept);
+    // What nobody set.
+    let free = with_settings(
+        "bert",
+        r#"{"model_max_length": 1000000000000000019884624838656}"#,
+    );
+    assert_eq!(free.unwrap().max_length, self::model("bert").max_length);
+    for (name, settings, needle) in [
+        (
+            "bert",
+            r#"{"do_lower_case": false}"#,
+            "`do_lower_case` false",
+        ),
+        (
+            "bert",
+            r#"{"tokenize_chinese_chars": false}"#,
+            "`tokenize_chinese_chars`",
+        ),
+        (
+            "roberta",
+            r#"{"add_prefix_space": true}"#,
+            "`add_prefix_space` true",
+        ),
+        ("bert", "[]", "not the settings of a tokenizer"),
+    ] {
+        let error = with_settings(name, settings).unwrap_err();
+        assert!(error.contains(needle), "{error}");
+    }
+}
+
+#[test]
+fn tokenizers_that_a_network_of_one_text_cannot_follow_are_refused() {
+    type Change = fn(&mut serde_json::Value);
+    let cases: [(&str, Change, &str); 3] = [
+        (
+            "bert",
+            |json| {
+                json["post_processor"] = serde_json::json!({
+                    "type": "TemplateProcessing",
+                    "single": [{"Sequence": {"id": "A", "type_id": 1}}],
+                    "pair": [],
+                    "special_tokens": {}
+                });
+            },
+            "into segment 1",
+        ),
+        (
+            "bert",
+            |json| {
+                json["post_processor"] = serde_json::json!({
+                    "type": "BertProcessing", "sep": ["[SEP]", 9999], "cls": ["[CLS]", 2]
+                });
+            },
+            "the piece 9999 around a text",
+        ),
+        (
+            "roberta",
+            |json| json["model"]["dropout"] = 0.5.into(),
+            "a dropout of 0.5",
+        ),
+    ];
+    for (name, change, needle) in cases {
+        let copy = changed(name, "tokenizer.json", |text| {
+            let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
+            change(&mut json);
+            json.to_string()
+        });
+        let error = refusal(&copy);
+        assert!(error.contains(needle), "{error}");
+    }
+}
+
+#[test]
+fn weights_in_several_files_are_named() {
+    let copy = changed("bert", "config.json", |text| text);
+    fs::remove_file(copy.path().join("model.safetensors")).unwrap();
+    fs::write(copy.path().join("model.safetensors.index.json"), "{}").unwrap();
+    assert!(refusal(&copy).contains("several files"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Tensors as they are gathered from a file, by the same rules whatever its format.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::element::{Element, Order};
@@ -20,6 +20,8 @@ pub(super) struct Collector<'a> {
     pub path: &'a Path,
     pub format: WeightFormat,
     tensors: BTreeMap<String, Weight>,
+    /// The tensors that the file holds as whole numbers.
+    pub integers: BTreeSet<String>,
     values: usize,
 }
 
@@ -29,6 +31,7 @@ impl<'a> Collector<'a> {
             path,
             format,
             tensors: BTreeMap::new(),
+            integers: BTreeSet::new(),
             values: 0,
         }
     }
@@ -62,6 +65,9 @@ impl<'a> Collector<'a> {
             index: order.index(fault.position, shape),
             value: fault.value,
         })?;
+        if !element.is_float() {
+            self.integers.insert(tensor.to_owned());
+        }
         let count: usize = shape.iter().product();
         if values.len() != count {
             let there = values.len();

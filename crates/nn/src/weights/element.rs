@@ -18,6 +18,16 @@ pub(super) enum Element {
     F64,
 }
 
+impl Element {
+    /// Whether it is a floating-point number.
+    pub(super) fn is_float(self) -> bool {
+        matches!(
+            self,
+            Element::F16 | Element::BF16 | Element::F32 | Element::F64
+        )
+    }
+}
+
 /// A stored value that isn't a finite `f32`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ValueFault {

@@ -206,13 +206,13 @@ impl<'m> TextCase<'m> {
             TextSubject::Asked(asked) => {
                 let made_of = has_term.iter().map(|&text| texts[text].to_owned());
                 let made_of = Arc::new(made_of.collect());
-                let ranked =
-                    influence(&asked.of_rows(&domain, &made_of), &domain, probed, numbers)?;
-                domain.rank(&ranked);
-                let rows = asked.of_rows(&domain, &made_of);
                 match &asked.gradients {
-                    None => ModelUnderTest::classifier(Box::new(rows)),
+                    // Its calls may cost, and all of them belong to the search, which counts them.
+                    None => ModelUnderTest::classifier(Box::new(asked.of_rows(&domain, &made_of))),
                     Some(gradients) => {
+                        let rows = asked.of_rows(&domain, &made_of);
+                        domain.rank(&influence(&rows, &domain, probed, numbers)?);
+                        let rows = asked.of_rows(&domain, &made_of);
                         let rows = DifferentiableRows::new(rows, gradients);
                         ModelUnderTest::differentiable(Box::new(rows), None)
                     }

@@ -1,0 +1,225 @@
+//! `tokenizer_config.json`: what `transformers` goes by beside `tokenizer.json`.
+//!
+//! How many pieces of a text are read and which side is cut come from it. It may also contradict
+//! `tokenizer.json` on how texts are split, and then `transformers` goes by it and changes the
+//! tokenizer that it has read: such a directory is refused, as its texts would be split in two ways.
+//! What is written names no class of tokenizer of its own, so that nothing is guessed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use tokenizers::TruncationDirection;
+
+use super::hugging_face::read_file;
+use super::{Family, TransformerModel};
+use crate::model::StoreError;
+use probity_run::run_directory::{hex, write_atomically};
+
+/// The name of the file.
+const SETTINGS: &str = "tokenizer_config.json";
+/// A limit from here on is one that nobody set: `transformers` writes 10³⁰.
+const NO_LIMIT: f64 = 1e9;
+
+/// What `tokenizer_config.json` says that matters here.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TokenizerSettings {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokenizer_class: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model_max_length: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncation_side: Option<TruncationSide>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    do_lower_case: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    strip_accents: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokenize_chinese_chars: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    add_prefix_space: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pad_token: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model_input_names: Option<Vec<String>>,
+}
+
+/// The side that a text is cut on of which only so many pieces are read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TruncationSide {
+    /// Its beginning.
+    Left,
+    /// Its end.
+    #[default]
+    Right,
+}
+
+impl From<TruncationSide> for TruncationDirection {
+    fn from(side: TruncationSide) -> TruncationDirection {
+        match side {
+            TruncationSide::Left => TruncationDirection::Left,
+            TruncationSide::Right => TruncationDirection::Right,
+        }
+    }
+}
+
+impl From<TruncationDirection> for TruncationSide {
+    fn from(side: TruncationDirection) -> TruncationSide {
+        match side {
+            TruncationDirection::Left => TruncationSide::Left,
+            TruncationDirection::Right => TruncationSide::Right,
+        }
+    }
+}
+
+/// The parts of `tokenizer.json` that `tokenizer_config.json` may contradict.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Parts {
+    normalizer: Option<Part>,
+    pre_tokenizer: Option<Part>,
+    model: Option<Part>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Part {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    lowercase: Option<bool>,
+    strip_accents: Option<bool>,
+    handle_chinese_chars: Option<bool>,
+    add_prefix_space: Option<bool>,
+    dropout: Option<f64>,
+}
+
+impl Parts {
+    /// Refuses pieces that are drawn at random, as in training.
+    pub(super) fn expect_same_each_time(&self) -> Result<(), String> {
+        let model = self.model.as_ref();
+        match model.and_then(|model| model.dropout).unwrap_or(0.0) {
+            0.0 => Ok(()),
+            dropout => Err(format!(
+                "its model has a dropout of {dropout}: the same text would be split in other ways \
+                 each time"
+            )),
+        }
+    }
+}
+
+impl TokenizerSettings {
+    /// What lies in `directory`; nothing without the file, whose hash goes into `sha256`.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) fn read(
+        directory: &Path,
+        sha256: &mut BTreeMap<String, String>,
+    ) -> Result<TokenizerSettings, StoreError> {
+        let file = directory.join(SETTINGS);
+        if !file.exists() {
+            return Ok(TokenizerSettings::default());
+        }
+        let bytes = read_file(&file)?;
+        sha256.insert("tokenizer_config".to_owned(), hex(&Sha256::digest(&bytes)));
+        serde_json::from_slice(&bytes).map_err(|error| StoreError::Description {
+            file,
+            problem: format!("not the settings of a tokenizer: {error}"),
+        })
+    }
+
+    /// Long texts are cut on `side`; nothing else is said.
+    pub(super) fn cut(side: TruncationSide) -> TokenizerSettings {
+        TokenizerSettings {
+            truncation_side: Some(side),
+            ..TokenizerSettings::default()
+        }
+    }
+
+    /// What makes `transformers` read texts as `model` does.
+    pub(super) fn of(model: &TransformerModel) -> TokenizerSettings {
+        let padding = model.family.padding(&model.weights.shape);
+        let mut inputs = vec!["input_ids".to_owned(), "attention_mask".to_owned()];
+        if model.family == Family::Bert {
+            inputs.insert(1, "token_type_ids".to_owned());
+        }
+        TokenizerSettings {
+            tokenizer_class: Some("PreTrainedTokenizerFast".to_owned()),
+            model_max_length: Some(model.max_length as f64),
+            truncation_side: Some(model.tokenizer.truncation_side()),
+            pad_token: model.tokenizer.piece(padding).map(Into::into),
+            model_input_names: Some(inputs),
+            ..TokenizerSettings::default()
+        }
+    }
+
+    /// Writes the file into `directory`.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn write(&self, directory: &Path) -> Result<PathBuf, StoreError> {
+        let file = directory.join(SETTINGS);
+        let json = serde_json::to_value(self).and_then(|mut value| {
+            // A whole number, as `transformers` expects.
+            if let Some(most) = self.most_pieces() {
+                value["model_max_length"] = most.into();
+            }
+            serde_json::to_vec_pretty(&value)
+        });
+        let json = json.map_err(|error| StoreError::Description {
+            file: file.clone(),
+            problem: error.to_string(),
+        })?;
+        write_atomically(&file, &json)?;
+        Ok(file)
+    }
+
+    /// Pieces of a text that are read, where the file limits them.
+    pub(super) fn most_pieces(&self) -> Option<usize> {
+        let most = self.model_max_length?;
+        (1.0..NO_LIMIT).contains(&most).then_some(most as usize)
+    }
+
+    /// The side that a long text is cut on, where the file says so.
+    pub(super) fn truncation_side(&self) -> Option<TruncationSide> {
+        self.truncation_side
+    }
+
+    /// Refuses settings that make `transformers` split texts otherwise than `parts` say.
+    pub(super) fn expect_same(&self, parts: &Parts) -> Result<(), String> {
+        let of = |part: &Option<Part>, kind: &str, field: fn(&Part) -> Option<bool>| {
+            let part = part.as_ref()?;
+            (part.kind.as_deref() == Some(kind)).then(|| field(part))
+        };
+        let bert = |field| of(&parts.normalizer, "BertNormalizer", field);
+        let is_accents_kept = |part: &Part| part.strip_accents;
+        let bytes = of(&parts.pre_tokenizer, "ByteLevel", |part| {
+            part.add_prefix_space
+        });
+        let said = [
+            (
+                "do_lower_case",
+                self.do_lower_case,
+                bert(|part| part.lowercase),
+            ),
+            ("strip_accents", self.strip_accents, bert(is_accents_kept)),
+            (
+                "tokenize_chinese_chars",
+                self.tokenize_chinese_chars,
+                bert(|part| part.handle_chinese_chars),
+            ),
+            ("add_prefix_space", self.add_prefix_space, bytes),
+        ];
+        for (name, setting, own) in said {
+            if let (Some(setting), Some(own)) = (setting, own)
+                && own != Some(setting)
+            {
+                return Err(format!(
+                    "{SETTINGS} has `{name}` {setting}, and this file says otherwise: transformers \
+                     would split texts otherwise than it says; save the tokenizer anew"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
