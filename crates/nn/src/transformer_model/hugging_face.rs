@@ -21,7 +21,7 @@ use probity_run::run_directory::{hex, write_atomically};
 use sha2::{Digest, Sha256};
 
 /// Names of the files in a directory of Hugging Face.
-const CONFIG: &str = "config.json";
+pub(super) const CONFIG: &str = "config.json";
 const MODEL: &str = "model.safetensors";
 /// What PyTorch wrote before there was safetensors.
 const PYTORCH: &str = "pytorch_model.bin";
@@ -152,7 +152,7 @@ pub fn import(
 }
 
 /// The bytes of `file`, of at most the length of a configuration or a tokenizer.
-fn read_file(file: &Path) -> Result<Vec<u8>, StoreError> {
+pub(super) fn read_file(file: &Path) -> Result<Vec<u8>, StoreError> {
     let failed = |source| StoreError::Read {
         file: file.to_owned(),
         source,
@@ -198,10 +198,7 @@ impl Config {
         if self.is_decoder {
             return other("is_decoder", "true", "false");
         }
-        match self.problem_type.as_deref() {
-            None | Some("single_label_classification") => {}
-            Some(kind) => return other("problem_type", kind, "single_label_classification"),
-        }
+        expect_one_label(self.problem_type.as_deref())?;
         let activation = match self.hidden_act.as_str() {
             "gelu" => InnerActivation::Gelu,
             "gelu_new" | "gelu_pytorch_tanh" => InnerActivation::GeluTanh,
@@ -250,22 +247,42 @@ impl Config {
         if shape.classes == 1 {
             return Err("the network has one output, a number; expected classes".to_owned());
         }
-        let name = |number: usize| match &self.id2label {
-            None => Ok(number.to_string()),
-            Some(names) => names.get(&number.to_string()).cloned().ok_or_else(|| {
-                format!(
-                    "`id2label` has {} labels, but none for {number}",
-                    names.len()
-                )
-            }),
-        };
-        let names = (0..shape.classes)
-            .map(name)
-            .collect::<Result<Vec<_>, _>>()?;
-        match names.iter().collect::<BTreeSet<_>>().len() == names.len() {
-            true => Ok(names),
-            false => Err("`id2label` gives two classes the same name".to_owned()),
+        match &self.id2label {
+            None => Ok((0..shape.classes)
+                .map(|number| number.to_string())
+                .collect()),
+            Some(names) => in_order(names, shape.classes),
         }
+    }
+}
+
+/// Refuses a network that puts a text into several classes, or that gives a number.
+pub(super) fn expect_one_label(problem_type: Option<&str>) -> Result<(), String> {
+    match problem_type {
+        None | Some("single_label_classification") => Ok(()),
+        Some(kind) => Err(format!(
+            "`problem_type` is {kind}; only single_label_classification is supported"
+        )),
+    }
+}
+
+/// The names in `id2label` of `count` classes, by number.
+pub(super) fn in_order(
+    names: &BTreeMap<String, String>,
+    count: usize,
+) -> Result<Vec<String>, String> {
+    let name = |number: usize| {
+        names.get(&number.to_string()).cloned().ok_or_else(|| {
+            format!(
+                "`id2label` has {} labels, but none for {number}",
+                names.len()
+            )
+        })
+    };
+    let named = (0..count).map(name).collect::<Result<Vec<_>, _>>()?;
+    match named.iter().collect::<BTreeSet<_>>().len() == named.len() {
+        true => Ok(named),
+        false => Err("`id2label` gives two classes the same name".to_owned()),
     }
 }
 

@@ -21,6 +21,8 @@ pub struct PieceTokenizer {
     /// Pieces that mark beginning and end.
     marks: usize,
     direction: TruncationDirection,
+    last: i32,
+    padding: i32,
 }
 
 /// A text in pieces.
@@ -28,6 +30,8 @@ pub struct PieceTokenizer {
 pub struct Pieces {
     /// Their numbers, marks of beginning and end among them.
     pub ids: Vec<i32>,
+    /// The segment that each is in, as the tokenizer says.
+    pub segments: Vec<i32>,
     /// The bytes of the text that each was made of; `None` of a mark.
     pub bytes: Vec<Option<Range<usize>>>,
     /// Whether something was cut off.
@@ -81,18 +85,22 @@ impl PieceTokenizer {
         let read = guarded(|| Tokenizer::from_bytes(text.as_bytes()));
         let read = read.unwrap_or_else(|panic| Err(panic.into()));
         let mut tokenizer = read.map_err(|error| unusable(&error))?;
-        let last = tokenizer.get_vocab(true).into_values().max();
-        if let Some(last) = last.filter(|&last| last as usize >= vocabulary) {
+        let last = tokenizer.get_vocab(true).into_values().max().unwrap_or(0);
+        let known = i32::try_from(last)
+            .ok()
+            .filter(|&last| (last as usize) < vocabulary);
+        let Some(last) = known else {
             return Err(refused(format!(
                 "it has a piece number {last}, the network only {vocabulary} pieces from 0 on: it \
                  is the tokenizer of another model"
             )));
-        }
+        };
         let truncation = tokenizer.get_truncation();
         let kept = truncation.map(|truncation| truncation.max_length);
         let direction = truncation.map(|truncation| truncation.direction);
         let processor = tokenizer.get_post_processor();
         let marks = processor.map_or(0, |processor| processor.added_tokens(false));
+        let padding = tokenizer.get_padding().map_or(0, |padding| padding.pad_id);
         let cut = tokenizer.with_truncation(None);
         cut.map_err(|error| unusable(&error))?.with_padding(None);
         let tokenizer = PieceTokenizer {
@@ -100,6 +108,8 @@ impl PieceTokenizer {
             tokenizer,
             marks,
             direction: direction.unwrap_or_default(),
+            last,
+            padding: i32::try_from(padding).unwrap_or(0),
         };
         Ok((tokenizer, kept))
     }
@@ -112,6 +122,16 @@ impl PieceTokenizer {
     /// Pieces that mark beginning and end of a text.
     pub fn marks(&self) -> usize {
         self.marks
+    }
+
+    /// The largest number of a piece.
+    pub fn last(&self) -> i32 {
+        self.last
+    }
+
+    /// The number of the piece that fills a text up; 0 where the file names none.
+    pub fn padding(&self) -> i32 {
+        self.padding
     }
 
     /// The pieces of `text`, `most` with those that mark beginning and end.
@@ -130,6 +150,7 @@ impl PieceTokenizer {
             let marked = self.tokenizer.post_process(pieces, None, true)?;
             Ok::<_, tokenizers::Error>(Pieces {
                 ids: marked.get_ids().iter().map(|&id| id as i32).collect(),
+                segments: marked.get_type_ids().iter().map(|&id| id as i32).collect(),
                 bytes: bytes_of(&marked, offsets),
                 is_truncated,
             })
