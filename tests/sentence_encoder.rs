@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use probity::predictor::encoder::{EncoderError, SentenceEncoder, cosine};
+use probity::predictor::piece_graph::PieceGraphError;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -214,19 +215,25 @@ fn tokenizers_that_cannot_be_used_are_refused() {
     std::fs::copy(&model, &copy).unwrap();
     assert!(matches!(
         SentenceEncoder::open(&copy, None),
-        Err(EncoderError::NoTokenizer { .. })
+        Err(EncoderError::Pieces(PieceGraphError::NoTokenizer { .. }))
     ));
     std::fs::write(folder.path().join("tokenizer.json"), "{\"version\": 1").unwrap();
     assert!(matches!(
         SentenceEncoder::open(&copy, None),
-        Err(EncoderError::Tokenizer { .. })
+        Err(EncoderError::Pieces(PieceGraphError::Tokenizer(_)))
     ));
 
     for limit in [0, 1, 2] {
         let (_folder, path) =
             edited_tokenizer(|tokenizer| tokenizer["truncation"]["max_length"] = limit.into());
         let refused = SentenceEncoder::open(&model, Some(&path));
-        assert!(matches!(refused, Err(EncoderError::Limit { added: 2, .. })));
+        let limit = |error| {
+            matches!(
+                error,
+                EncoderError::Pieces(PieceGraphError::Limit { added: 2, .. })
+            )
+        };
+        assert!(refused.is_err_and(limit));
     }
 }
 

@@ -332,4 +332,24 @@ fn texts_are_trained_on_audited_and_repaired() {
         .get(&format!("/api/v1/jobs/{audit}/samples"))
         .expect(200);
     assert!(samples.body.starts_with(b"PAR1"));
+
+    // A transformer, trained here and uploaded.
+    let transformer = server.start(&json!({
+        "kind": "train", "modality": "text", "data": id,
+        "text_column": "comment", "label_column": "toxic",
+        "transformer": {"blocks": 1, "heads": 1, "width": 8, "inner": 8, "pieces": 20},
+        "training": {"epochs": 1, "batch": 16}
+    }));
+    server.done(&transformer);
+    let packed = pack(&home.run(&transformer), "");
+    let uploaded = server.upload("/api/v1/models", &[], "model.zip", &packed);
+    let uploaded = uploaded.expect(201).json();
+    assert_eq!(uploaded["kind"], "texts");
+    assert_eq!(uploaded["is_training_known"], true);
+    let audit = server.start(&json!({
+        "kind": "audit", "modality": "text", "model": uploaded["id"], "data": id,
+        "text": {"column": "comment"}, "protected": ["gender"],
+        "search": {"seeds": 5, "local": 5}, "estimate": 50
+    }));
+    server.done(&audit);
 }

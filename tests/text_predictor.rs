@@ -151,6 +151,11 @@ fn a_process_is_audited_whatever_happens_to_it() {
     assert!(*calls <= 400, "{calls}");
     workspace.line("audit --resume --out cut").exits(0);
     assert_eq!(found(&workspace, "cut"), found(&workspace, "whole"));
+
+    // The pairs are enough to verify them.
+    std::fs::remove_file(workspace.path("texts.csv")).unwrap();
+    let verified = workspace.line("verify cut --json").exits(0).json();
+    assert_eq!(verified["confirmed"], pairs);
 }
 
 #[test]

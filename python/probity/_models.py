@@ -6,13 +6,13 @@ import hashlib
 import logging
 import threading
 import time
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Protocol, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from ._errors import ModelError, OptionError, ProbityError
-from ._frames import Frames, _word
+from ._frames import _word
 
 _log = logging.getLogger("probity")
 
@@ -33,6 +33,14 @@ class Model:
         self._ask: Callable[[Any], Any]
         self._gives = "probabilities"
         self._is_guess = False
+        self._take(model)
+        if gives is not None:
+            if gives not in ("probabilities", "logits"):
+                raise OptionError(f"gives is '{gives}', but must be probabilities or logits")
+            self._gives, self._is_guess = gives, False
+
+    def _take(self, model: Any) -> None:
+        """Finds out how the model is asked."""
         if self.is_torch:
             self._ask = _torch(model)
             self._gives = "probabilities" if _ends_in_probabilities(model) else "logits"
@@ -52,10 +60,6 @@ class Model:
                 "estimator with predict_proba or decision_function, a torch.nn.Module, or a "
                 "function from a data frame to probabilities"
             )
-        if gives is not None:
-            if gives not in ("probabilities", "logits"):
-                raise OptionError(f"gives is '{gives}', but must be probabilities or logits")
-            self._gives, self._is_guess = gives, False
 
     def _describe(self, model: Any, ask: Callable[[Any], Any]) -> None:
         classes = getattr(model, "classes_", None)
@@ -134,13 +138,22 @@ def _by_name(frame: Any, classes: Sequence[str]) -> Any:
     return values
 
 
+class Inputs(Protocol):
+    """What a model is asked about, of batches as Probity has them."""
+
+    def __call__(self, batch: pa.RecordBatch) -> Any: ...
+
+    def sample(self) -> tuple[Any, int]: ...
+
+
 class Asked:
-    """A model as Probity asks it: a batch of its columns in, probabilities in its order out.
+    """A model as Probity asks it: a batch of its columns, or of texts, in, probabilities in its order
+    out.
 
     One call at a time, whatever the number of threads: few models are made for more.
     """
 
-    def __init__(self, model: Model, frames: Frames, classes: list[str], of_schema: Sequence[str]):
+    def __init__(self, model: Model, frames: Inputs, classes: list[str], of_schema: Sequence[str]):
         self._model = model
         self._frames = frames
         self._classes = classes

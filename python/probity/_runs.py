@@ -24,6 +24,7 @@ from ._errors import DataError, ModelError, NameTaken, OptionError, ProbityError
 from ._frames import Data, Frames, _word, is_path, to_arrow
 from ._models import Asked, Model, in_order
 from ._parts import Call, Failure, Part, PartDone
+from ._texts import TEXT, TextModel, Texts, classes_of, is_list_of_texts
 
 if TYPE_CHECKING:
     from .engines import Engine
@@ -214,10 +215,14 @@ class Audit(Run):
             raise OptionError(
                 "the model was one of Python: give it, and the data that it was audited with"
             )
-        read, described = Data(data, held["ignore"]), Model(model, held["gives"])
-        described.knows(read.table.column_names)
-        schema = specification["predictor"]["schema"]
-        asked = _Question(described, read, schema_of(schema), held).asked(schema)
+        if specification.get("modality") == "text":
+            of_texts = TextModel(model, held["gives"])
+            asked = Asked(of_texts, Texts(data, held["column"]), held["classes"], held["classes"])
+        else:
+            read, described = Data(data, held["ignore"]), Model(model, held["gives"])
+            described.knows(read.table.column_names)
+            schema = specification["predictor"]["schema"]
+            asked = _Question(described, read, schema_of(schema), held).asked(schema)
         with contextlib.ExitStack() as names:
             named = _named_model(names, source.removeprefix("memory:"), True, asked)
             with _explained(named):
@@ -377,6 +382,11 @@ def audit(
     `decision_function`, a booster, a `torch.nn.Module`, or a function from a data frame to
     probabilities; frames are like `data`. `data` is a path, or a table with `__arrow_c_stream__`.
 
+    `data` that are a list of texts, or have a `text_column`, are texts. `model` is then a model
+    directory, a fitted pipeline of scikit-learn, a pipeline of `transformers` for text
+    classification, a pair of a `torch.nn.Module` and its tokenizer, or a function from a list of
+    texts to probabilities. `classes` are needed where the model does not say them itself.
+
     For a model that is no directory, `schema` says what its columns may hold (a file, a built-in name
     or TOML); by default it is inferred from the data, where `label` is the column of the classes and
     no input, and `ignore` names other columns that are none. `classes` are the model's, in the order
@@ -427,6 +437,17 @@ def audit(
                     setting.hold({"urls": setting.urls})
             audit._warn()
             return audit
+        if _is_of_texts(setting, data, options):
+            for_tables = {
+                "label": label, "schema": schema, "favourable": favourable, "ignore": ignore or None
+            }
+            for name, value in for_tables.items():
+                if value is not None:
+                    raise OptionError(f"{name} has no meaning for texts")
+            audit = _asked_about_texts(Audit, "audit", setting, (model, data), (classes, gives), options)
+            audit._keep = _Kept(audit._keep, model, data)
+            audit._warn()
+            return audit
         held = setting.held
         if "classes" in held:
             classes, gives = classes or held["classes"], gives or held["gives"]
@@ -468,6 +489,43 @@ def audit(
         audit._keep = _Kept(audit._keep, model, data)
         audit._warn()
         return audit
+
+
+def _is_of_texts(setting: _Setting, data: Any, options: Mapping[str, Any]) -> bool:
+    """Whether a model of Python is asked about texts: a list of them, or a named column."""
+    said = setting.began.get("modality") or options.get("modality")
+    return said == "text" or "text_column" in options or is_list_of_texts(data)
+
+
+def _asked_about_texts(
+    made: type[_R],
+    kind: str,
+    setting: _Setting,
+    asked_of: tuple[Any, Any],
+    told: tuple[Sequence[Any] | None, str | None],
+    options: dict[str, Any],
+) -> _R:
+    """Performs a run that asks a model of Python about texts; `told` are its classes and what it gives."""
+    (model, data), (classes, gives), held = asked_of, told, setting.held
+    column = options.pop("text_column", None) or held.get("column")
+    texts = Texts(data, column)
+    described = TextModel(model, gives or held.get("gives"))
+    names = [_word(name) for name in classes] if classes is not None else held.get("classes")
+    named = classes_of(described, names)
+    asked = Asked(described, texts, named, named)
+    said = {"classes": named, "gives": gives or held.get("gives"), "column": texts.column}
+    options.pop("modality", None)
+    inputs: dict[str, Any] = {
+        "modality": "text", "text_column": texts.column, "data": setting.path("data", texts.given)
+    }
+    model_name = setting.model(asked)
+    inputs["predictor.source"], inputs["predictor.classes"] = model_name.source, named
+    try:
+        with _explained(model_name):
+            run: _R = setting.perform(made, kind, options, inputs, asked if made is Audit else None)
+    finally:
+        setting.hold(said)
+    return run
 
 
 #: What only Python knows of a run, beside what the run says of itself.
@@ -690,7 +748,16 @@ def repair(model: Any, data: Any, audits: Sequence[Any] = (), **options: Any) ->
 
 def groups(model: Any, data: Any, **options: Any) -> Run:
     """Measures how differently `model` treats the groups of protected attributes in `data`.
-    `probity.options("groups")` lists the options."""
+
+    `model` is a model directory, or, for a table with a `text_column` and a `label_column`, whatever
+    `probity.audit` takes for texts, with `classes` and `gives` as there. `probity.options("groups")`
+    lists the options."""
+    if not is_path(model) and (options.get("modality") == "text" or "text_column" in options):
+        told = options.pop("classes", None), options.pop("gives", None)
+        setting = _Setting.split_from(options)
+        with setting:
+            run: Run = _asked_about_texts(Run, "groups", setting, (model, data), told, options)
+            return run
     return _of_model("groups", model, data, options)
 
 
@@ -729,10 +796,10 @@ def _of_model(
 def _texts(data: Any, inputs: dict[str, Any], options: dict[str, Any]) -> Any:
     """Texts in a list as a table."""
     inputs["modality"] = "text"
-    if not isinstance(data, (list, tuple)):
+    if not is_list_of_texts(data):
         return data
-    options["text_column"] = "text"
-    return pa.table({"text": pa.array(data, pa.string())})
+    options["text_column"] = TEXT
+    return Texts(data, None).given
 
 
 def knn(train: Any, test: Any = None, **options: Any) -> Run:

@@ -5,6 +5,7 @@ use std::error::Error;
 use probity::data::infer::InferError;
 use probity::data::read::ReadError;
 use probity::data::schema::SchemaError;
+use probity::fairness::audit::AuditError;
 use probity::nn::ModelError;
 use probity::predictor::PredictorError;
 use probity::run::specification::{FieldError, GivenError};
@@ -23,7 +24,13 @@ mod exceptions {
 pub(crate) fn exception(error: &(dyn Error + 'static)) -> PyErr {
     let text = said(error);
     let is = |test: fn(&(dyn Error + 'static)) -> bool| causes(error).any(test);
-    if is(|error| error.is::<ModelError>() || error.is::<PredictorError>()) {
+    if is(|error| {
+        // What a variant passes through is none of its causes.
+        let is_of_predictor = |audit: &AuditError| matches!(audit, AuditError::Predictor(_));
+        error.is::<ModelError>()
+            || error.is::<PredictorError>()
+            || error.downcast_ref().is_some_and(is_of_predictor)
+    }) {
         exceptions::ModelError::new_err(text)
     } else if is(|error| error.is::<FieldError>() || error.is::<GivenError>()) {
         exceptions::OptionError::new_err(text)

@@ -13,6 +13,7 @@ use probity::fairness::verify::verify_audit as verified;
 use probity::nn::fnn::Fnn;
 use probity::nn::model::Model;
 use probity::nn::text_model::{self, TextModel};
+use probity::nn::transformer_model::is_transformer;
 use probity::nn::{Classifier, Rows};
 use probity::predictor::callable::RowCells;
 use probity::report::Report;
@@ -89,7 +90,7 @@ pub(crate) fn rows_as_asked(
 /// Whether the model in `directory` is one of texts.
 #[pyfunction]
 pub(crate) fn is_text_model(directory: PathBuf) -> bool {
-    text_model::is_text_model(&directory)
+    text_model::is_text_model(&directory) || is_transformer(&directory)
 }
 
 /// The kind of the run in `directory` and its specification, as JSON.

@@ -82,9 +82,10 @@ pub fn verify_audit(
         let expected = "left out for a run on a predictor: it is where run.toml says";
         return Err(FieldError::new("model", "given", expected).into());
     }
+    let samples = directory.file(specification.samples_format.file_name());
     let witness: Box<dyn Witness> = match specification.modality {
-        ModalityName::Table => Box::new(TableCase::witness(&specification, model)?),
-        ModalityName::Text => Box::new(TextCase::witness(&specification, model)?),
+        ModalityName::Table => Box::new(TableCase::witness(&specification, model, &samples)?),
+        ModalityName::Text => Box::new(TextCase::witness(&specification, model, &samples)?),
     };
     for (role, now) in witness.sha256() {
         let then = record.sha256_of(role);
@@ -97,7 +98,6 @@ pub fn verify_audit(
         }
     }
     opened(witness.ender());
-    let samples = directory.file(specification.samples_format.file_name());
     let mut result = verify(&samples, witness.as_ref(), progress)?;
     let summary: serde_json::Value = directory.read_summary()?;
     let stated = summary["total"]["discriminatory_rows"].as_u64();

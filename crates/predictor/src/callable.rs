@@ -12,6 +12,8 @@
 //! | `categorical` | strings                                                                  |
 //! | `numeric`     | 64-bit floats                                                            |
 //!
+//! Texts are a record batch with the one column [`TEXT`] of strings.
+//!
 //! The values are those of [`super::values`]. A missing value is null where its marker is no number
 //! among numbers, or the empty word among words: which is what a null of the data becomes.
 
@@ -33,9 +35,13 @@ const TABLE: usize = 1 << 16;
 
 static CALLABLES: RwLock<BTreeMap<String, Arc<dyn Callable>>> = RwLock::new(BTreeMap::new());
 
-/// A function from rows to probabilities.
+/// The column of texts.
+pub const TEXT: &str = "text";
+
+/// A function from rows, or texts, to probabilities.
 pub trait Callable: Send + Sync {
-    /// The probabilities of the classes, in the schema's order, row by row.
+    /// The probabilities of the classes, in the order of the schema or of those that are named for
+    /// texts, row by row.
     ///
     /// # Errors
     /// What keeps it from answering.
@@ -73,7 +79,7 @@ pub fn register(name: &str, callable: Arc<dyn Callable>) -> Result<Registered, P
     })
 }
 
-fn callable(name: &str) -> Result<Arc<dyn Callable>, PredictorError> {
+pub(super) fn callable(name: &str) -> Result<Arc<dyn Callable>, PredictorError> {
     let callables = CALLABLES.read().unwrap_or_else(PoisonError::into_inner);
     let found = callables.get(name).cloned();
     found.ok_or_else(|| PredictorError::Absent(name.to_owned()))

@@ -8,8 +8,8 @@
 //! trained to tell whether two sentences follow each other, not what they say.
 //!
 //! **Which inputs.** `input_ids`, and where the graph asks for them `attention_mask`,
-//! `token_type_ids` and `position_ids`, of any number type. A graph for a fixed number of tokens
-//! is fed padding off the mask.
+//! `token_type_ids` and `position_ids`, of any number type. A graph for a fixed number of tokens is
+//! fed padding off the mask.
 //!
 //! A text is embedded alone and by one thread, so its vector depends on nothing else.
 
@@ -17,47 +17,19 @@ mod error;
 
 use std::path::{Path, PathBuf};
 
-use tokenizers::{Encoding, PostProcessor, Tokenizer, TruncationDirection};
+use probity_nn::transformer_model::{Pieces, TokenizerSettings};
+use probity_tensor::onnx::{OnnxFile, OnnxModel, Port};
 
-use probity_run::guard::guarded;
-use probity_tensor::onnx::{Numbers, OnnxFile, OnnxModel, Port, Tensor};
+use crate::piece_graph::{PieceInputs, PieceReader};
 
 pub use error::EncoderError;
-
-/// Tokens of a text that are read when the tokenizer sets no limit.
-const DEFAULT_LIMIT: usize = 512;
-/// Tokens that a graph may be fixed to: they are fed for every text, however short.
-const MOST_TOKENS: usize = 1 << 16;
-
-/// What an input of the graph is fed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Ids,
-    Mask,
-    Types,
-    Positions,
-}
-
-impl Role {
-    fn of(name: &str) -> Option<Self> {
-        match name {
-            "input_ids" => Some(Self::Ids),
-            "attention_mask" => Some(Self::Mask),
-            "token_type_ids" => Some(Self::Types),
-            "position_ids" => Some(Self::Positions),
-            _ => None,
-        }
-    }
-}
 
 /// A sentence encoder.
 pub struct SentenceEncoder {
     path: PathBuf,
-    reader: Reader,
+    reader: PieceReader,
     graph: OnnxModel,
-    roles: Vec<Role>,
-    /// Tokens of every input, where the graph fixes them.
-    length: Option<usize>,
+    inputs: PieceInputs,
     width: usize,
 }
 
@@ -71,15 +43,22 @@ impl SentenceEncoder {
     pub fn open(model: &Path, tokenizer: Option<&Path>) -> Result<Self, EncoderError> {
         let file = OnnxFile::read(model)?;
         let graph = file.model(&sentence_output(model, &file.outputs())?)?;
-        let (roles, length) = read_inputs(model, graph.inputs())?;
-        let beside = model.with_file_name("tokenizer.json");
-        let reader = read_tokenizer(tokenizer.unwrap_or(&beside), length)?;
+        let inputs = PieceInputs::new(model, graph.inputs())?;
+        if let Some(height) = inputs.height.filter(|&height| height > 1) {
+            return Err(EncoderError::Height {
+                path: model.to_path_buf(),
+                height,
+            });
+        }
+        let place = PieceReader::place(model, tokenizer);
+        // How many pieces a sentence encoder reads is in its tokenizer alone.
+        let settings = TokenizerSettings::default();
+        let reader = PieceReader::open(&place, inputs.length, None, &settings)?;
         let mut encoder = Self {
             path: model.to_path_buf(),
             reader,
             graph,
-            roles,
-            length,
+            inputs,
             width: 0,
         };
         encoder.width = encoder.embed("a text")?.len();
@@ -92,7 +71,8 @@ impl SentenceEncoder {
     }
 
     /// Tokens of a text that are read, at most, those that mark begin and end among them: what
-    /// `truncation` in the tokenizer says, else 512, and no more than the graph takes.
+    /// `truncation` in the tokenizer says and no more than the graph is fixed to; 512 where neither
+    /// says anything.
     pub fn limit(&self) -> usize {
         self.reader.limit
     }
@@ -103,7 +83,7 @@ impl SentenceEncoder {
     /// # Errors
     /// When the text cannot be split into tokens.
     pub fn is_cut(&self, text: &str) -> Result<bool, EncoderError> {
-        Ok(self.tokens(text)?.1)
+        Ok(self.pieces(text)?.is_truncated)
     }
 
     /// The embedding of `text`, `[d]`, with length 1.
@@ -112,16 +92,16 @@ impl SentenceEncoder {
     /// When the text has no token or one that the model does not know, or when the output is not
     /// an embedding: of another shape, not finite, or zero.
     pub fn embed(&self, text: &str) -> Result<Vec<f32>, EncoderError> {
-        let (tokens, _) = self.tokens(text)?;
-        let found = tokens.get_ids().len();
+        let pieces = self.pieces(text)?;
+        let found = pieces.ids.len();
         if found == 0 {
             return Err(EncoderError::Empty {
                 text: text.to_owned(),
             });
         }
-        let fed = self.length.unwrap_or(found);
-        let input = |role: &Role| self.input(*role, &tokens, fed);
-        let inputs = self.roles.iter().map(input).collect();
+        let fed = self.inputs.length.unwrap_or(found);
+        let padding = self.reader.tokenizer.padding();
+        let inputs = self.inputs.tensors(&[&pieces], fed, padding);
         let result = self.graph.run(inputs);
         let (shape, values) = result.map_err(|source| EncoderError::Run {
             text: beginning(text),
@@ -152,42 +132,13 @@ impl SentenceEncoder {
         Ok(cosine(&self.embed(first)?, &self.embed(second)?))
     }
 
-    /// The tokens that are fed, and whether the text had more.
-    ///
-    /// The tokenizer's own truncation may stop reading before it knows whether there is more, so
-    /// the text is split whole, cut, and only then given its marks of begin and end.
-    fn tokens(&self, text: &str) -> Result<(Encoding, bool), EncoderError> {
-        let failed = |error: tokenizers::Error| EncoderError::Text {
+    /// The pieces that are fed.
+    fn pieces(&self, text: &str) -> Result<Pieces, EncoderError> {
+        let read = self.reader.read(text);
+        read.map_err(|reason| EncoderError::Text {
             text: beginning(text),
-            reason: error.to_string(),
-        };
-        let marked = guarded(|| {
-            let mut tokens = self.reader.tokenizer.encode(text, false)?;
-            let room = self.reader.limit - self.reader.added;
-            let cut = tokens.len() > room;
-            tokens.truncate(room, 0, self.reader.direction);
-            let marked = self.reader.tokenizer.post_process(tokens, None, true)?;
-            Ok::<_, tokenizers::Error>((marked, cut))
-        });
-        marked
-            .unwrap_or_else(|panic| Err(panic.into()))
-            .map_err(failed)
-    }
-
-    /// One input: the values of the tokens, then those of padding up to `fed`.
-    fn input(&self, role: Role, tokens: &Encoding, fed: usize) -> Tensor {
-        let found = tokens.get_ids().len();
-        let (mut values, padding) = match role {
-            Role::Ids => (signed(tokens.get_ids()), signed(&[self.reader.padding])[0]),
-            Role::Mask => (vec![1; found], 0),
-            Role::Types => (signed(tokens.get_type_ids()), 0),
-            Role::Positions => ((0..).take(fed).collect(), 0),
-        };
-        values.resize(fed, padding);
-        Tensor {
-            shape: vec![1, fed],
-            values: Numbers::Integers(values),
-        }
+            reason,
+        })
     }
 
     fn normalised(&self, vector: &[f64], text: &str) -> Result<Vec<f32>, EncoderError> {
@@ -217,14 +168,6 @@ pub fn cosine(first: &[f32], second: &[f32]) -> f32 {
     (product(first, second) / lengths).clamp(-1.0, 1.0) as f32
 }
 
-/// Numbers of tokens as the runtime takes them; one that no table has stays one that no table has.
-fn signed(values: &[u32]) -> Vec<i32> {
-    let signed = values
-        .iter()
-        .map(|value| i32::try_from(*value).unwrap_or(i32::MAX));
-    signed.collect()
-}
-
 /// The output that holds the embedding.
 fn sentence_output(path: &Path, outputs: &[Port]) -> Result<String, EncoderError> {
     let named = outputs
@@ -239,105 +182,6 @@ fn sentence_output(path: &Path, outputs: &[Port]) -> Result<String, EncoderError
         .ok_or_else(|| EncoderError::NoOutput {
             path: path.to_path_buf(),
         })
-}
-
-/// What each input is fed, and the number of tokens where the graph fixes it.
-fn read_inputs(path: &Path, inputs: &[Port]) -> Result<(Vec<Role>, Option<usize>), EncoderError> {
-    let mut roles = Vec::new();
-    let mut length = None;
-    for input in inputs {
-        let role = Role::of(&input.name).ok_or_else(|| EncoderError::Input {
-            path: path.to_path_buf(),
-            name: input.name.clone(),
-        })?;
-        roles.push(role);
-        match input.shape.as_deref() {
-            None | Some([None | Some(1), None]) => {}
-            Some([None | Some(1), Some(tokens)])
-                if *tokens <= MOST_TOKENS && length.is_none_or(|one| one == *tokens) =>
-            {
-                length = Some(*tokens);
-            }
-            Some(shape) => {
-                return Err(EncoderError::InputShape {
-                    path: path.to_path_buf(),
-                    name: input.name.clone(),
-                    shape: shown(shape),
-                });
-            }
-        }
-    }
-    if !roles.contains(&Role::Ids) {
-        return Err(EncoderError::NoIds {
-            path: path.to_path_buf(),
-        });
-    }
-    match length {
-        Some(length) if !roles.contains(&Role::Mask) => Err(EncoderError::Padding {
-            path: path.to_path_buf(),
-            length,
-        }),
-        _ => Ok((roles, length)),
-    }
-}
-
-fn shown(shape: &[Option<usize>]) -> String {
-    let sizes = shape
-        .iter()
-        .map(|size| size.map_or("any".to_owned(), |size| size.to_string()));
-    format!("[{}]", sizes.collect::<Vec<_>>().join(", "))
-}
-
-/// A tokenizer, and how texts are cut.
-struct Reader {
-    tokenizer: Tokenizer,
-    limit: usize,
-    added: usize,
-    direction: TruncationDirection,
-    padding: u32,
-}
-
-/// The tokenizer at `path`, stripped of its own truncation and padding, for a graph that reads
-/// `length` tokens or any number.
-fn read_tokenizer(path: &Path, length: Option<usize>) -> Result<Reader, EncoderError> {
-    if !path.exists() {
-        return Err(EncoderError::NoTokenizer {
-            path: path.to_path_buf(),
-        });
-    }
-    let unusable = |error: tokenizers::Error| EncoderError::Tokenizer {
-        path: path.to_path_buf(),
-        reason: error.to_string(),
-    };
-    let read = guarded(|| Tokenizer::from_file(path)).unwrap_or_else(|panic| Err(panic.into()));
-    let mut tokenizer = read.map_err(unusable)?;
-    let truncation = tokenizer.get_truncation();
-    let limit = truncation.map_or(DEFAULT_LIMIT, |truncation| truncation.max_length);
-    let direction = truncation
-        .map(|truncation| truncation.direction)
-        .unwrap_or_default();
-    let limit = length.map_or(limit, |length| limit.min(length));
-    let processor = tokenizer.get_post_processor();
-    let added = processor.map_or(0, |processor| processor.added_tokens(false));
-    if limit <= added {
-        return Err(EncoderError::Limit {
-            path: path.to_path_buf(),
-            limit,
-            added,
-        });
-    }
-    let padding = tokenizer.get_padding().map_or(0, |padding| padding.pad_id);
-    tokenizer
-        .with_truncation(None)
-        .map_err(unusable)?
-        .with_padding(None);
-    Ok(Reader {
-        tokenizer,
-        limit,
-        added,
-        direction,
-        padding,
-    })
 }
 
 /// The sum of the first `rows` rows of a matrix of `width` columns.

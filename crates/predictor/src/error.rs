@@ -135,9 +135,6 @@ pub enum PredictorError {
         /// Those of the schema.
         ours: String,
     },
-    /// A predictor of rows where one of texts is needed.
-    #[error("the predictor '{0}' is not asked about texts; a command is: command:COMMAND LINE")]
-    NotOfTexts(String),
     /// Nobody has said what the classes are called.
     #[error(
         "the predictor does not say its classes; name them in predictor.classes, in the order of its probabilities"

@@ -1,5 +1,7 @@
 //! How an ONNX graph is used: what enters it, and which of its outputs says what.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 /// How words become numbers for an ONNX graph.
@@ -40,4 +42,26 @@ pub struct GraphOptions {
     pub output: Option<String>,
     /// What it holds.
     pub gives: OutputKind,
+}
+
+/// How an ONNX graph of texts is used.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[non_exhaustive]
+pub struct TextGraph {
+    /// Its `tokenizer.json`; where absent, the one beside it. What it is called has no influence.
+    #[serde(skip)]
+    pub tokenizer: Option<PathBuf>,
+    /// The output that is read; where absent, `logits`, or the only one of floating-point numbers.
+    pub output: Option<String>,
+    /// What it holds; where absent, logits.
+    pub gives: Option<OutputKind>,
+}
+
+/// The error of a build that cannot run the graph in `file`.
+#[cfg(not(feature = "onnx"))]
+pub(crate) fn no_onnx(file: &std::path::Path) -> crate::error::PredictorError {
+    crate::error::PredictorError::Graph {
+        file: file.display().to_string(),
+        problem: "this build has no ONNX; build it with --features onnx".to_owned(),
+    }
 }

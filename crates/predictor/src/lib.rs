@@ -7,7 +7,8 @@
 //!   Python, by a name.
 //!
 //! All are [`probity_nn::Classifier`]s, so everything that needs no gradients works with them: the
-//! gradient-free strategies, estimates, verification. A row is written as the values that its codes
+//! gradient-free strategies, estimates, verification. Those that are asked about [`texts`] are
+//! [`probity_nn::text_classifier::TextClassifier`]s. A row is written as the values that its codes
 //! stand for ([`values`]), one of the data with its own numbers ([`own_numbers`]); what comes back
 //! is checked number by number ([`probabilities`]) before anything is concluded from it.
 //! [`stability`] finds predictors whose answers are not a function of the row. [`source`] names a
@@ -22,6 +23,8 @@ mod graph;
 #[cfg(feature = "onnx")]
 pub mod onnx;
 pub mod own_numbers;
+#[cfg(feature = "onnx")]
+pub mod piece_graph;
 pub mod probabilities;
 mod process;
 pub mod protocol;

@@ -497,7 +497,7 @@ fn numeric_places(schema: &Schema) -> Vec<Option<usize>> {
 }
 
 /// The output called `named`, or the only one of floating-point numbers.
-fn output_name(outputs: &[Port], named: Option<&str>) -> Result<String, String> {
+pub(crate) fn output_name(outputs: &[Port], named: Option<&str>) -> Result<String, String> {
     let all = || {
         let names: Vec<&str> = outputs.iter().map(|port| port.name.as_str()).collect();
         names.join(", ")

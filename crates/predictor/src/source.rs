@@ -124,10 +124,7 @@ impl PredictorOptions {
                 ender: None,
             }),
             #[cfg(not(feature = "onnx"))]
-            PredictorSource::Onnx(file) => Err(PredictorError::Graph {
-                file: file.display().to_string(),
-                problem: "this build has no ONNX; build it with --features onnx".to_owned(),
-            }),
+            PredictorSource::Onnx(file) => Err(super::graph::no_onnx(file)),
             PredictorSource::Memory(name) => Ok(OpenPredictor {
                 predictor: Box::new(CallablePredictor::of(name, &self.schema, self.rows)?),
                 ender: None,
@@ -190,6 +187,16 @@ struct Identity<'a> {
 pub(super) struct Named {
     name: String,
     sha256: Option<String>,
+}
+
+impl Named {
+    /// The file at `place`, whatever it is called; without a hash where there is none.
+    pub(super) fn of_file(place: &Path) -> Result<Named, PredictorError> {
+        Ok(Named {
+            name: String::new(),
+            sha256: is_file(place).then(|| hash_of(place)).transpose()?,
+        })
+    }
 }
 
 /// What can be known about what `source` computes with, seen from `directory`.

@@ -12,6 +12,7 @@ mod shards;
 mod specifications;
 mod tables;
 mod texts;
+mod transformers;
 mod weights;
 
 use std::path::Path;
@@ -27,6 +28,7 @@ const ALL: &[&[(&str, Make)]] = &[
     weights::ALL,
     texts::ALL,
     predictors::ALL,
+    transformers::ALL,
     models::ALL,
     runs::ALL,
     checkpoints::ALL,
@@ -106,6 +108,11 @@ mod tests {
     #[test]
     fn predictors() {
         nothing_is_found(super::predictors::ALL);
+    }
+
+    #[test]
+    fn transformers() {
+        nothing_is_found(super::transformers::ALL);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use probity_predictor::onnx::OnnxPredictor;
 use probity_predictor::probabilities::of_score;
 use probity_predictor::protocol::{Answer, Welcome};
 use probity_predictor::source::{Categories, GraphOptions, OutputKind};
+use probity_predictor::texts::protocol;
 
 use super::fixtures::{Make, people, schema};
 use super::weights::recorded;
@@ -16,6 +17,8 @@ use crate::target::{Execution, Input, Seen, Target, Verdict, read};
 pub const ALL: &[(&str, Make)] = &[
     ("welcome", welcome),
     ("answer", answer),
+    ("text-welcome", text_welcome),
+    ("text-answer", text_answer),
     ("onnx", onnx),
     ("encoder", encoder),
 ];
@@ -63,6 +66,78 @@ fn answer(_: &Path) -> anyhow::Result<Target> {
         Ok(Seen::Accepted)
     };
     Ok(Target::new("answer", seeds, check).words(&["batch", "probabilities", "scores", "NaN"]))
+}
+
+/// What a process of texts says of itself.
+fn text_welcome(_: &Path) -> anyhow::Result<Target> {
+    let seeds = vec![
+        Input::one(
+            "line",
+            "{\"protocol\": 1, \"classes\": [\"rude\", \"fine\"], \"texts_at_most\": 64}",
+        ),
+        Input::one(
+            "line",
+            "{\"protocol\": 1, \"classes\": [\"a\", \"b\", \"c\"]}",
+        ),
+        Input::one("line", "{\"error\": \"no model\"}"),
+    ];
+    let given = ["fine", "rude"].map(str::to_owned);
+    let check = move |execution: &Execution<'_>| {
+        let mut seen = Seen::Refused;
+        for given in [None, Some(&given[..])] {
+            let Ok(welcome) = protocol::Welcome::read(execution.bytes(), 1, given) else {
+                continue;
+            };
+            let classes = welcome.classes.len();
+            let mut order = welcome.order.clone();
+            order.sort_unstable();
+            if classes < 2 || !order.into_iter().eq(0..classes) || welcome.texts_at_most == Some(0)
+            {
+                return Err(format!("{welcome:?} is no welcome"));
+            }
+            seen = Seen::Accepted;
+        }
+        Ok(seen)
+    };
+    Ok(Target::new("text-welcome", seeds, check).words(&[
+        "protocol",
+        "classes",
+        "texts_at_most",
+        "error",
+        "null",
+    ]))
+}
+
+/// What a process says of texts.
+fn text_answer(_: &Path) -> anyhow::Result<Target> {
+    let seeds = vec![
+        Input::one(
+            "line",
+            "{\"batch\": 7, \"probabilities\": [[0.25, 0.75], null], \"retry_after\": 2.5, \"reason\": \"busy\"}",
+        ),
+        Input::one("line", "{\"batch\": 7, \"scores\": [0.5, null]}"),
+        Input::one("line", "{\"batch\": 7, \"error\": \"no\"}"),
+    ];
+    let check = |execution: &Execution<'_>| {
+        let Ok(reply) = protocol::Reply::read(execution.bytes(), 2, 7, 2) else {
+            return Ok(Seen::Refused);
+        };
+        match reply.probabilities.len() {
+            2 => Ok(Seen::Accepted),
+            _ => Err("it is no answer to two texts".to_owned()),
+        }
+    };
+    Ok(Target::new("text-answer", seeds, check).words(&[
+        "batch",
+        "probabilities",
+        "scores",
+        "retry_after",
+        "reason",
+        "null",
+        "NaN",
+        "-1",
+        "1e999",
+    ]))
 }
 
 const GRAPH: &[&str] = &[

@@ -11,6 +11,7 @@ mod text;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema as ArrowSchema;
@@ -202,13 +203,15 @@ pub trait Modality: Sync + Sized {
     ) -> Result<Self::Details, AuditError>;
 
     /// Opens what re-checks the pairs of an audit: its model, and what says which inputs are
-    /// variants. `model` is where the model is now, if it has moved.
+    /// variants. `model` is where the model is now, if it has moved; `samples` the file of the
+    /// pairs, by which it is known what has to be read.
     ///
     /// # Errors
     /// See [`AuditError`].
     fn witness(
         specification: &AuditSpecification,
-        model: Option<&std::path::Path>,
+        model: Option<&Path>,
+        samples: &Path,
     ) -> Result<Self::Witness, AuditError>;
 }
 

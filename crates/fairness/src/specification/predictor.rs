@@ -15,7 +15,7 @@ use probity_predictor::source::{
     Categories, GraphOptions, OutputKind, PredictorOptions, PredictorSource,
 };
 use probity_predictor::stability::TOLERANCE;
-use probity_predictor::texts::TextPredictorOptions;
+use probity_predictor::texts::{TextGraph, TextPredictorOptions};
 use probity_run::pipe::is_readable;
 use probity_run::specification::{FieldError, Seconds};
 
@@ -25,7 +25,7 @@ use probity_run::specification::{FieldError, Seconds};
 #[non_exhaustive]
 pub struct PredictorSpecification {
     /// Search what only answers: `onnx:FILE`, or `command:COMMAND LINE`, a process that answers
-    /// batches of rows.
+    /// batches of rows or texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = "predictor"))]
     pub source: Option<PredictorSource>,
@@ -44,7 +44,7 @@ pub struct PredictorSpecification {
     #[schemars(range(min = 1, max = 1_000_000), extend("x-flag" = "predictor-rows"))]
     pub rows: usize,
     /// Classes of a predictor of texts, in the order of its probabilities; by default those that
-    /// it names itself.
+    /// it names itself, an ONNX graph in the config.json beside it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-flag" = "predictor-classes"))]
     pub classes: Vec<String>,
@@ -69,13 +69,19 @@ pub struct PredictorSpecification {
     /// How words enter the ONNX graph.
     #[schemars(extend("x-flag" = "onnx-categories"))]
     pub categories: Categories,
-    /// Output of the ONNX graph that is read; by default the only one of floating-point numbers.
+    /// Texts: the tokenizer.json of the ONNX graph; by default the one beside it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-flag" = "onnx-tokenizer"))]
+    pub tokenizer: Option<PathBuf>,
+    /// Output of the ONNX graph that is read; by default the only one of floating-point numbers,
+    /// for texts the one called logits, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = "onnx-output"))]
     pub output: Option<String>,
-    /// What that output holds.
+    /// What that output holds; by default probabilities, for texts logits.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-flag" = "onnx-gives"))]
-    pub gives: OutputKind,
+    pub gives: Option<OutputKind>,
 }
 
 impl Default for PredictorSpecification {
@@ -93,8 +99,9 @@ impl Default for PredictorSpecification {
             votes: 1,
             tolerance: TOLERANCE,
             categories: Categories::default(),
+            tokenizer: None,
             output: None,
-            gives: OutputKind::default(),
+            gives: None,
         }
     }
 }
@@ -108,19 +115,26 @@ impl PredictorSpecification {
             ("timeout", self.timeout != usual.timeout),
             ("rows", self.rows != usual.rows),
         ];
+        let of_rows = [("categories", self.categories != usual.categories)];
         let of_graphs = [
-            ("categories", self.categories != usual.categories),
-            ("output", self.output != usual.output),
-            ("gives", self.gives != usual.gives),
+            ("output", self.output.is_some()),
+            ("gives", self.gives.is_some()),
         ];
-        let of_texts = [
+        let of_pieces = [("tokenizer", self.tokenizer.is_some())];
+        let of_answers = [
             ("classes", !self.classes.is_empty()),
-            ("concurrency", self.concurrency != usual.concurrency),
-            ("rate", self.rate.is_some()),
-            ("retries", self.retries != usual.retries),
-            ("votes", self.votes != usual.votes),
             ("tolerance", self.tolerance != usual.tolerance),
         ];
+        let of_paces = [
+            ("rate", self.rate.is_some()),
+            ("votes", self.votes != usual.votes),
+        ];
+        let of_processes = [
+            ("concurrency", self.concurrency != usual.concurrency),
+            ("retries", self.retries != usual.retries),
+        ];
+        let of_texts = [&of_answers[..], &of_paces, &of_processes, &of_pieces].concat();
+        let all_of_graphs = [&of_rows[..], &of_graphs].concat();
         let refuse = |given: &[(&str, bool)], why: &str| {
             let given = given.iter().find(|(_, is_given)| *is_given);
             given.map_or(Ok(()), |(field, _)| {
@@ -135,7 +149,7 @@ impl PredictorSpecification {
         }
         match &self.source {
             None => {
-                let all = [&schema[..], &of_commands, &of_graphs, &of_texts].concat();
+                let all = [&schema[..], &of_commands, &all_of_graphs, &of_texts].concat();
                 refuse(
                     &all,
                     "is an option of a predictor; a model has its schema in it",
@@ -147,16 +161,21 @@ impl PredictorSpecification {
             }
             Some(source) if is_text => {
                 refuse(&schema, "has no meaning for texts")?;
-                refuse(&of_graphs, "has no meaning for texts")?;
+                refuse(&of_rows, "has no meaning for texts")?;
                 named_once("predictor.classes", &self.classes)?;
-                let expected = "command:COMMAND LINE, which is asked about texts";
+                let of_graphs = [&of_graphs[..], &of_pieces].concat();
                 match source {
-                    PredictorSource::Command(_) => Ok(()),
-                    other => Err(FieldError::new(
-                        "predictor.source",
-                        other.to_string(),
-                        expected,
-                    )),
+                    PredictorSource::Command(_) => {
+                        refuse(&of_graphs, "has no meaning for a command")
+                    }
+                    PredictorSource::Onnx(_) => {
+                        let others = [&of_commands[..], &of_paces, &of_processes].concat();
+                        refuse(&others, "has no meaning for an ONNX file")
+                    }
+                    PredictorSource::Memory(_) => {
+                        let others = [&of_commands[..1], &of_graphs, &of_processes].concat();
+                        refuse(&others, "has no meaning for a function of this process")
+                    }
                 }
             }
             Some(_) if self.schema.is_none() => {
@@ -165,9 +184,11 @@ impl PredictorSpecification {
             Some(PredictorSource::Onnx(_)) => {
                 refuse(&of_commands, "has no meaning for an ONNX file")
             }
-            Some(PredictorSource::Command(_)) => refuse(&of_graphs, "has no meaning for a command"),
+            Some(PredictorSource::Command(_)) => {
+                refuse(&all_of_graphs, "has no meaning for a command")
+            }
             Some(PredictorSource::Memory(_)) => {
-                let others = [&of_commands[..1], &of_graphs].concat();
+                let others = [&of_commands[..1], &all_of_graphs].concat();
                 refuse(&others, "has no meaning for a function of this process")
             }
         }
@@ -207,6 +228,13 @@ impl PredictorSpecification {
             retries: self.retries,
             votes: self.votes,
             tolerance: self.tolerance,
+            graph: {
+                let mut graph = TextGraph::default();
+                graph.tokenizer.clone_from(&self.tokenizer);
+                graph.output.clone_from(&self.output);
+                graph.gives = self.gives;
+                graph
+            },
         })
     }
 
@@ -226,7 +254,7 @@ impl PredictorSpecification {
         let mut graph = GraphOptions::default();
         graph.categories = self.categories;
         graph.output.clone_from(&self.output);
-        graph.gives = self.gives;
+        graph.gives = self.gives.unwrap_or_default();
         Ok(Some(PredictorOptions {
             source,
             timeout_seconds: self.timeout.duration().as_secs_f64(),

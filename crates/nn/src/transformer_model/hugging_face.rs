@@ -22,7 +22,7 @@ use probity_run::run_directory::{hex, write_atomically};
 use sha2::{Digest, Sha256};
 
 /// Names of the files in a directory of Hugging Face.
-const CONFIG: &str = "config.json";
+pub(super) const CONFIG: &str = "config.json";
 const MODEL: &str = "model.safetensors";
 /// What PyTorch wrote before there was safetensors.
 const PYTORCH: &str = "pytorch_model.bin";
@@ -116,6 +116,7 @@ pub fn import(
     let place = directory.join(TOKENIZER);
     let settings = TokenizerSettings::read(directory, &mut sha256)?;
     let (tokenizer, kept) = PieceTokenizer::from_json(&json, &place, shape.vocabulary, &settings)?;
+    tokenizer.expect_first_segment(&place)?;
     let own = config.classes(&shape).map_err(refused)?;
     let weights_file = weights_file(directory)?;
     let weights = read_weights_hashed(&weights_file)?;
@@ -231,10 +232,7 @@ impl Config {
                     .to_owned(),
             );
         }
-        match self.problem_type.as_deref() {
-            None | Some("single_label_classification") => {}
-            Some(kind) => return other("problem_type", kind, "single_label_classification"),
-        }
+        expect_one_label(self.problem_type.as_deref())?;
         let activation = match self.hidden_act.as_str() {
             "gelu" | "gelu_python" => InnerActivation::Gelu,
             "gelu_new" | "gelu_fast" | "gelu_pytorch_tanh" => InnerActivation::GeluTanh,
@@ -288,26 +286,46 @@ impl Config {
         if shape.classes == 1 {
             return Err("the network has one output, a number; expected classes".to_owned());
         }
-        let name = |number: usize| match &self.id2label {
+        match &self.id2label {
             // As `transformers` calls what nobody named.
-            None => Ok(format!("LABEL_{number}")),
-            Some(names) => names.get(&number.to_string()).cloned().ok_or_else(|| {
-                format!(
-                    "`id2label` has {} labels, but none for {number}",
-                    names.len()
-                )
-            }),
-        };
-        let names = (0..shape.classes)
-            .map(name)
-            .collect::<Result<Vec<_>, _>>()?;
-        if names.iter().any(|name| name.trim().is_empty()) {
-            return Err("`id2label` has a class without a name".to_owned());
+            None => Ok((0..shape.classes)
+                .map(|number| format!("LABEL_{number}"))
+                .collect()),
+            Some(names) => in_order(names, shape.classes),
         }
-        match names.iter().collect::<BTreeSet<_>>().len() == names.len() {
-            true => Ok(names),
-            false => Err("`id2label` gives two classes the same name".to_owned()),
-        }
+    }
+}
+
+/// Refuses a network that puts a text into several classes, or that gives a number.
+pub(super) fn expect_one_label(problem_type: Option<&str>) -> Result<(), String> {
+    match problem_type {
+        None | Some("single_label_classification") => Ok(()),
+        Some(kind) => Err(format!(
+            "`problem_type` is {kind}; only single_label_classification is supported"
+        )),
+    }
+}
+
+/// The names in `id2label` of `count` classes, by number.
+pub(super) fn in_order(
+    names: &BTreeMap<String, String>,
+    count: usize,
+) -> Result<Vec<String>, String> {
+    let name = |number: usize| {
+        names.get(&number.to_string()).cloned().ok_or_else(|| {
+            format!(
+                "`id2label` has {} labels, but none for {number}",
+                names.len()
+            )
+        })
+    };
+    let named = (0..count).map(name).collect::<Result<Vec<_>, _>>()?;
+    if named.iter().any(|name| name.trim().is_empty()) {
+        return Err("`id2label` has a class without a name".to_owned());
+    }
+    match named.iter().collect::<BTreeSet<_>>().len() == named.len() {
+        true => Ok(named),
+        false => Err("`id2label` gives two classes the same name".to_owned()),
     }
 }
 

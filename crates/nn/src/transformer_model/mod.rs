@@ -2,8 +2,12 @@
 //! `tokenizer.json` (the pieces and how texts are split, as Hugging Face wrote it) and
 //! `weights.safetensors` (the tensors of [`Shape::tensors`] by their names).
 //!
+//! Pieces and configurations of networks that run elsewhere, such as in ONNX graphs, are read here
+//! as well.
+//!
 //! A directory without classes holds an encoder: what a classifier is trained on top of.
 
+mod elsewhere;
 mod hugging_face;
 mod names;
 mod network;
@@ -24,6 +28,7 @@ use probity_run::run_directory::write_atomically;
 use probity_run::sealed::{Form, read_text, write_text};
 use probity_text::tokenizer::TokenizerError;
 
+pub use self::elsewhere::ElsewhereConfig;
 pub use self::hugging_face::{HuggingFaceReport, export, import};
 pub use self::names::Family;
 pub use self::network::TransformerNetwork;

@@ -40,6 +40,12 @@ impl Family {
         })
     }
 
+    /// The network whose configurations call it `name`.
+    pub(super) fn of_model_type(name: &str) -> Option<Family> {
+        let mut all = Family::ALL.into_iter();
+        all.find(|family| family.model_type() == name)
+    }
+
     /// All names that [`Family::of_architecture`] knows.
     pub(super) fn architectures() -> String {
         let names = Family::ALL.map(|family| {

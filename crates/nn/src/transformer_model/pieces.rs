@@ -22,6 +22,8 @@ pub struct PieceTokenizer {
     /// Pieces that mark beginning and end.
     marks: usize,
     truncation_side: TruncationSide,
+    last: i32,
+    padding: i32,
 }
 
 /// A text in pieces.
@@ -29,6 +31,8 @@ pub struct PieceTokenizer {
 pub struct Pieces {
     /// Their numbers, marks of beginning and end among them.
     pub ids: Vec<i32>,
+    /// The segment that each is in, as the tokenizer says.
+    pub segments: Vec<i32>,
     /// The bytes of the text that each was made of; `None` of a mark.
     pub bytes: Vec<Option<Range<usize>>>,
     /// Whether something was cut off.
@@ -84,13 +88,16 @@ impl PieceTokenizer {
         let read = guarded(|| Tokenizer::from_bytes(text.as_bytes()));
         let read = read.unwrap_or_else(|panic| Err(panic.into()));
         let mut tokenizer = read.map_err(|error| unusable(&error))?;
-        let last = tokenizer.get_vocab(true).into_values().max();
-        if let Some(last) = last.filter(|&last| last as usize >= vocabulary) {
+        let last = tokenizer.get_vocab(true).into_values().max().unwrap_or(0);
+        let known = i32::try_from(last)
+            .ok()
+            .filter(|&last| (last as usize) < vocabulary);
+        let Some(last) = known else {
             return Err(refused(format!(
                 "it has a piece number {last}, the network only {vocabulary} pieces from 0 on: it \
                  is the tokenizer of another model"
             )));
-        }
+        };
         let parts: Parts = serde_json::from_str(text).map_err(|error| unusable(&error))?;
         parts.expect_same_each_time().map_err(refused)?;
         settings.expect_same(&parts).map_err(refused)?;
@@ -99,6 +106,7 @@ impl PieceTokenizer {
         let own_side = truncation.map(|truncation| truncation.direction.into());
         let processor = tokenizer.get_post_processor();
         let marks = processor.map_or(0, |processor| processor.added_tokens(false));
+        let padding = tokenizer.get_padding().map_or(0, |padding| padding.pad_id);
         let cut = tokenizer.with_truncation(None);
         cut.map_err(|error| unusable(&error))?.with_padding(None);
         let tokenizer = PieceTokenizer {
@@ -106,30 +114,38 @@ impl PieceTokenizer {
             tokenizer,
             marks,
             truncation_side: settings.truncation_side().or(own_side).unwrap_or_default(),
+            last,
+            padding: i32::try_from(padding).unwrap_or(0),
         };
         tokenizer.expect_known_marks(vocabulary).map_err(refused)?;
         Ok((tokenizer, kept))
     }
 
-    /// Whether the marks around a text are pieces of a table of `vocabulary` rows, in the first
-    /// segment, which is all that networks of one text have.
+    /// Whether the marks around a text are pieces of a table of `vocabulary` rows.
     fn expect_known_marks(&self, vocabulary: usize) -> Result<(), String> {
-        let marked = guarded(|| self.tokenizer.encode("a", true));
-        let marked = marked.unwrap_or_else(|panic| Err(panic.into()));
+        let marked = self.read("a", usize::MAX);
         let marked = marked.map_err(|error| format!("it cannot split a text: {error}"))?;
-        if let Some(id) = marked
-            .get_ids()
-            .iter()
-            .find(|&&id| id as usize >= vocabulary)
-        {
-            return Err(format!(
+        match marked.ids.iter().find(|&&id| id as usize >= vocabulary) {
+            Some(id) => Err(format!(
                 "it puts the piece {id} around a text, the network has {vocabulary} from 0 on"
-            ));
-        }
-        match marked.get_type_ids().iter().find(|&&segment| segment != 0) {
-            Some(segment) => Err(format!(
-                "it puts a text into segment {segment}; only the first is supported"
             )),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a text is in the first segment, which is all that our networks have; `file` is where
+    /// the tokenizer comes from.
+    pub(super) fn expect_first_segment(&self, file: &Path) -> Result<(), StoreError> {
+        let refused = |problem: String| StoreError::Description {
+            file: file.to_owned(),
+            problem,
+        };
+        let marked = self.read("a", usize::MAX);
+        let marked = marked.map_err(|error| refused(error.to_string()))?;
+        match marked.segments.iter().find(|&&segment| segment != 0) {
+            Some(segment) => Err(refused(format!(
+                "it puts a text into segment {segment}; only the first is supported"
+            ))),
             None => Ok(()),
         }
     }
@@ -154,6 +170,16 @@ impl PieceTokenizer {
         self.marks
     }
 
+    /// The largest number of a piece.
+    pub fn last(&self) -> i32 {
+        self.last
+    }
+
+    /// The number of the piece that fills a text up; 0 where the file names none.
+    pub fn padding(&self) -> i32 {
+        self.padding
+    }
+
     /// The pieces of `text`, `most` with those that mark beginning and end.
     ///
     /// # Errors
@@ -170,6 +196,7 @@ impl PieceTokenizer {
             let marked = self.tokenizer.post_process(pieces, None, true)?;
             Ok::<_, tokenizers::Error>(Pieces {
                 ids: marked.get_ids().iter().map(|&id| id as i32).collect(),
+                segments: marked.get_type_ids().iter().map(|&id| id as i32).collect(),
                 bytes: bytes_of(&marked, offsets),
                 is_truncated,
             })

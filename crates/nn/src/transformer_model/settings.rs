@@ -136,6 +136,15 @@ impl TokenizerSettings {
         }
     }
 
+    /// What lies beside the `tokenizer.json` in `file`; nothing without the file.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn beside(file: &Path) -> Result<TokenizerSettings, StoreError> {
+        let directory = file.parent().unwrap_or(Path::new("."));
+        TokenizerSettings::read(directory, &mut BTreeMap::new())
+    }
+
     /// What makes `transformers` read texts as `model` does.
     pub(super) fn of(model: &TransformerModel) -> TokenizerSettings {
         let padding = model.family.padding(&model.weights.shape);
@@ -175,7 +184,7 @@ impl TokenizerSettings {
     }
 
     /// Pieces of a text that are read, where the file limits them.
-    pub(super) fn most_pieces(&self) -> Option<usize> {
+    pub fn most_pieces(&self) -> Option<usize> {
         let most = self.model_max_length?;
         (1.0..NO_LIMIT).contains(&most).then_some(most as usize)
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::piece_graph::PieceGraphError;
 use probity_tensor::onnx::OnnxError;
 
 /// Why there is no sentence encoder, or no embedding of a text.
@@ -12,77 +13,22 @@ pub enum EncoderError {
     /// The ONNX file cannot be used.
     #[error(transparent)]
     Graph(#[from] OnnxError),
-    /// There is no tokenizer.
-    #[error(
-        "{path}: no such file; put the tokenizer.json of the encoder beside the model or name it"
-    )]
-    NoTokenizer {
-        /// Where it was looked for.
-        path: PathBuf,
-    },
-    /// The tokenizer cannot be used.
-    #[error("{path}: not a usable tokenizer.json: {reason}")]
-    Tokenizer {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
-    /// The limit leaves no room for a word.
-    #[error(
-        "{path}: texts are cut to {limit} tokens, but {added} are added to each; raise the limit in `truncation`, `max_length`"
-    )]
-    Limit {
-        /// The tokenizer.
-        path: PathBuf,
-        /// Tokens of a text, at most.
-        limit: usize,
-        /// Tokens that mark begin and end.
-        added: usize,
-    },
-    /// The graph asks for an input that a text does not give.
-    #[error(
-        "{path}: the input `{name}` is not one of a sentence encoder: input_ids, attention_mask, token_type_ids, position_ids"
-    )]
-    Input {
+    /// Its inputs or its tokenizer are none of a graph that reads texts.
+    #[error(transparent)]
+    Pieces(#[from] PieceGraphError),
+    /// The graph reads several texts at a time.
+    #[error("{path}: the graph reads exactly {height} texts at a time; expected one or any number")]
+    Height {
         /// The ONNX file.
         path: PathBuf,
-        /// The input.
-        name: String,
+        /// That number.
+        height: usize,
     },
     /// The graph has no output.
     #[error("{path}: the graph has no output")]
     NoOutput {
         /// The ONNX file.
         path: PathBuf,
-    },
-    /// The graph does not read tokens.
-    #[error("{path}: no input is named `input_ids`, so the graph does not read tokens")]
-    NoIds {
-        /// The ONNX file.
-        path: PathBuf,
-    },
-    /// The shape of an input is not that of one text.
-    #[error(
-        "{path}: the input `{name}` has shape {shape}; expected [1 or any, tokens], with at most 65,536 tokens"
-    )]
-    InputShape {
-        /// The ONNX file.
-        path: PathBuf,
-        /// The input.
-        name: String,
-        /// Its declared shape.
-        shape: String,
-    },
-    /// A fixed number of tokens, and no way to tell padding from text.
-    #[error(
-        "{path}: the graph reads exactly {length} tokens and has no `attention_mask`; export it with a free number of tokens"
-    )]
-    Padding {
-        /// The ONNX file.
-        path: PathBuf,
-        /// That number.
-        length: usize,
     },
     /// The output is no embedding.
     #[error(
@@ -99,7 +45,7 @@ pub enum EncoderError {
         tokens: usize,
     },
     /// A text that the tokenizer cannot split.
-    #[error("the text `{text}` cannot be split into tokens: {reason}")]
+    #[error("`{text}`: {reason}")]
     Text {
         /// Its beginning.
         text: String,

@@ -43,6 +43,8 @@ pub(super) trait Answering: Send {
 pub(super) struct Pace {
     /// Texts of a request, at most.
     pub texts: usize,
+    /// Texts of a request where as many wait, at least: more only where it is the share of one.
+    pub least: usize,
     /// Texts a second, at most.
     pub rate: Option<f64>,
     /// How often a text is asked about again that got no answer.
@@ -91,10 +93,15 @@ struct Shared {
     order: Vec<usize>,
 }
 
+/// Whether more of a text is written than is read.
+pub(super) type Cuts = dyn Fn(&str) -> Result<bool, PredictorError> + Send + Sync;
+
 /// A classifier of texts that others answer for.
 pub(super) struct Asking {
     shared: Arc<Shared>,
     ender: Ender,
+    /// Where that is known.
+    cuts: Option<Box<Cuts>>,
     threads: Vec<thread::JoinHandle<()>>,
 }
 
@@ -129,9 +136,16 @@ impl Asking {
         });
         Asking {
             threads: threads.collect(),
+            cuts: None,
             shared,
             ender,
         }
+    }
+
+    /// The same, which knows by `cuts` of what text it reads less than is written.
+    pub(super) fn with_cuts(mut self, cuts: Box<Cuts>) -> Asking {
+        self.cuts = Some(cuts);
+        self
     }
 
     /// The logits of `texts`, asked for anew even where they are remembered.
@@ -180,6 +194,13 @@ impl TextClassifier for Asking {
 
     fn is_fallible(&self) -> bool {
         true
+    }
+
+    fn cuts(&self, text: &str) -> Result<bool, ModelError> {
+        match &self.cuts {
+            None => Ok(false),
+            Some(cuts) => cuts(text).map_err(ModelError::predictor),
+        }
     }
 }
 
@@ -292,7 +313,7 @@ impl Shared {
     /// Of what is ready, what one may take without leaving too little for the others.
     fn share(&self, state: &mut State, now: Instant) -> Vec<Job> {
         let share = state.ready.len().div_ceil(self.at_once);
-        let mut most = share.clamp(1, self.pace.texts.max(1));
+        let mut most = share.max(self.pace.least).clamp(1, self.pace.texts.max(1));
         if let Some(rate) = self.pace.rate {
             // About a tenth of a second's worth at a time.
             most = most.min((rate / 10.0).ceil().max(1.0) as usize);
@@ -470,6 +491,7 @@ mod tests {
 
     const PACE: Pace = Pace {
         texts: 3,
+        least: 1,
         rate: None,
         retries: 3,
         votes: 1,

@@ -1,27 +1,39 @@
 //! Predictors of texts: what only answers, asked by texts as they are written.
 
 mod asking;
+mod callable;
+#[cfg(feature = "onnx")]
+mod onnx;
 mod process;
 pub mod protocol;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use probity_nn::text_classifier::TextClassifier;
+use probity_nn::text_model::TOKENIZER;
+use probity_nn::transformer_model::ElsewhereConfig;
 use serde::Serialize;
 
-use self::asking::{Answering, Asking, Pace, shown};
+use self::asking::{Answering, Asking, Cuts, Pace, shown};
+use self::callable::CallableAnswering;
+#[cfg(feature = "onnx")]
+use self::onnx::{GraphAnswering, OnnxTexts};
 use self::process::{TextCommand, TextProcess};
-use self::protocol::Reply;
+use self::protocol::{Reply, expect_classes};
 use super::command::words;
 use super::error::PredictorError;
+pub use super::graph::TextGraph;
 use super::process::Ender;
 use super::source::{Named, PredictorSource, files_of, identity_hash};
 use super::stability::softmax;
 
 /// Texts that a predictor is asked about twice before anything is concluded from it.
 const TWICE: usize = 16;
+/// Texts of a request to an ONNX graph, where there are so many: enough for runs of one length.
+#[cfg(feature = "onnx")]
+const GRAPH_TEXTS: std::ops::Range<usize> = 32..256;
 
 /// Everything that determines a predictor of texts, and how it is asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +58,8 @@ pub struct TextPredictorOptions {
     pub votes: u32,
     /// How far two probabilities of one text may lie apart.
     pub tolerance: f32,
+    /// How an ONNX graph is used.
+    pub graph: TextGraph,
 }
 
 /// A predictor of texts that is ready to answer.
@@ -68,6 +82,22 @@ struct Identity<'a> {
     classes: Option<&'a [String]>,
     votes: u32,
     files: Vec<Named>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    graph: Option<&'a TextGraph>,
+}
+
+/// Who answers, and what they say of themselves.
+struct Answerers {
+    answering: Vec<Box<dyn Answering>>,
+    classes: Vec<String>,
+    /// Which of their numbers is the probability of each class.
+    order: Vec<usize>,
+    /// Texts of a request, at most.
+    texts: usize,
+    /// Texts of a request where as many wait, at least.
+    least: usize,
+    /// Whether more of a text is written than is read, where that is known.
+    cuts: Option<Box<Cuts>>,
 }
 
 impl TextPredictorOptions {
@@ -76,9 +106,43 @@ impl TextPredictorOptions {
     /// # Errors
     /// When it cannot be started, or does not say what its classes are.
     pub fn open(&self) -> Result<OpenTextPredictor, PredictorError> {
-        let PredictorSource::Command(line) = &self.source else {
-            return Err(PredictorError::NotOfTexts(self.source.to_string()));
+        let ender = Ender::default();
+        let answerers = match &self.source {
+            PredictorSource::Command(line) => self.processes(line, &ender)?,
+            PredictorSource::Onnx(file) => self.graphs(file)?,
+            PredictorSource::Memory(name) => self.callable(name)?,
         };
+        let pace = Pace {
+            texts: answerers.texts,
+            least: answerers.least,
+            rate: self.rate,
+            // What fails here fails again.
+            retries: match self.source {
+                PredictorSource::Command(_) => self.retries,
+                PredictorSource::Onnx(_) | PredictorSource::Memory(_) => 0,
+            },
+            votes: self.votes.max(1),
+        };
+        let asking = Asking::of(
+            (answerers.answering, ender.clone()),
+            (answerers.classes.clone(), answerers.order),
+            pace,
+        );
+        let asking = match answerers.cuts {
+            Some(cuts) => asking.with_cuts(cuts),
+            None => asking,
+        };
+        Ok(OpenTextPredictor {
+            asking: Arc::new(asking),
+            classes: answerers.classes,
+            ender,
+            votes: self.votes,
+            tolerance: self.tolerance,
+        })
+    }
+
+    /// As many processes as are asked at a time.
+    fn processes(&self, line: &str, ender: &Ender) -> Result<Answerers, PredictorError> {
         let mut command = TextCommand {
             words: words(line)?,
             directory: self.directory.clone(),
@@ -86,8 +150,7 @@ impl TextPredictorOptions {
             classes: self.classes.clone(),
             texts: self.texts,
         };
-        let ender = Ender::default();
-        let first = command.start(&ender)?;
+        let first = command.start(ender)?;
         let (classes, order) = (first.welcome.classes.clone(), first.welcome.order.clone());
         let most = first.welcome.texts_at_most.unwrap_or(self.texts);
         // The others must say the same of themselves.
@@ -101,24 +164,72 @@ impl TextPredictorOptions {
             };
             Box::new(answering) as Box<dyn Answering>
         });
-        let pace = Pace {
-            texts: most.min(self.texts),
-            rate: self.rate,
-            retries: self.retries,
-            votes: self.votes.max(1),
-        };
-        let asking = Asking::of(
-            (answering.collect(), ender.clone()),
-            (classes.clone(), order),
-            pace,
-        );
-        Ok(OpenTextPredictor {
-            asking: Arc::new(asking),
+        Ok(Answerers {
+            answering: answering.collect(),
             classes,
-            ender,
-            votes: self.votes,
-            tolerance: self.tolerance,
+            order,
+            texts: most.min(self.texts),
+            least: 1,
+            cuts: None,
         })
+    }
+
+    /// The graph in `file`, asked by as many threads as there are.
+    #[cfg(feature = "onnx")]
+    fn graphs(&self, file: &Path) -> Result<Answerers, PredictorError> {
+        let mut options = self.graph.clone();
+        options.tokenizer = options.tokenizer.map(|place| self.directory.join(place));
+        let file = self.directory.join(file);
+        let (graph, classes) = OnnxTexts::open(&file, &options, self.classes.as_deref())?;
+        let graph = Arc::new(graph);
+        let answering = (0..rayon::current_num_threads().max(1))
+            .map(|_| Box::new(GraphAnswering(Arc::clone(&graph))) as Box<dyn Answering>);
+        Ok(Answerers {
+            answering: answering.collect(),
+            order: (0..classes.len()).collect(),
+            classes,
+            texts: GRAPH_TEXTS.end,
+            least: GRAPH_TEXTS.start,
+            cuts: Some(Box::new(move |text| graph.cuts(text))),
+        })
+    }
+
+    #[cfg(not(feature = "onnx"))]
+    fn graphs(&self, file: &Path) -> Result<Answerers, PredictorError> {
+        Err(super::graph::no_onnx(file))
+    }
+
+    /// The function `memory:NAME`, which is asked by one thread.
+    fn callable(&self, name: &str) -> Result<Answerers, PredictorError> {
+        let classes = self.classes.clone().ok_or(PredictorError::NoClasses)?;
+        expect_classes(&classes, None)?;
+        let answering = CallableAnswering::of(name, classes.len())?;
+        Ok(Answerers {
+            answering: vec![Box::new(answering)],
+            order: (0..classes.len()).collect(),
+            classes,
+            texts: self.texts,
+            least: 1,
+            cuts: None,
+        })
+    }
+
+    /// What can be known about the files that it computes with, a graph's tokenizer and
+    /// configuration among them.
+    fn files(&self) -> Result<Vec<Named>, PredictorError> {
+        let PredictorSource::Onnx(file) = &self.source else {
+            return files_of(&self.source, &self.directory);
+        };
+        let file = self.directory.join(file);
+        let tokenizer = match &self.graph.tokenizer {
+            Some(place) => self.directory.join(place),
+            None => file.with_file_name(TOKENIZER),
+        };
+        let others = [tokenizer, ElsewhereConfig::beside(&file)];
+        let others = others.iter().map(|place| Named::of_file(place));
+        let mut files = files_of(&PredictorSource::Onnx(file), &self.directory)?;
+        files.extend(others.collect::<Result<Vec<_>, _>>()?);
+        Ok(files)
     }
 
     /// SHA-256, in hex, of what can be known about what it computes with, as for a predictor of
@@ -132,7 +243,11 @@ impl TextPredictorOptions {
             version: 1,
             classes: self.classes.as_deref(),
             votes: self.votes,
-            files: files_of(&self.source, &self.directory)?,
+            files: self.files()?,
+            graph: match &self.source {
+                PredictorSource::Onnx(_) => Some(&self.graph),
+                PredictorSource::Command(_) | PredictorSource::Memory(_) => None,
+            },
         })
     }
 }
@@ -243,6 +358,7 @@ done
             retries: 2,
             votes: 1,
             tolerance: 1e-5,
+            graph: TextGraph::default(),
         }
     }
 

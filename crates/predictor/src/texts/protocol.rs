@@ -86,25 +86,36 @@ impl Welcome {
         let theirs = read.classes.unwrap_or_else(|| classes.clone());
         let place = |class| theirs.iter().position(|other| other == class);
         let order: Option<Vec<usize>> = classes.iter().map(place).collect();
-        let is_named_once =
-            |(at, class)| classes.iter().position(|other| other == class) == Some(at);
         match order {
-            Some(order)
-                if theirs.len() == classes.len()
-                    && classes.len() > 1
-                    && classes.iter().enumerate().all(is_named_once) =>
-            {
+            Some(order) if theirs.len() == classes.len() => {
+                expect_classes(&classes, given)?;
                 Ok(Welcome {
                     classes,
                     order,
                     texts_at_most: read.texts_at_most.map(|most| most.max(1)),
                 })
             }
-            _ => Err(PredictorError::TextClasses {
-                theirs: theirs.join(", "),
-                ours: given.unwrap_or_default().join(", "),
-            }),
+            _ => Err(wrong_classes(&theirs, given)),
         }
+    }
+}
+
+/// Refuses classes that are not two or more different ones; `given` are those that were asked for.
+pub(super) fn expect_classes(
+    classes: &[String],
+    given: Option<&[String]>,
+) -> Result<(), PredictorError> {
+    let mut again = (0..classes.len()).filter(|&place| classes[..place].contains(&classes[place]));
+    match classes.len() > 1 && again.next().is_none() {
+        true => Ok(()),
+        false => Err(wrong_classes(classes, given)),
+    }
+}
+
+fn wrong_classes(theirs: &[String], given: Option<&[String]>) -> PredictorError {
+    PredictorError::TextClasses {
+        theirs: theirs.join(", "),
+        ours: given.unwrap_or_default().join(", "),
     }
 }
 

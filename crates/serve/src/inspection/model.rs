@@ -7,6 +7,7 @@ use crate::store::{ModelDescription, ModelKind};
 use probity_nn::model::Model;
 use probity_nn::provenance::{PROVENANCE, Provenance};
 use probity_nn::text_model::{TextModel, is_text_model};
+use probity_nn::transformer_model::{TransformerModel, is_transformer};
 use probity_text::embeddings::SHIPPED;
 
 /// Stands in an uploaded model for the data that it was trained on.
@@ -29,6 +30,23 @@ pub(super) fn describe(directory: &Path) -> Result<ModelDescription, InspectionE
             classes: model.classes,
         });
     }
+    if is_transformer(directory) {
+        let model = TransformerModel::load(directory)?;
+        if model.is_encoder() {
+            let problem = "the model is an encoder without classes; train a classifier on it first";
+            return Err(InspectionError::Refused(problem.to_owned()));
+        }
+        let sha256 = model.sha256();
+        return Ok(ModelDescription {
+            kind: ModelKind::Texts,
+            attributes: Vec::new(),
+            protected: Vec::new(),
+            parameters: model.weights.values.len() as u64,
+            is_training_known: Provenance::of(directory, &sha256)?.is_some(),
+            sha256,
+            classes: model.classes,
+        });
+    }
     let model = Model::load(directory)?;
     let sha256 = model.sha256();
     let attributes = model.schema.attributes.iter();
@@ -46,13 +64,20 @@ pub(super) fn describe(directory: &Path) -> Result<ModelDescription, InspectionE
 
 /// Rewrites the record of its training that came with an uploaded model of the hash `sha256`, so
 /// that it names no file: a later repair must not read what a user names. A training that needs
-/// word vectors of its own is forgotten. Gives whether the training is known.
+/// word vectors or an encoder of its own is forgotten. Gives whether the training is known.
 pub(super) fn forget_paths(directory: &Path, sha256: &str) -> Result<bool, InspectionError> {
     let Some(mut provenance) = Provenance::of(directory, sha256)? else {
         return Ok(false);
     };
     let specification = &mut provenance.specification;
-    if specification.text_options().network.embeddings == Path::new(SHIPPED) {
+    let is_ours = |file: &Path| file == Path::new(SHIPPED);
+    let names_none = specification
+        .transformer
+        .as_ref()
+        .is_none_or(|transformer| {
+            transformer.encoder.is_none() && is_ours(&transformer.word_vectors)
+        });
+    if names_none && is_ours(&specification.text_options().network.embeddings) {
         specification.data = PathBuf::from(ELSEWHERE);
         specification.schema = specification.schema.take().map(|_| ELSEWHERE.to_owned());
         provenance.write(directory)?;

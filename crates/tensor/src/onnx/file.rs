@@ -113,6 +113,16 @@ impl OnnxFile {
         outputs.collect()
     }
 
+    /// Whether a node of the graph is one of these operators.
+    pub fn has_operator(&self, names: &[&str]) -> bool {
+        let mut operators = self
+            .graph
+            .node
+            .iter()
+            .filter_map(|node| node.op_type.as_deref());
+        operators.any(|operator| names.contains(&operator))
+    }
+
     /// The names of the classes, in the order of the columns of the output `name`, as far as the
     /// file says them: by the dictionaries of the output, by the classifier that computes it, or by
     /// the labels that another output chooses from.

@@ -365,6 +365,7 @@ impl<'m> Modality for TableCase<'m> {
     fn witness(
         specification: &AuditSpecification,
         model: Option<&Path>,
+        _samples: &Path,
     ) -> Result<TableWitness, AuditError> {
         if let Some(predictor) = predictor_of(specification)? {
             let sha256 = predictor.sha256()?;

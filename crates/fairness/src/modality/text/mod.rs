@@ -463,8 +463,9 @@ impl<'m> Modality for TextCase<'m> {
     fn witness(
         specification: &AuditSpecification,
         model: Option<&Path>,
+        samples: &Path,
     ) -> Result<TextWitness, AuditError> {
-        TextWitness::open(specification, model)
+        TextWitness::open(specification, model, samples)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What reads the texts of a samples file, and re-checks its pairs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,7 +10,8 @@ use super::open::protected_of;
 use super::subject::TextSubject;
 use crate::audit_error::AuditError;
 use crate::modality::{Answers, Sample, SampleInputs, Witness};
-use crate::opened::{open_lexicon, open_texts};
+use crate::opened::open_lexicon;
+use crate::samples::read_samples;
 use crate::specification::AuditSpecification;
 use crate::text::edits::Tokens;
 use crate::text::protected::Protected;
@@ -53,6 +54,39 @@ impl SampleInputs for TextInputs<'_> {
     fn text(&self, cells: &[&str]) -> String {
         cells.first().copied().unwrap_or_default().to_owned()
     }
+}
+
+/// Reads what is written in a samples file, and no words of it.
+struct Written;
+
+impl SampleInputs for Written {
+    fn columns(&self, side: &str) -> Vec<String> {
+        vec![side.to_owned()]
+    }
+
+    fn read(
+        &self,
+        _cells: &[&str],
+        _refuse: &dyn Fn(usize, String) -> ReadError,
+    ) -> Result<Vec<i32>, AuditError> {
+        Ok(Vec::new())
+    }
+
+    fn text(&self, cells: &[&str]) -> String {
+        cells.first().copied().unwrap_or_default().to_owned()
+    }
+}
+
+/// The texts in the file `samples`, each once. A vocabulary that is made of them tells the same of
+/// their words apart as that of the audit, which was made of all texts: those need not be there.
+fn written(samples: &Path) -> Result<Vec<String>, AuditError> {
+    let mut texts = BTreeSet::new();
+    read_samples(samples, &Written, |pair| {
+        texts.extend(pair.origin);
+        texts.extend(pair.texts);
+        Ok::<_, AuditError>(())
+    })?;
+    Ok(texts.into_iter().collect())
 }
 
 /// Reads the texts anew that those of a samples file are said to be made of, each once.
@@ -129,21 +163,18 @@ pub struct TextWitness {
 }
 
 impl TextWitness {
-    /// Opens what `specification` names, the model in the place `model` if it has moved.
+    /// Opens what `specification` names, the model in the place `model` if it has moved, for the
+    /// pairs in the file `samples`.
     pub(super) fn open(
         specification: &AuditSpecification,
         model: Option<&Path>,
+        samples: &Path,
     ) -> Result<TextWitness, AuditError> {
         let text = &specification.text;
         let lexicon = open_lexicon(text.lexicon.as_deref(), text.preset)?;
-        let skip = specification.skip_bad_rows;
         let texts = match TextSubject::is_asked(specification, model)? {
             false => Vec::new(),
-            true => {
-                open_texts(&specification.data, text.column.as_deref(), skip)?
-                    .value
-                    .texts
-            }
+            true => written(samples)?,
         };
         let opened = TextSubject::open(specification, model, &texts, &lexicon.value)?;
         let subject = opened.value;

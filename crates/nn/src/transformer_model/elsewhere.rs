@@ -1,0 +1,75 @@
+//! What a configuration of Hugging Face says of a classifier whose network is no part of it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::hugging_face::{CONFIG, expect_one_label, in_order, read_file};
+use super::names::Family;
+use crate::model::StoreError;
+
+/// What `config.json` says of a classifier that runs elsewhere, such as in an ONNX graph.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ElsewhereConfig {
+    /// The names of its classes, by number.
+    pub classes: Option<Vec<String>>,
+    /// Rows of its table of pieces.
+    pub vocabulary: Option<usize>,
+    /// Pieces of a text that it has positions for.
+    pub longest: Option<usize>,
+    /// The number of the piece that fills a text up.
+    pub padding: Option<i32>,
+}
+
+/// The fields that matter here, all of which may be absent.
+#[derive(Deserialize)]
+struct Read {
+    model_type: Option<String>,
+    vocab_size: Option<usize>,
+    max_position_embeddings: Option<usize>,
+    pad_token_id: Option<i32>,
+    problem_type: Option<String>,
+    id2label: Option<BTreeMap<String, String>>,
+}
+
+impl ElsewhereConfig {
+    /// Where the configuration of the network in `file` is: beside it.
+    pub fn beside(file: &Path) -> PathBuf {
+        file.with_file_name(CONFIG)
+    }
+
+    /// What `file` says.
+    ///
+    /// # Errors
+    /// When it cannot be read, or the network gives something else than one class of a text.
+    pub fn read(file: &Path) -> Result<ElsewhereConfig, StoreError> {
+        let refused = |problem: String| StoreError::Description {
+            file: file.to_owned(),
+            problem,
+        };
+        let read: Read = serde_json::from_slice(&read_file(file)?)
+            .map_err(|error| refused(format!("not a configuration of Hugging Face: {error}")))?;
+        expect_one_label(read.problem_type.as_deref()).map_err(refused)?;
+        let names = read.id2label.as_ref();
+        let classes = names.map(|names| in_order(names, names.len()));
+        let family = read.model_type.as_deref().and_then(Family::of_model_type);
+        let unused = match family.is_some_and(Family::skips_padding) {
+            true => {
+                read.pad_token_id
+                    .and_then(|id| usize::try_from(id).ok())
+                    .unwrap_or(1)
+                    + 1
+            }
+            false => 0,
+        };
+        let positions = read.max_position_embeddings;
+        Ok(ElsewhereConfig {
+            classes: classes.transpose().map_err(refused)?,
+            vocabulary: read.vocab_size,
+            longest: positions.map(|positions| positions.saturating_sub(unused)),
+            padding: read.pad_token_id.filter(|&id| id >= 0),
+        })
+    }
+}

@@ -1,0 +1,50 @@
+//! A function of this process that classifies texts: a [`Callable`] that gets a column of them.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+
+use super::asking::Answering;
+use super::protocol::Reply;
+use crate::callable::{Callable, TEXT, callable};
+use crate::error::PredictorError;
+
+/// A function, asked about texts.
+pub(super) struct CallableAnswering {
+    callable: Arc<dyn Callable>,
+    classes: usize,
+}
+
+impl CallableAnswering {
+    /// The function `memory:NAME`, which gives so many probabilities for each text.
+    pub(super) fn of(name: &str, classes: usize) -> Result<CallableAnswering, PredictorError> {
+        Ok(CallableAnswering {
+            callable: callable(name)?,
+            classes,
+        })
+    }
+}
+
+impl Answering for CallableAnswering {
+    fn ask(&mut self, texts: &[&str]) -> Result<Reply, PredictorError> {
+        let column: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
+        let batch = RecordBatch::try_from_iter([(TEXT, column)]);
+        let batch = batch.map_err(|error| PredictorError::Raised(error.to_string()))?;
+        let given = self.callable.probabilities(&batch);
+        let given = given.map_err(PredictorError::Raised)?;
+        if given.len() != texts.len() * self.classes {
+            return Err(PredictorError::Shape {
+                numbers: given.len(),
+                rows: texts.len(),
+                classes: self.classes,
+            });
+        }
+        let rows = given.chunks_exact(self.classes);
+        Ok(Reply {
+            probabilities: rows.map(|row| Some(row.to_vec())).collect(),
+            ..Reply::default()
+        })
+    }
+
+    fn begin_anew(&mut self) {}
+}
