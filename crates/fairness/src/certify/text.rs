@@ -80,29 +80,39 @@ pub struct CertifiableTexts {
     sha256: BTreeMap<String, String>,
 }
 
-impl Subject {
-    /// The model in `directory`, and its hash, for `texts` with terms of `lexicon`.
-    fn open(
-        directory: &Path,
-        texts: &[String],
-        lexicon: &Lexicon,
-    ) -> Result<Opened<Subject>, AuditError> {
-        if !is_transformer(directory) {
-            let model = open_text_model(directory)?;
-            return Ok(model.map(|model| Subject::Recurrent(Box::new(model))));
+/// A model before the words of the texts are known.
+enum Model {
+    Recurrent(Box<TextModel>),
+    Transformer(Transformer),
+}
+
+impl Model {
+    /// The model in `directory`, and its hash.
+    fn open(directory: &Path) -> Result<Opened<Model>, AuditError> {
+        match is_transformer(directory) {
+            true => Ok(open_transformer(directory)?.map(Model::Transformer)),
+            false => {
+                let model = open_text_model(directory)?;
+                Ok(model.map(|model| Model::Recurrent(Box::new(model))))
+            }
         }
-        let opened = open_transformer(directory)?;
+    }
+
+    /// The same for `texts` with terms of `lexicon`.
+    fn subject(self, texts: &[String], lexicon: &Lexicon) -> Result<Subject, AuditError> {
+        let Transformer { classes, network } = match self {
+            Model::Recurrent(model) => return Ok(Subject::Recurrent(model)),
+            Model::Transformer(transformer) => transformer,
+        };
         // Nothing is replaced but protected terms: of which vectors the words have, nothing hangs.
         let vectors = open_vectors(None)?;
         let reader = audit_reader(texts, &vectors.value, lexicon, usize::MAX)?;
-        let Transformer { classes, network } = opened.value;
         let asked = AskedClassifier::of_transformer(network, classes, Arc::new(reader))?;
-        Ok(Opened {
-            value: Subject::Transformer(asked),
-            sha256: opened.sha256,
-        })
+        Ok(Subject::Transformer(asked))
     }
+}
 
+impl Subject {
     fn reader(&self) -> &TextReader {
         match self {
             Subject::Recurrent(model) => &model.reader,
@@ -161,12 +171,13 @@ impl Certifiable for CertifiableTexts {
 
     fn open(specification: &CertifySpecification) -> Result<CertifiableTexts, AuditError> {
         let text = &specification.text;
+        let model = Model::open(&specification.model)?;
         let lexicon = open_lexicon(text.lexicon.as_deref(), text.preset)?;
         let skip = specification.skip_bad_rows;
         let corpus = open_texts(&specification.data, text.column.as_deref(), skip)?;
         let written = corpus.value.texts;
-        let model = Subject::open(&specification.model, &written, &lexicon.value)?;
-        let (subject, named) = (model.value, &specification.protected);
+        let subject = model.value.subject(&written, &lexicon.value)?;
+        let named = &specification.protected;
         let reader = subject.reader();
         let protected = Protected::new(&lexicon.value, named, reader, text.preset)?;
         let (rows, bad_rows) = (corpus.value.rows, corpus.value.bad_rows);

@@ -23,8 +23,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 pub use self::figures::{TextDetails, TextFigures};
-use self::found::{FoundRun, Reader, search};
-pub use self::found::{FoundText, Written, open_audit};
+pub use self::found::{FoundRun, FoundText, Written, open_audit};
+use self::found::{Reader, search};
 pub use self::learner::{LearnerParts, TextLearner};
 use self::opening::{open_training, protected_of};
 pub use self::recurrent::RecurrentLearner;
