@@ -132,7 +132,7 @@ const BASES: &[(&str, How, &str)] = &[
     (
         "certify",
         Run,
-        "model = 'demo/model'\ndata = 'demo/people.csv'\nsplits = 2",
+        "model = 'demo/model'\ndata = 'demo/people.csv'\nsplits = 2\nexhaustive = true",
     ),
     (
         "certify",

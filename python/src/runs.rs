@@ -13,6 +13,7 @@ use probity::fairness::group::run::{GroupMeasurement, GroupsSpecification};
 use probity::fairness::modality::{Modality, ModalityName, TableCase, TextCase};
 use probity::fairness::repair::{
     Repair, RepairProgress, RepairSpecification, Repairable, TableRepair, TextRepair,
+    TransformerLearner,
 };
 use probity::fairness::session::AuditProgress;
 use probity::fairness::shards::MergedAudit;
@@ -25,7 +26,9 @@ use probity::nn::import_run::{Import, ImportSpecification};
 use probity::nn::train::run::{Trainable, Training};
 use probity::nn::train::table_set::TableSet;
 use probity::nn::train::text_set::TextSet;
+use probity::nn::train::transformer_set::TransformerSet;
 use probity::nn::train::{EpochReport, TrainSpecification};
+use probity::nn::transformer_model::is_transformer;
 use probity::privacy::ledger::read;
 use probity::privacy::query::{CountQuery, Declaration, SubspacesQuery};
 use probity::privacy::specification::{CountSpecification, SubspacesSpecification};
@@ -156,6 +159,9 @@ const KINDS: [Kind; 10] = [
             let (specification, place) = begun::<TrainSpecification>(options, &setting)?;
             match specification.modality {
                 ModalityName::Table => train::<TableSet>(specification, place, &setting),
+                ModalityName::Text if specification.transformer.is_some() => {
+                    train::<TransformerSet>(specification, place, &setting)
+                }
                 ModalityName::Text => train::<TextSet>(specification, place, &setting),
             }
         },
@@ -179,6 +185,9 @@ const KINDS: [Kind; 10] = [
             let (specification, place) = begun::<RepairSpecification>(options, &setting)?;
             match specification.modality {
                 ModalityName::Table => repair::<TableRepair>(specification, place, &setting),
+                ModalityName::Text if is_transformer(&specification.model) => {
+                    repair::<TextRepair<TransformerLearner>>(specification, place, &setting)
+                }
                 ModalityName::Text => repair::<TextRepair>(specification, place, &setting),
             }
         },

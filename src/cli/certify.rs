@@ -98,21 +98,39 @@ fn share(share: &Share) -> String {
 }
 
 fn render(summary: &CertifySummary) -> String {
-    let rows: Vec<Vec<String>> = summary
-        .sets
-        .iter()
-        .map(|set| {
-            vec![
-                set.protected.join(" + "),
-                count(set.inputs),
-                share(&set.one_box),
-                share(&set.certified),
-                interval(set.certified.ci95),
-                set.fair.as_ref().map_or("not counted".to_owned(), share),
-                format!("{:.2}", set.seconds),
-            ]
-        })
-        .collect();
+    let is_tried = summary.sets.iter().any(|set| set.calls.is_some());
+    let mut names = vec![
+        "protected",
+        "inputs",
+        "certified by one box",
+        "certified",
+        "95 % interval",
+        "fair",
+        "seconds",
+    ];
+    if is_tried {
+        names.splice(6..6, ["not fair", "undecided", "model calls"]);
+    }
+    let rows = summary.sets.iter().map(|set| {
+        let number = |of: Option<u64>| of.map_or_else(String::new, count);
+        let mut row = vec![
+            set.protected.join(" + "),
+            count(set.inputs),
+            share(&set.one_box),
+            share(&set.certified),
+            interval(set.certified.ci95),
+            set.fair.as_ref().map_or("not counted".to_owned(), share),
+            format!(
+                "{:.2}",
+                set.seconds + set.exhaustive_seconds.unwrap_or_default()
+            ),
+        ];
+        if is_tried {
+            row.splice(6..6, [set.unfair, set.undecided, set.calls].map(number));
+        }
+        row
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
     let inputs = match summary.modality {
         ModalityName::Table => "rows",
         ModalityName::Text => "texts",
@@ -123,17 +141,10 @@ fn render(summary: &CertifySummary) -> String {
         "Whatever is decided alike is certified: that says nothing of fairness.",
     );
     text.push_str(&summary.data.as_ref().map_or_else(String::new, read_counts));
-    text.push_str(&table(
-        &[
-            "protected",
-            "inputs",
-            "certified by one box",
-            "certified",
-            "95 % interval",
-            "fair",
-            "seconds",
-        ],
-        &rows,
-    ));
+    text.push_str(&table(&names, &rows));
+    let undecided: u64 = summary.sets.iter().filter_map(|set| set.undecided).sum();
+    if undecided > 0 {
+        text.push_str("Undecided inputs were not reached before --max-calls were spent.\n");
+    }
     text
 }

@@ -7,6 +7,9 @@
 use std::error::Error;
 
 use clap::{ArgMatches, Command};
+use probity::fairness::audit::AuditError;
+use probity::fairness::certify::run::CertifyError;
+use probity::fairness::repair::RepairError;
 use probity::run::output_file::OutputError;
 use probity::run::run_directory::RunError;
 use probity::run::specification::FieldError;
@@ -23,6 +26,27 @@ const FORCE: &str = "force";
 pub(super) struct OptionNames {
     /// Id and long name; the id of what was made of a field is its path.
     options: Vec<(String, String)>,
+}
+
+/// The field that `cause`, one of a chain, refuses: an error that only passes it on hides it.
+fn refused<'e>(cause: &'e (dyn Error + 'static)) -> Option<&'e FieldError> {
+    let of_audit = |error: &'e AuditError| match error {
+        AuditError::Field(field) => Some(field),
+        _ => None,
+    };
+    if let Some(error) = cause.downcast_ref::<RepairError>() {
+        return match error {
+            RepairError::Field(field) => Some(field),
+            RepairError::Audit(error) => of_audit(error),
+            _ => None,
+        };
+    }
+    match cause.downcast_ref::<CertifyError>() {
+        Some(CertifyError::Audit(error)) => of_audit(error),
+        _ => cause
+            .downcast_ref()
+            .or_else(|| of_audit(cause.downcast_ref()?)),
+    }
 }
 
 impl OptionNames {
@@ -47,9 +71,10 @@ impl OptionNames {
 
     /// `text` of `error`, with options in place of the fields that it names.
     pub fn in_text(&self, error: &anyhow::Error, text: &str) -> String {
-        let refused = error.chain().find_map(|cause| cause.downcast_ref());
-        let lone = refused
-            .map(|error: &FieldError| error.field.as_str())
+        let lone = error
+            .chain()
+            .find_map(refused)
+            .map(|error| error.field.as_str())
             .filter(|field| !field.contains('.') && self.is_of_fields());
         let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.".contains(c);
         let mut said = String::with_capacity(text.len());
@@ -172,5 +197,9 @@ mod tests {
         let refused = anyhow::Error::new(FieldError::new("shares", 0, "above 0"));
         let text = refused.to_string();
         assert!(names().in_text(&refused, &text).starts_with("--share is 0"));
+        // Also where another error passes it on.
+        let passed = AuditError::from(FieldError::new("shares", 0, "above 0"));
+        let passed = anyhow::Error::new(RepairError::from(passed));
+        assert!(names().in_text(&passed, &text).starts_with("--share is 0"));
     }
 }

@@ -17,9 +17,11 @@ use super::render_repair::{self, Shown};
 use super::train::device_for;
 use probity::fairness::repair::{
     LEAST_SHARE, Repair, RepairSpecification, Repairable, TableRepair, TextRepair,
+    TransformerLearner,
 };
 use probity::nn::modality::ModalityName;
 use probity::nn::provenance::Provenance;
+use probity::nn::transformer_model::is_transformer;
 use probity::report::plots::TRADE_OFF;
 use probity::run::place::Place;
 use probity::run::specification::Checked;
@@ -101,6 +103,9 @@ pub(super) fn run_specification(
     place.expect_device(device.name(), is_sweep.then_some(TRADE_OFF))?;
     match specification.modality {
         ModalityName::Table => repair::<TableRepair>(specification, place, &device, output),
+        ModalityName::Text if is_transformer(&specification.model) => {
+            repair::<TextRepair<TransformerLearner>>(specification, place, &device, output)
+        }
         ModalityName::Text => repair::<TextRepair>(specification, place, &device, output),
     }
 }

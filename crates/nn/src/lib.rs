@@ -156,6 +156,24 @@ pub trait Classifier: Send + Sync {
     }
 }
 
+impl<C: Classifier + ?Sized> Classifier for &C {
+    fn width(&self) -> usize {
+        (**self).width()
+    }
+
+    fn classes(&self) -> usize {
+        (**self).classes()
+    }
+
+    fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
+        (**self).logits(rows)
+    }
+
+    fn is_fallible(&self) -> bool {
+        (**self).is_fallible()
+    }
+}
+
 /// A classifier whose outputs can be differentiated with respect to its input features.
 pub trait Differentiable: Classifier {
     /// Numbers that the network sees of an input; see [`encoding::InputLayout`].

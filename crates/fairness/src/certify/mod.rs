@@ -13,20 +13,17 @@
 //! What is certified is the class as the reference device (flex) computes it, to the last bit: the
 //! theorems are those of [`probity_nn::interval::fnn`] and [`probity_nn::interval::recurrent`]. An
 //! input without a certificate need not be unfair; [`run`] counts the fair ones by trying all
-//! substitutions.
+//! substitutions ([`enumerate`]). Where there are no bounds, as of a transformer, trying all of them
+//! is the certificate.
 
+pub mod enumerate;
 pub mod parts;
 pub mod run;
 pub mod specification;
 pub mod table;
 pub mod text;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-
-use super::check::check_until_flip;
-use super::domain::Domain;
-use probity_nn::{Classifier, ModelError, Rows};
 
 /// What is proved of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +33,8 @@ pub enum Certificate {
     OneBox,
     /// Fair, by boxes that were split.
     Split,
+    /// Fair, by trying all substitutions.
+    Tried,
     /// Nothing.
     None,
 }
@@ -61,6 +60,7 @@ impl Certificate {
         match self {
             Certificate::OneBox => "one-box",
             Certificate::Split => "split",
+            Certificate::Tried => "tried",
             Certificate::None => "none",
         }
     }
@@ -69,27 +69,4 @@ impl Certificate {
 /// Whether lower bounds on the leads of a class keep that class.
 fn keeps(leads: &[f64]) -> bool {
     leads.iter().all(|&lead| lead > 0.0)
-}
-
-/// Which of `rows` are fair: no substitution changes their predicted class. All are tried.
-///
-/// # Errors
-/// When the model cannot answer.
-pub fn exhaustive(
-    model: &dyn Classifier,
-    domain: &dyn Domain,
-    rows: Rows<'_>,
-) -> Result<Vec<bool>, ModelError> {
-    const CHUNK: usize = 256;
-    let width = rows.width.max(1);
-    let parts: Vec<Vec<bool>> = rows
-        .codes
-        .par_chunks(CHUNK * width)
-        .map(|codes| {
-            let rows = Rows::new(codes, width);
-            let checks = check_until_flip(model, domain, rows, &vec![0; rows.len()])?;
-            Ok(checks.iter().map(|check| check.flips.is_empty()).collect())
-        })
-        .collect::<Result<_, ModelError>>()?;
-    Ok(parts.concat())
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::Certificate;
+use super::enumerate::{Enumeration, Tried};
 use super::parts::{Part, PartError, positions_of};
 pub use super::specification::CertifySpecification;
 use crate::audit_error::AuditError;
@@ -16,8 +17,8 @@ use probity_data::table::ReadCounts;
 use probity_nn::alike::DecidedAlike;
 use probity_nn::modality::ModalityName;
 use probity_run::run_directory::{RunDirectory, RunError, write_with};
-use probity_run::specification::Checked;
 use probity_run::specification::file::{Record, SpecificationError};
+use probity_run::specification::{Checked, FieldError};
 
 /// Name of the file with the certificate of every input.
 pub const CERTIFICATES: &str = "certificates.csv";
@@ -62,12 +63,21 @@ pub struct CertifiedSet {
     pub one_box: Share,
     /// Certified, by splitting too.
     pub certified: Share,
-    /// Seconds of the bounds.
+    /// Seconds of the bounds; none where there are none.
     pub seconds: f64,
     /// Fair, as trying all substitutions says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fair: Option<Share>,
-    /// Certified inputs that trying all substitutions refutes: 0, or there is a defect.
+    /// Inputs with a substitution that changes their class.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfair: Option<u64>,
+    /// Inputs that were not decided before the budget of model calls was spent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undecided: Option<u64>,
+    /// Inputs and substitutions that the model was asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
+    /// Inputs certified by bounds that trying all substitutions refutes: 0, or there is a defect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refuted: Option<u64>,
     /// Seconds of trying all substitutions.
@@ -147,8 +157,13 @@ pub trait Certifiable: Sized {
     /// What the reader did to values and rows, where it says so.
     fn counts(&self) -> Option<&ReadCounts>;
 
-    /// The certificates of the inputs `rows` for the attributes `names`, with at most `splits`
-    /// splits an input.
+    /// Whether outputs can be bounded; where they cannot, all substitutions are tried.
+    fn has_bounds(&self) -> bool {
+        true
+    }
+
+    /// The certificates of the inputs `rows` for the attributes `names` by bounds, with at most
+    /// `splits` splits an input.
     ///
     /// # Errors
     /// When the model cannot answer.
@@ -160,11 +175,22 @@ pub trait Certifiable: Sized {
     ) -> Result<Vec<Certificate>, AuditError>;
 
     /// Which of the inputs `rows` are fair: no substitution of `names` changes their class. All are
-    /// tried.
+    /// tried, with at most `most` model calls.
     ///
     /// # Errors
     /// When the model cannot answer.
-    fn fair(&self, names: &[String], rows: &[u32]) -> Result<Vec<bool>, AuditError>;
+    fn enumerate(
+        &self,
+        names: &[String],
+        rows: &[u32],
+        most: Option<u64>,
+    ) -> Result<Enumeration, AuditError>;
+
+    /// What variant `variant`, by the attributes `names`, of the input `row` changes.
+    ///
+    /// # Errors
+    /// When it cannot be shown.
+    fn changed(&self, names: &[String], row: u32, variant: u32) -> Result<String, AuditError>;
 }
 
 /// A certification whose inputs are opened and checked; nothing is written yet.
@@ -178,12 +204,29 @@ pub struct Certification<M> {
     sets: Vec<(Vec<String>, Vec<u32>)>,
 }
 
+/// Refuses what has no meaning for a model that `has_bounds`, or has none.
+fn expect_used(specification: &CertifySpecification, has_bounds: bool) -> Result<(), FieldError> {
+    let usual = CertifySpecification::default();
+    let is_tried = specification.exhaustive || !has_bounds;
+    if specification.max_calls.is_some() && !is_tried {
+        let expected = "given with exhaustive only: bounds ask the model nothing";
+        return Err(FieldError::new("max_calls", "given", expected));
+    }
+    if specification.splits != usual.splits && !has_bounds {
+        let expected = "left out: a transformer has no bounds, all substitutions are tried";
+        return Err(FieldError::new("splits", "given", expected));
+    }
+    Ok(())
+}
+
 /// One input's line of the certificates file.
 struct Line {
     set: usize,
     row: u64,
     certificate: Certificate,
     fair: Option<bool>,
+    /// What a substitution changes that changes the class.
+    counterexample: String,
 }
 
 impl<M: Certifiable> Certification<M> {
@@ -205,6 +248,7 @@ impl<M: Certifiable> Certification<M> {
         if rows.is_empty() {
             return Err(CertifyError::EmptyPart { part });
         }
+        expect_used(&specification, case.has_bounds()).map_err(AuditError::from)?;
         specification.protected = case.protected().to_vec();
         let sets = estimated_sets(case.protected()).into_iter();
         let sets = sets.map(|names| {
@@ -235,41 +279,73 @@ impl<M: Certifiable> Certification<M> {
         for (number, (names, rows)) in self.sets.iter().enumerate() {
             observe(number);
             let started = Instant::now();
-            let certificates = self.case.certify(names, rows, self.specification.splits)?;
-            let seconds = started.elapsed().as_secs_f64();
-            let fair = match self.specification.exhaustive {
-                true => Some(self.case.fair(names, rows)?),
+            let by_bounds = match self.case.has_bounds() {
+                true => Some(self.case.certify(names, rows, self.specification.splits)?),
+                false => None,
+            };
+            let seconds = by_bounds.as_ref().map(|_| started.elapsed().as_secs_f64());
+            let seconds = seconds.unwrap_or_default();
+            let tried = match self.specification.exhaustive || by_bounds.is_none() {
+                true => Some(
+                    self.case
+                        .enumerate(names, rows, self.specification.max_calls)?,
+                ),
                 false => None,
             };
             let exhaustive_seconds = started.elapsed().as_secs_f64() - seconds;
             let of = rows.len() as u64;
+            let fair: Option<Vec<Option<bool>>> = tried
+                .as_ref()
+                .map(|all| all.tried.iter().map(|tried| tried.is_fair()).collect());
+            let is_bounded = by_bounds.is_some();
+            let by_trying = |fair: &Option<bool>| match fair {
+                Some(true) => Certificate::Tried,
+                _ => Certificate::None,
+            };
+            let certificates = by_bounds.unwrap_or_else(|| {
+                let fair = fair.iter().flatten();
+                fair.map(by_trying).collect()
+            });
             let share = |is: &dyn Fn(Certificate) -> bool| {
                 let is_such = certificates.iter().filter(|certificate| is(**certificate));
                 Share::new(is_such.count() as u64, of)
             };
-            let refuted = |fair: &Vec<bool>| {
+            let refuted = |fair: &Vec<Option<bool>>| {
                 let pairs = certificates.iter().zip(fair);
-                let is_refuted = pairs.filter(|(certificate, fair)| certificate.holds() && !**fair);
+                let is_refuted = pairs
+                    .filter(|(certificate, fair)| certificate.holds() && **fair == Some(false));
                 is_refuted.count() as u64
             };
-            let fair_share =
-                |fair: &Vec<bool>| Share::new(fair.iter().filter(|fair| **fair).count() as u64, of);
+            let tried_are = |is: Option<bool>| {
+                let count = |all: &Enumeration| all.count(|tried| tried.is_fair() == is);
+                tried.as_ref().map(count)
+            };
             sets.push(CertifiedSet {
                 protected: names.clone(),
                 inputs: of,
                 one_box: share(&|certificate| certificate == Certificate::OneBox),
                 certified: share(&Certificate::holds),
                 seconds,
-                fair: fair.as_ref().map(fair_share),
-                refuted: fair.as_ref().map(refuted),
+                fair: tried_are(Some(true)).map(|count| Share::new(count, of)),
+                unfair: tried_are(Some(false)),
+                undecided: tried_are(None),
+                calls: tried.as_ref().map(|all| all.calls),
+                refuted: fair.as_ref().filter(|_| is_bounded).map(refuted),
                 exhaustive_seconds: fair.as_ref().map(|_| exhaustive_seconds),
             });
             for (place, (&row, &certificate)) in rows.iter().zip(&certificates).enumerate() {
+                let tried = tried.as_ref().map(|all| all.tried[place]);
                 lines.push(Line {
                     set: number,
                     row: self.case.number(row),
                     certificate,
-                    fair: fair.as_ref().map(|fair| fair[place]),
+                    fair: tried.and_then(Tried::is_fair),
+                    counterexample: match tried {
+                        Some(Tried::Unfair { variant }) => {
+                            self.case.changed(names, row, variant)?
+                        }
+                        _ => String::new(),
+                    },
                 });
             }
         }
@@ -291,13 +367,14 @@ impl<M: Certifiable> Certification<M> {
         run.expect_in_place()?;
         write_with(&run.file(CERTIFICATES), |writer| {
             let mut csv = csv::Writer::from_writer(writer);
-            csv.write_record(["protected", "row", "certificate", "fair"])?;
+            csv.write_record(["protected", "row", "certificate", "fair", "counterexample"])?;
             for line in &lines {
                 csv.write_record([
                     sets[line.set].protected.join("+").as_str(),
                     &line.row.to_string(),
                     line.certificate.name(),
                     line.fair.map_or("", |fair| if fair { "yes" } else { "no" }),
+                    &line.counterexample,
                 ])?;
             }
             csv.flush()

@@ -47,8 +47,14 @@ pub struct CertifySpecification {
     /// nothing.
     #[schemars(range(max = MOST_SPLITS))]
     pub splits: u32,
-    /// Try all substitutions as well, to count the inputs that are fair.
+    /// Try all substitutions as well, to count the inputs that are fair; they are what certifies for
+    /// a transformer, which has no bounds.
     pub exhaustive: bool,
+    /// Inputs and substitutions that the model is asked about at most in trying all, for each set of
+    /// protected attributes; inputs that are not decided by then are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000_000_000_u64))]
+    pub max_calls: Option<u64>,
     /// Exit with 1 unless at least this share of the inputs is certified for all protected
     /// attributes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,6 +94,7 @@ impl Default for CertifySpecification {
             part: Part::All,
             splits: 64,
             exhaustive: false,
+            max_calls: None,
             fail_below: None,
             text: TextInputsSpecification::default(),
         }

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
+use super::enumerate::{Enumeration, enumerate};
 use super::run::{Certifiable, CertifySpecification};
-use super::{Certificate, exhaustive, keeps};
+use super::{Certificate, keeps};
 use crate::audit_error::AuditError;
-use crate::domain::TabularDomain;
+use crate::domain::{Domain, TabularDomain};
+use crate::modality::TableColumns;
 use crate::opened::{open_model, open_table, positions, protected_or_marked, reading_schema};
 use probity_data::schema::Schema;
 use probity_data::table::ReadCounts;
@@ -108,11 +110,26 @@ impl Certifiable for CertifiableTable {
         Ok(certify_rows(network, schema, &protected, rows, splits)?)
     }
 
-    fn fair(&self, names: &[String], rows: &[u32]) -> Result<Vec<bool>, AuditError> {
+    fn enumerate(
+        &self,
+        names: &[String],
+        rows: &[u32],
+        most: Option<u64>,
+    ) -> Result<Enumeration, AuditError> {
         let part = self.table.select(rows);
         let rows = Rows::new(part.codes(), part.width());
         let fnn = Fnn::new(&self.model.network, &ComputeDevice::flex());
-        Ok(exhaustive(&fnn, &self.domain(names)?, rows)?)
+        Ok(enumerate(&fnn, &self.domain(names)?, rows, most)?)
+    }
+
+    fn changed(&self, names: &[String], row: u32, variant: u32) -> Result<String, AuditError> {
+        let (part, domain) = (self.table.select(&[row]), self.domain(names)?);
+        let mut other = Vec::with_capacity(part.width());
+        domain.write_variant(part.codes(), variant as usize, &mut other);
+        let columns = TableColumns::new(&self.model.schema, &domain);
+        let changes = columns.changes(part.codes(), &other);
+        let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
+        Ok(changes.join("; "))
     }
 }
 
@@ -213,9 +230,8 @@ fn halves(bounds: &FnnBounds, sets: &[CodeSet]) -> Option<[Vec<CodeSet>; 2]> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::exhaustive;
     use super::*;
-    use crate::domain::{Domain, TabularDomain};
+    use crate::certify::enumerate::Tried;
     use probity_data::builtin;
     use probity_nn::encoding::{Encoding, InputLayout};
     use probity_nn::fnn::Activation;
@@ -242,11 +258,12 @@ mod tests {
                 .collect();
             let rows = Rows::new(&codes, 13);
             let fnn = Fnn::new(&network, &ComputeDevice::flex());
-            let fair = exhaustive(&fnn, &domain, rows).unwrap();
+            let tried = enumerate(&fnn, &domain, rows, None).unwrap().tried;
             let certify =
                 |splits| certify_rows(&network, &schema, &protected, rows, splits).unwrap();
             let (few, all) = (certify(0), certify(1000));
-            for ((&fair, few), all) in fair.iter().zip(few).zip(all) {
+            for ((&tried, few), all) in tried.iter().zip(few).zip(all) {
+                let fair = tried == Tried::Fair;
                 assert!(fair || !all.holds(), "a false certificate");
                 assert!(!few.holds() || all == Certificate::OneBox);
                 assert!(few != Certificate::Split);

@@ -6,22 +6,31 @@
 //! length, also those that an exchange made longer or shorter: a box is what it then reads. An
 //! exchange counts where the first token that it changes is read. (Certifying that all may be made
 //! *together* would prove more than the audit asks, of fewer texts.)
+//!
+//! Of a transformer no bounds are known that would say anything: its texts are certified by trying
+//! all exchanges ([`super::enumerate`]).
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::enumerate::{Enumeration, enumerate};
 use super::run::{Certifiable, CertifySpecification};
-use super::{Certificate, exhaustive, keeps};
+use super::{Certificate, keeps};
 use crate::audit_error::AuditError;
 use crate::domain::Domain;
-use crate::opened::{open_protected, open_text_model, open_texts};
+use crate::modality::Change;
+use crate::opened::{Opened, open_lexicon, open_text_model, open_texts, open_vectors};
+use crate::scored::{Transformer, open_transformer};
+use crate::text::asked::AskedClassifier;
 use crate::text::domain::TextDomain;
 use crate::text::edits::Tokens;
 use crate::text::network::SourcedNetwork;
 use crate::text::protected::Protected;
 use crate::text::source::{Source, Stretch};
+use crate::text::vocabulary::audit_reader;
 use probity_data::read::RowNumbers;
 use probity_data::table::ReadCounts;
 use probity_nn::alike::DecidedAlike;
@@ -30,8 +39,11 @@ use probity_nn::modality::ModalityName;
 use probity_nn::recurrent::kernels::{EmbeddingTable, Kernels};
 use probity_nn::recurrent::network::RecurrentWeights;
 use probity_nn::text_model::TextModel;
-use probity_nn::{Rows, predicted_class};
+use probity_nn::text_reader::TextReader;
+use probity_nn::transformer_model::is_transformer;
+use probity_nn::{Classifier, Rows, predicted_class};
 use probity_tensor::device::ComputeDevice;
+use probity_text::lexicon::Lexicon;
 
 /// Boxes that are bounded at a time.
 const BLOCK: usize = 4096;
@@ -42,12 +54,22 @@ struct Open<'a> {
     what: Substituted<'a>,
 }
 
+/// What decides about texts.
+enum Subject {
+    /// A recurrent network, which has bounds.
+    Recurrent(Box<TextModel>),
+    /// A transformer, asked about the texts as they are written.
+    Transformer(AskedClassifier<'static>),
+}
+
 /// A network of texts, its protected terms, and texts.
 pub struct CertifiableTexts {
-    model: TextModel,
+    subject: Subject,
     protected: Protected,
     file: PathBuf,
-    /// As much of each text as may be read.
+    /// The texts as they are written.
+    written: Vec<String>,
+    /// As much of each as may be read.
     texts: Vec<Source>,
     /// Those that are not English, in order.
     foreign: Vec<u32>,
@@ -56,6 +78,63 @@ pub struct CertifiableTexts {
     /// What was left out of it, if anything was.
     counts: Option<ReadCounts>,
     sha256: BTreeMap<String, String>,
+}
+
+/// A model before the words of the texts are known.
+enum Model {
+    Recurrent(Box<TextModel>),
+    Transformer(Transformer),
+}
+
+impl Model {
+    /// The model in `directory`, and its hash.
+    fn open(directory: &Path) -> Result<Opened<Model>, AuditError> {
+        match is_transformer(directory) {
+            true => Ok(open_transformer(directory)?.map(Model::Transformer)),
+            false => {
+                let model = open_text_model(directory)?;
+                Ok(model.map(|model| Model::Recurrent(Box::new(model))))
+            }
+        }
+    }
+
+    /// The same for `texts` with terms of `lexicon`.
+    fn subject(self, texts: &[String], lexicon: &Lexicon) -> Result<Subject, AuditError> {
+        let Transformer { classes, network } = match self {
+            Model::Recurrent(model) => return Ok(Subject::Recurrent(model)),
+            Model::Transformer(transformer) => transformer,
+        };
+        // Nothing is replaced but protected terms: of which vectors the words have, nothing hangs.
+        let vectors = open_vectors(None)?;
+        let reader = audit_reader(texts, &vectors.value, lexicon, usize::MAX)?;
+        let asked = AskedClassifier::of_transformer(network, classes, Arc::new(reader))?;
+        Ok(Subject::Transformer(asked))
+    }
+}
+
+impl Subject {
+    fn reader(&self) -> &TextReader {
+        match self {
+            Subject::Recurrent(model) => &model.reader,
+            Subject::Transformer(asked) => &asked.reader,
+        }
+    }
+
+    fn classes(&self) -> &[String] {
+        match self {
+            Subject::Recurrent(model) => &model.classes,
+            Subject::Transformer(asked) => &asked.classes,
+        }
+    }
+
+    /// As much of a text as may be read. How many words the pieces of a transformer are of is not
+    /// known.
+    fn window(&self, source: Source) -> Source {
+        match self {
+            Subject::Recurrent(model) => source.window(model.reader.max_length),
+            Subject::Transformer(_) => source,
+        }
+    }
 }
 
 impl CertifiableTexts {
@@ -67,46 +146,64 @@ impl CertifiableTexts {
             .map(|text| text.only(|site| names.contains(&attributes[site.attribute])))
             .collect()
     }
+
+    /// The model as a classifier of the rows of `domain`, which are the texts `rows`.
+    fn of_rows(
+        &self,
+        domain: &TextDomain,
+        rows: &[u32],
+    ) -> Result<Box<dyn Classifier + '_>, AuditError> {
+        Ok(match &self.subject {
+            Subject::Recurrent(model) => {
+                let network = model.network(domain.tokens(), &ComputeDevice::flex())?;
+                Box::new(SourcedNetwork::new(network))
+            }
+            Subject::Transformer(asked) => {
+                let written = rows.iter().map(|&row| self.written[row as usize].clone());
+                Box::new(asked.of_rows(domain, &Arc::new(written.collect())))
+            }
+        })
+    }
 }
 
 impl Certifiable for CertifiableTexts {
     const NAME: ModalityName = ModalityName::Text;
 
     fn open(specification: &CertifySpecification) -> Result<CertifiableTexts, AuditError> {
-        let model = open_text_model(&specification.model)?;
         let text = &specification.text;
-        let named = &specification.protected;
-        let lexicon = text.lexicon.as_deref();
-        let protected = open_protected(lexicon, named, &model.value.reader, text.preset)?;
+        let model = Model::open(&specification.model)?;
+        let lexicon = open_lexicon(text.lexicon.as_deref(), text.preset)?;
         let skip = specification.skip_bad_rows;
         let corpus = open_texts(&specification.data, text.column.as_deref(), skip)?;
+        let written = corpus.value.texts;
+        let subject = model.value.subject(&written, &lexicon.value)?;
+        let named = &specification.protected;
+        let reader = subject.reader();
+        let protected = Protected::new(&lexicon.value, named, reader, text.preset)?;
         let (rows, bad_rows) = (corpus.value.rows, corpus.value.bad_rows);
-        let tokens = Tokens::new(&model.value.reader);
-        let texts = corpus.value.texts.par_iter();
-        let texts = texts.map(|text| {
-            let text = model.value.reader.encode_whole(text)?;
-            let read = protected.value.read(&tokens, &text)?;
+        let tokens = Tokens::new(reader);
+        let texts = written.par_iter().map(|text| {
+            let text = reader.encode_whole(text)?;
+            let read = protected.read(&tokens, &text)?;
             let is_foreign = !read.is_english && !text.words.is_empty();
-            Ok((
-                read.source.window(model.value.reader.max_length),
-                is_foreign,
-            ))
+            Ok((subject.window(read.source), is_foreign))
         });
         let texts: Vec<(Source, bool)> = texts.collect::<Result<_, AuditError>>()?;
         let (texts, is_foreign): (Vec<Source>, Vec<bool>) = texts.into_iter().unzip();
         let foreign = (0..).zip(is_foreign).filter(|(_, is_foreign)| *is_foreign);
         let hashes = [
             ("model", model.sha256),
-            ("lexicon", protected.sha256),
+            ("lexicon", lexicon.sha256),
             ("data", corpus.sha256),
         ];
         Ok(CertifiableTexts {
             rows,
             counts: ReadCounts::of_bad_rows(texts.len(), bad_rows),
             foreign: foreign.map(|(text, _)| text).collect(),
+            written,
             texts,
-            model: model.value,
-            protected: protected.value,
+            subject,
+            protected,
             file: specification.data.clone(),
             sha256: hashes.map(|(role, hash)| (role.to_owned(), hash)).into(),
         })
@@ -132,16 +229,17 @@ impl Certifiable for CertifiableTexts {
         self.counts.as_ref()
     }
 
+    fn has_bounds(&self) -> bool {
+        matches!(self.subject, Subject::Recurrent(_))
+    }
+
     fn decides_alike(&self, rows: &[u32]) -> Result<Option<DecidedAlike>, AuditError> {
         let texts = rows.iter().map(|&row| self.texts[row as usize].clone());
         let domain = TextDomain::of(texts.collect())?;
-        let network = self
-            .model
-            .network(domain.tokens(), &ComputeDevice::flex())?;
-        let network = SourcedNetwork::new(network);
-        let rows = domain.rows();
-        let rows = Rows::new(&rows, domain.width());
-        Ok(DecidedAlike::of(&network, &self.model.classes, rows)?)
+        let network = self.of_rows(&domain, rows)?;
+        let codes = domain.rows();
+        let rows = Rows::new(&codes, domain.width());
+        Ok(DecidedAlike::of(&*network, self.subject.classes(), rows)?)
     }
 
     fn varying(&self, names: &[String], rows: &[u32]) -> Result<Vec<u32>, AuditError> {
@@ -168,24 +266,37 @@ impl Certifiable for CertifiableTexts {
         rows: &[u32],
         splits: u32,
     ) -> Result<Vec<Certificate>, AuditError> {
-        let (texts, reads) = (self.only(names, rows), self.model.reader.max_length);
-        let network = self.model.network(reads, &ComputeDevice::flex())?;
+        let Subject::Recurrent(model) = &self.subject else {
+            return Ok(vec![Certificate::None; rows.len()]);
+        };
+        let (texts, reads) = (self.only(names, rows), model.reader.max_length);
+        let network = model.network(reads, &ComputeDevice::flex())?;
         let (weights, table) = (network.weights(), network.table());
         Ok(certify_texts(weights, table, reads, &texts, splits))
     }
 
-    fn fair(&self, names: &[String], rows: &[u32]) -> Result<Vec<bool>, AuditError> {
+    fn enumerate(
+        &self,
+        names: &[String],
+        rows: &[u32],
+        most: Option<u64>,
+    ) -> Result<Enumeration, AuditError> {
         let domain = TextDomain::of(self.only(names, rows))?;
-        let network = self
-            .model
-            .network(domain.tokens(), &ComputeDevice::flex())?;
-        let network = SourcedNetwork::new(network);
+        let network = self.of_rows(&domain, rows)?;
         let rows = domain.rows();
-        Ok(exhaustive(
-            &network,
-            &domain,
-            Rows::new(&rows, domain.width()),
-        )?)
+        let rows = Rows::new(&rows, domain.width());
+        Ok(enumerate(&*network, &domain, rows, most)?)
+    }
+
+    fn changed(&self, names: &[String], row: u32, variant: u32) -> Result<String, AuditError> {
+        let domain = TextDomain::of(self.only(names, &[row]))?;
+        let exchange = domain.exchange(&domain.row(0), variant as usize);
+        let change = exchange.map(|(site, exchange)| Change {
+            attribute: self.protected.attributes()[site.attribute].clone(),
+            from: site.from.clone(),
+            to: exchange.to.clone(),
+        });
+        Ok(change.unwrap_or_default().to_string())
     }
 }
 
@@ -270,8 +381,8 @@ pub fn certify_texts(
 mod tests {
     use rand::RngExt;
 
-    use super::super::exhaustive;
     use super::*;
+    use crate::certify::enumerate::Tried;
     use crate::text::terms::{Term, Terms};
     use probity_nn::Rows;
     use probity_nn::recurrent::network::{CellKind, Shape};
@@ -340,8 +451,9 @@ mod tests {
             let (few, all) = (certify(0), certify(1000));
             let rows = domain.rows();
             let rows = Rows::new(&rows, domain.width());
-            let fair = exhaustive(&SourcedNetwork::new(network), &domain, rows).unwrap();
-            for ((&fair, few), all) in fair.iter().zip(few).zip(all) {
+            let tried = enumerate(&SourcedNetwork::new(network), &domain, rows, None).unwrap();
+            let fair = tried.tried.iter().map(|&tried| tried == Tried::Fair);
+            for ((fair, few), all) in fair.zip(few).zip(all) {
                 assert!(fair || !all.holds(), "a false certificate");
                 assert!(!few.holds() || all == Certificate::OneBox);
                 assert_eq!(fair, all.holds());

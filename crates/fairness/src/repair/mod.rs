@@ -2,7 +2,7 @@
 //! RQ4).
 //!
 //! [`run`] is the course of a repair, the same for both; what differs is behind [`Repairable`]:
-//! [`table`] and [`text`]. Two remedies: *samples* adds a share of the discriminatory individuals
+//! [`table`] and [`text`], the latter for recurrent networks and transformers. Two remedies: *samples* adds a share of the discriminatory individuals
 //! of audits (or, for texts, of a search that the repair does itself) to the training part;
 //! *certified* trains against the worst protected substitution of each input.
 //!
@@ -57,5 +57,5 @@ pub use self::run::Repair;
 pub use self::specification::{LEAST_SHARE, RepairSpecification};
 pub use self::store::RepairState;
 pub use self::table::TableRepair;
-pub use self::text::TextRepair;
+pub use self::text::{TextRepair, TransformerLearner};
 pub use self::trainer::RepairProgress;

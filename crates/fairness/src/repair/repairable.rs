@@ -11,8 +11,8 @@ use super::error::RepairError;
 use super::pool::Pool;
 use super::specification::RepairSpecification;
 use super::summary::PartSizes;
+use probity_nn::ModelError;
 use probity_nn::modality::ModalityName;
-use probity_nn::{Classifier, ModelError};
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 
@@ -64,7 +64,7 @@ pub trait Repairable: Sized + Sync {
     /// Inputs that a network learns.
     type Inputs: Sync;
     /// A network that can be asked.
-    type Asked: Classifier;
+    type Asked: Send + Sync;
     /// What is reported of one network.
     type Figures: Figures;
     /// What the summary says besides.
@@ -122,15 +122,18 @@ pub trait Repairable: Sized + Sync {
         &self,
         pool: usize,
         samples: &[&Self::Sample],
-        voters: &[&dyn Classifier],
+        voters: &[Self::Asked],
     ) -> Result<Vec<u32>, ModelError>;
 
     /// The training part with `remedy`, in the repeat `repeat`.
+    ///
+    /// # Errors
+    /// When a sample cannot be read as the network reads it.
     fn training_set(
         &self,
         remedy: &Remedy<'_, Self::Sample>,
         repeat: u32,
-    ) -> TrainingSet<Self::Inputs>;
+    ) -> Result<TrainingSet<Self::Inputs>, RepairError>;
 
     /// A network that learns `set`, all its randomness keyed by `seed`; `None` when stopped.
     ///

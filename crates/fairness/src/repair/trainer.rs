@@ -15,7 +15,6 @@ use super::pool::draw;
 use super::repairable::{Drawn, Remedy, Repairable, TrainingSet};
 use super::specification::{RepairMethod, RepairSpecification};
 use super::store::{CheckpointStore, Known, Trained};
-use probity_nn::Classifier;
 use probity_run::stream::{Purpose, Words};
 
 /// What a repair is doing.
@@ -127,7 +126,7 @@ impl<'a, R: Repairable> Trainer<'a, R> {
                 Remedy::Samples(self.draw(self.shares[place as usize], repeat, voters)?)
             }
         };
-        let set = self.subject.training_set(&remedy, repeat);
+        let set = self.subject.training_set(&remedy, repeat)?;
         let Some((network, seed, attempts)) = self.train_until_useful(&set, repeat)? else {
             return Ok(None);
         };
@@ -156,10 +155,6 @@ impl<'a, R: Repairable> Trainer<'a, R> {
         repeat: u32,
         voters: &[R::Asked],
     ) -> Result<Vec<Drawn<'_, R::Sample>>, RepairError> {
-        let voters: Vec<&dyn Classifier> = voters
-            .iter()
-            .map(|voter| voter as &dyn Classifier)
-            .collect();
         let seed = self.specification.seed;
         (0..)
             .zip(self.pools())
@@ -167,7 +162,7 @@ impl<'a, R: Repairable> Trainer<'a, R> {
                 let order = draw(found.len(), share, seed, pool, repeat).into_iter();
                 let samples: Vec<&R::Sample> = order.map(|i| &found[i as usize]).collect();
                 let pool = pool as usize;
-                let labels = self.subject.labels(pool, &samples, &voters)?;
+                let labels = self.subject.labels(pool, &samples, voters)?;
                 Ok(Drawn {
                     pool,
                     samples,

@@ -144,6 +144,10 @@ impl Specification for AuditSpecification {
                 unused(field, is_left_out, "texts")?;
             }
             unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
+            let from = self.text.neighbours_from;
+            if self.predictor.source.is_some() && !from.is_usual() {
+                return Err(from.refused());
+            }
         } else {
             let given = self.text.given();
             unused(given.unwrap_or("text"), given.is_none(), "tables")?;

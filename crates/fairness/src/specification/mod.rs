@@ -21,6 +21,7 @@ pub use predictor::PredictorSpecification;
 use super::search::SearchOptions;
 use super::strategies::StrategyName;
 use super::strategies::tuning::Tuning;
+use super::text::neighbourhood::NeighboursFrom;
 use super::text::preset::Preset;
 use probity_nn::Objective;
 use probity_nn::modality::ModalityName;
@@ -225,6 +226,9 @@ pub struct TextSpecification {
     /// The neighbours of every word of the model are held in memory.
     #[schemars(range(min = 1, max = 1000))]
     pub neighbours: usize,
+    /// By what words are near to each other: word vectors, the embeddings of the model, or both.
+    #[serde(skip_serializing_if = "NeighboursFrom::is_usual")]
+    pub neighbours_from: NeighboursFrom,
     /// Words that may differ from the seed, at most; by default 3, and any number by the paper.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 1_048_576))]
@@ -256,6 +260,7 @@ impl Default for TextSpecification {
             encoder: None,
             local_strategy: None,
             neighbours: 10,
+            neighbours_from: NeighboursFrom::default(),
             max_l0: None,
             min_fluency: None,
             ngrams: None,
@@ -314,6 +319,7 @@ impl TextSpecification {
             ("text.encoder", self.encoder.is_some()),
             ("text.local_strategy", self.local_strategy.is_some()),
             ("text.neighbours", self.neighbours != usual.neighbours),
+            ("text.neighbours_from", !self.neighbours_from.is_usual()),
             ("text.max_l0", self.max_l0.is_some()),
             ("text.min_fluency", self.min_fluency.is_some()),
             ("text.ngrams", self.ngrams.is_some()),

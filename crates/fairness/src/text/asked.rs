@@ -15,11 +15,13 @@ use super::source::Source;
 use super::strategy::Vectors;
 use probity_nn::text_classifier::{DifferentiableTexts, TextClassifier};
 use probity_nn::text_reader::{EncodedText, TextReader};
+use probity_nn::transformer_model::TransformerNetwork;
 use probity_nn::{Classifier, Differentiable, ModelError, Rows};
 use probity_predictor::Ender;
 use probity_text::tokenizer::TokenizerError;
 
 /// A classifier that is asked by texts, and the vocabulary in which it is audited.
+#[derive(Clone)]
 pub struct AskedClassifier<'m> {
     /// It.
     pub classifier: Arc<dyn TextClassifier + 'm>,
@@ -38,15 +40,31 @@ pub struct AskedClassifier<'m> {
 }
 
 impl<'m> AskedClassifier<'m> {
+    /// The transformer `network`, with its gradients, audited in the words of `reader`, whose
+    /// vectors ship.
+    ///
+    /// # Errors
+    /// When it cannot split a word.
+    pub fn of_transformer(
+        network: Arc<TransformerNetwork>,
+        classes: Vec<String>,
+        reader: Arc<TextReader>,
+    ) -> Result<AskedClassifier<'m>, ModelError> {
+        Ok(AskedClassifier {
+            gradients: Some(WordGradients::new(network.clone(), &reader)?),
+            classifier: network,
+            classes,
+            reader,
+            vectors_sha256: String::new(),
+            ender: None,
+            instability: 0.0,
+        })
+    }
+
     /// The same as a classifier of rows of `domain`, whose sources were made of `texts`.
     pub fn of_rows(&self, domain: &TextDomain, texts: &Arc<Vec<String>>) -> RenderedRows<'m> {
-        RenderedRows {
-            classifier: Arc::clone(&self.classifier),
-            reader: Arc::clone(&self.reader),
-            sources: domain.shared_sources(),
-            texts: Arc::clone(texts),
-            width: domain.tokens() + 1,
-        }
+        let (classifier, reader) = (Arc::clone(&self.classifier), Arc::clone(&self.reader));
+        RenderedRows::new(classifier, reader, domain, Arc::clone(texts))
     }
 }
 
@@ -163,9 +181,30 @@ pub struct RenderedRows<'m> {
     width: usize,
 }
 
+impl<'m> RenderedRows<'m> {
+    /// `classifier` of rows of `domain`, in words of `reader`, whose sources were made of `texts`.
+    pub fn new(
+        classifier: Arc<dyn TextClassifier + 'm>,
+        reader: Arc<TextReader>,
+        domain: &TextDomain,
+        texts: Arc<Vec<String>>,
+    ) -> RenderedRows<'m> {
+        RenderedRows {
+            classifier,
+            reader,
+            sources: domain.shared_sources(),
+            texts,
+            width: domain.tokens() + 1,
+        }
+    }
+}
+
 impl RenderedRows<'_> {
     /// What each of `rows` is written as.
-    fn texts(&self, rows: Rows<'_>) -> Result<Vec<String>, ModelError> {
+    ///
+    /// # Errors
+    /// When a row is none of the domain's, or a text cannot be split.
+    pub fn texts(&self, rows: Rows<'_>) -> Result<Vec<String>, ModelError> {
         let rows: Vec<&[i32]> = rows.iter().collect();
         // Variants of one text come one after another: it is split once for all of them.
         let of_one_source: Vec<&[&[i32]]> = rows.chunk_by(|a, b| a[0] == b[0]).collect();

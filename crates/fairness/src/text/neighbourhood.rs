@@ -1,18 +1,24 @@
 //! What may replace what: the nearest words of a model's vocabulary, cached beside the model.
 //!
+//! Near are words by the cosine of their vectors in the vocabulary, of what the model itself sees of
+//! them, or of both: vectors of length one behind each other, whose cosine is the mean of both.
+//!
 //! The cache holds, for every word that may be replaced, more neighbours than asked for, without
 //! regard to what is protected. Leaving the protected ones out of a sorted list of the nearest
 //! leaves a sorted list of the nearest others, so the first ones that remain are exact; where too
 //! few remain, that word's neighbours are found anew.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::strategy::Candidates;
+use super::strategy::{Candidates, Vectors};
 use probity_nn::text_reader::TextReader;
 use probity_run::sealed::{Form, read_value, write_value};
+use probity_run::specification::FieldError;
 use probity_tensor::device::ComputeDevice;
 use probity_tensor::nearest::cosine::{NearestOptions, Neighbours, nearest};
 use probity_text::tokenizer::TokenizerError;
@@ -29,6 +35,86 @@ const FORM: Form = Form {
     version: "2",
 };
 
+/// By what words are near to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum NeighboursFrom {
+    /// Word vectors, which of a recurrent network are its own
+    #[default]
+    Vectors,
+    /// The model's own embeddings: of a word in several pieces their mean
+    Model,
+    /// Both, by the mean of the two cosines
+    Both,
+}
+
+impl NeighboursFrom {
+    /// Why what only answers is not searched by it.
+    pub fn refused(self) -> FieldError {
+        let expected = "vectors: what only answers shows no embeddings";
+        FieldError::new("text.neighbours_from", self.name(), expected)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            NeighboursFrom::Vectors => "vectors",
+            NeighboursFrom::Model => "model",
+            NeighboursFrom::Both => "both",
+        }
+    }
+
+    /// Whether it is what is usual.
+    pub fn is_usual(&self) -> bool {
+        *self == NeighboursFrom::default()
+    }
+}
+
+/// Vectors by which words are near to each other.
+pub struct Near<'a> {
+    values: Cow<'a, [f32]>,
+    dimension: usize,
+}
+
+impl<'a> Near<'a> {
+    /// Those that `from` says, of the words of `reader`, of which the model sees `own`.
+    pub fn new(from: NeighboursFrom, reader: &'a TextReader, own: Vectors<'a>) -> Near<'a> {
+        let table = Vectors {
+            values: reader.table.vectors(),
+            dimension: reader.dimension(),
+        };
+        match from {
+            NeighboursFrom::Vectors => Near::of(table),
+            NeighboursFrom::Model => Near::of(own),
+            NeighboursFrom::Both => {
+                let rows = table.values.chunks_exact(table.dimension.max(1));
+                let rows = rows.zip(own.values.chunks_exact(own.dimension.max(1)));
+                let both = rows.flat_map(|(a, b)| unit(a).chain(unit(b)));
+                Near {
+                    values: both.collect(),
+                    dimension: table.dimension + own.dimension,
+                }
+            }
+        }
+    }
+
+    fn of(vectors: Vectors<'a>) -> Near<'a> {
+        Near {
+            values: Cow::Borrowed(vectors.values),
+            dimension: vectors.dimension,
+        }
+    }
+}
+
+/// `vector` at length one; zeros stay.
+fn unit(vector: &[f32]) -> impl Iterator<Item = f32> {
+    let squares = vector.iter().map(|&value| f64::from(value).powi(2));
+    let length = squares.sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+    vector
+        .iter()
+        .map(move |&value| (f64::from(value) / length) as f32)
+}
+
 #[derive(Serialize, Deserialize)]
 struct Cache {
     /// What the neighbours belong to: vectors, words that may be replaced, neighbours a word.
@@ -36,8 +122,8 @@ struct Cache {
     neighbours: Neighbours,
 }
 
-/// For each word of `model`'s vocabulary its `count` nearest other words that may replace it: none
-/// of them `is_protected`, all of them words with a letter or digit that the tokenizer leaves
+/// For each word of `reader` its `count` nearest other words by `near` that may replace it: none of
+/// them `is_protected`, all of them words with a letter or digit that the tokenizer leaves
 /// whole. Other tokens have no candidates and are none: a full stop has no synonym.
 ///
 /// The neighbours come from the cache in the model's `directory`, where it has one, which is made
@@ -47,6 +133,7 @@ struct Cache {
 /// When the tokenizer cannot split a word.
 pub fn candidates(
     reader: &TextReader,
+    near: &Near<'_>,
     directory: Option<&Path>,
     is_protected: &(dyn Fn(i32) -> bool + Sync),
     count: usize,
@@ -58,7 +145,7 @@ pub fn candidates(
         .filter(|(_, is)| **is)
         .map(|(id, _)| id)
         .collect();
-    let cached = cached_neighbours(reader, directory, &is_word, &queries, count + SPARE, device);
+    let cached = cached_neighbours(near, directory, &is_word, &queries, count + SPARE, device);
     let is_allowed = |id: u32| is_word[id as usize] && !is_protected(id as i32);
     let mut lists = vec![Vec::new(); is_word.len()];
     let mut short = Vec::new();
@@ -79,13 +166,7 @@ pub fn candidates(
             k: count,
             excluded: &excluded,
         };
-        let found = nearest(
-            reader.table.vectors(),
-            reader.dimension(),
-            &short,
-            options,
-            device,
-        );
+        let found = nearest(&near.values, near.dimension, &short, options, device);
         for (place, &query) in short.iter().enumerate() {
             lists[query as usize] = found.of(place).iter().map(|&id| id as i32).collect();
         }
@@ -94,7 +175,7 @@ pub fn candidates(
 }
 
 fn cached_neighbours(
-    reader: &TextReader,
+    near: &Near<'_>,
     directory: Option<&Path>,
     is_word: &[bool],
     queries: &[u32],
@@ -102,7 +183,7 @@ fn cached_neighbours(
     device: &ComputeDevice,
 ) -> Neighbours {
     let file = directory.map(|directory| directory.join(NEIGHBOURS));
-    let key = cache_key(reader.table.vectors(), queries, count);
+    let key = cache_key(&near.values, queries, count);
     let cached = file
         .as_ref()
         .and_then(|file| read_value::<Cache>(file, FORM).ok());
@@ -117,13 +198,7 @@ fn cached_neighbours(
         k: count,
         excluded: &excluded,
     };
-    let neighbours = nearest(
-        reader.table.vectors(),
-        reader.dimension(),
-        queries,
-        options,
-        device,
-    );
+    let neighbours = nearest(&near.values, near.dimension, queries, options, device);
     let cache = Cache { key, neighbours };
     if let Some(file) = file {
         // A model in a place that cannot be written has no cache; the result is the same.
@@ -158,4 +233,33 @@ fn replaceable_words(reader: &TextReader) -> Result<Vec<bool>, TokenizerError> {
         .collect::<Result<_, TokenizerError>>()?;
     is_word.push(false);
     Ok(is_word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against cosines computed by their definition.
+    #[test]
+    fn both_are_near_by_the_mean_of_the_cosines() {
+        let (table, own) = ([3.0f32, 4.0, 0.0, 2.0, 1.0, 1.0], [1.0f32, -2.0, 0.5]);
+        let cosine = |a: &[f32], b: &[f32]| -> f32 {
+            let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+            dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+        };
+        let rows = table.chunks_exact(2).zip(own.chunks_exact(1));
+        let both: Vec<Vec<f32>> = rows
+            .map(|(a, b)| unit(a).chain(unit(b)).collect())
+            .collect();
+        for a in 0..3 {
+            for b in 0..3 {
+                let of = |values: &[f32], width: usize| {
+                    cosine(&values[a * width..][..width], &values[b * width..][..width])
+                };
+                let mean = (of(&table, 2) + of(&own, 1)) / 2.0;
+                assert!((cosine(&both[a], &both[b]) - mean).abs() < 1e-6);
+            }
+        }
+        assert!(unit(&[0.0, 0.0]).all(|value| value == 0.0));
+    }
 }

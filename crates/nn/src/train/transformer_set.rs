@@ -18,7 +18,7 @@ use crate::transformer::kernels::Kernels;
 use crate::transformer::shape::TransformerWeights;
 use crate::transformer_model::{Family, PieceTokenizer, TokenizerSettings, TransformerModel};
 use crate::vocabulary::Vocabulary;
-use probity_data::read::BadRows;
+use probity_data::read::{BadRows, RowNumbers};
 use probity_run::specification::FieldError;
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
@@ -32,13 +32,55 @@ const COMMON: usize = 20_000;
 pub struct TransformerSet {
     /// The network before the training; its head is fresh.
     model: TransformerModel,
+    begins: Begins,
     ids: Vec<Vec<i32>>,
     labels: Vec<u32>,
+    rows: RowNumbers,
     counts: TextCounts,
 }
 
+/// What of a network is drawn before a training.
+#[derive(Debug, Clone, Copy)]
+enum Begins {
+    /// The head; the rest is that of an encoder.
+    Head,
+    /// All but the first numbers, as many as this, of each row of the table of words.
+    Fresh(usize),
+}
+
 impl TransformerSet {
-    fn labelled(&self) -> LabelledTexts<'_> {
+    /// Where its texts stand in their file.
+    pub fn rows(&self) -> &RowNumbers {
+        &self.rows
+    }
+
+    /// The network before the training that was asked for: its pieces, classes and shape are those
+    /// of every network that is trained on this set.
+    pub fn model(&self) -> &TransformerModel {
+        &self.model
+    }
+
+    /// The parameters before a training that is keyed by `seed`.
+    pub fn begun(&self, seed: u64) -> TransformerWeights {
+        let mut weights = self.model.weights.clone();
+        let shape = weights.shape;
+        match self.begins {
+            Begins::Head => weights.draw(shape.head_start(), seed),
+            Begins::Fresh(given) => {
+                weights.draw(0, seed);
+                let words = shape.spans().words;
+                let own = self.model.weights.values[words.clone()].chunks_exact(shape.units);
+                let drawn = weights.values[words].chunks_exact_mut(shape.units);
+                for (drawn, own) in drawn.zip(own) {
+                    drawn[..given].copy_from_slice(&own[..given]);
+                }
+            }
+        }
+        weights
+    }
+
+    /// Its texts, in pieces, and labels as the training takes them.
+    pub fn labelled(&self) -> LabelledTexts<'_> {
         LabelledTexts {
             texts: &self.ids,
             labels: &self.labels,
@@ -49,6 +91,7 @@ impl TransformerSet {
     /// `corpus` in the pieces of `model`.
     fn new(
         model: TransformerModel,
+        begins: Begins,
         corpus: TextCorpus,
         known_tokens: Option<u64>,
     ) -> Result<TransformerSet, TrainingError> {
@@ -67,6 +110,8 @@ impl TransformerSet {
             },
             ids: pieces.into_iter().map(|pieces| pieces.ids).collect(),
             labels: corpus.labels,
+            rows: corpus.rows,
+            begins,
             model,
         })
     }
@@ -108,13 +153,13 @@ fn on_encoder(
     Ok(model)
 }
 
-/// A fresh network of the words of `corpus` and of the word vectors that are asked for, and how
-/// many tokens of the texts have a vector.
+/// A fresh network of the words of `corpus` and of the word vectors that are asked for, what of it
+/// is drawn, and how many tokens of the texts have a vector.
 fn fresh(
     corpus: &TextCorpus,
     options: &TransformerTraining,
     record: &mut Record,
-) -> Result<(TransformerModel, u64), TrainingError> {
+) -> Result<(TransformerModel, Begins, u64), TrainingError> {
     let file = &options.network.word_vectors;
     let vectors = open_embeddings(file, record)?;
     let vocabulary = Vocabulary::new(&corpus.texts, &vectors, file, COMMON)?;
@@ -127,6 +172,7 @@ fn fresh(
         let both = embedding.iter_mut().zip(vector);
         both.for_each(|(number, value)| *number = *value);
     }
+    let begins = Begins::Fresh(table.width().min(shape.units));
     let json = vocabulary.tokenizer.to_json()?;
     let (json, settings) = (json.as_bytes(), TokenizerSettings::default());
     let (tokenizer, _) =
@@ -138,7 +184,7 @@ fn fresh(
         tokenizer,
         weights,
     };
-    Ok((model, vocabulary.known_tokens))
+    Ok((model, begins, vocabulary.known_tokens))
 }
 
 impl Trainable for TransformerSet {
@@ -163,17 +209,17 @@ impl Trainable for TransformerSet {
         options.check(corpus.classes.len())?;
         let split = options.split(corpus.texts.len());
         count_classes(&corpus.labels, &split.train, corpus.classes.len())?;
-        let (model, known_tokens) = match &options.network.encoder {
+        let (model, begins, known_tokens) = match &options.network.encoder {
             Some(encoder) => {
                 let model = on_encoder(encoder, &corpus.classes, &options, record)?;
-                (model, None)
+                (model, Begins::Head, None)
             }
             None => {
-                let (model, known) = fresh(&corpus, &options, record)?;
-                (model, Some(known))
+                let (model, begins, known) = fresh(&corpus, &options, record)?;
+                (model, begins, Some(known))
             }
         };
-        TransformerSet::new(model, corpus, known_tokens)
+        TransformerSet::new(model, begins, corpus, known_tokens)
     }
 
     fn count(&self) -> usize {

@@ -27,14 +27,15 @@ impl Family {
         Family::XlmRoberta,
     ];
 
-    /// The network that `architectures` of a configuration names, and whether it is an encoder
-    /// without a head.
+    /// The network that `architectures` of a configuration names, and whether it is read as an
+    /// encoder. Of a masked language model, which is what most encoders are published as, the head
+    /// is not read.
     pub(super) fn of_architecture(name: &str) -> Option<(Family, bool)> {
         Family::ALL.into_iter().find_map(|family| {
             let rest = name.strip_prefix(family.class())?;
             match rest {
                 "ForSequenceClassification" => Some((family, false)),
-                "Model" => Some((family, true)),
+                "Model" | "ForMaskedLM" => Some((family, true)),
                 _ => None,
             }
         })
@@ -50,7 +51,7 @@ impl Family {
     pub(super) fn architectures() -> String {
         let names = Family::ALL.map(|family| {
             let class = family.class();
-            format!("{class}ForSequenceClassification, {class}Model")
+            format!("{class}ForSequenceClassification, {class}Model, {class}ForMaskedLM")
         });
         names.join(", ")
     }

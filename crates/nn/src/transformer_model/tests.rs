@@ -137,6 +137,34 @@ fn the_report_says_what_was_found() {
     );
 }
 
+/// Encoders are mostly published with the head that they were trained with.
+#[test]
+fn masked_language_models_are_read_as_encoders() {
+    for (name, class) in [
+        ("bert", "Bert"),
+        ("distilbert", "DistilBert"),
+        ("roberta", "Roberta"),
+    ] {
+        let copy = changed(name, "config.json", |text| {
+            let from = format!("\"{class}ForSequenceClassification\"");
+            assert!(text.contains(&from));
+            text.replacen(&from, &format!("\"{class}ForMaskedLM\""), 1)
+        });
+        let (encoder, report) = import(copy.path(), &[], None).unwrap();
+        assert!(encoder.is_encoder());
+        assert_eq!(report.architecture, format!("{class}ForMaskedLM"));
+        assert!(
+            report
+                .unused
+                .iter()
+                .any(|name| name.starts_with("classifier."))
+        );
+        let classifier = model(name).weights;
+        let start = classifier.shape.head_start();
+        assert_eq!(encoder.weights.values, classifier.values[..start]);
+    }
+}
+
 #[test]
 fn what_is_not_such_a_network_is_refused_by_name() {
     let cases = [

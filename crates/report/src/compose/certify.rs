@@ -30,6 +30,13 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
             )));
         }
     }
+    let undecided: u64 = certify.sets.iter().filter_map(|set| set.undecided).sum();
+    if undecided > 0 {
+        verdict.push(Text::new(format!(
+            "{} not decided before the model calls that were allowed were spent.",
+            counted(undecided, "input was", "inputs were")
+        )));
+    }
     let refuted: u64 = certify.sets.iter().filter_map(|set| set.refuted).sum();
     if refuted > 0 {
         verdict.push(Text::new(format!(
@@ -57,6 +64,7 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
             ))
         })
         .collect();
+    let tried = |number: Option<u64>| number.map_or("not tried".to_owned(), count);
     let table = certify.sets.iter().map(|set| {
         vec![
             crossed(&set.protected),
@@ -66,7 +74,9 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
             set.fair
                 .as_ref()
                 .map_or("not counted".to_owned(), |fair| percent(fair.share)),
-            set.refuted.map_or("not tried".to_owned(), count),
+            tried(set.unfair),
+            tried(set.undecided),
+            tried(set.refuted),
             seconds(set.seconds),
         ]
     });
@@ -87,6 +97,8 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
                     "Proved by one box",
                     "Proved in all (95 % interval)",
                     "Fair",
+                    "Not fair",
+                    "Undecided",
                     "Refuted",
                     "Time of the proofs",
                 ],
@@ -94,7 +106,7 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
             ),
         ));
     let limits = [
-        "A certificate is a proof for one input. An input without one may be fair or not: the bounds are not exact.",
+        "A certificate is a proof for one input. An input without one may be fair or not: bounds are not exact, and what was not tried is not known.",
         "The share is of these inputs; the interval speaks of others only as far as these were drawn like them.",
         "Of texts, one protected term at a time is replaced.",
     ];

@@ -119,6 +119,12 @@ pub struct CertifiedSet {
     /// Fair, as trying everything says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fair: Option<Part>,
+    /// With a change that changes their class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfair: Option<u64>,
+    /// Not decided before the model calls were spent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undecided: Option<u64>,
     /// Certificates that trying everything refutes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refuted: Option<u64>,

@@ -49,7 +49,7 @@ impl<'a> TableColumns<'a> {
     }
 
     /// What differs between the inputs `row` and `other`.
-    pub(super) fn changes(&self, row: &[i32], other: &[i32]) -> Vec<Change> {
+    pub fn changes(&self, row: &[i32], other: &[i32]) -> Vec<Change> {
         let values = self.values(row).into_iter().zip(self.values(other));
         let attributes = self.schema.attributes.iter().zip(values);
         let differs = row.iter().zip(other).map(|(own, other)| own != other);

@@ -21,7 +21,7 @@ use crate::text::edits::Tokens;
 use crate::text::encoder::Encoder;
 use crate::text::fitting::fitting;
 use crate::text::fluency::Fluency;
-use crate::text::neighbourhood::candidates;
+use crate::text::neighbourhood::{Near, candidates};
 use crate::text::network::SourcedNetwork;
 use crate::text::preset::Preset;
 use crate::text::probabilities::softmax;
@@ -120,6 +120,7 @@ impl<'m> TextCase<'m> {
     ) -> Result<TextCase<'m>, AuditError> {
         let options = &specification.text;
         let (subject, protected) = (parts.model.value, parts.protected.value);
+        subject.expect_embeddings(options.neighbours_from)?;
         let reader = subject.reader();
         let mut sha256 = BTreeMap::from([
             ("model".to_owned(), parts.model.sha256),
@@ -222,6 +223,7 @@ impl<'m> TextCase<'m> {
         let fluency = ngrams.map(|ngrams| Fluency::new(ngrams, reader, &seeds));
         let steps = StepsOf {
             reader,
+            near: Near::new(options.neighbours_from, reader, subject.vectors()),
             protected: &protected,
             options,
             fluency: fluency.as_ref(),
@@ -325,6 +327,7 @@ fn open_ngrams(
 /// What decides which words a search may put where.
 struct StepsOf<'a> {
     reader: &'a TextReader,
+    near: Near<'a>,
     protected: &'a Protected,
     options: &'a TextSpecification,
     fluency: Option<&'a Fluency>,
@@ -340,7 +343,8 @@ impl StepsOf<'_> {
     ) -> Result<Steps, AuditError> {
         let count = self.options.neighbours;
         let is_protected = |word| self.protected.has_word(word);
-        let near = |count| candidates(self.reader, directory, &is_protected, count, device);
+        let (reader, near) = (self.reader, &self.near);
+        let near = |count| candidates(reader, near, directory, &is_protected, count, device);
         if self.options.preset == Preset::Paper {
             return Ok(Steps::Words(near(count)?));
         }

@@ -8,7 +8,8 @@ use crate::audit_error::AuditError;
 use crate::opened::{Opened, open_text_model, open_vectors};
 use crate::scored::{Transformer, open_transformer};
 use crate::specification::AuditSpecification;
-use crate::text::asked::{AskedClassifier, WordGradients};
+use crate::text::asked::AskedClassifier;
+use crate::text::neighbourhood::NeighboursFrom;
 use crate::text::strategy::Vectors;
 use crate::text::vocabulary::audit_reader;
 use probity_nn::ModelError;
@@ -105,6 +106,19 @@ impl TextSubject<'_> {
         }
     }
 
+    /// That it shows the embeddings that `from` asks for.
+    ///
+    /// # Errors
+    /// The field that asks for them.
+    pub fn expect_embeddings(&self, from: NeighboursFrom) -> Result<(), FieldError> {
+        match self {
+            TextSubject::Asked(asked) if asked.gradients.is_none() && !from.is_usual() => {
+                Err(from.refused())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether it reads less of `text` than its words say: pieces beyond those that it takes.
     ///
     /// # Errors
@@ -172,17 +186,12 @@ fn transformer(
     let model = open_transformer(directory)?;
     let (reader, vectors_sha256) = vocabulary(specification, texts, lexicon)?;
     let Transformer { classes, network } = model.value;
-    let asked = AskedClassifier {
-        gradients: Some(WordGradients::new(network.clone(), &reader)?),
-        classifier: network,
-        classes,
-        reader,
-        vectors_sha256,
-        ender: None,
-        instability: 0.0,
-    };
+    let asked = AskedClassifier::of_transformer(network, classes, reader)?;
     Ok(Opened {
-        value: TextSubject::Asked(asked),
+        value: TextSubject::Asked(AskedClassifier {
+            vectors_sha256,
+            ..asked
+        }),
         sha256: model.sha256,
     })
 }

@@ -299,7 +299,7 @@ impl Repairable for TableRepair {
         &self,
         pool: usize,
         samples: &[&Sample],
-        voters: &[&dyn Classifier],
+        voters: &[Fnn],
     ) -> Result<Vec<u32>, ModelError> {
         match self.label {
             // Every sample has one: see `open`.
@@ -309,12 +309,21 @@ impl Repairable for TableRepair {
                 let individuals: Vec<_> = samples
                     .map(|sample| (sample.row.as_slice().into(), sample.truth))
                     .collect();
-                majority(voters, &self.domains[pool], &individuals)
+                let voters = voters.iter().map(|voter| voter as &dyn Classifier);
+                majority(
+                    &voters.collect::<Vec<_>>(),
+                    &self.domains[pool],
+                    &individuals,
+                )
             }
         }
     }
 
-    fn training_set(&self, remedy: &Remedy<'_, Sample>, repeat: u32) -> TrainingSet<RepairRows> {
+    fn training_set(
+        &self,
+        remedy: &Remedy<'_, Sample>,
+        repeat: u32,
+    ) -> Result<TrainingSet<RepairRows>, RepairError> {
         let drawn: &[Drawn<'_, Sample>] = match remedy {
             Remedy::Samples(drawn) => drawn,
             Remedy::None | Remedy::Certified => &[],
@@ -329,10 +338,10 @@ impl Repairable for TableRepair {
         let domains = (self.domains.as_slice(), &self.joint);
         let mut rows = mix(&self.baseline, drawn, domains, mixture, self.seed, repeat);
         rows.is_certified = matches!(remedy, Remedy::Certified);
-        TrainingSet {
+        Ok(TrainingSet {
             variants: rows.variants,
             inputs: rows,
-        }
+        })
     }
 
     fn train(

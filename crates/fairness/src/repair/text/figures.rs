@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::repair::change::{Figures, Measure, Role};
+use crate::repair::change::{Details, Figures, Measure, Role};
 use crate::statistics::Share;
 use probity_nn::metrics::Metrics;
 
@@ -13,7 +13,8 @@ pub struct TextFigures {
     pub protected: Vec<String>,
     /// Texts of the independent set that are no longer discriminatory.
     pub repaired: Share,
-    /// Test texts with a protected term that are certified fair.
+    /// Test texts with a protected term that are certified fair: of a recurrent network by bounds,
+    /// of a transformer by trying all exchanges, which certifies all that are fair.
     pub certified: Share,
     /// Test texts with a protected term that are fair.
     pub fair: Share,
@@ -58,5 +59,25 @@ impl Figures for TextFigures {
 
     fn accuracy(&self) -> f64 {
         self.held_out.accuracy
+    }
+}
+
+/// What the summary of a repair of a classifier of texts says besides.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TextDetails {
+    /// Protected attributes.
+    pub protected: Vec<String>,
+    /// Distinct discriminatory texts that may be learnt from.
+    pub found: u64,
+    /// Size of the independent set: found from the test texts.
+    pub independent: u64,
+    /// Test texts with a protected term.
+    pub test_texts: u64,
+}
+
+impl Details for TextDetails {
+    /// Texts have no groups.
+    fn gaps(&self) -> Vec<(Measure, Measure)> {
+        Vec::new()
     }
 }

@@ -7,13 +7,13 @@
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::audit::{Audit, AuditSpecification};
+use crate::audit::{Audit, AuditError, AuditSpecification};
 use crate::domain::Domain;
-use crate::modality::{Modality, ModalityName, Origins, TextCase, TextInputs, TextParts};
+use crate::modality::{Modality, ModalityName, Origins, Sample, SampleInputs, TextCase, TextParts};
 use crate::repair::error::RepairError;
 use crate::repair::pool::Pool;
 use crate::samples::read_samples;
@@ -21,19 +21,29 @@ use crate::search::Ending;
 use crate::text::domain::text_of;
 use crate::text::protected::Protected;
 use crate::text::source::Source;
-use probity_data::read::RowNumbers;
-use probity_nn::text_model::TextModel;
+use probity_data::read::{ReadError, RowNumbers};
+use probity_nn::text_reader::TextReader;
 use probity_nn::train::Split;
 use probity_run::run_directory::{RunDirectory, SUMMARY};
 use probity_run::specification::Specification;
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 
+/// A text as an audit holds it, with the text as people write it that it was made of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Written {
+    /// Its tokens, and what may be exchanged in them.
+    pub source: Source,
+    /// The text that words of it were replaced in, if any were: what remains of it is written as
+    /// there.
+    pub text: String,
+}
+
 /// A discriminatory text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FoundText {
-    /// The text, and what may be exchanged in it.
-    pub source: Source,
+    /// The text.
+    pub written: Written,
     /// The other side of its pair.
     pub other: Vec<i32>,
     /// Class of the text that it was found from, where that is known.
@@ -58,46 +68,62 @@ pub fn open_audit(
     Ok(opened)
 }
 
-/// What the texts of an audit are read by.
-pub(super) struct Reader<'a> {
-    /// The model to repair, and its directory.
-    pub model: (&'a TextModel, &'a Path),
-    /// Its hash.
-    pub model_sha256: &'a str,
-    /// Hash of the training texts.
-    pub texts_sha256: &'a str,
-    /// Hash of the protected terms.
-    pub lexicon_sha256: &'a str,
-    /// The parts of the training texts.
-    pub split: &'a Split,
-    /// Their classes.
-    pub labels: &'a [u32],
-    /// Where they stand in their file.
-    pub rows: &'a RowNumbers,
-    /// What is protected in them.
-    pub protected: &'a Protected,
+/// Reads the texts of a samples file as they are written.
+struct AsWritten;
+
+impl SampleInputs for AsWritten {
+    fn columns(&self, side: &str) -> Vec<String> {
+        vec![side.to_owned()]
+    }
+
+    fn read(
+        &self,
+        _: &[&str],
+        _: &dyn Fn(usize, String) -> ReadError,
+    ) -> Result<Vec<i32>, AuditError> {
+        Ok(Vec::new())
+    }
+
+    fn text(&self, cells: &[&str]) -> String {
+        cells.first().copied().unwrap_or_default().to_owned()
+    }
 }
 
-impl Reader<'_> {
-    /// Reads the audit in `directory`.
+/// An audit, with its pairs as they are written.
+pub struct FoundRun {
+    directory: PathBuf,
+    /// What it was asked for.
+    pub specification: AuditSpecification,
+    texts_sha256: String,
+    file: PathBuf,
+    pairs: Vec<Sample>,
+}
+
+impl FoundRun {
+    /// Reads the audit in `directory`, which is one of `model`, a directory with its hash, with the
+    /// protected terms of that hash.
     ///
     /// # Errors
-    /// See [`RepairError`]: another model, other terms, an unfinished run, no texts.
-    pub fn read(&self, directory: &Path) -> Result<Pool<FoundText>, RepairError> {
-        let (run, options, record) = open_audit(directory)?;
-        if record.sha256_of("model") != self.model_sha256 {
+    /// See [`RepairError`]: another model, other terms, an unfinished run.
+    pub(super) fn read(
+        directory: &Path,
+        (model, model_sha256): (&Path, &str),
+        lexicon_sha256: &str,
+    ) -> Result<FoundRun, RepairError> {
+        let (run, specification, record) = open_audit(directory)?;
+        if record.sha256_of("model") != model_sha256 {
             return Err(RepairError::OtherModel {
                 run: directory.to_owned(),
-                model: self.model.1.to_owned(),
+                model: model.to_owned(),
                 searched: record.sha256_of("model").to_owned(),
-                own: self.model_sha256.to_owned(),
+                own: model_sha256.to_owned(),
             });
         }
-        if record.sha256_of("lexicon") != self.lexicon_sha256 {
+        if record.sha256_of("lexicon") != lexicon_sha256 {
             return Err(RepairError::OtherTerms {
                 run: directory.to_owned(),
                 searched: record.sha256_of("lexicon").to_owned(),
-                own: self.lexicon_sha256.to_owned(),
+                own: lexicon_sha256.to_owned(),
             });
         }
         if !run.file(SUMMARY).is_file() {
@@ -105,48 +131,90 @@ impl Reader<'_> {
                 run: directory.to_owned(),
             });
         }
-        let is_own = record.sha256_of("data") == self.texts_sha256;
+        let file = run.unchanged(specification.samples_format.file_name())?;
+        let mut pairs = Vec::new();
+        read_samples(&file, &AsWritten, |pair| {
+            pairs.push(pair);
+            Ok::<(), RepairError>(())
+        })?;
+        Ok(FoundRun {
+            directory: directory.to_owned(),
+            texts_sha256: record.sha256_of("data").to_owned(),
+            specification,
+            file,
+            pairs,
+        })
+    }
+
+    /// All that is written in its pairs.
+    pub fn texts(&self) -> impl Iterator<Item = &String> {
+        let pairs = self.pairs.iter();
+        pairs.flat_map(|pair| pair.texts.iter().chain(&pair.origin))
+    }
+}
+
+/// What the texts of audits are read by.
+pub(super) struct Reader<'a> {
+    /// Hash of the training texts.
+    pub texts_sha256: &'a str,
+    /// The parts of the training texts.
+    pub split: &'a Split,
+    /// Their classes.
+    pub labels: &'a [u32],
+    /// Where they stand in their file.
+    pub rows: &'a RowNumbers,
+    /// What splits texts into words, and what is protected in them.
+    pub read_by: (&'a TextReader, &'a Protected),
+}
+
+impl Reader<'_> {
+    /// What may be learnt from `run`.
+    ///
+    /// # Errors
+    /// See [`RepairError`]: pairs that are none, no texts.
+    pub fn pool(&self, run: FoundRun) -> Result<Pool<FoundText>, RepairError> {
+        let is_own = run.texts_sha256 == self.texts_sha256;
         let train: HashSet<u32> = self.split.train.iter().copied().collect();
-        let file = run.unchanged(options.samples_format.file_name())?;
-        let (mut samples, mut held_out, mut row) = (Vec::new(), 0, 0);
+        let (mut samples, mut held_out) = (Vec::new(), 0);
         let mut seen = HashSet::new();
         let origins = Origins::default();
-        read_samples(
-            &file,
-            &TextInputs::new(&self.model.0.reader.tokenizer),
-            |pair| {
-                row += 1;
-                let source = origins.of((&self.model.0.reader, self.protected), &pair);
-                let source = source.map_err(|problem| RepairError::NoPair {
-                    file: file.clone(),
-                    row,
-                    problem,
-                })?;
-                if !seen.insert(pair.row) {
-                    return Ok::<(), RepairError>(());
-                }
-                let origin = pair.source_row.and_then(|row| self.rows.index_of(row));
-                let origin = origin.and_then(|text| u32::try_from(text).ok());
-                match origin.filter(|_| is_own) {
-                    Some(text) if !train.contains(&text) => held_out += 1,
-                    origin => samples.push(FoundText {
+        for (row, mut pair) in (1..).zip(run.pairs) {
+            let [x, other] = &pair.texts;
+            let reader = self.read_by.0;
+            let tokens = |text: &str| reader.tokens(text).map_err(AuditError::from);
+            (pair.row, pair.other) = (tokens(x)?, tokens(other)?);
+            let source = origins.of(self.read_by, &pair);
+            let source = source.map_err(|problem| RepairError::NoPair {
+                file: run.file.clone(),
+                row,
+                problem,
+            })?;
+            if !seen.insert(pair.row) {
+                continue;
+            }
+            let origin = pair.source_row.and_then(|row| self.rows.index_of(row));
+            let origin = origin.and_then(|text| u32::try_from(text).ok());
+            match origin.filter(|_| is_own) {
+                Some(text) if !train.contains(&text) => held_out += 1,
+                origin => samples.push(FoundText {
+                    written: Written {
                         source,
-                        other: pair.other,
-                        truth: origin.and_then(|text| self.labels.get(text as usize).copied()),
-                    }),
-                }
-                Ok(())
-            },
-        )?;
+                        text: pair.origin.unwrap_or_default(),
+                    },
+                    other: pair.other,
+                    truth: origin.and_then(|text| self.labels.get(text as usize).copied()),
+                }),
+            }
+        }
         if samples.is_empty() {
             return Err(RepairError::NoSamples {
-                run: directory.to_owned(),
+                run: run.directory,
                 held_out,
             });
         }
         Ok(Pool {
-            run: Some(directory.to_owned()),
-            protected: options.protected,
+            run: Some(run.directory),
+            protected: run.specification.protected,
             samples,
             held_out,
         })
@@ -170,6 +238,7 @@ pub(super) fn search(
         is_kept[text as usize] = true;
     }
     let rows = parts.rows.clone();
+    let texts = parts.texts.value.clone();
     let device = ComputeDevice::flex();
     let case = TextCase::new(&specification, parts, &|text| is_kept[text], &device)?;
     let audit = Audit::of(specification.check()?, case, &device)?;
@@ -188,9 +257,12 @@ pub(super) fn search(
         let text = rows.index_of(case.source_rows()[pair.seed as usize]);
         let source = domain.source(pair.row).cloned().unwrap_or_default();
         FoundText {
-            source: Source {
-                ids: text_of(pair.row).to_vec(),
-                ..source
+            written: Written {
+                source: Source {
+                    ids: text_of(pair.row).to_vec(),
+                    ..source
+                },
+                text: text.map_or_else(String::new, |text| texts[text].to_owned()),
             },
             other: text_of(&other).to_vec(),
             truth: text.and_then(|text| labels.get(text).copied()),

@@ -1,81 +1,72 @@
 //! Repairs of classifiers of texts (ADF, Table XIII).
 //!
-//! Networks are trained with the options, vocabulary and parts of the training that made the model.
-//! What is measured, on the part that no training saw:
+//! Networks are trained with the options, vocabulary and parts of the training that made the model;
+//! what differs between kinds of networks is behind [`TextLearner`]: [`RecurrentLearner`] and
+//! [`TransformerLearner`]. What is measured, on the part that no training saw:
 //! * the share of an *independent set* that is no longer discriminatory: what the same search finds
 //!   in the model from the test texts;
 //! * the share of the test texts with a protected term that is certified fair ([`crate::certify`]),
-//!   and that is fair;
+//!   and that is fair: the same of a transformer, which is certified by trying all exchanges;
 //! * quality.
 
 mod figures;
 mod found;
+mod learner;
+mod opening;
+mod recurrent;
 mod training_set;
+mod transformer;
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-pub use self::figures::TextFigures;
-pub use self::found::{FoundText, open_audit};
+pub use self::figures::{TextDetails, TextFigures};
+pub use self::found::{FoundRun, FoundText, Written, open_audit};
 use self::found::{Reader, search};
+pub use self::learner::{LearnerParts, TextLearner};
+use self::opening::{open_training, protected_of};
+pub use self::recurrent::RecurrentLearner;
 pub use self::training_set::RepairTexts;
 use self::training_set::mix;
-use super::change::{Details, Measure};
+pub use self::transformer::TransformerLearner;
 use super::error::RepairError;
 use super::labels::{LabelRule, majority};
 use super::pool::Pool;
 use super::repairable::{ObserveEpoch, Remedy, Repairable, TrainingSet};
-use super::run::PROVENANCE_ROLE;
 use super::specification::{RepairSpecification, TextRepairOptions};
 use super::summary::PartSizes;
 use crate::audit::{AuditError, AuditSpecification};
-use crate::certify::exhaustive;
-use crate::certify::text::certify_texts;
-use crate::domain::{Domain, DomainError};
-use crate::modality::{TextParts, TextSubject};
-use crate::opened::{Opened, open_protected, open_text_model, open_texts};
+use crate::certify::enumerate::{Tried, enumerate};
+use crate::domain::Domain;
+use crate::modality::TextParts;
+use crate::opened::{Opened, open_lexicon, open_texts};
 use crate::statistics::Share;
 use crate::strategies::StrategyName;
-use crate::text::domain::{PADDING, TextDomain};
+use crate::text::domain::TextDomain;
 use crate::text::edits::Tokens;
-use crate::text::network::SourcedNetwork;
 use crate::text::protected::Protected;
 use crate::text::source::Source;
-use probity_data::source::Hashed;
 use probity_nn::metrics::Metrics;
 use probity_nn::modality::ModalityName;
 use probity_nn::provenance::Provenance;
-use probity_nn::recurrent::kernels::EmbeddingTable;
-use probity_nn::recurrent::network::RecurrentWeights;
-use probity_nn::text::TextNetwork;
-use probity_nn::text_model::TextModel;
 use probity_nn::train::Split;
-use probity_nn::train::course::Course;
-use probity_nn::train::options::TextOptions;
-use probity_nn::train::run::{Trainable, TrainingError};
-use probity_nn::train::text::{
-    CertifiedLoss, LabelledTexts, TrainedText, train_text, train_text_certified,
-};
-use probity_nn::train::text_set::TextSet;
+use probity_nn::train::options::Learning;
 use probity_nn::{Classifier, ModelError, Rows, predicted_class};
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 use probity_text::corpus::TextCorpus;
 
 /// A classifier of texts to repair.
-pub struct TextRepair {
+pub struct TextRepair<L = RecurrentLearner> {
     specification: RepairSpecification,
     options: TextRepairOptions,
     protected: Vec<String>,
     label: LabelRule,
-    course: Course,
-    model: TextModel,
-    set: TextSet,
+    learner: L,
+    learning: Learning,
     split: Split,
-    training: TextOptions,
     epochs: u32,
     provenance: Provenance,
     protection: Protected,
@@ -83,7 +74,7 @@ pub struct TextRepair {
     /// What may be exchanged in each of the model's texts.
     sources: Vec<Source>,
     /// Test texts with a protected term.
-    test_texts: Vec<Source>,
+    test_texts: Vec<Written>,
     pools: Vec<Pool<FoundText>>,
 }
 
@@ -93,34 +84,14 @@ pub struct Searched {
     /// From the training texts, to learn from.
     pub samples: Option<Vec<FoundText>>,
     /// From the test texts: the independent set.
-    pub independent: Option<Vec<Source>>,
+    pub independent: Option<Vec<Written>>,
 }
 
-/// What the summary of a repair of a classifier of texts says besides.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct TextDetails {
-    /// Protected attributes.
-    pub protected: Vec<String>,
-    /// Distinct discriminatory texts that may be learnt from.
-    pub found: u64,
-    /// Size of the independent set: found from the test texts.
-    pub independent: u64,
-    /// Test texts with a protected term.
-    pub test_texts: u64,
-}
-
-impl Details for TextDetails {
-    /// Texts have no groups.
-    fn gaps(&self) -> Vec<(Measure, Measure)> {
-        Vec::new()
-    }
-}
-
-impl TextRepair {
+impl<L: TextLearner> TextRepair<L> {
     /// What a search from the texts is made of.
     fn search_parts(&self) -> TextParts<'_, '_> {
         TextParts {
-            model: Opened::unnamed(TextSubject::Words(Box::new(Cow::Borrowed(&self.model)))),
+            model: Opened::unnamed(self.learner.subject()),
             directory: Some(&self.specification.model),
             protected: Opened::unnamed(self.protection.clone()),
             texts: Opened::unnamed(self.corpus.texts.iter().map(String::as_str).collect()),
@@ -154,111 +125,53 @@ impl TextRepair {
         specification
     }
 
-    fn vectors<'t>(&'t self, network: &'t TrainedText) -> &'t [f32] {
-        let own = network.embeddings.as_deref();
-        own.unwrap_or(self.set.table().values)
+    /// Works with `asked` as a classifier of the rows of `texts`, one each.
+    fn on_rows<T>(
+        &self,
+        voters: &[&L::Asked],
+        texts: &[&Written],
+        work: impl FnOnce(&[&dyn Classifier], &TextDomain) -> Result<T, ModelError>,
+    ) -> Result<T, ModelError> {
+        let sources = texts.iter().map(|text| text.source.clone()).collect();
+        let domain = TextDomain::of(sources).map_err(ModelError::predictor)?;
+        let voters = voters.iter();
+        let voters: Vec<Box<dyn Classifier + '_>> = voters
+            .map(|asked| self.learner.of_rows(asked, &domain, texts))
+            .collect();
+        let voters: Vec<&dyn Classifier> = voters.iter().map(|voter| &**voter).collect();
+        work(&voters, &domain)
     }
 
     /// How many of `texts` are not discriminatory.
-    fn fair(&self, asked: &SourcedNetwork, texts: &[&Source]) -> Result<Share, RepairError> {
-        let texts: Vec<Source> = texts.iter().map(|&text| text.clone()).collect();
-        let domain = TextDomain::of(texts).map_err(AuditError::from)?;
-        let rows = domain.rows();
-        let rows = Rows::new(&rows, domain.width());
-        let fair = exhaustive(asked, &domain, rows)?;
-        let count = fair.iter().filter(|fair| **fair).count();
-        Ok(Share::new(count as u64, rows.len() as u64))
+    fn fair(&self, asked: &L::Asked, texts: &[&Written]) -> Result<Share, RepairError> {
+        let all = self.on_rows(&[asked], texts, |voters, domain| {
+            let rows = domain.rows();
+            let rows = Rows::new(&rows, domain.width());
+            enumerate(voters[0], domain, rows, None)
+        })?;
+        let fair = all.count(|tried| tried == Tried::Fair);
+        Ok(Share::new(fair, texts.len() as u64))
     }
 
-    /// What `asked` answers to the texts `items`.
-    fn logits(&self, asked: &SourcedNetwork, items: &[u32]) -> Result<Vec<f32>, ModelError> {
-        let texts = self.set.labelled().texts;
-        let width = 1 + self.model.reader.max_length;
-        let mut rows: Vec<i32> = Vec::with_capacity(items.len() * width);
-        for &item in items {
-            let text = &texts[item as usize];
-            rows.push(item as i32);
-            rows.extend_from_slice(&text[..text.len().min(self.model.reader.max_length)]);
-            rows.resize(rows.len().next_multiple_of(width), PADDING);
-        }
-        asked.logits(Rows::new(&rows, width))
-    }
-
-    fn quality(&self, asked: &SourcedNetwork, items: &[u32]) -> Result<Metrics, ModelError> {
-        let logits = self.logits(asked, items)?;
-        let labels = self.set.labelled().labels;
-        let labels: Vec<u32> = items.iter().map(|&item| labels[item as usize]).collect();
-        Ok(Metrics::new(&logits, asked.classes(), &labels))
+    fn quality(&self, asked: &L::Asked, items: &[u32]) -> Result<Metrics, ModelError> {
+        let logits = self.learner.logits(asked, items)?;
+        let texts = self.learner.labelled();
+        let labels: Vec<u32> = items
+            .iter()
+            .map(|&item| texts.labels[item as usize])
+            .collect();
+        Ok(Metrics::new(&logits, texts.classes, &labels))
     }
 }
 
-/// The attributes that `specification` names, or those of its audits.
-fn protected_of(specification: &RepairSpecification) -> Result<Vec<String>, RepairError> {
-    let mut protected = specification.protected.clone();
-    for run in &specification.runs {
-        for name in open_audit(run)?.1.protected {
-            if !protected.contains(&name) {
-                protected.push(name);
-            }
-        }
-    }
-    if protected.is_empty() {
-        return Err(AuditError::from(DomainError::NothingProtected).into());
-    }
-    Ok(protected)
-}
-
-/// How the model of that hash was trained, and its texts, which must be those of `specification`.
-fn open_training(
-    specification: &RepairSpecification,
-    model_sha256: &str,
-    device: &ComputeDevice,
-    record: &mut Record,
-) -> Result<(Provenance, TextSet), RepairError> {
-    let Some(Hashed {
-        value: mut provenance,
-        sha256,
-    }) = Provenance::read_hashed(&specification.model, model_sha256)?
-    else {
-        return Err(RepairError::NotTrained {
-            model: specification.model.clone(),
-        });
-    };
-    record.sha256.insert(PROVENANCE_ROLE.to_owned(), sha256);
-    let trained_on = provenance.specification.data.clone();
-    provenance
-        .specification
-        .data
-        .clone_from(&specification.data);
-    let mut opened = Record::new();
-    let set = TextSet::open(&provenance.specification, device, &mut opened)?;
-    for (role, now) in opened.sha256 {
-        let then = provenance.sha256.get(&role).cloned().unwrap_or_default();
-        if role == "data" && now != then {
-            return Err(RepairError::OtherData {
-                data: specification.data.clone(),
-                trained_on,
-                given: now,
-                trained: then,
-            });
-        }
-        if now != then {
-            let file = provenance.specification.text_options().network.embeddings;
-            return Err(TrainingError::Changed { file, now, then }.into());
-        }
-        record.sha256.insert(role, now);
-    }
-    Ok((provenance, set))
-}
-
-impl Repairable for TextRepair {
+impl<L: TextLearner> Repairable for TextRepair<L> {
     const MODALITY: ModalityName = ModalityName::Text;
-    type Network = TrainedText;
-    type Stored = TrainedText;
+    type Network = L::Network;
+    type Stored = L::Network;
     type Sample = FoundText;
     type Searched = Searched;
     type Inputs = RepairTexts;
-    type Asked = SourcedNetwork;
+    type Asked = L::Asked;
     type Figures = TextFigures;
     type Details = TextDetails;
 
@@ -266,61 +179,63 @@ impl Repairable for TextRepair {
         specification: &RepairSpecification,
         device: &ComputeDevice,
         record: &mut Record,
-    ) -> Result<TextRepair, RepairError> {
+    ) -> Result<TextRepair<L>, RepairError> {
+        L::expect_fitting(specification)?;
         let options = specification.text();
-        let Opened {
-            value: model,
-            sha256: model_sha256,
-        } = open_text_model(&specification.model)?;
+        let model = L::open_model(&specification.model)?;
         let protected = protected_of(specification)?;
-        let Opened {
-            value: protection,
-            sha256: lexicon_sha256,
-        } = open_protected(
-            options.lexicon.as_deref(),
-            &protected,
-            &model.reader,
-            options.preset,
-        )?;
-        let (provenance, set) = open_training(specification, &model_sha256, device, record)?;
-        for (role, sha256) in [("model", &model_sha256), ("lexicon", &lexicon_sha256)] {
+        let lexicon = open_lexicon(options.lexicon.as_deref(), options.preset)?;
+        let (provenance, set) =
+            open_training::<L::Set>(specification, &model.sha256, device, record)?;
+        for (role, sha256) in [("model", &model.sha256), ("lexicon", &lexicon.sha256)] {
             record.sha256.insert(role.to_owned(), sha256.clone());
         }
-        let is_own = model.recurrent.shape.inputs == set.table().dimension
-            && model.reader.table.vectors().len() == set.table().values.len();
-        if !is_own {
-            return Err(RepairError::OtherVocabulary {
-                model: specification.model.clone(),
-            });
-        }
-        let trained = provenance.specification.text_options();
-        let corpus_size = set.labelled().texts.len();
-        let split = trained.split(corpus_size);
-        let column = provenance.specification.text_column.as_deref();
-        let skip = provenance.specification.skip_bad_rows;
-        let corpus = open_texts(&specification.data, column, skip)?.value;
-        let tokens = Tokens::new(&model.reader);
+        let trained = &provenance.specification;
+        let corpus = open_texts(
+            &specification.data,
+            trained.text_column.as_deref(),
+            trained.skip_bad_rows,
+        )?;
+        let corpus = corpus.value;
+        let runs = specification.runs.iter();
+        let runs = runs.map(|run| {
+            let model = (&*specification.model, &*model.sha256);
+            FoundRun::read(run, model, &lexicon.sha256)
+        });
+        let runs: Vec<FoundRun> = runs.collect::<Result<_, _>>()?;
+        let (learning, pace) = specification
+            .training
+            .of(&trained.training)
+            .settled(ModalityName::Text, corpus.texts.len());
+        let split = trained.split(corpus.texts.len());
+        let learner = L::new(LearnerParts {
+            specification,
+            model: model.value,
+            set,
+            trained,
+            learning: &learning,
+            texts: &corpus.texts,
+            runs: &runs,
+            lexicon: &lexicon.value,
+        })?;
+        let reader = learner.reader();
+        let protection = Protected::new(&lexicon.value, &protected, reader, options.preset)?;
+        let tokens = Tokens::new(reader);
         let sources = corpus.texts.par_iter().map(|text| {
-            let text = model.reader.encode_whole(text).map_err(AuditError::from)?;
+            let text = learner.encode(text).map_err(AuditError::from)?;
             let source = protection.read(&tokens, &text)?.source;
-            Ok(source.window(model.reader.max_length))
+            Ok(learner.window(source))
         });
         let sources: Vec<Source> = sources.collect::<Result<_, RepairError>>()?;
         let reader = Reader {
-            model: (&model, &specification.model),
-            model_sha256: &model_sha256,
             texts_sha256: record.sha256_of("data"),
-            lexicon_sha256: &lexicon_sha256,
             split: &split,
-            labels: set.labelled().labels,
-            rows: set.rows(),
-            protected: &protection,
+            labels: learner.labelled().labels,
+            rows: learner.rows(),
+            read_by: (reader, &protection),
         };
-        let pools = specification
-            .runs
-            .iter()
-            .map(|run| reader.read(run))
-            .collect::<Result<Vec<_>, _>>()?;
+        let pools = runs.into_iter().map(|run| reader.pool(run));
+        let pools = pools.collect::<Result<Vec<_>, _>>()?;
         let lacks_truth =
             |pool: &&Pool<FoundText>| pool.samples.iter().any(|text| text.truth.is_none());
         if let Some(pool) = pools.iter().find(lacks_truth)
@@ -330,29 +245,26 @@ impl Repairable for TextRepair {
                 run: pool.run.clone().unwrap_or_default(),
             });
         }
-        let test_texts = split.test.iter().map(|&text| &sources[text as usize]);
-        let test_texts = test_texts.filter(|source| source.can_vary()).cloned();
-        let test_texts = test_texts.collect();
-        let learning = specification.training.of(&trained.learning);
-        let (learning, pace) = learning.settled(ModalityName::Text, corpus_size);
-        let mut training = trained;
-        training.learning = learning;
+        let test_texts = split.test.iter().map(|&text| text as usize);
+        let test_texts = test_texts.filter(|&text| sources[text].can_vary());
+        let test_texts = test_texts.map(|text| Written {
+            source: sources[text].clone(),
+            text: corpus.texts[text].clone(),
+        });
         Ok(TextRepair {
-            training,
+            test_texts: test_texts.collect(),
+            learner,
+            sources,
+            learning,
             epochs: pace.epochs,
             label: specification.label(),
-            course: specification.certified.unwrap_or_default(),
             specification: specification.clone(),
             options,
             protected,
-            model,
-            set,
             split,
             provenance,
             protection,
             corpus,
-            sources,
-            test_texts,
             pools,
         })
     }
@@ -378,7 +290,7 @@ impl Repairable for TextRepair {
         }
         let mut search = |strategy, part: (&[u32], &'static str)| {
             let specification = self.search_specification(strategy);
-            let labels = self.set.labelled().labels;
+            let labels = self.learner.labelled().labels;
             search(specification, self.search_parts(), part, labels, observe)
         };
         if is_learning {
@@ -390,7 +302,7 @@ impl Repairable for TextRepair {
             let strategy = self.options.independent.unwrap_or(strategy);
             let part = (self.split.test.as_slice(), "test");
             let found = search(strategy, part)?;
-            let texts = found.into_iter().map(|text| text.source);
+            let texts = found.into_iter().map(|text| text.written);
             searched.independent = Some(texts.collect());
             save(searched)?;
         }
@@ -405,50 +317,42 @@ impl Repairable for TextRepair {
         searched.samples.as_deref()
     }
 
-    fn own(&self) -> TrainedText {
-        TrainedText {
-            weights: self.model.recurrent.clone(),
-            embeddings: Some(self.model.reader.table.vectors().to_vec()),
-            history: Vec::new(),
-            finished: true,
-        }
+    fn own(&self) -> L::Network {
+        self.learner.own()
     }
 
-    fn ask(&self, network: &TrainedText) -> Result<SourcedNetwork, RepairError> {
-        let asked = TextNetwork::new(
-            network.weights.clone(),
-            self.vectors(network).to_vec(),
-            self.model.reader.max_length,
-            &ComputeDevice::flex(),
-        )?;
-        Ok(SourcedNetwork::new(asked))
+    fn ask(&self, network: &L::Network) -> Result<L::Asked, RepairError> {
+        self.learner.ask(network)
     }
 
     fn labels(
         &self,
         _: usize,
         samples: &[&FoundText],
-        voters: &[&dyn Classifier],
+        voters: &[L::Asked],
     ) -> Result<Vec<u32>, ModelError> {
-        match self.label {
+        if self.label == LabelRule::Seed {
             // Every sample has one: see `open`.
-            LabelRule::Seed => Ok(samples.iter().filter_map(|sample| sample.truth).collect()),
-            _ => {
-                let sources = samples.iter().map(|sample| sample.source.clone());
-                let domain = TextDomain::of(sources.collect()).map_err(ModelError::predictor)?;
-                let individuals: Vec<_> = (0u32..)
-                    .zip(samples)
-                    .map(|(number, sample)| (domain.row(number).into(), sample.truth))
-                    .collect();
-                majority(voters, &domain, &individuals)
-            }
+            return Ok(samples.iter().filter_map(|sample| sample.truth).collect());
         }
+        let texts: Vec<&Written> = samples.iter().map(|sample| &sample.written).collect();
+        let voters: Vec<&L::Asked> = voters.iter().collect();
+        self.on_rows(&voters, &texts, |voters, domain| {
+            let individuals: Vec<_> = (0u32..)
+                .zip(samples)
+                .map(|(number, sample)| (domain.row(number).into(), sample.truth))
+                .collect();
+            majority(voters, domain, &individuals)
+        })
     }
 
-    fn training_set(&self, remedy: &Remedy<'_, FoundText>, _: u32) -> TrainingSet<RepairTexts> {
-        let own = self.set.labelled();
-        let (inputs, variants) = mix(own, &self.split, &self.sources, remedy);
-        TrainingSet { inputs, variants }
+    fn training_set(
+        &self,
+        remedy: &Remedy<'_, FoundText>,
+        _: u32,
+    ) -> Result<TrainingSet<RepairTexts>, RepairError> {
+        let (inputs, variants) = mix(&self.learner, &self.split, &self.sources, remedy)?;
+        Ok(TrainingSet { inputs, variants })
     }
 
     fn train(
@@ -456,44 +360,19 @@ impl Repairable for TextRepair {
         set: &TrainingSet<RepairTexts>,
         seed: u64,
         observe: &mut ObserveEpoch<'_>,
-    ) -> Result<Option<TrainedText>, RepairError> {
-        let set = &set.inputs;
-        let corpus = LabelledTexts {
-            texts: &set.texts,
-            labels: &set.labels,
-            classes: self.set.labelled().classes,
-        };
-        let table = self.set.table();
-        let mut options = self.training.clone();
-        options.learning.seed = seed;
-        let trained = match &set.substitutions {
-            None => {
-                let observe = &mut |_: &_, _: &dyn Fn() -> _| observe();
-                train_text(corpus, table, &set.split, &options, None, observe)?
-            }
-            Some(substitutions) => {
-                // The word vectors stay as they were given, and all epochs run.
-                options.network.train_embeddings = false;
-                options.learning.patience = 0;
-                let loss = CertifiedLoss {
-                    substitutions,
-                    course: self.course,
-                };
-                let observe = &mut |_: &_| observe();
-                train_text_certified(corpus, table, &set.split, &options, &loss, observe)?
-            }
-        };
-        Ok(trained.finished.then_some(trained))
+    ) -> Result<Option<L::Network>, RepairError> {
+        self.learner.train(&set.inputs, seed, observe)
     }
 
-    fn has_collapsed(&self, asked: &SourcedNetwork) -> Result<bool, RepairError> {
-        let logits = self.logits(asked, &self.split.train)?;
-        let mut classes = logits.chunks_exact(asked.classes()).map(predicted_class);
+    fn has_collapsed(&self, asked: &L::Asked) -> Result<bool, RepairError> {
+        let logits = self.learner.logits(asked, &self.split.train)?;
+        let classes = self.learner.labelled().classes;
+        let mut classes = logits.chunks_exact(classes).map(predicted_class);
         let first = classes.next();
         Ok(classes.all(|class| Some(class) == first))
     }
 
-    fn validation_accuracy(&self, asked: &SourcedNetwork) -> Result<Option<f64>, RepairError> {
+    fn validation_accuracy(&self, asked: &L::Asked) -> Result<Option<f64>, RepairError> {
         let validation = &self.split.validation;
         match validation.is_empty() {
             true => Ok(None),
@@ -501,68 +380,59 @@ impl Repairable for TextRepair {
         }
     }
 
-    fn discriminatory(
-        &self,
-        asked: &SourcedNetwork,
-        left: &[&FoundText],
-    ) -> Result<f64, RepairError> {
+    fn discriminatory(&self, asked: &L::Asked, left: &[&FoundText]) -> Result<f64, RepairError> {
         if left.is_empty() {
             return Ok(0.0);
         }
-        let texts: Vec<&Source> = left.iter().map(|sample| &sample.source).collect();
+        let texts: Vec<&Written> = left.iter().map(|sample| &sample.written).collect();
         Ok(1.0 - self.fair(asked, &texts)?.share)
     }
 
     fn figures(
         &self,
-        network: &TrainedText,
-        asked: &SourcedNetwork,
+        network: &L::Network,
+        asked: &L::Asked,
         searched: &Searched,
     ) -> Result<TextFigures, RepairError> {
-        let weights: &RecurrentWeights = &network.weights;
-        let table = EmbeddingTable {
-            values: self.vectors(network),
-            dimension: weights.shape.inputs,
-        };
-        let (reads, splits) = (self.model.reader.max_length, self.options.splits);
-        let certificates = certify_texts(weights, table, reads, &self.test_texts, splits);
-        let certified = certificates.iter().filter(|c| c.holds()).count();
         let independent = searched.independent.iter().flatten();
-        let independent: Vec<&Source> = independent.collect();
-        let tested: Vec<&Source> = self.test_texts.iter().collect();
+        let independent: Vec<&Written> = independent.collect();
+        let tested: Vec<&Written> = self.test_texts.iter().collect();
+        let fair = self.fair(asked, &tested)?;
+        let bounded = self.learner.certified(network, &tested);
+        let certified = bounded.map(|count| Share::new(count, tested.len() as u64));
         Ok(TextFigures {
             protected: self.protected.clone(),
             repaired: self.fair(asked, &independent)?,
-            certified: Share::new(certified as u64, self.test_texts.len() as u64),
-            fair: self.fair(asked, &tested)?,
+            certified: certified.unwrap_or(fair),
+            fair,
             held_out: self.quality(asked, &self.split.test)?,
         })
     }
 
-    fn store(&self, network: &TrainedText) -> TrainedText {
+    fn store(&self, network: &L::Network) -> L::Network {
         network.clone()
     }
 
-    fn is_stored(&self, stored: &TrainedText) -> bool {
-        let own = &self.model.recurrent;
-        let vectors = self.model.reader.table.vectors().len();
-        let (weights, learned) = (&stored.weights, stored.embeddings.as_ref());
-        let is_finite = |values: &Vec<f32>| values.iter().all(|value| value.is_finite());
-        weights.shape == own.shape
-            && weights.values.len() == own.values.len()
-            && is_finite(&weights.values)
-            && learned.is_none_or(|learned| learned.len() == vectors && is_finite(learned))
+    fn is_stored(&self, stored: &L::Network) -> bool {
+        self.learner.is_network(stored)
     }
 
     fn is_searched(&self, searched: &Searched) -> bool {
-        let (most, classes) = (self.model.reader.max_length, self.model.classes.len());
-        let dimension = self.model.recurrent.shape.inputs;
-        let tokens = self.model.reader.table.vectors().len() / dimension.max(1);
+        let reader = self.learner.reader();
+        let (most, classes) = (reader.max_length, self.learner.labelled().classes);
+        let tokens = reader.table.vectors().len() / reader.dimension().max(1);
         let is_token = |&id: &i32| usize::try_from(id).is_ok_and(|id| id < tokens);
-        let is_text = |source: &Source| source.ids.len() <= most && source.is_sound(&is_token);
+        // What is written has as many words: a text is said to be made of it word by word.
+        let is_text = |text: &Written| {
+            let source = &text.source;
+            let written = reader.encode(&text.text);
+            source.ids.len() <= most
+                && source.is_sound(&is_token)
+                && written.is_ok_and(|written| written.ids.len() == source.ids.len())
+        };
         let is_class = |class: u32| (class as usize) < classes;
         let is_found = |found: &FoundText| {
-            is_text(&found.source)
+            is_text(&found.written)
                 && found.other.iter().all(is_token)
                 && found.truth.is_none_or(is_class)
         };
@@ -571,23 +441,20 @@ impl Repairable for TextRepair {
         independent.all(is_text) && samples.all(is_found)
     }
 
-    fn restore(&self, stored: &TrainedText) -> TrainedText {
+    fn restore(&self, stored: &L::Network) -> L::Network {
         stored.clone()
     }
 
-    fn save(&self, network: &TrainedText, directory: &Path) -> Result<String, RepairError> {
-        let length = self.model.reader.max_length;
-        let model = self.set.model(network, &self.split.train, length)?;
-        let sha256 = model.sha256().map_err(TrainingError::from)?;
-        model.save(directory)?;
+    fn save(&self, network: &L::Network, directory: &Path) -> Result<String, RepairError> {
+        let sha256 = self.learner.save(network, &self.split, directory)?;
         let mut provenance = self.provenance.clone();
         provenance.model_sha256.clone_from(&sha256);
-        provenance.specification.training = self.training.learning.clone();
+        provenance.specification.training = self.learning.clone();
         provenance.write(directory)?;
         Ok(sha256)
     }
 
-    fn details(&self, _: &TrainedText, searched: &Searched) -> Result<TextDetails, RepairError> {
+    fn details(&self, _: &L::Network, searched: &Searched) -> Result<TextDetails, RepairError> {
         let runs: usize = self.pools.iter().map(|pool| pool.samples.len()).sum();
         let own = searched.samples.as_ref().map_or(0, Vec::len);
         let independent = searched.independent.as_ref().map_or(0, Vec::len);

@@ -4,10 +4,12 @@
 use std::collections::HashMap;
 
 use super::found::FoundText;
-use crate::repair::repairable::{Drawn, Remedy};
+use super::learner::TextLearner;
+use crate::repair::error::RepairError;
+use crate::repair::repairable::Remedy;
 use crate::text::source::Source;
 use probity_nn::train::Split;
-use probity_nn::train::text::{LabelledTexts, Site, Substitutions};
+use probity_nn::train::text::{Site, Substitutions};
 
 /// Texts to learn from.
 #[derive(Debug, Clone)]
@@ -22,13 +24,15 @@ pub struct RepairTexts {
     pub substitutions: Option<Substitutions>,
 }
 
-/// The texts `own`, dealt by `split`, with what `remedy` adds; and how many texts that are.
-pub(super) fn mix(
-    own: LabelledTexts<'_>,
+/// The texts of `learner`, dealt by `split` and held as `sources`, with what `remedy` adds; and how
+/// many texts that are.
+pub(super) fn mix<L: TextLearner>(
+    learner: &L,
     split: &Split,
     sources: &[Source],
     remedy: &Remedy<'_, FoundText>,
-) -> (RepairTexts, u64) {
+) -> Result<(RepairTexts, u64), RepairError> {
+    let own = learner.labelled();
     let mut set = RepairTexts {
         texts: own.texts.to_vec(),
         labels: own.labels.to_vec(),
@@ -37,20 +41,24 @@ pub(super) fn mix(
     };
     match remedy {
         Remedy::None => {}
-        Remedy::Samples(drawn) => drawn.iter().for_each(|drawn| add(&mut set, drawn)),
+        Remedy::Samples(drawn) => {
+            for drawn in drawn {
+                let texts = learner.read_as_learnt(&drawn.samples)?;
+                let labelled = texts.into_iter().zip(&drawn.labels);
+                labelled.for_each(|(sides, &label)| add(&mut set, sides, label));
+            }
+        }
         Remedy::Certified => set.substitutions = Some(substitutions(sources)),
     }
     let added = set.texts.len() - own.texts.len();
-    (set, added as u64)
+    Ok((set, added as u64))
 }
 
-fn add(set: &mut RepairTexts, drawn: &Drawn<'_, FoundText>) {
-    for (sample, &label) in drawn.samples.iter().zip(&drawn.labels) {
-        for text in [&sample.source.ids, &sample.other] {
-            set.split.train.push(set.texts.len() as u32);
-            set.texts.push(text.clone());
-            set.labels.push(label);
-        }
+fn add(set: &mut RepairTexts, sides: [Vec<i32>; 2], label: u32) {
+    for text in sides {
+        set.split.train.push(set.texts.len() as u32);
+        set.texts.push(text);
+        set.labels.push(label);
     }
 }
 
