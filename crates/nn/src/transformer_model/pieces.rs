@@ -23,6 +23,8 @@ pub struct PieceTokenizer {
     direction: TruncationDirection,
     last: i32,
     padding: i32,
+    /// Pieces of the network.
+    vocabulary: usize,
 }
 
 /// A text in pieces.
@@ -104,6 +106,7 @@ impl PieceTokenizer {
         let cut = tokenizer.with_truncation(None);
         cut.map_err(|error| unusable(&error))?.with_padding(None);
         let tokenizer = PieceTokenizer {
+            vocabulary,
             json: text.to_owned(),
             tokenizer,
             marks,
@@ -111,6 +114,9 @@ impl PieceTokenizer {
             last,
             padding: i32::try_from(padding).unwrap_or(0),
         };
+        // Marks have numbers of their own, in no vocabulary.
+        let marked = tokenizer.read("", usize::MAX);
+        marked.map_err(|error| refused(error.to_string()))?;
         Ok((tokenizer, kept))
     }
 
@@ -155,11 +161,17 @@ impl PieceTokenizer {
                 is_truncated,
             })
         });
-        marked
-            .unwrap_or_else(|panic| Err(panic.into()))
-            .map_err(|error| TokenizerError::Split {
-                problem: error.to_string(),
-            })
+        let split = |problem: String| TokenizerError::Split { problem };
+        let pieces = marked.unwrap_or_else(|panic| Err(panic.into()));
+        let pieces = pieces.map_err(|error| split(error.to_string()))?;
+        let is_known = |id: &i32| usize::try_from(*id).is_ok_and(|id| id < self.vocabulary);
+        match pieces.ids.iter().find(|id| !is_known(id)) {
+            None => Ok(pieces),
+            Some(id) => Err(split(format!(
+                "it gives a piece number {id}, the network has {} pieces from 0 on",
+                self.vocabulary
+            ))),
+        }
     }
 }
 
