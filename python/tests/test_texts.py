@@ -127,7 +127,7 @@ def test_what_is_no_answer_is_refused_and_an_exception_keeps_its_traceback():
         (3, {}, "model is a int"),
         (pipeline(), {"classes": ["rude", "fine"]}, "in another order"),
     ]:
-        with pytest.raises(probity.OptionError, match=needle):
+        with pytest.raises(probity.ProbityError, match=needle):
             audit(model, **options)
     with pytest.raises(probity.OptionError, match="text_column is needed"):
         probity.audit(score, pd.DataFrame({"a": TEXTS, "b": RUDE}), modality="text", classes=["a", "b"])

@@ -24,6 +24,8 @@ pub struct PieceTokenizer {
     truncation_side: TruncationSide,
     last: i32,
     padding: i32,
+    /// Pieces of the network.
+    vocabulary: usize,
 }
 
 /// A text in pieces.
@@ -110,6 +112,7 @@ impl PieceTokenizer {
         let cut = tokenizer.with_truncation(None);
         cut.map_err(|error| unusable(&error))?.with_padding(None);
         let tokenizer = PieceTokenizer {
+            vocabulary,
             json: text.to_owned(),
             tokenizer,
             marks,
@@ -117,20 +120,10 @@ impl PieceTokenizer {
             last,
             padding: i32::try_from(padding).unwrap_or(0),
         };
-        tokenizer.expect_known_marks(vocabulary).map_err(refused)?;
+        // Marks have numbers of their own, in no vocabulary.
+        let marked = tokenizer.read("", usize::MAX);
+        marked.map_err(|error| refused(error.to_string()))?;
         Ok((tokenizer, kept))
-    }
-
-    /// Whether the marks around a text are pieces of a table of `vocabulary` rows.
-    fn expect_known_marks(&self, vocabulary: usize) -> Result<(), String> {
-        let marked = self.read("a", usize::MAX);
-        let marked = marked.map_err(|error| format!("it cannot split a text: {error}"))?;
-        match marked.ids.iter().find(|&&id| id as usize >= vocabulary) {
-            Some(id) => Err(format!(
-                "it puts the piece {id} around a text, the network has {vocabulary} from 0 on"
-            )),
-            None => Ok(()),
-        }
     }
 
     /// Whether a text is in the first segment, which is all that our networks have; `file` is where
@@ -201,11 +194,17 @@ impl PieceTokenizer {
                 is_truncated,
             })
         });
-        marked
-            .unwrap_or_else(|panic| Err(panic.into()))
-            .map_err(|error| TokenizerError::Split {
-                problem: error.to_string(),
-            })
+        let split = |problem: String| TokenizerError::Split { problem };
+        let pieces = marked.unwrap_or_else(|panic| Err(panic.into()));
+        let pieces = pieces.map_err(|error| split(error.to_string()))?;
+        let is_known = |id: &i32| usize::try_from(*id).is_ok_and(|id| id < self.vocabulary);
+        match pieces.ids.iter().find(|id| !is_known(id)) {
+            None => Ok(pieces),
+            Some(id) => Err(split(format!(
+                "it gives a piece number {id}, the network has {} pieces from 0 on",
+                self.vocabulary
+            ))),
+        }
     }
 }
 

@@ -329,7 +329,7 @@ fn tokenizers_that_a_network_of_one_text_cannot_follow_are_refused() {
                     "type": "BertProcessing", "sep": ["[SEP]", 9999], "cls": ["[CLS]", 2]
                 });
             },
-            "the piece 9999 around a text",
+            "it gives a piece number 9999",
         ),
         (
             "roberta",
