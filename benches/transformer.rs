@@ -75,14 +75,14 @@ fn main() -> Result<(), Failure> {
 /// Rows in a second by the clock, and in one of the processor's time.
 fn rows_a_second(work: impl Fn() -> Vec<f32>) -> Result<[f64; 2], String> {
     black_box(work());
-    let mut rounds = [[0.0; ROUNDS]; 2];
-    for round in 0..ROUNDS {
+    let (mut wall, mut processor) = ([0.0; ROUNDS], [0.0; ROUNDS]);
+    for (wall, processor) in wall.iter_mut().zip(&mut processor) {
         let (begun, spent) = (Instant::now(), processor_seconds()?);
         black_box(work());
-        rounds[0][round] = begun.elapsed().as_secs_f64();
-        rounds[1][round] = processor_seconds()? - spent;
+        *wall = begun.elapsed().as_secs_f64();
+        *processor = processor_seconds()? - spent;
     }
-    Ok(rounds.map(|mut seconds| {
+    Ok([wall, processor].map(|mut seconds| {
         seconds.sort_by(f64::total_cmp);
         TEXTS as f64 / seconds[ROUNDS / 2]
     }))
