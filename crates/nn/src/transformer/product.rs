@@ -1,7 +1,7 @@
 //! Products of matrices in which no row of the result depends on another one.
 //!
-//! A matrix is laid out in panels of [`PANEL`] outputs, input by input. Rows are taken eight at a
-//! time (four where registers are few; the last ones in smaller tiles), and every number of the
+//! A matrix is laid out in panels of [`PANEL`] outputs, input by input. Rows are taken twelve at a
+//! time (six where registers are few; the last ones in smaller tiles), and every number of the
 //! result adds its terms in the order of the inputs, by fused multiply-adds. The bits of a row are
 //! therefore the same alone and among others, on any processor.
 
@@ -9,8 +9,9 @@ use pulp::{Simd, WithSimd};
 
 /// Outputs of a panel.
 pub const PANEL: usize = 32;
-/// Inputs that a panel is passed over at a time: what stays in the nearest cache.
-const DEPTH: usize = 256;
+/// Inputs that a panel is passed over at a time: so many that results are seldom read and written
+/// again, so few that a panel stays in a near cache.
+const DEPTH: usize = 384;
 /// Columns of a tile's part that one pass holds in registers: two vectors.
 const VECTORS: usize = 2;
 
@@ -131,19 +132,22 @@ impl WithSimd for Multiply<'_> {
             let depth = DEPTH.min(inputs - from);
             scratch.resize(self.rows * depth, 0.0);
             let mut done = 0;
-            // Eight rows of two vectors fill half of 32 registers; of 16, four rows do.
-            if S::F32_LANES != 8 {
-                done = lay_out::<8>(&self.x, (done, self.rows), (from, depth), &mut scratch);
+            // Twelve rows of two vectors are what 32 registers hold beside their factors; of 16, six
+            // rows are. Plain numbers lie in memory anyway.
+            if S::REGISTER_COUNT >= 32 {
+                done = lay_out::<12>(&self.x, (done, self.rows), (from, depth), &mut scratch);
             }
+            done = lay_out::<6>(&self.x, (done, self.rows), (from, depth), &mut scratch);
             done = lay_out::<4>(&self.x, (done, self.rows), (from, depth), &mut scratch);
             done = lay_out::<2>(&self.x, (done, self.rows), (from, depth), &mut scratch);
             lay_out::<1>(&self.x, (done, self.rows), (from, depth), &mut scratch);
             for (panel, weights) in self.by.values.chunks_exact(inputs).enumerate() {
                 let weights = &weights[from..from + depth];
                 let mut done = 0;
-                if S::F32_LANES != 8 {
-                    done = self.tiles::<S, 8>(simd, &scratch, weights, panel, done);
+                if S::REGISTER_COUNT >= 32 {
+                    done = self.tiles::<S, 12>(simd, &scratch, weights, panel, done);
                 }
+                done = self.tiles::<S, 6>(simd, &scratch, weights, panel, done);
                 done = self.tiles::<S, 4>(simd, &scratch, weights, panel, done);
                 done = self.tiles::<S, 2>(simd, &scratch, weights, panel, done);
                 self.tiles::<S, 1>(simd, &scratch, weights, panel, done);
@@ -200,13 +204,19 @@ impl Multiply<'_> {
             let (tile, _) = tiles[done * depth..][..N * depth].as_chunks::<N>();
             let mut sums = [[0.0; PANEL]; N];
             for (row, sums) in sums.iter_mut().enumerate() {
-                let y = &self.y[(done + row) * self.y_stride + first..][..width];
-                sums[..width].copy_from_slice(y);
+                let y = &self.y[(done + row) * self.y_stride + first..];
+                match y.first_chunk::<PANEL>() {
+                    Some(whole) if width == PANEL => *sums = *whole,
+                    _ => sums[..width].copy_from_slice(&y[..width]),
+                }
             }
             add::<S, N>(simd, tile, weights, &mut sums);
             for (row, sums) in sums.iter().enumerate() {
-                let y = &mut self.y[(done + row) * self.y_stride + first..][..width];
-                y.copy_from_slice(&sums[..width]);
+                let y = &mut self.y[(done + row) * self.y_stride + first..];
+                match y.first_chunk_mut::<PANEL>() {
+                    Some(whole) if width == PANEL => *whole = *sums,
+                    _ => y[..width].copy_from_slice(&sums[..width]),
+                }
             }
             done += N;
         }
@@ -277,7 +287,14 @@ mod tests {
 
     #[test]
     fn products_are_those_of_the_definition_on_every_processor() {
-        for (rows, inputs, outputs) in [(1, 3, 1), (7, 300, 33), (13, 20, 96), (29, 513, 40)] {
+        let sizes = [
+            (1, 3, 1),
+            (7, 400, 33),
+            (13, 20, 96),
+            (20, 384, 32),
+            (29, 513, 40),
+        ];
+        for (rows, inputs, outputs) in sizes {
             let (x, w) = (numbers(rows * inputs, 1), numbers(outputs * inputs, 2));
             let by = Panels::of_rows(outputs, inputs, &w);
             let y = product(rows, Lines::rows(&x, inputs), &by, |pass| dispatch(pass));

@@ -29,20 +29,29 @@ fn sum(a: &[f32], b: &[f32], term: impl Fn(f32, f32) -> f32) -> f32 {
     lanes.sum()
 }
 
-/// `f` of every number of `y` and its partner in `x`, into `y`.
+/// A function of a number of `x` and its partner in `y`, on registers.
+///
+/// A trait, whose method can be inlined always. A closure or a function that is handed over need not
+/// be: on its own it is compiled for the least of processors, and calls every wide instruction as a
+/// function.
+trait Pairwise {
+    fn value<S: Simd>(simd: S, x: S::f32s, y: S::f32s) -> S::f32s;
+}
+
+/// F of every number of `x` and its partner in `y`, into `y`.
 #[inline(always)]
-fn zip_map<S: Simd>(simd: S, x: &[f32], y: &mut [f32], f: impl Fn(S::f32s, S::f32s) -> S::f32s) {
+fn zip_map<F: Pairwise, S: Simd>(simd: S, x: &[f32], y: &mut [f32]) {
     let (x, x_rest) = S::as_simd_f32s(x);
     let (y, y_rest) = S::as_mut_simd_f32s(y);
     for (x, y) in x.iter().zip(y) {
-        *y = f(*x, *y);
+        *y = F::value(simd, *x, *y);
     }
     if !y_rest.is_empty() {
-        let last = f(
+        let (x, y) = (
             simd.partial_load_f32s(x_rest),
             simd.partial_load_f32s(y_rest),
         );
-        simd.partial_store_f32s(y_rest, last);
+        simd.partial_store_f32s(y_rest, F::value(simd, x, y));
     }
 }
 
@@ -214,13 +223,9 @@ impl WithSimd for Activate<'_> {
     fn with_simd<S: Simd>(self, simd: S) {
         let Activate(activation, x, y) = self;
         match activation {
-            InnerActivation::Gelu => {
-                zip_map(simd, x, y, |x, _| simd.mul_f32s(x, normal(simd, x).0));
-            }
-            InnerActivation::GeluTanh => zip_map(simd, x, y, |x, _| gelu_tanh(simd, x).0),
-            InnerActivation::Relu => {
-                zip_map(simd, x, y, |x, _| simd.max_f32s(x, simd.splat_f32s(0.0)));
-            }
+            InnerActivation::Gelu => zip_map::<Gelu, S>(simd, x, y),
+            InnerActivation::GeluTanh => zip_map::<GeluTanh, S>(simd, x, y),
+            InnerActivation::Relu => zip_map::<Relu, S>(simd, x, y),
         }
     }
 }
@@ -235,18 +240,67 @@ impl WithSimd for ActivateBack<'_> {
     fn with_simd<S: Simd>(self, simd: S) {
         let ActivateBack(activation, x, y) = self;
         match activation {
-            InnerActivation::Gelu => zip_map(simd, x, y, |x, y| {
-                let (below, density) = normal(simd, x);
-                simd.mul_f32s(y, simd.mul_add_f32s(x, density, below))
-            }),
-            InnerActivation::GeluTanh => {
-                zip_map(simd, x, y, |x, y| simd.mul_f32s(y, gelu_tanh(simd, x).1))
-            }
-            InnerActivation::Relu => zip_map(simd, x, y, |x, y| {
-                let zero = simd.splat_f32s(0.0);
-                simd.select_f32s(simd.less_than_f32s(zero, x), y, zero)
-            }),
+            InnerActivation::Gelu => zip_map::<GeluBack, S>(simd, x, y),
+            InnerActivation::GeluTanh => zip_map::<GeluTanhBack, S>(simd, x, y),
+            InnerActivation::Relu => zip_map::<ReluBack, S>(simd, x, y),
         }
+    }
+}
+
+struct Relu;
+
+impl Pairwise for Relu {
+    #[inline(always)]
+    fn value<S: Simd>(simd: S, x: S::f32s, _: S::f32s) -> S::f32s {
+        simd.max_f32s(x, simd.splat_f32s(0.0))
+    }
+}
+
+struct ReluBack;
+
+impl Pairwise for ReluBack {
+    #[inline(always)]
+    fn value<S: Simd>(simd: S, x: S::f32s, y: S::f32s) -> S::f32s {
+        let zero = simd.splat_f32s(0.0);
+        simd.select_f32s(simd.less_than_f32s(zero, x), y, zero)
+    }
+}
+
+/// x·Φ(x), where Φ is the distribution function of the normal distribution.
+struct Gelu;
+
+impl Pairwise for Gelu {
+    #[inline(always)]
+    fn value<S: Simd>(simd: S, x: S::f32s, _: S::f32s) -> S::f32s {
+        simd.mul_f32s(x, normal(simd, x).0)
+    }
+}
+
+struct GeluBack;
+
+impl Pairwise for GeluBack {
+    #[inline(always)]
+    fn value<S: Simd>(simd: S, x: S::f32s, y: S::f32s) -> S::f32s {
+        let (below, density) = normal(simd, x);
+        simd.mul_f32s(y, simd.mul_add_f32s(x, density, below))
+    }
+}
+
+struct GeluTanh;
+
+impl Pairwise for GeluTanh {
+    #[inline(always)]
+    fn value<S: Simd>(simd: S, x: S::f32s, _: S::f32s) -> S::f32s {
+        gelu_tanh(simd, x).0
+    }
+}
+
+struct GeluTanhBack;
+
+impl Pairwise for GeluTanhBack {
+    #[inline(always)]
+    fn value<S: Simd>(simd: S, x: S::f32s, y: S::f32s) -> S::f32s {
+        simd.mul_f32s(y, gelu_tanh(simd, x).1)
     }
 }
 

@@ -108,9 +108,15 @@ impl<'a> Trainer<'a> {
         rows.flatten().copied().collect()
     }
 
-    fn gradients(&self, items: &[u32], labels: &[u32]) -> BatchGradients {
-        let kernels = Kernels::new(self.weights.clone());
-        match &self.pooled {
+    fn gradients(&mut self, items: &[u32], labels: &[u32]) -> BatchGradients {
+        // Lent, not copied: the table of pieces alone is larger than all that a batch moves.
+        let shape = self.weights.shape;
+        let lent = std::mem::take(&mut self.weights.values);
+        let kernels = Kernels::new(TransformerWeights {
+            shape,
+            values: lent,
+        });
+        let gradients = match &self.pooled {
             Some(pooled) => {
                 let pooled = self.of_items(pooled, items);
                 kernels.head_gradients(&pooled, labels, &self.class_weights)
@@ -123,7 +129,9 @@ impl<'a> Trainer<'a> {
                 };
                 kernels.batch_gradients(batch, Learns::All)
             }
-        }
+        };
+        self.weights = kernels.into_weights();
+        gradients
     }
 
     /// One step of the optimisers; gives the batch's loss before it.
