@@ -188,10 +188,10 @@ fn words_are_near_by_vectors_by_what_the_model_sees_or_by_both() {
     let audit = "--texts demo/comments.csv --text-column comment_text --protected religion \
                  --preset paper --neighbours 4 --seeds 60 --local 10 --max-found 200 --samples csv -q";
     let near = ["vectors", "both", "model"].map(|from| {
-        let line = format!("audit --model model {audit} --neighbours-from {from} --out {from}");
+        let line = format!("audit --model model {audit} --neighbours-from {from} --out by-{from}");
         workspace.line(&line).exits(0);
-        workspace.line(&format!("verify {from}")).exits(0);
-        nearness(&workspace, &network, from)
+        workspace.line(&format!("verify by-{from}")).exits(0);
+        nearness(&workspace, &network, &format!("by-{from}"))
     });
     // Which words are replaced differs from search to search.
     assert!(near[0] + 0.05 < near[1].min(near[2]), "{near:?}");

@@ -134,6 +134,11 @@ texts = make_pipeline(TfidfVectorizer(), LogisticRegression())
 joblib.dump(texts.fit(comments['comment_text'], comments['toxic']), 'texts.joblib')
 ";
     lacks.extend(python(workspace, code));
+    std::fs::create_dir(workspace.path("toxic")).unwrap();
+    for file in ["model.onnx", "tokenizer.json", "config.json"] {
+        let from = format!("tests/transformers/distilbert/{file}");
+        copy(workspace, &from, &format!("toxic/{file}"));
+    }
     // A service that is not there.
     lacks.push("example.org");
     lacks
