@@ -263,9 +263,10 @@ impl<S: Strategy> Search<'_, S> {
         let chunk = self.chunk(state.walkers.len());
         let round = state.round;
         let may_fail = self.model.is_fallible() || self.options.max_calls.is_some();
-        let kept: Option<Vec<S::Memory>> = may_fail.then(|| {
-            let memories = state.walkers.iter().map(|walker| walker.memory.clone());
-            memories.collect()
+        let kept: Option<Vec<(S::Memory, Option<Position>)>> = may_fail.then(|| {
+            let walkers = state.walkers.iter();
+            let kept = walkers.map(|walker| (walker.memory.clone(), walker.away.clone()));
+            kept.collect()
         });
         let outcomes: Result<Vec<Vec<LocalOutcome>>, ModelError> = state
             .walkers
@@ -276,8 +277,8 @@ impl<S: Strategy> Search<'_, S> {
             Ok(outcomes) => outcomes,
             Err(error) => {
                 // Some walkers have moved on, others have not: the round did not take place.
-                for (walker, memory) in state.walkers.iter_mut().zip(kept.into_iter().flatten()) {
-                    walker.memory = memory;
+                for (walker, kept) in state.walkers.iter_mut().zip(kept.into_iter().flatten()) {
+                    (walker.memory, walker.away) = kept;
                 }
                 return Err(error);
             }

@@ -18,6 +18,7 @@ use arrow_schema::Schema as ArrowSchema;
 use serde::Serialize;
 
 pub use table::{TableCase, TableColumns, TableDetails, TableInputs, TableWitness};
+pub(crate) use text::AsWritten;
 pub use text::{
     Origins, TextCase, TextCounts, TextDetails, TextInputs, TextParts, TextSubject, TextTally,
     TextWitness, ValiditySummary,

@@ -22,6 +22,7 @@ use serde::Serialize;
 
 pub use self::open::TextParts;
 pub use self::subject::TextSubject;
+pub(crate) use self::witness::AsWritten;
 pub use self::witness::{Origins, TextInputs, TextWitness};
 use super::{Change, EstimatedSet, Method, Modality, ModalityName, ShownPair};
 use crate::audit_error::AuditError;

@@ -56,10 +56,10 @@ impl SampleInputs for TextInputs<'_> {
     }
 }
 
-/// Reads what is written in a samples file, and no words of it.
-struct Written;
+/// Reads the texts of a samples file as they are written, and no words of them.
+pub(crate) struct AsWritten;
 
-impl SampleInputs for Written {
+impl SampleInputs for AsWritten {
     fn columns(&self, side: &str) -> Vec<String> {
         vec![side.to_owned()]
     }
@@ -81,7 +81,7 @@ impl SampleInputs for Written {
 /// their words apart as that of the audit, which was made of all texts: those need not be there.
 fn written(samples: &Path) -> Result<Vec<String>, AuditError> {
     let mut texts = BTreeSet::new();
-    read_samples(samples, &Written, |pair| {
+    read_samples(samples, &AsWritten, |pair| {
         texts.extend(pair.origin);
         texts.extend(pair.texts);
         Ok::<_, AuditError>(())

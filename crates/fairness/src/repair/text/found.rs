@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::{Audit, AuditError, AuditSpecification};
 use crate::domain::Domain;
-use crate::modality::{Modality, ModalityName, Origins, Sample, SampleInputs, TextCase, TextParts};
+use crate::modality::{AsWritten, Modality, ModalityName, Origins, Sample, TextCase, TextParts};
 use crate::repair::error::RepairError;
 use crate::repair::pool::Pool;
 use crate::samples::read_samples;
@@ -21,7 +21,7 @@ use crate::search::Ending;
 use crate::text::domain::text_of;
 use crate::text::protected::Protected;
 use crate::text::source::Source;
-use probity_data::read::{ReadError, RowNumbers};
+use probity_data::read::RowNumbers;
 use probity_nn::text_reader::TextReader;
 use probity_nn::train::Split;
 use probity_run::run_directory::{RunDirectory, SUMMARY};
@@ -66,27 +66,6 @@ pub fn open_audit(
         });
     }
     Ok(opened)
-}
-
-/// Reads the texts of a samples file as they are written.
-struct AsWritten;
-
-impl SampleInputs for AsWritten {
-    fn columns(&self, side: &str) -> Vec<String> {
-        vec![side.to_owned()]
-    }
-
-    fn read(
-        &self,
-        _: &[&str],
-        _: &dyn Fn(usize, String) -> ReadError,
-    ) -> Result<Vec<i32>, AuditError> {
-        Ok(Vec::new())
-    }
-
-    fn text(&self, cells: &[&str]) -> String {
-        cells.first().copied().unwrap_or_default().to_owned()
-    }
 }
 
 /// An audit, with its pairs as they are written.
