@@ -1,5 +1,5 @@
-"""Libraries that a machine may lack. What `PROBITY_REQUIRE` names may not be missing: `python` stands for
-all of them but PyTorch, which `torch` stands for."""
+"""Libraries that a machine may lack. What `PROBITY_REQUIRE` names may not be missing: `torch` stands for
+PyTorch and transformers, which are large, and `python` for all others."""
 
 import importlib
 import os
@@ -13,7 +13,7 @@ def needed(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        kind = "torch" if name == "torch" else "python"
+        kind = "torch" if name in ("torch", "transformers") else "python"
         if kind in os.environ.get("PROBITY_REQUIRE", "").split(","):
             raise
         pytest.skip(f"{error}", allow_module_level=True)
