@@ -58,8 +58,8 @@ impl TextReader {
     /// # Errors
     /// When the tokenizer cannot split it.
     pub fn tokens(&self, text: &str) -> Result<Vec<i32>, TokenizerError> {
-        let tokens = self.tokenizer.tokens(text)?;
-        Ok(tokens.iter().map(|token| token.id as i32).collect())
+        let ids = self.tokenizer.ids(text)?;
+        Ok(ids.into_iter().map(|id| id as i32).collect())
     }
 
     /// Splits `text` into tokens and cuts it to the length limit.

@@ -178,14 +178,23 @@ impl Source {
 
     /// `text` before `exchange`, if that can have made it.
     fn undone(&self, exchange: &Exchange, text: &[i32]) -> Option<Vec<i32>> {
+        // Of many exchanges few put their words where the text has them: those are found first.
+        let (mut read, mut done) = (0, 0);
+        for edit in &exchange.edits {
+            read += edit.tokens.start.checked_sub(done)?;
+            if !text.get(read..)?.starts_with(&edit.by) {
+                return None;
+            }
+            read += edit.by.len();
+            done = edit.tokens.end;
+        }
         let mut before = Vec::with_capacity(self.ids.len());
         let mut rest = text;
         for edit in &exchange.edits {
-            let kept = edit.tokens.start.checked_sub(before.len())?;
-            let (same, after) = rest.split_at_checked(kept)?;
+            let (same, after) = rest.split_at_checked(edit.tokens.start - before.len())?;
             before.extend_from_slice(same);
             before.extend_from_slice(&self.ids[edit.tokens.clone()]);
-            rest = after.strip_prefix(edit.by.as_slice())?;
+            rest = after.get(edit.by.len()..)?;
         }
         before.extend_from_slice(rest);
         self.is_made(&before).then_some(before)

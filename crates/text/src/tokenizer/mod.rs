@@ -14,6 +14,7 @@
 //!    of the unknown word.
 
 mod foreign;
+mod memo;
 mod splitting;
 
 use std::ops::Range;
@@ -29,6 +30,7 @@ use tokenizers::{
 };
 
 pub use foreign::ForeignTokenizer;
+use memo::Memo;
 pub use splitting::Splitting;
 
 /// Stands for all unknown words in `tokenizer.json`; lengthened where the vocabulary has it as a
@@ -101,6 +103,8 @@ pub struct Token {
 pub struct Tokenizer {
     inner: tokenizers::Tokenizer,
     unknown: u32,
+    /// Where the parts of a text between blanks can be split alone.
+    memo: Option<Memo>,
 }
 
 impl Tokenizer {
@@ -161,7 +165,7 @@ impl Tokenizer {
             .with_normalizer(splitting.normalizer.clone())
             .map_err(split_error)?;
         inner.with_pre_tokenizer(Some(splitting.pre_tokenizer.clone()));
-        Ok(Tokenizer { inner, unknown })
+        Tokenizer::with_memo(inner, unknown)
     }
 
     /// Reads what [`Tokenizer::to_json`] wrote. `file` is named in errors.
@@ -192,7 +196,25 @@ impl Tokenizer {
         if inner.get_pre_tokenizer().is_none() {
             return Err(foreign("texts are not split into words"));
         }
-        Ok(Tokenizer { inner, unknown })
+        Tokenizer::with_memo(inner, unknown)
+    }
+
+    fn with_memo(inner: tokenizers::Tokenizer, unknown: u32) -> Result<Tokenizer, TokenizerError> {
+        let is_usual = match inner.get_pre_tokenizer() {
+            None => false,
+            Some(pre_tokenizer) => {
+                let splitting = Splitting {
+                    normalizer: inner.get_normalizer().cloned(),
+                    pre_tokenizer: pre_tokenizer.clone(),
+                };
+                splitting.is_usual()?
+            }
+        };
+        Ok(Tokenizer {
+            inner,
+            unknown,
+            memo: is_usual.then(Memo::default),
+        })
     }
 
     /// The tokenizer in the JSON form of the `tokenizers` crate.
@@ -231,6 +253,38 @@ impl Tokenizer {
     /// # Errors
     /// When a foreign tokenizer cannot split it.
     pub fn tokens(&self, text: &str) -> Result<Vec<Token>, TokenizerError> {
+        let Some(memo) = &self.memo else {
+            return self.found(text);
+        };
+        let parts = memo.parts(text, |part| self.found(part))?;
+        let mut tokens = Vec::with_capacity(parts.iter().map(|(_, part)| part.len()).sum());
+        for (start, part) in parts {
+            tokens.extend(part.iter().map(|token| Token {
+                text: token.text.clone(),
+                id: token.id,
+                bytes: start + token.bytes.start..start + token.bytes.end,
+            }));
+        }
+        Ok(tokens)
+    }
+
+    /// The numbers of the tokens of `text`.
+    ///
+    /// # Errors
+    /// Like [`Tokenizer::tokens`].
+    pub fn ids(&self, text: &str) -> Result<Vec<u32>, TokenizerError> {
+        let ids_of = |tokens: &[Token]| tokens.iter().map(|token| token.id).collect::<Vec<u32>>();
+        match &self.memo {
+            None => Ok(ids_of(&self.found(text)?)),
+            Some(memo) => {
+                let parts = memo.parts(text, |part| self.found(part))?;
+                Ok(parts.iter().flat_map(|(_, part)| ids_of(part)).collect())
+            }
+        }
+    }
+
+    /// The tokens of `text`, found anew.
+    fn found(&self, text: &str) -> Result<Vec<Token>, TokenizerError> {
         let split = self.split(text)?;
         let splits = split.get_splits(OffsetReferential::Original, OffsetType::Byte);
         let starts: Vec<usize> = splits.iter().map(|(_, (start, _), _)| *start).collect();

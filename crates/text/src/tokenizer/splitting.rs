@@ -61,6 +61,15 @@ impl Splitting {
         })
     }
 
+    /// Whether texts are split as usual.
+    pub(super) fn is_usual(&self) -> Result<bool, TokenizerError> {
+        let written = |splitting: &Splitting| {
+            let parts = (&splitting.normalizer, &splitting.pre_tokenizer);
+            serde_json::to_string(&parts).map_err(split_error)
+        };
+        Ok(written(self)? == written(&Splitting::usual()?)?)
+    }
+
     /// The one called `name`; nothing for a name of none.
     ///
     /// | name | words |

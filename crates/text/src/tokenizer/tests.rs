@@ -108,6 +108,33 @@ fn random_texts_keep_their_characters_in_order() {
 }
 
 #[test]
+fn what_stands_between_blanks_is_split_as_in_the_whole() {
+    use rand::RngExt;
+    let alphabet =
+        "aB'é\u{301}\u{2019}    -.1,\u{0}\n\t🙂İß中ΣsσnT\u{a0}\u{200b}\u{3000}\u{1c}ᄀ\u{1161}";
+    let alphabet: Vec<char> = alphabet.chars().collect();
+    let tokenizer = tokenizer();
+    for item in 0..20_000 {
+        let mut draws =
+            probity_run::stream::stream(2, probity_run::stream::Purpose::Synthetic, item, 0);
+        let text: String = (0..draws.random_range(0..16))
+            .map(|_| alphabet[draws.random_range(0..alphabet.len())])
+            .collect();
+        let whole = tokenizer.found(&text).unwrap();
+        // The second time they are remembered.
+        for _ in 0..2 {
+            assert_eq!(tokenizer.tokens(&text).unwrap(), whole, "{text:?}");
+        }
+        let ids: Vec<u32> = whole.iter().map(|token| token.id).collect();
+        assert_eq!(tokenizer.ids(&text).unwrap(), ids);
+    }
+    // Patterns of others may match across blanks.
+    let across = Splitting::named("regex:a b|.").unwrap().unwrap();
+    let across = Tokenizer::splitting(&across, ["a b"].into_iter()).unwrap();
+    assert_eq!(across.ids("a b").unwrap(), [0]);
+}
+
+#[test]
 fn what_is_saved_is_read_back() {
     let json = tokenizer().to_json().unwrap();
     let back = Tokenizer::from_json(json.as_bytes(), Path::new("tokenizer.json")).unwrap();

@@ -1,0 +1,72 @@
+//! Tokens of what stands between blanks, found once.
+//!
+//! The same words come again and again in the texts of an audit. The usual splitting
+//! ([`super::Splitting::usual`]) treats what stands between two blanks alone: its normalisation
+//! changes characters one by one, but for marks, which join no blank, and no pattern matches across
+//! white space. So the tokens of a text are those of its parts, one behind the other, and those of
+//! a part are remembered.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use hashbrown::HashMap;
+
+use super::{Token, TokenizerError};
+
+/// Parts that are remembered; then all are forgotten. Some 30 MB.
+const REMEMBERED: usize = 1 << 17;
+/// Bytes of a part that is remembered, at most: longer ones hardly come again.
+const LONGEST: usize = 64;
+
+/// Tokens of parts of texts; clones share them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Memo {
+    known: Arc<RwLock<HashMap<Box<str>, Arc<[Token]>>>>,
+}
+
+impl Memo {
+    /// The parts of `text` between blanks, with the byte at which each begins, and their tokens,
+    /// which `split` finds where they are not known.
+    pub(super) fn parts(
+        &self,
+        text: &str,
+        split: impl Fn(&str) -> Result<Vec<Token>, TokenizerError>,
+    ) -> Result<Vec<(usize, Arc<[Token]>)>, TokenizerError> {
+        let parts: Vec<(usize, &str)> = parts(text).collect();
+        let mut found: Vec<(usize, Option<Arc<[Token]>>)> = {
+            let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+            let look = |&(start, part)| (start, known.get(part).map(Arc::clone));
+            parts.iter().map(look).collect()
+        };
+        let mut new = Vec::new();
+        for ((_, part), (_, tokens)) in parts.iter().zip(&mut found) {
+            if tokens.is_none() {
+                let split: Arc<[Token]> = split(part)?.into();
+                if part.len() <= LONGEST {
+                    new.push((Box::from(*part), Arc::clone(&split)));
+                }
+                *tokens = Some(split);
+            }
+        }
+        if !new.is_empty() {
+            let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+            if known.len() + new.len() > REMEMBERED {
+                known.clear();
+            }
+            known.extend(new);
+        }
+        let found = found.into_iter();
+        Ok(found
+            .filter_map(|(start, tokens)| Some((start, tokens?)))
+            .collect())
+    }
+}
+
+/// What stands between the blanks of `text`, and where each begins.
+fn parts(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut next = 0;
+    text.split(' ').filter_map(move |part| {
+        let start = next;
+        next += part.len() + 1;
+        (!part.is_empty()).then_some((start, part))
+    })
+}
