@@ -15,6 +15,7 @@
 
 pub mod alike;
 pub mod encoding;
+mod flat_optimizer;
 pub mod fnn;
 pub mod import;
 pub mod import_run;

@@ -13,6 +13,11 @@ use burn::tensor::{Device, Tensor, TensorData};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Added to the root of the mean of squares that Adam divides by.
+pub(super) const EPSILON: f32 = 1e-8;
+/// The share of its velocity that SGD keeps.
+pub(super) const MOMENTUM: f32 = 0.9;
+
 /// Which optimiser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -65,14 +70,14 @@ impl ParameterOptimizer {
         let rule = match name {
             OptimizerName::Adamw => Rule::Adamw(
                 AdamWConfig::new()
-                    .with_epsilon(1e-8)
+                    .with_epsilon(EPSILON)
                     .with_weight_decay(weight_decay)
                     .build(),
                 vec![None; parameters],
             ),
             OptimizerName::Sgd => {
                 let momentum = MomentumConfig {
-                    momentum: 0.9,
+                    momentum: f64::from(MOMENTUM),
                     dampening: 0.0,
                     nesterov: true,
                 };

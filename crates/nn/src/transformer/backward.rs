@@ -32,6 +32,7 @@ pub enum Learns {
 }
 
 /// Where gradients with respect to the parameters from number `start` on are summed.
+#[derive(Default)]
 struct Sums {
     start: usize,
     values: Vec<f32>,
@@ -59,6 +60,23 @@ struct Back {
     panels: Panels,
 }
 
+/// Memory of [`Kernels::batch_gradients`]. Of a large network it is more than all else, and a
+/// training that gave it back after each step would wait for the operating system.
+#[derive(Default)]
+pub struct GradientSpace {
+    parts: [PartSpace; PARTS],
+}
+
+/// That of a part of a batch.
+#[derive(Default)]
+struct PartSpace {
+    back: Back,
+    sums: Sums,
+    /// Gradients with respect to the embeddings, `[pieces, units]`.
+    embeddings: Vec<f32>,
+    loss: f64,
+}
+
 impl Kernels {
     /// For each text t and piece p, Σ_c `cotangents[t, c]` · ∂logit_c/∂(embedding of p), piece by
     /// piece and text by text: row-major `[Σ pieces, units]`. `cotangents` is row-major
@@ -78,35 +96,42 @@ impl Kernels {
 
     /// Mean class-weighted cross-entropy of `batch` and its gradients: with respect to the
     /// parameters behind the table of pieces, and where it learns to that of the batch's pieces.
-    pub fn batch_gradients(&self, batch: Batch<'_>, learns: Learns) -> BatchGradients {
+    /// What `space` holds does not matter.
+    pub fn batch_gradients(
+        &self,
+        batch: Batch<'_>,
+        learns: Learns,
+        space: &mut GradientSpace,
+    ) -> BatchGradients {
         let scale = scale_of(batch.labels, batch.class_weights);
         let start = self.spans.words.end;
         let learnt = self.weights.values.len() - start;
-        let parts: Vec<_> = (0..PARTS)
-            .map(|part| {
-                let at = |part: usize| batch.texts.len() * part / PARTS;
-                at(part)..at(part + 1)
-            })
-            .collect();
-        let worked = parts.into_par_iter().with_max_len(1).map(|part| {
-            let mut back = Back::default();
-            let mut sums = Sums {
-                start,
-                values: vec![0.0; learnt],
-            };
-            let (mut loss, mut embeddings) = (0.0, Vec::new());
-            let (texts, labels) = (&batch.texts[part.clone()], &batch.labels[part.clone()]);
+        let of_part = |part: usize| {
+            let at = |part: usize| batch.texts.len() * part / PARTS;
+            at(part)..at(part + 1)
+        };
+        let parts = space.parts.par_iter_mut().enumerate().with_max_len(1);
+        parts.for_each(|(number, part)| {
+            part.sums.start = start;
+            part.sums.values.clear();
+            part.sums.values.resize(learnt, 0.0);
+            part.embeddings.clear();
+            part.loss = 0.0;
+            let back = &mut part.back;
+            let (texts, labels) = (
+                &batch.texts[of_part(number)],
+                &batch.labels[of_part(number)],
+            );
             for chunk in chunks_of(texts) {
                 let (texts, labels) = (&texts[chunk.clone()], &labels[chunk]);
                 self.forward(texts, &mut back.workspace, Keep::All);
                 let mut d_logits = back.workspace.logits.clone();
-                loss += cross_entropy(&mut d_logits, labels, batch.class_weights, scale);
-                self.backward(texts, &d_logits, &mut back, Some(&mut sums));
+                part.loss += cross_entropy(&mut d_logits, labels, batch.class_weights, scale);
+                self.backward(texts, &d_logits, back, Some(&mut part.sums));
                 if learns == Learns::All {
-                    embeddings.extend_from_slice(&back.states);
+                    part.embeddings.extend_from_slice(&back.states);
                 }
             }
-            (part, loss, sums.values, embeddings)
         });
         let mut sum = BatchGradients {
             loss: 0.0,
@@ -114,11 +139,12 @@ impl Kernels {
             embeddings: (learns == Learns::All)
                 .then(|| distinct_tokens(batch.texts, self.shape().units)),
         };
-        for (part, loss, parameters, embeddings) in worked.collect::<Vec<_>>() {
-            sum.loss += loss;
-            add_rows(&parameters, &mut sum.parameters);
+        for (number, part) in space.parts.iter().enumerate() {
+            sum.loss += part.loss;
+            add_rows(&part.sums.values, &mut sum.parameters);
             if let Some(sum) = &mut sum.embeddings {
-                sum.add(batch.texts[part].iter().copied().flatten(), &embeddings);
+                let texts = &batch.texts[of_part(number)];
+                sum.add(texts.iter().copied().flatten(), &part.embeddings);
             }
         }
         sum

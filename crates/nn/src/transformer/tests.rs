@@ -1,6 +1,6 @@
 //! The kernels against the definition in f64, its finite differences, and each other.
 
-use super::backward::Learns;
+use super::backward::{GradientSpace, Learns};
 use super::kernels::Kernels;
 use super::reference;
 use super::shape::{HeadActivation, InnerActivation, Pooling, Shape, TransformerWeights};
@@ -164,14 +164,15 @@ fn a_text_alone_is_bit_equal_on_any_number_of_threads() {
         labels: &[1; 25],
         class_weights: &[1.0; 3],
     };
-    let learnt = kernels.batch_gradients(batch, Learns::All);
+    let mut space = GradientSpace::default();
+    let learnt = kernels.batch_gradients(batch, Learns::All, &mut space);
     for threads in [1, 3] {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()
             .unwrap();
         assert_eq!(pool.install(|| kernels.logits(&texts)), logits);
-        let own = pool.install(|| kernels.batch_gradients(batch, Learns::All));
+        let own = pool.install(|| kernels.batch_gradients(batch, Learns::All, &mut space));
         assert_eq!(own, learnt);
     }
 }
@@ -194,7 +195,7 @@ fn parameter_gradients_are_the_finite_differences_of_the_loss() {
             labels: &labels,
             class_weights: &by,
         };
-        let learnt = kernels.batch_gradients(batch, Learns::All);
+        let learnt = kernels.batch_gradients(batch, Learns::All, &mut GradientSpace::default());
         let exact = loss(&shape, &values, &texts, &labels, &by);
         assert!(
             (learnt.loss - exact).abs() < 1e-5,
@@ -238,7 +239,8 @@ fn parameter_gradients_are_the_finite_differences_of_the_loss() {
                 }
             }
         }
-        let fewer = kernels.batch_gradients(batch, Learns::AllButPieces);
+        let fewer =
+            kernels.batch_gradients(batch, Learns::AllButPieces, &mut GradientSpace::default());
         assert_eq!(
             (fewer.parameters, fewer.embeddings),
             (learnt.parameters, None)

@@ -1,13 +1,10 @@
 //! The state of a text training, and its steps.
 
-use burn::tensor::{Device, Tensor, TensorData};
-
 use serde::{Deserialize, Serialize};
 
 use super::certified::CertifiedLoss;
 use super::labelled::{LabelledTexts, clip, text_logits};
-use crate::fnn::read;
-use crate::optimizer::{OptimizerState, ParameterOptimizer};
+use crate::flat_optimizer::FlatOptimizer;
 use crate::recurrent::backward::{Batch, BatchGradients};
 use crate::recurrent::kernels::{EmbeddingTable, Kernels};
 use crate::recurrent::network::RecurrentWeights;
@@ -21,7 +18,7 @@ use crate::train::{Pace, Split, TrainError};
 pub struct TextState {
     values: Vec<f32>,
     embeddings: Option<(Vec<f32>, RowAdam)>,
-    optimizer: OptimizerState,
+    optimizer: FlatOptimizer,
 }
 
 /// The trainable numbers: those of the network and, where they learn, the word vectors.
@@ -35,8 +32,7 @@ pub(super) struct Trainer<'a> {
     options: &'a TextOptions,
     pub pace: Pace,
     class_weights: Vec<f32>,
-    optimizer: ParameterOptimizer,
-    device: Device,
+    optimizer: FlatOptimizer,
     pub weights: RecurrentWeights,
     /// Embeddings that learn, and their optimiser.
     learned: Option<(Vec<f32>, RowAdam)>,
@@ -88,7 +84,7 @@ impl Learner for Trainer<'_> {
         TextState {
             values: self.weights.values.clone(),
             embeddings: self.learned.clone(),
-            optimizer: self.optimizer.state(),
+            optimizer: self.optimizer.clone(),
         }
     }
 
@@ -99,11 +95,11 @@ impl Learner for Trainer<'_> {
         let fits = state.values.len() == self.weights.values.len()
             && learned.map(numbers) == own
             && learned.is_none_or(|(values, adam)| adam.fits(values.len()))
-            && state.optimizer.fits(&[[1, state.values.len()]]);
+            && state.optimizer.fits(&self.optimizer);
         if fits {
             self.weights.values = state.values;
             self.learned = state.embeddings;
-            self.optimizer.restore(state.optimizer, &self.device);
+            self.optimizer = state.optimizer;
         }
         fits
     }
@@ -127,6 +123,7 @@ impl<'a> Trainer<'a> {
         let shape = options.network.shape(table.dimension, corpus.classes);
         let learning = &options.learning;
         let pace = options.pace(split.train.len());
+        let weights = RecurrentWeights::random(shape, learning.seed);
         Trainer {
             corpus,
             table,
@@ -134,9 +131,12 @@ impl<'a> Trainer<'a> {
             options,
             pace,
             class_weights: class_weights(&learning.class_weights, class_rows),
-            optimizer: ParameterOptimizer::new(learning.optimizer, pace.weight_decay, 1),
-            device: Device::flex(),
-            weights: RecurrentWeights::random(shape, learning.seed),
+            optimizer: FlatOptimizer::new(
+                learning.optimizer,
+                pace.weight_decay,
+                weights.values.len(),
+            ),
+            weights,
             learned: options
                 .network
                 .train_embeddings
@@ -191,12 +191,8 @@ impl<'a> Trainer<'a> {
             gradients.embeddings.as_mut(),
             self.options.network.clip_norm,
         );
-        let shape = [1, gradients.parameters.len()];
-        let tensor = |values| Tensor::from_data(TensorData::new(values, shape), &self.device);
-        let gradient = tensor(gradients.parameters);
-        let values = tensor(std::mem::take(&mut self.weights.values));
-        let next = self.optimizer.step(learning_rate, 0, values, gradient);
-        self.weights.values = read(next)?;
+        let (values, moved) = (&mut self.weights.values, &gradients.parameters);
+        self.optimizer.step(learning_rate, values, moved);
         if let (Some((values, adam)), Some(gradients)) = (&mut self.learned, &gradients.embeddings)
         {
             adam.step(learning_rate, values, gradients);

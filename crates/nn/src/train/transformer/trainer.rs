@@ -1,26 +1,24 @@
 //! The state of a training of a transformer, and its steps.
 
-use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
-use crate::fnn::read;
-use crate::optimizer::{OptimizerState, ParameterOptimizer};
+use crate::flat_optimizer::FlatOptimizer;
 use crate::recurrent::backward::{Batch, BatchGradients};
 use crate::row_adam::RowAdam;
 use crate::train::fitting::{Learner, class_weights, weighted_loss};
 use crate::train::options::TransformerTraining;
 use crate::train::text::{LabelledTexts, clip};
 use crate::train::{Pace, Split, TrainError};
-use crate::transformer::backward::Learns;
+use crate::transformer::backward::{GradientSpace, Learns};
 use crate::transformer::kernels::Kernels;
-use crate::transformer::shape::TransformerWeights;
+use crate::transformer::shape::{Shape, TransformerWeights};
 
 /// What a training of a transformer goes on from, beside its course.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TransformerState {
     values: Vec<f32>,
     pieces: Option<RowAdam>,
-    optimizer: OptimizerState,
+    optimizer: FlatOptimizer,
 }
 
 /// A transformer in training.
@@ -30,8 +28,9 @@ pub(super) struct Trainer<'a> {
     options: &'a TransformerTraining,
     pub pace: Pace,
     class_weights: Vec<f32>,
-    optimizer: ParameterOptimizer,
-    device: Device,
+    optimizer: FlatOptimizer,
+    /// Memory of the gradients, kept from step to step.
+    space: GradientSpace,
     /// What learns: the whole network, or its head alone.
     weights: TransformerWeights,
     /// The optimiser of the table of pieces, where it learns.
@@ -63,27 +62,23 @@ impl<'a> Trainer<'a> {
             false => weights.clone(),
         };
         let pieces = learnt.shape.spans().words.len();
+        let moved = learnt.values.len() - first_moved(&learnt.shape, options.network.freeze);
         Trainer {
             corpus,
             split,
             options,
             pace,
             class_weights: class_weights(&learning.class_weights, class_rows),
-            optimizer: ParameterOptimizer::new(learning.optimizer, pace.weight_decay, 1),
-            device: Device::flex(),
+            optimizer: FlatOptimizer::new(learning.optimizer, pace.weight_decay, moved),
+            space: GradientSpace::default(),
             pieces: (pieces > 0).then(|| RowAdam::new(pieces)),
             weights: learnt,
             pooled,
         }
     }
 
-    /// The number of the first parameter that the optimiser moves: behind the table of pieces, or
-    /// of the head.
     fn start(&self) -> usize {
-        match self.pooled {
-            Some(_) => self.weights.shape.head_start(),
-            None => self.weights.shape.spans().words.end,
-        }
+        first_moved(&self.weights.shape, self.pooled.is_some())
     }
 
     fn texts(&self, items: &[u32]) -> Vec<&'a [i32]> {
@@ -127,7 +122,7 @@ impl<'a> Trainer<'a> {
                     labels,
                     class_weights: &self.class_weights,
                 };
-                kernels.batch_gradients(batch, Learns::All)
+                kernels.batch_gradients(batch, Learns::All, &mut self.space)
             }
         };
         self.weights = kernels.into_weights();
@@ -143,12 +138,8 @@ impl<'a> Trainer<'a> {
             self.options.network.clip_norm,
         );
         let start = self.start();
-        let shape = [1, gradients.parameters.len()];
-        let tensor = |values| Tensor::from_data(TensorData::new(values, shape), &self.device);
-        let gradient = tensor(gradients.parameters);
-        let values = tensor(self.weights.values.split_off(start));
-        let next = self.optimizer.step(rate, 0, values, gradient);
-        self.weights.values.extend(read(next)?);
+        let values = &mut self.weights.values[start..];
+        self.optimizer.step(rate, values, &gradients.parameters);
         if let (Some(adam), Some(gradients)) = (&mut self.pieces, &gradients.embeddings) {
             let table = self.weights.shape.spans().words;
             adam.step(rate, &mut self.weights.values[table], gradients);
@@ -160,6 +151,15 @@ impl<'a> Trainer<'a> {
     fn weight(&self, labels: &[u32]) -> f64 {
         let weight = |&label: &u32| f64::from(self.class_weights[label as usize]);
         labels.iter().map(weight).sum()
+    }
+}
+
+/// The number of the first parameter that the optimiser moves: of the head, where that learns alone,
+/// or behind the table of pieces.
+fn first_moved(shape: &Shape, is_head_alone: bool) -> usize {
+    match is_head_alone {
+        true => shape.head_start(),
+        false => shape.spans().words.end,
     }
 }
 
@@ -213,22 +213,22 @@ impl Learner for Trainer<'_> {
         TransformerState {
             values: self.parameters(),
             pieces: self.pieces.clone(),
-            optimizer: self.optimizer.state(),
+            optimizer: self.optimizer.clone(),
         }
     }
 
     fn restore(&mut self, state: TransformerState) -> bool {
-        let (start, count) = (self.start(), self.weights.values.len());
+        let count = self.weights.values.len();
         let pieces = self.weights.shape.spans().words.len();
         let fits = self.fits(&state.values)
             && state.pieces.is_some() == self.pieces.is_some()
             && state.pieces.as_ref().is_none_or(|adam| adam.fits(pieces))
-            && state.optimizer.fits(&[[1, count - start]]);
+            && state.optimizer.fits(&self.optimizer);
         if fits {
             let from = count - state.values.len();
             self.weights.values[from..].copy_from_slice(&state.values);
             self.pieces = state.pieces;
-            self.optimizer.restore(state.optimizer, &self.device);
+            self.optimizer = state.optimizer;
         }
         fits
     }
